@@ -1,0 +1,34 @@
+"""The two kinds of error a user can mend; each says what is wrong, where, and what to do.
+
+Messages name files, lines and offsets, never the text of a note: a message ends up in a log.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+class UsageError(ValueError):
+    """An option, a name or a combination of settings that cannot work. Commands exit with 2."""
+
+
+class DataError(ValueError):
+    """A file or document that cannot be read as what it should be. Commands exit with 1.
+
+    Args:
+        problem: what is wrong and what to do, without any of the document's text.
+        path: the file.
+        line: the line in the file, from 1.
+        offset: the code-point offset in the document's text, from 0.
+    """
+
+    def __init__(
+        self, problem: str, *, path: Path | str | None = None, line: int | None = None, offset: int | None = None
+    ) -> None:
+        place = "" if path is None else str(path)
+        if line is not None:
+            place += f", line {line}" if place else f"line {line}"
+        if offset is not None:
+            place += f", offset {offset}" if place else f"offset {offset}"
+        super().__init__(f"{place}: {problem}" if place else problem)
+        self.problem, self.path, self.line, self.offset = problem, path, line, offset

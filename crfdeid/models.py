@@ -1,0 +1,80 @@
+"""Every model there is, one line each; the command line, the contract suite, the tables and the plots go over it."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from crfdeid.errors import DataError, UsageError
+from crfdeid.tagger import Tagger
+
+# Name -> "module:class". Text, so that no model's libraries are imported before it is used, and no import points up.
+MODELS = {
+    "crf": "crfdeid.crf:CrfTagger",
+    "elman": "rnn.tagger:ElmanTagger",
+    "jordan": "rnn.tagger:JordanTagger",
+}
+
+
+def tagger_class(name: str) -> type[Tagger]:
+    """The class behind a model's name.
+
+    Raises:
+        UsageError: there is no such model.
+    """
+    if name not in MODELS:
+        raise UsageError(f"unknown model '{name}': choose from {', '.join(MODELS)}")
+    module, attribute = MODELS[name].split(":")
+    found: type[Tagger] = getattr(import_module(module), attribute)
+    return found
+
+
+def create(name: str, *, profile: str = "default", seed: int = 0, overrides: Mapping[str, Any] | None = None) -> Tagger:
+    """A new, untrained tagger.
+
+    Args:
+        name: a key of `MODELS`.
+        profile: "default" or "paper".
+        seed: the seed of everything random in the model.
+        overrides: settings that differ from the profile's; those the model does not have are left out, so that one
+            set of options can serve several models.
+
+    Raises:
+        UsageError: unknown model or profile, or a value the model refuses.
+    """
+    cls = tagger_class(name)
+    profiles = cls.profiles()
+    if profile not in profiles:
+        raise UsageError(f"unknown profile '{profile}' of {name}: choose from {', '.join(profiles)}")
+    known = {field.name for field in dataclasses.fields(cls.settings_class)}
+    changes = {key: value for key, value in (overrides or {}).items() if key in known}
+    return cls(dataclasses.replace(profiles[profile], **changes), seed=seed)
+
+
+def load(folder: Path | str) -> Tagger:
+    """A trained tagger from the folder `Tagger.save` wrote, whatever its model.
+
+    Raises:
+        DataError: the folder holds no model, or one of an unknown kind.
+    """
+    return tagger_class(model_name(Path(folder))).load(Path(folder))
+
+
+def model_name(folder: Path) -> str:
+    """The name in `MODELS` of the model saved in a folder (its ``model.json``)."""
+    path = folder / "model.json"
+    try:
+        name = json.loads(path.read_text(encoding="utf-8"))["model"]
+    except FileNotFoundError:
+        raise DataError("no such file: this folder holds no saved model", path=path) from None
+    except (ValueError, KeyError, TypeError):
+        raise DataError(
+            "not a saved model's description: train it again, or copy the folder whole", path=path
+        ) from None
+    if name not in MODELS:
+        raise DataError(f"a model of an unknown kind; this version knows {', '.join(MODELS)}", path=path)
+    return str(name)

@@ -1,0 +1,158 @@
+"""Text to tokens and sentences, with half-open character offsets into the untouched text.
+
+Two rules make the tokens fine enough for any PHI span to start and end at a token's edge: a token is a run of letters,
+a run of digits, or one other visible character ("25yo" -> "25", "yo"; "03/14/72" -> "03", "/", "14", "/", "72").
+White space is never part of a token and never changed, so ``text[token.start:token.end] == token.text`` always holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import regex
+
+
+class Token(NamedTuple):
+    """One token: its text and its half-open code-point offsets in the document."""
+
+    text: str
+    start: int
+    end: int
+
+
+class Sentence(NamedTuple):
+    """A run of tokens that is tagged as one sequence.
+
+    Attributes:
+        tokens: the tokens, in text order, at least one.
+        heading: the nearest heading at or above the sentence, without its colon; "" where there is none.
+        line_prefix: the text before the first colon of the line on which the sentence starts ("Attending" in
+            "Attending: Dr. Brown"); "" where the line has none.
+        line: the number of the line on which the sentence starts, from 0.
+        line_count: the number of lines in the document, so that ``line / line_count`` is a position.
+    """
+
+    tokens: tuple[Token, ...]
+    heading: str = ""
+    line_prefix: str = ""
+    line: int = 0
+    line_count: int = 1
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The texts of the tokens."""
+        return tuple(token.text for token in self.tokens)
+
+    @classmethod
+    def from_words(cls, words: Sequence[str]) -> Sentence:
+        """A sentence of given words, joined by single spaces: for pre-tokenised data and for trying things out.
+
+        Example:
+            >>> Sentence.from_words(["Dr.", "Doe"]).tokens[1]
+            Token(text='Doe', start=4, end=7)
+        """
+        tokens, start = [], 0
+        for word in words:
+            tokens.append(Token(word, start, start + len(word)))
+            start += len(word) + 1
+        return cls(tuple(tokens))
+
+
+# Possessive quantifiers: no part of a matched run is ever tried again, so the time is linear in the text.
+_TOKEN = regex.compile(r"\p{L}[\p{L}\p{M}]*+|\p{Nd}++|\S\p{M}*+")
+
+# A line that continues on the next one: long, and not ended by a mark that closes a sentence or opens a list.
+_WRAPPED_LINE_LENGTH = 60
+_CLOSED_LINE = regex.compile(r"[.!?:;]\s*$")
+_NEW_ITEM = regex.compile(r"\s*(?:$|[-*•+]\s|\(?\p{Nd}{1,3}[.)]\s|\p{Lu}[^:.]{0,40}:|\t| {4})")
+
+# A heading is a short line in capitals, or any short line that ends with a colon.
+_HEADING = regex.compile(r"\s*(?=.{2,60}$)(?:(?P<name>\p{L}[^:]*?)\s*:|(?P<capitals>\p{Lu}[\p{Lu}\s/&,()-]+))\s*$")
+_LINE_PREFIX = regex.compile(r"\s*(?P<prefix>\p{L}[^:\n]{0,38}?)\s*:")
+
+# A full stop, exclamation or question mark, closing quotes, white space, and then something that can open a sentence.
+_SENTENCE_END = regex.compile(r"[.!?][\"'”’)\]]*+[ \t\u00a0]++(?=[\"'“‘(\[¿¡]*+[\p{Lu}\p{Nd}])")
+_WORD_BEFORE = regex.compile(r"[\p{L}\p{M}]++/?$")
+_LIST_NUMBER = regex.compile(r"\s*\(?\p{Nd}{1,3}$")
+ABBREVIATIONS = frozenset(
+    ["dr", "dra", "drs", "mr", "mrs", "ms", "mx", "prof", "rev", "sr", "sra", "srta", "sres", "st", "ste", "sgt", "capt", "lt", "col", "gen", "hon", "jr", "dept", "no", "nos", "vs", "approx", "ave", "blvd", "rd", "mt", "ft", "fr", "sta", "sto", "don", "tel", "fax", "ext", "av", "avda", "avd", "ctra", "carr", "cra", "pza", "pl", "núm", "nº", "dres", "km", "esc", "edf", "edif", "gral", "hnos", "ee"]
+)
+
+
+def tokenize(text: str) -> list[Token]:
+    """All tokens of a text, in order.
+
+    Example:
+        >>> [token.text for token in tokenize("25yo, seen 3/4.")]
+        ['25', 'yo', ',', 'seen', '3', '/', '4', '.']
+    """
+    return [Token(match.group(), *match.span()) for match in _TOKEN.finditer(text)]
+
+
+def split_sentences(text: str) -> list[Sentence]:
+    """The sentences of a clinical note.
+
+    A line end closes a sentence, because notes are made of fields and lists; only a long line without a closing mark
+    that is followed by ordinary text (hard-wrapped prose) goes on. Inside a line, a full stop closes a sentence unless
+    an abbreviation (`ABBREVIATIONS`), a single letter or a list number stands before it.
+
+    Example:
+        >>> [" ".join(s.words) for s in split_sentences("Seen by Dr. Doe. Stable.\\nPlan: rest")]
+        ['Seen by Dr . Doe .', 'Stable .', 'Plan : rest']
+    """
+    lines = text.splitlines(keepends=True)
+    sentences: list[Sentence] = []
+    heading, first_line = "", 0
+    for block, line_numbers in _join_wrapped(lines):
+        heading = _heading_of(text[block[0] : block[1]].strip()) or heading
+        prefix = ""
+        for start, end in _split_line(text, *block):
+            tokens = tuple(Token(match.group(), *match.span()) for match in _TOKEN.finditer(text, start, end))
+            if start == block[0]:
+                found = _LINE_PREFIX.match(text, start, end)
+                prefix = found["prefix"] if found else ""
+                first_line = line_numbers
+            if tokens:
+                sentences.append(Sentence(tokens, heading, prefix, first_line, len(lines)))
+    return sentences
+
+
+def _join_wrapped(lines: Sequence[str]) -> Iterator[tuple[tuple[int, int], int]]:
+    """Blocks of lines that hold one run of prose: ((start, end) offsets, number of the first line)."""
+    start = end = first = 0
+    for number, line in enumerate(lines):
+        end += len(line)
+        following = lines[number + 1] if number + 1 < len(lines) else ""
+        wrapped = (
+            len(line.rstrip()) >= _WRAPPED_LINE_LENGTH
+            and not _CLOSED_LINE.search(line)
+            and not _NEW_ITEM.match(following)
+        )
+        if not wrapped:
+            yield (start, end), first
+            start, first = end, number + 1
+
+
+def _heading_of(line: str) -> str:
+    found = _HEADING.match(line)
+    return (found["name"] or found["capitals"]).strip() if found else ""
+
+
+def _split_line(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    begin = start
+    for match in _SENTENCE_END.finditer(text, start, end):
+        if text[match.start()] == "." and _is_abbreviation(text, begin, match.start()):
+            continue
+        yield begin, match.end()
+        begin = match.end()
+    yield begin, end
+
+
+def _is_abbreviation(text: str, begin: int, stop: int) -> bool:
+    """Whether the full stop at ``stop`` belongs to the word, initial or list number before it."""
+    word = _WORD_BEFORE.search(text, max(begin, stop - 12), stop)
+    if word is None:
+        return _LIST_NUMBER.fullmatch(text, begin, stop) is not None
+    letters = word.group().rstrip("/")
+    return letters.lower() in ABBREVIATIONS or len(letters) == 1

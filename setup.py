@@ -1,0 +1,49 @@
+"""Package metadata. Tool settings are in pyproject.toml."""
+
+from pathlib import Path
+
+from setuptools import find_packages, setup
+
+setup(
+    name="crfdeid",
+    version="0.1.0",
+    description="Find and hide protected health information in clinical notes with CRF, Elman and Jordan taggers",
+    long_description=Path(__file__).with_name("README.md").read_text(encoding="utf-8"),
+    long_description_content_type="text/markdown",
+    license="MIT",
+    python_requires=">=3.11",
+    packages=find_packages(include=["crfdeid*", "features*", "rnn*", "experiments*"]),
+    package_data={"crfdeid.corpora.synthetic": ["*.txt", "*.json"]},
+    install_requires=[
+        "numpy>=1.26",
+        "regex>=2024.4",
+        "nltk>=3.9",
+        "textblob>=0.19",
+        "sklearn-crfsuite>=0.5",
+        "jax>=0.10",
+        "flax>=0.12",
+        "optax>=0.2.5",
+        "pandas>=2.2",
+        "tabulate>=0.9",
+        "tqdm>=4.66",
+        "Faker>=30",
+        "defusedxml>=0.7.1",
+    ],
+    extras_require={
+        "test": [
+            "pytest>=8",
+            "hypothesis>=6.100",
+            "seqeval>=1.2.2",
+            "nervaluate>=1.0",
+            "ruff>=0.6",
+            "mypy>=1.11",
+            "pandas-stubs",
+            "types-tabulate",
+            "types-tqdm",
+            "types-defusedxml",
+            "types-regex",
+        ],
+        "benchmarks": ["torch>=2.4"],
+        "gpu": ["jax[cuda12]>=0.10"],
+    },
+)
