@@ -1,0 +1,91 @@
+"""Token scores: how many tokens of PHI were found, by type or as PHI against not PHI."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from crfdeid.documents import Document, Span
+from crfdeid.scoring.counts import Scores, scores_from_totals
+from crfdeid.scoring.entities import Predictions, pair_up
+from features.tokens import Token
+
+BINARY_TYPE = "PHI"
+
+# (gold type, predicted type) -> tokens; "" is a token outside every span.
+TokenPairs = Mapping[tuple[str, str], int]
+
+
+def score_tokens(gold: Sequence[Document], predicted: Predictions, *, binary: bool = False) -> Scores:
+    """Count the tokens of a corpus that were given the right type.
+
+    The tokens are those of `Document.sentences`. A token has the type of the span that holds any of its characters;
+    where several do, of the longest, then of the one that starts first, then of the first type by name. A span over
+    white space alone holds no token: it counts in the entity scores only.
+
+    Args:
+        gold: the annotated documents.
+        predicted: for each of them, by id, what was found.
+        binary: ignore types: one type, "PHI". Tokens inside a span of the wrong type are then right.
+
+    Raises:
+        DataError: as for `score_entities`.
+
+    Example:
+        >>> note = Document("n1", "Seen by Ann Doe", (Span(8, 15, "DOCTOR"),))
+        >>> score_tokens([note], {"n1": [Span(8, 11, "PATIENT")]}, binary=True).micro
+        Counts(tp=1, fp=0, fn=1)
+    """
+    return token_scores(count_token_pairs(gold, predicted), binary=binary)
+
+
+def count_token_pairs(gold: Sequence[Document], predicted: Predictions) -> Counter[tuple[str, str]]:
+    """How many tokens have each pair (gold type, predicted type); "" where there is none.
+
+    Tokenising is the slow step: count once, then give the counts to `token_scores` with types and without.
+
+    Raises:
+        DataError: as for `score_entities`.
+    """
+    pairs: Counter[tuple[str, str]] = Counter()
+    for document, spans in pair_up(gold, predicted):
+        tokens = sorted(
+            (token for sentence in document.sentences() for token in sentence.tokens), key=lambda token: token.start
+        )
+        pairs.update(zip(_token_types(tokens, document.spans), _token_types(tokens, spans), strict=True))
+    return pairs
+
+
+def token_scores(pairs: TokenPairs, *, binary: bool = False) -> Scores:
+    """Scores from the counts of `count_token_pairs`.
+
+    Example:
+        >>> token_scores({("DOCTOR", "PATIENT"): 1, ("", ""): 7}, binary=True).by_type
+        {'PHI': Counts(tp=1, fp=0, fn=0)}
+    """
+    matched: Counter[str] = Counter()
+    in_gold: Counter[str] = Counter()
+    in_predicted: Counter[str] = Counter()
+    for (right, found), count in pairs.items():
+        if binary:
+            right, found = right and BINARY_TYPE, found and BINARY_TYPE  # noqa: PLW2901
+        if right:
+            in_gold[right] += count
+        if found:
+            in_predicted[found] += count
+        if right and right == found:
+            matched[right] += count
+    return scores_from_totals(matched=matched, gold=in_gold, predicted=in_predicted)
+
+
+def _token_types(tokens: Sequence[Token], spans: Sequence[Span]) -> list[str]:
+    """The type of each token; "" where there is none. Tokens must be sorted and must not overlap."""
+    types = [""] * len(tokens)
+    ends = [token.end for token in tokens]
+    for span in sorted(spans, key=lambda s: (s.start - s.end, s)):
+        for i in range(bisect_right(ends, span.start), len(tokens)):
+            if tokens[i].start >= span.end:
+                break
+            types[i] = types[i] or span.label
+    return types
