@@ -76,7 +76,8 @@ _SENTENCE_END = regex.compile(r"[.!?][\"'”’)\]]*+[ \t\u00a0]++(?=[\"'“‘(
 _WORD_BEFORE = regex.compile(r"[\p{L}\p{M}]++/?$")
 _LIST_NUMBER = regex.compile(r"\s*\(?\p{Nd}{1,3}$")
 ABBREVIATIONS = frozenset(
-    ["dr", "dra", "drs", "mr", "mrs", "ms", "mx", "prof", "rev", "sr", "sra", "srta", "sres", "st", "ste", "sgt", "capt", "lt", "col", "gen", "hon", "jr", "dept", "no", "nos", "vs", "approx", "ave", "blvd", "rd", "mt", "ft", "fr", "sta", "sto", "don", "tel", "fax", "ext", "av", "avda", "avd", "ctra", "carr", "cra", "pza", "pl", "núm", "nº", "dres", "km", "esc", "edf", "edif", "gral", "hnos", "ee"]
+    "dr dra drs mr mrs ms mx prof rev sr sra srta sres st ste sgt capt lt col gen hon jr dept no nos vs approx ave blvd "
+    "rd mt ft fr sta sto don tel fax ext av avda avd ctra carr cra pza pl núm nº dres km esc edf edif gral hnos ee".split()
 )
 
 

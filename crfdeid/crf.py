@@ -1,0 +1,268 @@
+"""The conditional random field: sklearn-crfsuite behind the `Tagger` contract.
+
+A linear-chain CRF scores a tag sequence y of a sentence x by the weights of its features,
+
+    p(y | x) = exp(score(y, x)) / sum over y' of exp(score(y', x)),
+    score(y, x) = sum over t of [sum over features f of x at t of w[f, y_t]] + sum over t > 0 of w[y_(t-1), y_t].
+
+CRFsuite's L-BFGS minimises, over the training sentences (x, y),
+
+    -sum log p(y | x) + c1 ||w||_1 + c2 ||w||_2^2.
+
+CRF++, which the paper ran with its default settings, minimises ``-sum log p(y | x) + ||w||_2^2 / (2 C)`` with C = 1:
+the "paper" profile is therefore c1 = 0 and c2 = 1 / (2 C) = 0.5, with a weight for every feature and tag whether or not
+they meet in training (CRF++ expands each template for every tag), every transition, and no frequency cut-off.
+
+Reference:
+    yadav2016, sections 3.8 and 4; Lafferty et al. (2001).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from threading import Lock
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import pycrfsuite
+
+from crfdeid.documents import LabelledSentence
+from crfdeid.errors import DataError, UsageError
+from crfdeid.tagger import FitProgress, OnProgress
+from features.extractor import FEATURE_SETS, FeatureSet, feature_set
+from features.pos import POS_BACKENDS, PosUnavailable
+from features.tokens import Sentence
+
+# Raised whenever the feature strings or the files change, so that a model never meets features it was not trained on.
+_SCHEMA = 1
+_DESCRIPTION, _WEIGHTS = "model.json", "model.crfsuite"
+_RETRAIN = "train it again, or copy the folder whole"
+
+
+@dataclass(frozen=True, slots=True)
+class CrfSettings:
+    """What a CRF is trained with.
+
+    Args:
+        features: a key of `features.FEATURE_SETS`.
+        pos: a key of `features.POS_BACKENDS`; "none" leaves part-of-speech and chunk features out.
+        c1: weight of the L1 penalty; above 0 it sets most weights to zero, which makes a small model.
+        c2: weight of the squared L2 penalty.
+        max_iterations: L-BFGS iterations at most.
+        min_freq: a feature seen less often in training is dropped.
+        all_possible_states: whether feature and tag pairs that never meet in training get a weight too.
+        all_possible_transitions: the same for pairs of tags.
+        num_memories: gradients that L-BFGS remembers; each costs 16 bytes a weight.
+
+    Raises:
+        UsageError: a value cannot work.
+    """
+
+    features: str = "strong"
+    pos: str = "none"
+    c1: float = 0.1
+    c2: float = 0.1
+    max_iterations: int = 100
+    min_freq: int = 0
+    all_possible_states: bool = False
+    all_possible_transitions: bool = True
+    num_memories: int = 6
+
+    def __post_init__(self) -> None:
+        for name, table in (("features", FEATURE_SETS), ("pos", POS_BACKENDS)):
+            if getattr(self, name) not in table:
+                raise UsageError(f"unknown {name} '{getattr(self, name)}': choose from {', '.join(table)}")
+        for name in ("c1", "c2"):
+            value = getattr(self, name)
+            if not (math.isfinite(value) and value >= 0):
+                raise UsageError(f"{name} is {value}: give a number of 0 or more")
+        for name, least in (("max_iterations", 1), ("min_freq", 0), ("num_memories", 1)):
+            value = getattr(self, name)
+            if value != int(value) or value < least:
+                raise UsageError(f"{name} is {value}: give a whole number of {least} or more")
+
+
+class CrfTagger:
+    """A linear-chain conditional random field over the feature strings of `features`.
+
+    L-BFGS starts from zero weights, so the seed changes nothing: the same sentences give the same model, byte for byte.
+
+    Example:
+        >>> from crfdeid.documents import LabelledSentence
+        >>> sentence = Sentence.from_words(["Dr", "Doe"])
+        >>> tagger = CrfTagger(CrfSettings(max_iterations=10))
+        >>> tagger.fit([LabelledSentence(sentence, ("O", "B-DOCTOR"))], [])
+        >>> tagger.predict([sentence])
+        [['O', 'B-DOCTOR']]
+    """
+
+    settings_class: ClassVar[type[CrfSettings]] = CrfSettings
+
+    def __init__(self, settings: CrfSettings | None = None, *, seed: int = 0) -> None:
+        self._settings = settings if settings is not None else CrfSettings()
+        self._seed = seed
+        try:
+            self._features = feature_set(self._settings.features, pos=self._settings.pos)
+        except PosUnavailable as problem:
+            raise UsageError(str(problem)) from problem
+        self._weights = b""
+        self._tags: tuple[str, ...] = ()
+        self._model = pycrfsuite.Tagger()
+        self._lock = Lock()  # CRFsuite's tagger holds the sentence it is working on.
+
+    @classmethod
+    def profiles(cls) -> Mapping[str, CrfSettings]:
+        """Settings by profile name: "default" is tuned, "paper" is CRF++'s default over the paper's features."""
+        paper = CrfSettings(
+            features="paper", pos="textblob", c1=0.0, c2=0.5, max_iterations=1000, all_possible_states=True
+        )
+        return {"default": CrfSettings(), "paper": paper}
+
+    @property
+    def settings(self) -> CrfSettings:
+        """The settings this tagger was built with."""
+        return self._settings
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The tags this tagger can give, sorted: the columns of `marginals`. Empty before `fit`."""
+        return self._tags
+
+    @property
+    def features(self) -> FeatureSet:
+        """The features it looks at; ``features.describe()`` lists them."""
+        return self._features
+
+    def fit(
+        self,
+        train: Sequence[LabelledSentence],
+        dev: Sequence[LabelledSentence],
+        *,
+        on_progress: OnProgress | None = None,
+    ) -> None:
+        """Train from scratch. ``dev`` is not looked at: L-BFGS goes on until it converges or runs out of iterations.
+
+        Raises:
+            DataError: ``train`` holds no tokens.
+        """
+        from sklearn_crfsuite import CRF  # noqa: PLC0415  Imports scikit-learn: only training waits for it.
+
+        labelled = [item for item in train if item.tags]
+        if not labelled:
+            raise DataError("there is nothing to train on: the training set holds no tokens")
+        options = dataclasses.asdict(self._settings)
+        del options["features"], options["pos"]
+        crf = CRF(algorithm="lbfgs", trainer_cls=_trainer(self._settings.max_iterations, on_progress), **options)
+        # A generator: the features of one sentence at a time are strings, the rest are CRFsuite's integers.
+        crf.fit((self._features.extract(item.sentence) for item in labelled), (item.tags for item in labelled))
+        self._open(Path(crf.modelfile.name).read_bytes())
+
+    def predict(self, sentences: Sequence[Sentence]) -> list[list[str]]:
+        """One tag a token, for each sentence: the most probable sequence (Viterbi)."""
+        self._require_trained()
+        rows = []
+        for sentence in sentences:
+            features = self._features.extract(sentence)
+            with self._lock:
+                rows.append(self._model.tag(features))
+        return rows
+
+    def marginals(self, sentences: Sequence[Sentence]) -> list[np.ndarray]:
+        """The probability of each tag at each token, for each sentence: [T, K], rows sum to 1."""
+        self._require_trained()
+        tables = []
+        for sentence in sentences:
+            features = self._features.extract(sentence)
+            table = np.empty((len(features), len(self._tags)))  # [T, K]
+            with self._lock:
+                self._model.set(features)
+                for k, tag in enumerate(self._tags):
+                    table[:, k] = [self._model.marginal(tag, t) for t in range(len(features))]
+            tables.append(table)
+        return tables
+
+    def save(self, folder: Path) -> None:
+        """Write ``model.json`` (settings, tags, versions, checksum) and ``model.crfsuite`` (the weights).
+
+        The weights' file holds the features' names, words of the training notes among them: it is as confidential as
+        the notes are.
+        """
+        self._require_trained()
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / _WEIGHTS).write_bytes(self._weights)
+        description = {
+            "model": "crf",
+            "schema": _SCHEMA,
+            "seed": self._seed,
+            "settings": dataclasses.asdict(self._settings),
+            "tags": self._tags,
+            "weights": _fingerprint(self._weights),
+            "versions": {name: version(name) for name in ("crfdeid", "python-crfsuite", "sklearn-crfsuite")},
+        }
+        (folder / _DESCRIPTION).write_text(json.dumps(description, indent=2) + "\n", encoding="utf-8")
+
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        """Read a model that `save` wrote.
+
+        Raises:
+            DataError: the folder holds no such model, one of another version, or a damaged one.
+        """
+        path = folder / _DESCRIPTION
+        try:
+            description = json.loads(path.read_text(encoding="utf-8"))
+            model, schema, seed = description["model"], description["schema"], int(description["seed"])
+            settings, fingerprint = CrfSettings(**description["settings"]), description["weights"]
+        except FileNotFoundError:
+            raise DataError("no such file: this folder holds no saved model", path=path) from None
+        except (ValueError, KeyError, TypeError):
+            raise DataError(f"not a saved CRF's description: {_RETRAIN}", path=path) from None
+        if (model, schema) != ("crf", _SCHEMA):
+            raise DataError(f"not a CRF of this version (schema {_SCHEMA}): {_RETRAIN}", path=path)
+        tagger = cls(settings, seed=seed)
+        tagger._open(_read_weights(folder / _WEIGHTS, fingerprint))
+        return tagger
+
+    def _open(self, weights: bytes) -> None:
+        """Take up a model. CRFsuite reads it where it lies, so the bytes must live as long as the model."""
+        model = pycrfsuite.Tagger()
+        model.open_inmemory(weights)
+        self._weights, self._model, self._tags = weights, model, tuple(sorted(model.labels()))
+
+    def _require_trained(self) -> None:
+        if not self._weights:
+            raise UsageError("this CRF is not trained: call fit, or load a saved one")
+
+
+def _trainer(total: int, on_progress: OnProgress | None) -> type[Any]:
+    """CRFsuite's trainer, which tells of each iteration."""
+
+    class Trainer(pycrfsuite.Trainer):  # type: ignore[misc]
+        def message(self, message: str) -> None:
+            event = self.logparser.feed(message)
+            if on_progress is not None and event == "iteration":
+                on_progress(FitProgress(step=self.logparser.last_iteration["num"], total=total))
+
+    return Trainer
+
+
+def _fingerprint(weights: bytes) -> dict[str, Any]:
+    return {"file": _WEIGHTS, "bytes": len(weights), "sha256": hashlib.sha256(weights).hexdigest()}
+
+
+def _read_weights(path: Path, fingerprint: Any) -> bytes:
+    """The weights' file, once it is known to be the one that was written: CRFsuite crashes on a damaged file."""
+    try:
+        weights = path.read_bytes()
+    except OSError:
+        raise DataError(f"the model's weights cannot be read: {_RETRAIN}", path=path) from None
+    if _fingerprint(weights) != fingerprint:
+        raise DataError(f"the model's weights are damaged or belong to another model: {_RETRAIN}", path=path)
+    return weights
