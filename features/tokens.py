@@ -75,10 +75,11 @@ _LINE_PREFIX = regex.compile(r"\s*(?P<prefix>\p{L}[^:\n]{0,38}?)\s*:")
 _SENTENCE_END = regex.compile(r"[.!?][\"'”’)\]]*+[ \t\u00a0]++(?=[\"'“‘(\[¿¡]*+[\p{Lu}\p{Nd}])")
 _WORD_BEFORE = regex.compile(r"[\p{L}\p{M}]++/?$")
 _LIST_NUMBER = regex.compile(r"\s*\(?\p{Nd}{1,3}$")
-ABBREVIATIONS = frozenset(
-    "dr dra drs mr mrs ms mx prof rev sr sra srta sres st ste sgt capt lt col gen hon jr dept no nos vs approx ave blvd "
-    "rd mt ft fr sta sto don tel fax ext av avda avd ctra carr cra pza pl núm nº dres km esc edf edif gral hnos ee".split()
-)
+_ABBREVIATIONS = """
+    approx capt col dept dr drs ext fax fr ft gen hon jr lt mr mrs ms mt mx no nos prof rd rev sgt sr st ste tel vs
+    ave av avd avda blvd carr cra ctra don dra dres edf edif ee esc gral hnos km nº núm pl pza sra sres srta sta sto
+"""
+ABBREVIATIONS = frozenset(_ABBREVIATIONS.split())
 
 
 def tokenize(text: str) -> list[Token]:
