@@ -14,6 +14,8 @@ from typing import Any, Literal, get_args
 
 from crfdeid.documents import Document, Span
 from crfdeid.scoring.entities import Predictions, pair_up
+from crfdeid.scoring.tokens import positions_in, tokens_of
+from features.tokens import Token
 
 Category = Literal["missed", "wrong", "boundary", "spurious"]
 CATEGORIES: tuple[Category, ...] = get_args(Category)
@@ -158,10 +160,17 @@ def _errors_of(document: Document, predicted: Sequence[Span], known: frozenset[s
         return []
     touching = [(g, p) for g, partners in _partners(gold_left, predicted_left) for p in partners]
     same_place = [(g, p) for g, p in touching if g[:2] == p[:2]]
+    tokens = tokens_of(document)
     errors = []
 
     def add(category: Category, gold: Span | None, found: Span | None, alone: str = "") -> None:
-        causes = _causes(document, category, gold, found, known) + ((alone,) if alone else ())
+        if gold is None:
+            holds = {}
+        elif found is None or category == "wrong":
+            holds = _entity_causes(document.text, tokens, gold, known)
+        else:
+            holds = _boundary_causes(document.text, gold, found) | {alone: True}
+        causes = tuple(cause for cause in CAUSES if holds.get(cause))
         errors.append(EntityError(document.id, category, gold, found, causes))
 
     for gold, found in _take_pairs(same_place, gold_left, predicted_left):
@@ -212,41 +221,30 @@ def _take_pairs(
         yield from [(gold, found)] * count
 
 
-def _causes(
-    document: Document, category: Category, gold: Span | None, found: Span | None, known: frozenset[str]
-) -> tuple[str, ...]:
-    if gold is None:
-        return ()
-    if category == "boundary" and found is not None:
-        holds = _boundary_causes(gold, found) | {"long-compound": len(_words(document, gold)) > _COMPOUND_WORDS}
-    else:
-        holds = _entity_causes(document, gold, known)
-    return tuple(cause for cause in CAUSES if holds.get(cause))
-
-
-def _boundary_causes(gold: Span, found: Span) -> dict[str, bool]:
-    starts_early, ends_late = found.start < gold.start, found.end > gold.end
-    starts_late, ends_early = found.start > gold.start, found.end < gold.end
+def _boundary_causes(text: str, gold: Span, found: Span) -> dict[str, bool]:
+    adds = found.start < gold.start, found.end > gold.end
+    lacks = found.start > gold.start, found.end < gold.end
     return {
-        "longer": (starts_early or ends_late) and not (starts_late or ends_early),
-        "shorter": (starts_late or ends_early) and not (starts_early or ends_late),
-        "shifted": (starts_early and ends_early) or (starts_late and ends_late),
+        "longer": any(adds) and not any(lacks),
+        "shorter": any(lacks) and not any(adds),
+        "shifted": any(adds) and any(lacks),
+        "long-compound": len(_words(text, gold)) > _COMPOUND_WORDS,
         "other-type": gold.label != found.label,
     }
 
 
-def _entity_causes(document: Document, gold: Span, known: frozenset[str]) -> dict[str, bool]:
-    text = document.text[gold.start : gold.end]
-    has_digit = any(c.isdigit() for c in text)
-    letters = sum(c.isalpha() for c in text)
-    tokens = (t for s in document.sentences() for t in s.tokens if t.start < gold.end and gold.start < t.end)
+def _entity_causes(text: str, tokens: Sequence[Token], gold: Span, known: frozenset[str]) -> dict[str, bool]:
+    entity = text[gold.start : gold.end]
+    letters = sum(c.isalpha() for c in entity)
+    only_letters = letters > 0 and not any(c.isdigit() for c in entity)
+    inside = [tokens[i].text for i in positions_in(tokens, gold)]
     return {
-        "single-word": len(_words(document, gold)) == 1 and letters > 0 and not has_digit,
-        "abbreviation": text.isupper() and letters <= _ABBREVIATION_LETTERS and not has_digit,
-        "unseen": any(t.text.casefold() not in known for t in tokens if any(c.isalpha() for c in t.text)),
+        "single-word": only_letters and len(_words(text, gold)) == 1,
+        "abbreviation": only_letters and entity.isupper() and letters <= _ABBREVIATION_LETTERS,
+        "unseen": any(word.casefold() not in known for word in inside if any(c.isalpha() for c in word)),
     }
 
 
-def _words(document: Document, span: Span) -> list[str]:
+def _words(text: str, span: Span) -> list[str]:
     """The pieces between white space that hold a letter or a digit."""
-    return [piece for piece in document.text[span.start : span.end].split() if any(c.isalnum() for c in piece)]
+    return [piece for piece in text[span.start : span.end].split() if any(c.isalnum() for c in piece)]

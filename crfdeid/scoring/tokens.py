@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
@@ -50,9 +50,7 @@ def count_token_pairs(gold: Sequence[Document], predicted: Predictions) -> Count
     """
     pairs: Counter[tuple[str, str]] = Counter()
     for document, spans in pair_up(gold, predicted):
-        tokens = sorted(
-            (token for sentence in document.sentences() for token in sentence.tokens), key=lambda token: token.start
-        )
+        tokens = tokens_of(document)
         pairs.update(zip(_token_types(tokens, document.spans), _token_types(tokens, spans), strict=True))
     return pairs
 
@@ -79,13 +77,26 @@ def token_scores(pairs: TokenPairs, *, binary: bool = False) -> Scores:
     return scores_from_totals(matched=matched, gold=in_gold, predicted=in_predicted)
 
 
+def tokens_of(document: Document) -> list[Token]:
+    """All tokens of a document's sentences, by place."""
+    return sorted((token for sentence in document.sentences() for token in sentence.tokens), key=lambda t: t.start)
+
+
+def positions_in(tokens: Sequence[Token], span: Span) -> range:
+    """The positions of the tokens that share a character with a span; ``tokens`` by place and free of overlaps.
+
+    Example:
+        >>> positions_in([Token("Ann", 0, 3), Token("Doe", 4, 7)], Span(2, 4, "DOCTOR"))
+        range(0, 1)
+    """
+    first = bisect_right(tokens, span.start, key=lambda token: token.end)
+    return range(first, bisect_left(tokens, span.end, lo=first, key=lambda token: token.start))
+
+
 def _token_types(tokens: Sequence[Token], spans: Sequence[Span]) -> list[str]:
-    """The type of each token; "" where there is none. Tokens must be sorted and must not overlap."""
+    """The type of each token; "" where there is none."""
     types = [""] * len(tokens)
-    ends = [token.end for token in tokens]
     for span in sorted(spans, key=lambda s: (s.start - s.end, s)):
-        for i in range(bisect_right(ends, span.start), len(tokens)):
-            if tokens[i].start >= span.end:
-                break
+        for i in positions_in(tokens, span):
             types[i] = types[i] or span.label
     return types
