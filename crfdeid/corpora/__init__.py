@@ -1,0 +1,126 @@
+"""Corpora: one module a format, each with ``read``, ``recognises`` and (where it can be written) ``write``.
+
+    brat.py        .txt and .ann pairs                     i2b2_2006.py   one XML file, inline <PHI TYPE="...">
+    i2b2_2014.py   one XML file a document, standoff tags  conll.py       columns: token first, tag last
+    jsonl.py       one JSON object a line                  asq_phi.py     ===QUERY=== blocks (read only)
+    files.py       finding, reading and writing files      synthetic/     the built-in corpus
+
+Adding a format: its module, and its line in `FORMATS` (and in `WRITERS`, if it can be written).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from crfdeid.corpora import brat, jsonl
+from crfdeid.corpora.files import find_files, require_characters
+from crfdeid.documents import Document
+from crfdeid.errors import DataError, UsageError
+
+__all__ = ["FORMATS", "WRITERS", "read_corpus", "recognise", "write_corpus"]
+
+
+class Format(Protocol):
+    """What each format's module has."""
+
+    def recognises(self, path: Path) -> bool:
+        """Whether a file or folder looks like this format."""
+        ...
+
+    def read(self, path: Path) -> list[Document]:
+        """The documents of a file or folder, in a fixed order."""
+        ...
+
+
+FORMATS: dict[str, Format] = {
+    "brat": brat,
+    "jsonl": jsonl,
+}
+WRITERS: dict[str, Callable[[Sequence[Document], Path], None]] = {
+    "brat": brat.write,
+    "jsonl": jsonl.write,
+}
+
+
+def read_corpus(path: Path | str, *, format: str = "auto") -> list[Document]:
+    """The documents of a corpus, in a fixed order, with every character as in the file.
+
+    Args:
+        path: a file or a folder.
+        format: a key of `FORMATS`, or "auto" to recognise it.
+
+    Returns:
+        At least one document; ids are unique.
+
+    Raises:
+        UsageError: no such path or format, or "auto" cannot tell the format.
+        DataError: the data are empty or malformed; the message names the file and the line or offset.
+
+    Example:
+        >>> from tempfile import mkdtemp
+        >>> file = Path(mkdtemp()) / "notes.jsonl"
+        >>> write_corpus([Document("1", "Seen by Dr. Doe")], file, format="jsonl")
+        >>> read_corpus(file)[0].text
+        'Seen by Dr. Doe'
+    """
+    path = Path(path)
+    if not path.exists():
+        raise UsageError(f"no such file or folder: {path}")
+    name = recognise(path) if format == "auto" else format
+    if name not in FORMATS:
+        raise UsageError(f"unknown format '{name}': choose from auto, {', '.join(FORMATS)}")
+    documents = FORMATS[name].read(path)
+    if not documents:
+        raise DataError(f"holds no {name} documents: check the path and the format", path=path)
+    _require_unique_ids(documents, path)
+    return documents
+
+
+def recognise(path: Path | str) -> str:
+    """The name of the format that a file or folder has, from what is in it.
+
+    Raises:
+        UsageError: no such path, no format fits, or several do.
+        DataError: there is nothing in it.
+    """
+    path = Path(path)
+    if not path.exists():
+        raise UsageError(f"no such file or folder: {path}")
+    if not any(file.stat().st_size for file in find_files(path)):
+        raise DataError("empty: there are no documents to read", path=path)
+    names = [name for name, format in FORMATS.items() if format.recognises(path)]
+    if not names:
+        raise UsageError(f"{path} is in none of the known formats: name it with --format ({', '.join(FORMATS)})")
+    if len(names) > 1:
+        raise UsageError(f"{path} could be {' or '.join(names)}: choose one with --format, or name a subfolder")
+    return names[0]
+
+
+def write_corpus(documents: Sequence[Document], path: Path | str, *, format: str) -> None:
+    """Write documents; what a format cannot hold exactly is refused before anything is written.
+
+    Args:
+        documents: the documents, with unique ids.
+        path: the folder (brat, i2b2-2014) or the file (the others) to write.
+        format: a key of `WRITERS`.
+
+    Raises:
+        UsageError: the format is unknown or cannot be written.
+        DataError: the format cannot hold a document; the message names it and the offset.
+    """
+    if format not in WRITERS:
+        raise UsageError(f"cannot write the format '{format}': choose from {', '.join(WRITERS)}")
+    _require_unique_ids(documents, Path(path))
+    for document in documents:
+        require_characters(document)
+    WRITERS[format](documents, Path(path))
+
+
+def _require_unique_ids(documents: Sequence[Document], path: Path) -> None:
+    seen: set[str] = set()
+    for document in documents:
+        if document.id in seen:
+            raise DataError(f"two documents have the id {document.id!r}: ids must be unique", path=path)
+        seen.add(document.id)

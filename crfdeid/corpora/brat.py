@@ -1,0 +1,95 @@
+"""brat standoff: the text in a ``.txt`` file, its spans in the ``.ann`` file of the same name.
+
+Only text-bound annotations (``T1<tab>TYPE start end<tab>covered text``) mark entities; relations, events, attributes,
+normalisations and notes are read over. See docs/formats.md.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from crfdeid.corpora.files import build_document, document_file, find_files, read_text, relative_stem, write_files
+from crfdeid.documents import Document, Span
+from crfdeid.errors import DataError
+
+_ENTITY = re.compile(r"T\S*\t(\S+) (\d+) (\d+)\t(.*)", re.ASCII | re.DOTALL)
+_DISCONTINUOUS = re.compile(r"T\S*\t\S+ \d+ \d+;")
+_OTHER_KINDS = tuple("REAMN#*")
+# brat shows the covered text on one line.
+_ON_ONE_LINE = str.maketrans("\r\n", "  ")
+
+
+def recognises(path: Path) -> bool:
+    """Whether there is a text with an ``.ann`` file beside it, or a folder that holds ``.ann`` files."""
+    if path.is_file():
+        return path.suffix == ".txt" and path.with_suffix(".ann").is_file()
+    return bool(find_files(path, ".ann"))
+
+
+def read(path: Path) -> list[Document]:
+    """Every ``.txt``/``.ann`` pair of a folder and its subfolders, or the one pair a ``.txt`` file belongs to.
+
+    Raises:
+        DataError: one of a pair is missing, a line is malformed, a span is discontinuous, or the covered text given
+            in the ``.ann`` file is not the text at its offsets.
+    """
+    documents = []
+    for file in find_files(path, ".txt", ".ann"):
+        other = file.with_suffix(".ann" if file.suffix == ".txt" else ".txt")
+        if not other.is_file():
+            raise DataError(
+                f"there is no {other.name} beside it: add it (an empty .ann file says that nothing is marked)",
+                path=file,
+            )
+        if file.suffix == ".txt":
+            text = read_text(file, keep_mark=True)
+            documents.append(build_document(relative_stem(file, path), text, _spans(other, text), path=other))
+    return documents
+
+
+def _spans(path: Path, text: str) -> list[Span]:
+    spans = []
+    for number, line in enumerate(read_text(path).split("\n"), start=1):
+        if not line.strip() or line.startswith(_OTHER_KINDS):
+            continue
+        if _DISCONTINUOUS.match(line):
+            raise DataError(
+                "a discontinuous span (start end;start end): split it into one span a stretch", path=path, line=number
+            )
+        entity = _ENTITY.fullmatch(line.removesuffix("\r"))
+        if entity is None:
+            raise DataError("not a brat line: expected T1<tab>TYPE start end<tab>text", path=path, line=number)
+        span = Span(int(entity[2]), int(entity[3]), entity[1])
+        if text[span.start : span.end].translate(_ON_ONE_LINE) != entity[4]:
+            raise DataError(
+                f"the text column is not the text at [{span.start}, {span.end}): offsets count the Unicode characters of "
+                "the .txt file, with line ends and any byte-order mark",
+                path=path,
+                line=number,
+            )
+        spans.append(span)
+    return spans
+
+
+def write(documents: Sequence[Document], path: Path) -> None:
+    """Write one ``.txt`` and one ``.ann`` file a document into a folder.
+
+    Raises:
+        DataError: an id cannot be a file's name, or a label holds white space.
+    """
+    contents = {}
+    for document in documents:
+        contents[document_file(path, document.id, ".txt")] = document.text
+        contents[document_file(path, document.id, ".ann")] = "".join(_lines(document))
+    write_files(contents)
+
+
+def _lines(document: Document) -> list[str]:
+    lines = []
+    for number, (start, end, label) in enumerate(document.spans, start=1):
+        if label.split() != [label]:
+            raise DataError("a brat label cannot be empty or hold white space: rename the type", path=document.id)
+        lines.append(f"T{number}\t{label} {start} {end}\t{document.text[start:end].translate(_ON_ONE_LINE)}\n")
+    return lines

@@ -1,0 +1,146 @@
+"""What the formats share: finding, reading and writing files without changing a character of them.
+
+Nothing here translates line ends, so that CRLF survives, and nothing guesses an encoding: a file is UTF-8 or an error.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePosixPath
+
+from crfdeid.documents import Document, Span
+from crfdeid.errors import DataError, UsageError
+
+# What lies beside the data in a published corpus.
+_COMPANION_STEMS = {"readme", "license", "licence", "citation", "changelog"}
+_HEAD_BYTES = 65536
+
+
+def find_files(path: Path, *suffixes: str) -> list[Path]:
+    """The data files of a corpus, sorted: the path itself, or what a folder and its subfolders hold.
+
+    Args:
+        path: a file or a folder.
+        suffixes: the endings to take, such as ".xml"; none given means every file but a README, licence and the like.
+    """
+    if path.is_file():
+        return [path]
+    files = (file for file in path.rglob("*") if file.is_file() and file.stem.lower() not in _COMPANION_STEMS)
+    return sorted(file for file in files if not suffixes or file.suffix.lower() in suffixes)
+
+
+def relative_name(file: Path, root: Path) -> str:
+    """A file's name below the corpus folder, with forward slashes; its bare name where it is the corpus."""
+    return file.name if file == root else file.relative_to(root).as_posix()
+
+
+def relative_stem(file: Path, root: Path) -> str:
+    """`relative_name` without the suffix: the id of a document that has a file of its own."""
+    return relative_name(file, root).removesuffix(file.suffix)
+
+
+def read_text(path: Path, *, keep_mark: bool = False) -> str:
+    """The characters of a UTF-8 file, line ends as they are.
+
+    Args:
+        path: the file.
+        keep_mark: whether a byte-order mark at the beginning is part of the text (where offsets count it).
+
+    Raises:
+        DataError: the file cannot be read, or is not UTF-8.
+    """
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror}", path=path) from None
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise DataError(f"not UTF-8 at byte {error.start}: convert the file to UTF-8", path=path, line=line) from None
+    return text if keep_mark else text.removeprefix("\ufeff")
+
+
+def read_head(path: Path) -> str:
+    """The beginning of a file, for recognising its format; what is not UTF-8 is replaced, not refused."""
+    with path.open("rb") as stream:
+        return stream.read(_HEAD_BYTES).decode("utf-8", errors="replace").removeprefix("\ufeff")
+
+
+def build_document(
+    document_id: str, text: str, spans: Sequence[Span], *, path: Path, line: int | None = None
+) -> Document:
+    """A document whose errors name the file it comes from.
+
+    Raises:
+        DataError: a span is empty or reaches outside the text.
+    """
+    try:
+        return Document(document_id, text, tuple(spans))
+    except DataError as error:
+        raise DataError(error.problem, path=path, line=line, offset=error.offset) from None
+
+
+def require_characters(document: Document, *, path: Path | None = None, line: int | None = None) -> None:
+    """Refuse half of a surrogate pair: JSON and Python can spell it, but it is no character and fits no file.
+
+    Raises:
+        DataError: the text, the id or a label holds one.
+    """
+    for value in (document.text, document.id, *(span.label for span in document.spans)):
+        try:
+            value.encode("utf-8")
+        except UnicodeEncodeError as error:
+            problem = f"a lone surrogate ({value[error.start]!r}), which is no Unicode character: remove or replace it"
+            raise DataError(problem, path=path or repr(document.id), line=line, offset=error.start) from None
+
+
+def document_file(folder: Path, document_id: str, suffix: str) -> Path:
+    """Where a document's file goes: its id below the folder, never outside it.
+
+    Raises:
+        DataError: the id cannot be a file's name.
+    """
+    name = PurePosixPath(document_id)
+    plain = document_id == name.as_posix() and not name.is_absolute() and ".." not in name.parts
+    if not name.parts or not plain or "\\" in document_id or not document_id.isprintable():
+        raise DataError(f"the document id {document_id!r} cannot be a file's name: rename the document")
+    return folder / f"{document_id}{suffix}"
+
+
+def write_files(contents: Mapping[Path, str]) -> None:
+    """Write files, each one whole or not at all; folders are made as needed.
+
+    Raises:
+        DataError: a file cannot be written.
+    """
+    encoded = {path: text.encode("utf-8") for path, text in contents.items()}
+    for path, content in encoded.items():
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            _write_atomically(path, content)
+        except OSError as error:
+            raise DataError(f"cannot be written: {error.strerror}", path=path) from None
+
+
+def _write_atomically(path: Path, content: bytes) -> None:
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".writing-")
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(content)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def require_file_target(path: Path) -> None:
+    """Refuse a folder where a format keeps a whole corpus in one file.
+
+    Raises:
+        UsageError: the path is a folder.
+    """
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder: name a file to write to, for this format keeps a corpus in one file")

@@ -1,0 +1,81 @@
+"""JSON Lines: one document a line, ``{"id", "text", "spans": [{"start", "end", "label"}]}``; other keys are ignored."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from crfdeid.corpora.files import (
+    build_document,
+    find_files,
+    read_text,
+    require_characters,
+    require_file_target,
+    write_files,
+)
+from crfdeid.documents import Document, Span
+from crfdeid.errors import DataError
+
+_SUFFIXES = (".jsonl", ".ndjson")
+
+
+def recognises(path: Path) -> bool:
+    """Whether it is, or holds, a file named ``.jsonl`` or ``.ndjson``."""
+    return any(file.suffix.lower() in _SUFFIXES for file in find_files(path, *_SUFFIXES))
+
+
+def read(path: Path) -> list[Document]:
+    """The documents of a file, or of every ``.jsonl`` file of a folder, in order.
+
+    Raises:
+        DataError: a line is not JSON, or not such a document.
+    """
+    return [
+        _document(line, file, number)
+        for file in find_files(path, *_SUFFIXES)
+        # Not splitlines(): a JSON string may hold U+2028 and its like unescaped.
+        for number, line in enumerate(read_text(file).split("\n"), start=1)
+        if line.strip()
+    ]
+
+
+def _document(line: str, path: Path, number: int) -> Document:
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        raise DataError("not valid JSON: each line is one whole object", path=path, line=number) from None
+    match record:
+        case {"id": str() | int() as identity, "text": str(text), "spans": list(entries)}:
+            spans = [_span(entry, path, number) for entry in entries]
+        case _:
+            raise DataError(
+                'expected {"id": text, "text": text, "spans": [...]} ("spans": [] says that nothing is marked)',
+                path=path,
+                line=number,
+            )
+    document = build_document(str(identity), text, spans, path=path, line=number)
+    require_characters(document, path=path, line=number)
+    return document
+
+
+def _span(entry: Any, path: Path, number: int) -> Span:
+    match entry:
+        case {"start": int(start), "end": int(end), "label": str(label)} if label and not isinstance(start, bool):
+            return Span(start, end, label)
+    raise DataError('expected a span as {"start": number, "end": number, "label": text}', path=path, line=number)
+
+
+def write(documents: Sequence[Document], path: Path) -> None:
+    """Write documents to one file, one a line.
+
+    Raises:
+        UsageError: the path is a folder.
+    """
+    require_file_target(path)
+    records = (
+        {"id": document.id, "text": document.text, "spans": [span._asdict() for span in document.spans]}
+        for document in documents
+    )
+    write_files({path: "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)})

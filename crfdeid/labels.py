@@ -1,0 +1,147 @@
+"""Type maps: what each corpus calls its PHI -> the paper's seven subtypes -> PHI or not.
+
+The seven are those of yadav2016, Table 5; they are the i2b2 2006 challenge's categories without AGE. A type of another
+scheme joins one of the seven where the 2006 challenge's definition covers it (fax numbers are PHONE; streets, cities and
+ZIP codes LOCATION; every number that stands for a person, account or device ID; rooms and departments of a hospital
+HOSPITAL), and is left out where none does: ages, professions, employers, e-mail and web addresses, and login names,
+which the 2014 corpus files under NAME although they are no name. docs/formats.md has the whole table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from crfdeid.documents import Document, Span
+from crfdeid.errors import UsageError
+
+SEVEN = ("PATIENT", "DOCTOR", "HOSPITAL", "LOCATION", "PHONE", "ID", "DATE")
+"""The paper's seven subtypes, in the order of its Table 5."""
+
+TYPES = ("seven", "all", "binary")
+"""What `map_types` can map to."""
+
+BINARY = "PHI"
+"""The one type of "binary"."""
+
+# Type -> one of the seven, or None where it belongs to none of them.
+I2B2_2006: dict[str, str | None] = {**{label: label for label in SEVEN}, "AGE": None}
+
+I2B2_2014: dict[str, str | None] = {
+    "PATIENT": "PATIENT",
+    "DOCTOR": "DOCTOR",
+    "USERNAME": None,
+    "PROFESSION": None,
+    "HOSPITAL": "HOSPITAL",
+    "DEPARTMENT": "HOSPITAL",
+    "ROOM": "HOSPITAL",
+    "ORGANIZATION": None,
+    "STREET": "LOCATION",
+    "CITY": "LOCATION",
+    "STATE": "LOCATION",
+    "COUNTRY": "LOCATION",
+    "ZIP": "LOCATION",
+    "LOCATION-OTHER": "LOCATION",
+    "AGE": None,
+    "DATE": "DATE",
+    "PHONE": "PHONE",
+    "FAX": "PHONE",
+    "EMAIL": None,
+    "URL": None,
+    "IPADDR": None,
+    "IPADDRESS": None,
+    "SSN": "ID",
+    "MEDICALRECORD": "ID",
+    "HEALTHPLAN": "ID",
+    "ACCOUNT": "ID",
+    "LICENSE": "ID",
+    "VEHICLE": "ID",
+    "DEVICE": "ID",
+    "BIOID": "ID",
+    "IDNUM": "ID",
+}
+
+MEDDOCAN: dict[str, str | None] = {
+    "NOMBRE_SUJETO_ASISTENCIA": "PATIENT",
+    "NOMBRE_PERSONAL_SANITARIO": "DOCTOR",
+    "HOSPITAL": "HOSPITAL",
+    "CALLE": "LOCATION",
+    "TERRITORIO": "LOCATION",
+    "PAIS": "LOCATION",
+    "NUMERO_TELEFONO": "PHONE",
+    "NUMERO_FAX": "PHONE",
+    "ID_SUJETO_ASISTENCIA": "ID",
+    "ID_CONTACTO_ASISTENCIAL": "ID",
+    "ID_ASEGURAMIENTO": "ID",
+    "ID_TITULACION_PERSONAL_SANITARIO": "ID",
+    "ID_EMPLEO_PERSONAL_SANITARIO": "ID",
+    "FECHAS": "DATE",
+    "CENTRO_SALUD": None,
+    "CORREO_ELECTRONICO": None,
+    "DIREC_PROT_INTERNET": None,
+    "EDAD_SUJETO_ASISTENCIA": None,
+    "FAMILIARES_SUJETO_ASISTENCIA": None,
+    "IDENTIF_BIOMETRICOS": None,
+    "IDENTIF_DISPOSITIVOS_NRSERIE": None,
+    "IDENTIF_VEHICULOS_NRSERIE_PLACAS": None,
+    "INSTITUCION": None,
+    "NUMERO_BENEF_PLAN_SALUD": None,
+    "OTRO_NUMERO_IDENTIF": None,
+    "OTROS_SUJETO_ASISTENCIA": None,
+    "PROFESION": None,
+    "SEXO_SUJETO_ASISTENCIA": None,
+    "URL_WEB": None,
+}
+
+# One table serves all schemes: where two of them share a type's name, they agree on what it is (a test holds that).
+TO_SEVEN: dict[str, str | None] = {**I2B2_2006, **I2B2_2014, **MEDDOCAN}
+
+
+def map_types(documents: Sequence[Document], types: str = "seven") -> list[Document]:
+    """Documents with their spans' types mapped.
+
+    Args:
+        documents: the documents, with the types of their corpus.
+        types: "seven" maps i2b2 2006, i2b2 2014 and MEDDOCAN types to `SEVEN` and drops the rest; "all" keeps the
+            corpus's own types; "binary" makes every span `BINARY` and joins those that overlap.
+
+    Raises:
+        UsageError: an unknown choice, or "seven" for a corpus with a type that no known scheme has.
+
+    Example:
+        >>> map_types([Document("1", "Boston", (Span(0, 6, "CITY"),))], "seven")[0].spans
+        (Span(start=0, end=6, label='LOCATION'),)
+    """
+    if types not in TYPES:
+        raise UsageError(f"unknown types '{types}': choose from {', '.join(TYPES)}")
+    if types == "all":
+        return list(documents)
+    if types == "binary":
+        return [replace(document, spans=_joined(document.spans)) for document in documents]
+    unknown = sorted({span.label for document in documents for span in document.spans} - TO_SEVEN.keys())
+    if unknown:
+        raise UsageError(
+            f"the types {_listed(unknown)} cannot be split into the seven: choose --types all or --types binary"
+        )
+    return [replace(document, spans=_sevenths(document.spans)) for document in documents]
+
+
+def _sevenths(spans: Sequence[Span]) -> tuple[Span, ...]:
+    mapped = ((span, TO_SEVEN[span.label]) for span in spans)
+    return tuple(span._replace(label=label) for span, label in mapped if label is not None)
+
+
+def _joined(spans: Sequence[Span]) -> tuple[Span, ...]:
+    """Spans without their types; those that share a character become one."""
+    joined: list[Span] = []
+    for start, end, _ in sorted(spans):
+        if joined and start < joined[-1].end:
+            joined[-1] = joined[-1]._replace(end=max(end, joined[-1].end))
+        else:
+            joined.append(Span(start, end, BINARY))
+    return tuple(joined)
+
+
+def _listed(names: Sequence[str], most: int = 5) -> str:
+    shown = ", ".join(names[:most])
+    return f"{shown} and {len(names) - most} more" if len(names) > most else shown
