@@ -1,10 +1,10 @@
 """Type maps: what each corpus calls its PHI -> the paper's seven subtypes -> PHI or not.
 
 The seven are those of yadav2016, Table 5; they are the i2b2 2006 challenge's categories without AGE. A type of another
-scheme joins one of the seven where the 2006 challenge's definition covers it (fax numbers are PHONE; streets, cities and
-ZIP codes LOCATION; every number that stands for a person, account or device ID; rooms and departments of a hospital
-HOSPITAL), and is left out where none does: ages, professions, employers, e-mail and web addresses, and login names,
-which the 2014 corpus files under NAME although they are no name. docs/formats.md has the whole table.
+scheme joins one of the seven where the 2006 challenge's definition covers it (fax numbers are PHONE; streets, cities
+and ZIP codes LOCATION; every number that stands for a person, account or device ID; rooms and departments of a
+hospital HOSPITAL), and is left out where none does: ages, professions, employers, e-mail and web addresses, and login
+names, which the 2014 corpus files under NAME although they are no name. docs/formats.md has the whole table.
 """
 
 from __future__ import annotations

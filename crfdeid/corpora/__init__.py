@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from crfdeid.corpora import brat, jsonl
+from crfdeid.corpora import asq_phi, brat, conll, i2b2_2006, i2b2_2014, jsonl
 from crfdeid.corpora.files import find_files, require_characters
 from crfdeid.documents import Document
 from crfdeid.errors import DataError, UsageError
@@ -36,10 +36,17 @@ class Format(Protocol):
 
 FORMATS: dict[str, Format] = {
     "brat": brat,
+    "i2b2-2014": i2b2_2014,
+    "i2b2-2006": i2b2_2006,
+    "conll": conll,
     "jsonl": jsonl,
+    "asq-phi": asq_phi,
 }
 WRITERS: dict[str, Callable[[Sequence[Document], Path], None]] = {
     "brat": brat.write,
+    "i2b2-2014": i2b2_2014.write,
+    "i2b2-2006": i2b2_2006.write,
+    "conll": conll.write,
     "jsonl": jsonl.write,
 }
 

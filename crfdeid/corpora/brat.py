@@ -64,7 +64,7 @@ def _spans(path: Path, text: str) -> list[Span]:
         span = Span(int(entity[2]), int(entity[3]), entity[1])
         if text[span.start : span.end].translate(_ON_ONE_LINE) != entity[4]:
             raise DataError(
-                f"the text column is not the text at [{span.start}, {span.end}): offsets count the Unicode characters of "
+                f"the text column is not the text at [{span.start}, {span.end}): offsets count Unicode characters of "
                 "the .txt file, with line ends and any byte-order mark",
                 path=path,
                 line=number,

@@ -15,7 +15,7 @@ from crfdeid.errors import DataError, UsageError
 
 # What lies beside the data in a published corpus.
 _COMPANION_STEMS = {"readme", "license", "licence", "citation", "changelog"}
-_HEAD_BYTES = 65536
+_HEAD_BYTES = 16384
 
 
 def find_files(path: Path, *suffixes: str) -> list[Path]:

@@ -62,7 +62,7 @@ def _document(line: str, path: Path, number: int) -> Document:
 
 def _span(entry: Any, path: Path, number: int) -> Span:
     match entry:
-        case {"start": int(start), "end": int(end), "label": str(label)} if label and not isinstance(start, bool):
+        case {"start": int(start), "end": int(end), "label": str(label)} if label and type(start) is type(end) is int:
             return Span(start, end, label)
     raise DataError('expected a span as {"start": number, "end": number, "label": text}', path=path, line=number)
 

@@ -1,0 +1,166 @@
+"""Columns: one token a line, its tag in the last column, a blank line after each sentence.
+
+``-DOCSTART-`` lines begin documents; in a file without any, each sentence is a document of its own. Columns are parted
+by tabs, or in a line without tabs by spaces. A tag is ``O`` or a prefix, a hyphen and a type (``B-fromloc.city_name``).
+A document's text is its tokens joined by single spaces, its sentences by line ends.
+
+All the usual schemes (IOB1, IOB2, IOBES/BIOES, BILOU) are read by one rule, conlleval's, so that nothing has to guess
+which of them a file has. An entity begins
+
+- at ``B``, ``S`` or ``U``;
+- at ``I``, ``E`` or ``L`` after ``O``, after another type, or after an ``E``, ``L``, ``S`` or ``U``;
+
+and goes on until the next one begins or an ``O`` comes. IOB2 is written.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from crfdeid import bio
+from crfdeid.corpora.files import (
+    find_files,
+    read_head,
+    read_text,
+    relative_name,
+    require_file_target,
+    write_files,
+)
+from crfdeid.documents import Document, Span
+from crfdeid.errors import DataError
+from features.tokens import Sentence, Token
+
+_DOCUMENT_START = "-DOCSTART-"
+_TAG = re.compile(r"O|[BIESLU]-\S+")
+_BREAKS_LINE = re.compile(r"[\t\r\n]")
+_SNIFFED_LINES = 50
+# What stands in a -DOCSTART- line where a document has no name.
+_FILLERS = {"O", "-X-", "_", "-"}
+
+
+class _Lines(NamedTuple):
+    """The words and tags of one sentence, and the line in the file it begins at."""
+
+    first: int
+    words: list[str]
+    tags: list[str]
+
+
+def recognises(path: Path) -> bool:
+    """Whether it is, or holds, a file whose first lines all end in a tag."""
+    return any(_looks_tagged(file) for file in find_files(path))
+
+
+def _looks_tagged(path: Path) -> bool:
+    lines = [_columns(line) for line in read_head(path).split("\n")[:_SNIFFED_LINES] if line.strip()]
+    return bool(lines) and all(len(line) > 1 and _TAG.fullmatch(line[-1]) for line in lines)
+
+
+def read(path: Path) -> list[Document]:
+    """The documents of a file, or of every file of a folder, in order; ids are ``<file>:<line>`` unless given.
+
+    Raises:
+        DataError: a line has one column, or its last column is no tag.
+    """
+    return [
+        _document(document_id, sentences)
+        for file in find_files(path)
+        for document_id, sentences in _parts(file, relative_name(file, path))
+    ]
+
+
+def _parts(path: Path, name: str) -> list[tuple[str, list[_Lines]]]:
+    """The sentences of each document, by document id."""
+    parts: list[tuple[str, list[_Lines]]] = [(f"{name}:1", [])]
+    within = False
+    for number, line in enumerate(read_text(path).split("\n"), start=1):
+        columns = _columns(line)
+        if columns[0] == _DOCUMENT_START:
+            named = len(columns) == 3 and columns[1] not in _FILLERS
+            parts.append((columns[1] if named else f"{name}:{number}", []))
+            within = False
+        elif columns == [""]:
+            within = False
+        else:
+            _require_tagged(columns, path, number)
+            sentences = parts[-1][1]
+            if not within:
+                sentences.append(_Lines(number, [], []))
+            sentences[-1].words.append(columns[0])
+            sentences[-1].tags.append(columns[-1])
+            within = True
+    before, *named_parts = parts
+    if not named_parts:
+        return [(f"{name}:{sentence.first}", [sentence]) for sentence in before[1]]
+    return parts if before[1] else named_parts
+
+
+def _columns(line: str) -> list[str]:
+    line = line.rstrip(" \t\r")
+    return line.split("\t") if "\t" in line else re.split(" +", line)
+
+
+def _require_tagged(columns: list[str], path: Path, number: int) -> None:
+    if len(columns) < 2 or not columns[0]:
+        raise DataError("expected a token and its tag, with white space between", path=path, line=number)
+    if not _TAG.fullmatch(columns[-1]):
+        problem = "the last column is no tag: expected O, or B-, I-, E-, S-, L- or U- and a type"
+        raise DataError(problem, path=path, line=number)
+
+
+def _document(document_id: str, lines: Sequence[_Lines]) -> Document:
+    sentences: list[Sentence] = []
+    spans: list[Span] = []
+    start = 0
+    for row, (_, words, tags) in enumerate(lines):
+        tokens = []
+        for word in words:
+            tokens.append(Token(word, start, start + len(word)))
+            start += len(word) + 1
+        sentence = Sentence(tuple(tokens), line=row, line_count=len(lines))
+        spans += bio.decode(sentence, _iob2(tags))
+        sentences.append(sentence)
+    text = "\n".join(" ".join(words) for _, words, _ in lines)
+    return Document(document_id, text, tuple(spans), tuple(sentences))
+
+
+def _iob2(tags: Sequence[str]) -> list[str]:
+    converted, previous = [], bio.OUTSIDE
+    for tag in tags:
+        begins = tag[0] in "BSU" or tag[2:] != previous[2:] or previous[0] in "ELSU"
+        converted.append(tag if tag == bio.OUTSIDE else f"{'B' if begins else 'I'}-{tag[2:]}")
+        previous = tag
+    return converted
+
+
+def write(documents: Sequence[Document], path: Path) -> None:
+    """Write documents to one file, each after a ``-DOCSTART-`` line with its id; tokens, not white space, are kept.
+
+    Raises:
+        UsageError: the path is a folder.
+        DataError: a span does not begin and end with a token, or crosses a sentence's end or another span.
+    """
+    require_file_target(path)
+    write_files({path: "".join(_block(document) for document in documents)})
+
+
+def _block(document: Document) -> str:
+    encoded = bio.encode(document)
+    if encoded.unaligned:
+        problem = "columns cannot hold a span that does not fit the tokens: write brat or jsonl"
+        raise DataError(problem, path=document.id, offset=encoded.unaligned[0].start)
+    if not document.id or document.id in _FILLERS or _BREAKS_LINE.search(document.id):
+        raise DataError(f"the document id {document.id!r} fits no column: rename the document")
+    rows = [f"{_DOCUMENT_START}\t{document.id}\tO\n\n"]
+    for sentence, tags in encoded.sentences:
+        for token, tag in zip(sentence.tokens, tags, strict=True):
+            if not token.text or token.text == _DOCUMENT_START or _BREAKS_LINE.search(token.text):
+                raise DataError("a token that columns cannot hold: write jsonl", path=document.id, offset=token.start)
+            if not _TAG.fullmatch(tag):
+                raise DataError("columns cannot hold an empty label or one with white space", path=document.id)
+            rows.append(f"{token.text}\t{tag}\n")
+        rows.append("\n")
+    return "".join(rows)

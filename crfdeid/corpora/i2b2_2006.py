@@ -1,0 +1,87 @@
+"""i2b2 2006 XML: one file, a ``RECORD`` a document, PHI marked where it stands.
+
+    <ROOT><RECORD ID="1"><TEXT>Seen by Dr. <PHI TYPE="DOCTOR">Doe</PHI>.</TEXT></RECORD></ROOT>
+
+A document's text is the character data of ``TEXT`` without the markup.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from xml.etree.ElementTree import Element
+from xml.sax.saxutils import escape, quoteattr
+
+from crfdeid.corpora.files import build_document, find_files, read_head, read_text, require_file_target, write_files
+from crfdeid.corpora.markup import keep_returns, parse, require_xml_characters
+from crfdeid.documents import Document, Span
+from crfdeid.errors import DataError
+
+
+def recognises(path: Path) -> bool:
+    """Whether it is, or holds, an ``.xml`` file with ``RECORD`` elements."""
+    files = find_files(path, ".xml")
+    return any(file.suffix.lower() == ".xml" and "<RECORD" in read_head(file) for file in files)
+
+
+def read(path: Path) -> list[Document]:
+    """The records of a file, or of every ``.xml`` file of a folder, in order; their ids are the ``ID`` attributes.
+
+    Raises:
+        DataError: a file is malformed, or PHI is nested.
+    """
+    return [
+        _document(record, file)
+        for file in find_files(path, ".xml")
+        for record in parse(keep_returns(read_text(file)), file).iter("RECORD")
+    ]
+
+
+def _document(record: Element, path: Path) -> Document:
+    document_id, text_element = record.get("ID"), record.find("TEXT")
+    if document_id is None or text_element is None:
+        raise DataError("a RECORD without an ID or a TEXT element", path=path)
+    pieces, spans, end = [text_element.text or ""], [], len(text_element.text or "")
+    for phi in text_element:
+        covered, label = phi.text or "", phi.get("TYPE")
+        if phi.tag != "PHI" or len(phi) or not label:
+            problem = f"record {document_id}: expected <PHI TYPE=...> with nothing nested in it, found <{phi.tag}>"
+            raise DataError(problem, path=path, offset=end)
+        spans.append(Span(end, end + len(covered), label))
+        pieces += [covered, phi.tail or ""]
+        end += len(covered) + len(phi.tail or "")
+    return build_document(document_id, "".join(pieces), spans, path=path)
+
+
+def write(documents: Sequence[Document], path: Path) -> None:
+    """Write documents to one file.
+
+    Raises:
+        UsageError: the path is a folder.
+        DataError: spans overlap, or a text holds a control character.
+    """
+    require_file_target(path)
+    records = "".join(
+        f"<RECORD ID={quoteattr(document.id)}><TEXT>{_marked(document)}</TEXT></RECORD>\n" for document in documents
+    )
+    write_files({path: f'<?xml version="1.0" encoding="UTF-8"?>\n<ROOT>\n{records}</ROOT>\n'})
+
+
+def _marked(document: Document) -> str:
+    require_xml_characters(document)
+    pieces, done = [], 0
+    for start, end, label in document.spans:
+        if start < done:
+            raise DataError(
+                "i2b2-2006 cannot hold overlapping spans: write brat, i2b2-2014 or jsonl",
+                path=document.id,
+                offset=start,
+            )
+        pieces.append(_escaped(document.text[done:start]))
+        pieces.append(f"<PHI TYPE={quoteattr(label)}>{_escaped(document.text[start:end])}</PHI>")
+        done = end
+    return "".join([*pieces, _escaped(document.text[done:])])
+
+
+def _escaped(text: str) -> str:
+    return escape(text, {"\r": "&#13;"})

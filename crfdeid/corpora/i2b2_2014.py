@@ -1,0 +1,128 @@
+"""i2b2 2014 XML: one file a document, the text in CDATA, standoff tags with offsets and a copy of the covered text.
+
+    <deIdi2b2><TEXT><![CDATA[...]]></TEXT>
+    <TAGS><NAME id="P0" start="10" end="13" text="Doe" TYPE="DOCTOR" comment=""/></TAGS></deIdi2b2>
+
+An element's name is its category, ``TYPE`` its type. Any root element will do: MEDDOCAN has <MEDDOCAN>.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from xml.etree.ElementTree import Element
+from xml.sax.saxutils import quoteattr
+
+from crfdeid.corpora.files import (
+    build_document,
+    document_file,
+    find_files,
+    read_head,
+    read_text,
+    relative_stem,
+    write_files,
+)
+from crfdeid.corpora.markup import cdata, keep_returns, parse, require_xml_characters
+from crfdeid.documents import Document, Span
+from crfdeid.errors import DataError
+
+_STANDOFF = re.compile(r"<TEXT>\s*<!\[CDATA\[|<TAGS\b")
+_OFFSET = re.compile(r"\d+", re.ASCII)
+# An attribute's line ends and tabs are read as spaces unless they were escaped (XML 1.0, section 3.3.3).
+_AS_ATTRIBUTE = str.maketrans("\r\n\t", "   ")
+
+# The categories of the 2014 challenge and their types; a type of another scheme goes under OTHER.
+CATEGORIES = {
+    "NAME": ("PATIENT", "DOCTOR", "USERNAME"),
+    "PROFESSION": ("PROFESSION",),
+    "LOCATION": (
+        *("ROOM", "DEPARTMENT", "HOSPITAL", "ORGANIZATION", "STREET", "CITY", "STATE", "COUNTRY", "ZIP"),
+        *("LOCATION", "LOCATION-OTHER"),
+    ),
+    "AGE": ("AGE",),
+    "DATE": ("DATE",),
+    "CONTACT": ("PHONE", "FAX", "EMAIL", "URL", "IPADDR", "IPADDRESS"),
+    "ID": (*("ID", "SSN", "MEDICALRECORD", "HEALTHPLAN", "ACCOUNT", "LICENSE", "VEHICLE", "DEVICE", "BIOID", "IDNUM"),),
+}
+_CATEGORY_OF = {label: category for category, labels in CATEGORIES.items() for label in labels}
+
+
+def recognises(path: Path) -> bool:
+    """Whether it is, or holds, an ``.xml`` file with its text in CDATA or with standoff tags."""
+    files = find_files(path, ".xml")
+    return any(file.suffix.lower() == ".xml" and _STANDOFF.search(read_head(file)) for file in files)
+
+
+def read(path: Path) -> list[Document]:
+    """The documents of a folder and its subfolders, one an ``.xml`` file.
+
+    Raises:
+        DataError: a file is malformed, or the ``text`` of a tag is not the text at its offsets.
+    """
+    return [_document(file, relative_stem(file, path)) for file in find_files(path, ".xml")]
+
+
+def _document(path: Path, document_id: str) -> Document:
+    source = read_text(path)
+    # Offsets may count a CRLF as two characters (as the file has it) or as one (as XML parsers give it). The text is
+    # kept as in the file unless the tags say otherwise.
+    kept = keep_returns(source)
+    try:
+        return _parsed(kept, path, document_id)
+    except DataError:
+        if kept == source:
+            raise
+        return _parsed(source, path, document_id)
+
+
+def _parsed(source: str, path: Path, document_id: str) -> Document:
+    root = parse(source, path)
+    text_element, tags = root.find("TEXT"), root.find("TAGS")
+    if text_element is None or tags is None:
+        raise DataError("expected a TEXT and a TAGS element (an empty <TAGS/> says nothing is marked)", path=path)
+    if len(text_element):
+        raise DataError("markup inside TEXT: expected plain text or CDATA (is it i2b2-2006?)", path=path)
+    text = text_element.text or ""
+    return build_document(document_id, text, [_span(tag, text, path) for tag in tags], path=path)
+
+
+def _span(tag: Element, text: str, path: Path) -> Span:
+    start, end, label = (tag.get(name, "") for name in ("start", "end", "TYPE"))
+    if not (_OFFSET.fullmatch(start) and _OFFSET.fullmatch(end) and label):
+        raise DataError(f"a {tag.tag} tag without a start, end or TYPE: add them", path=path)
+    span = Span(int(start), int(end), label)
+    covered = tag.get("text")
+    if covered is not None and text[span.start : span.end].translate(_AS_ATTRIBUTE) != covered.translate(_AS_ATTRIBUTE):
+        raise DataError(
+            f"the text of a {label} tag is not the text at [{start}, {end}): offsets count Unicode characters of TEXT",
+            path=path,
+            offset=span.start,
+        )
+    return span
+
+
+def write(documents: Sequence[Document], path: Path) -> None:
+    """Write one ``.xml`` file a document into a folder.
+
+    Raises:
+        DataError: an id cannot be a file's name, or a text holds a control character.
+    """
+    contents = {}
+    for document in documents:
+        require_xml_characters(document)
+        tags = "".join(_tag(document, number) for number in range(len(document.spans)))
+        contents[document_file(path, document.id, ".xml")] = (
+            '<?xml version="1.0" encoding="UTF-8"?>\n'
+            f"<deIdi2b2>\n<TEXT>{cdata(document.text)}</TEXT>\n<TAGS>\n{tags}</TAGS>\n</deIdi2b2>\n"
+        )
+    write_files(contents)
+
+
+def _tag(document: Document, number: int) -> str:
+    start, end, label = document.spans[number]
+    category = _CATEGORY_OF.get(label, "OTHER")
+    covered = quoteattr(document.text[start:end])
+    return (
+        f'<{category} id="P{number}" start="{start}" end="{end}" text={covered} TYPE={quoteattr(label)} comment=""/>\n'
+    )

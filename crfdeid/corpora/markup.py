@@ -1,0 +1,76 @@
+"""What the two XML formats share: safe parsing that keeps carriage returns, and text as XML can hold it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from xml.etree.ElementTree import Element
+
+from defusedxml.common import DefusedXmlException
+from defusedxml.ElementTree import ParseError, fromstring
+
+from crfdeid.documents import Document
+from crfdeid.errors import DataError
+
+# XML 1.0, section 2.2: what a document can hold, even escaped.
+_NOT_A_CHARACTER = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_PIECE = re.compile(r"<!\[CDATA\[.*?\]\]>|<!--.*?-->|<[^>]*>|[^<]+", re.DOTALL)
+_CDATA_RETURN = "]]>&#13;<![CDATA["
+
+
+def parse(source: str, path: Path) -> Element:
+    """The root element of an XML document.
+
+    Raises:
+        DataError: it is not well-formed, or defines entities (as no corpus needs and an attack does).
+    """
+    try:
+        root: Element = fromstring(source)
+    except ParseError as error:
+        raise DataError("not well-formed XML: repair or remove the file", path=path, line=error.position[0]) from None
+    except DefusedXmlException:
+        raise DataError("defines XML entities, which are refused: remove them", path=path) from None
+    return root
+
+
+def keep_returns(source: str) -> str:
+    """An XML document whose ``TEXT`` elements keep their carriage returns when it is parsed.
+
+    An XML parser reads CRLF as LF (XML 1.0, section 2.11), so that a CRLF note would come back changed. Only a return
+    that is written as a reference survives.
+    """
+    if "\r" not in source:
+        return source
+    pieces, inside = [], False
+    for piece in _PIECE.findall(source):
+        if piece.startswith(("<TEXT>", "<TEXT ", "</TEXT")):
+            inside = piece[1] != "/"
+        if inside and piece.startswith("<![CDATA["):
+            pieces.append(piece.replace("\r", _CDATA_RETURN))
+        elif inside and not piece.startswith("<"):
+            pieces.append(piece.replace("\r", "&#13;"))
+        else:
+            pieces.append(piece)
+    return "".join(pieces)
+
+
+def cdata(text: str) -> str:
+    """A text as CDATA sections that every parser reads back exactly."""
+    safe = text.replace("]]>", "]]]]><![CDATA[>").replace("\r", _CDATA_RETURN)
+    return f"<![CDATA[{safe}]]>"
+
+
+def require_xml_characters(document: Document) -> None:
+    """Refuse what XML 1.0 cannot hold in any form: control characters other than tab and line ends.
+
+    Raises:
+        DataError: the text, the id or a label holds one.
+    """
+    for value in (document.text, document.id, *(span.label for span in document.spans)):
+        found = _NOT_A_CHARACTER.search(value)
+        if found:
+            raise DataError(
+                f"XML cannot hold the character U+{ord(found[0]):04X}: remove it, or write jsonl or brat",
+                path=document.id,
+                offset=found.start(),
+            )
