@@ -40,7 +40,7 @@ def files() -> list[Path]:
 
 def breaches(source: str, module: str, *, package: bool = False) -> list[str]:
     """The imports of one file that its layer is not allowed."""
-    layer = module.split(".")[0]
+    layer = module.split(".", maxsplit=1)[0]
     above = set(LAYERS[LAYERS.index(layer) + 1 :]) | {"tests", "benchmarks"}
     forbidden = above | (JAX if layer in ("features", "crfdeid") else set())
     return sorted({name for name in imports(source, module, package=package) if name.split(".")[0] in forbidden})
@@ -81,6 +81,8 @@ def test_networks_never_import_each_other(network: str) -> None:
 
 
 def test_the_crf_half_starts_without_jax() -> None:
-    code = "import sys, crfdeid, features, crfdeid.crf; print(sorted(m for m in sys.modules if m.split('.')[0] == 'jax'))"
+    code = (
+        "import sys, crfdeid, features, crfdeid.crf; print(sorted(m for m in sys.modules if m.split('.')[0] == 'jax'))"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     assert done.stdout.strip() == "[]"

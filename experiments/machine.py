@@ -1,0 +1,51 @@
+"""The device and cores that models are trained on. Imports JAX only where a model computes with it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+
+from crfdeid.errors import UsageError
+from crfdeid.models import MODELS
+
+DEVICES = ("auto", "cpu", "gpu")
+CPU = "cpu"
+# One thread for each model in training: sums in another order differ in their last digits, so a number of threads that
+# followed the number of jobs would make results depend on it. The networks are too small to gain from more.
+_THREADS = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+_XLA_FLAGS = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+
+
+def choose_device(device: str, models: Iterable[str]) -> str:
+    """Settle on a device before JAX is first imported, for this process and those it starts.
+
+    Args:
+        device: one of `DEVICES`; "auto" takes a GPU where there is one.
+        models: the models to be trained. Those of `crfdeid` know no GPU (its layer is without JAX).
+
+    Returns:
+        "cpu", or the GPU's name.
+
+    Raises:
+        UsageError: "gpu" where there is none, or where no model could use it.
+    """
+    os.environ.update(_THREADS)
+    os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {_XLA_FLAGS}".strip()
+    uses_jax = any(not MODELS[name].startswith("crfdeid.") for name in models)
+    if device == "gpu" and not uses_jax:
+        raise UsageError("--device gpu: none of these models runs on a GPU")
+    if device == "cpu" or not uses_jax:
+        os.environ["JAX_PLATFORMS"] = "cpu"
+        return CPU
+    import jax  # noqa: PLC0415
+
+    if jax.default_backend() == "gpu":
+        return str(jax.devices()[0].device_kind)
+    if device == "gpu":
+        raise UsageError("--device gpu: JAX finds no GPU here; install crfdeid[gpu], or leave --device out")
+    return CPU
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,0 +1,166 @@
+"""The options of ``python -m experiments.compare``: what there is, and what goes together."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NoReturn, TypeVar
+
+from crfdeid.corpora import FORMATS
+from crfdeid.errors import UsageError
+from crfdeid.labels import TYPES
+from crfdeid.models import MODELS
+from experiments.machine import DEVICES
+
+DESCRIPTION = """\
+Train models to find protected health information, score them on the same documents, and show the results side by
+side: corpus, settings, recall, precision and F of each category, kinds of errors, and time."""
+EXAMPLES = """\
+examples:
+  python -m experiments.compare --models crf,elman,jordan
+      on the built-in synthetic corpus, in minutes
+  python -m experiments.compare --train notes/train --dev notes/dev --test notes/test --format brat --out results/
+      on your own annotated corpus; tables, scores, predictions and models are kept in results/
+  python -m experiments.compare --models elman --hidden 50 --epochs 10 --seeds 3
+      one model with settings of your own, three times
+
+exit codes: 0 done, 1 data that cannot be read, 2 an option that cannot work, 130 interrupted"""
+
+_Value = TypeVar("_Value", int, str)
+
+# Options that replace the setting of the same name in every model that has one.
+SETTINGS = ("features", "pos", "window", "hidden", "epochs", "lr")
+
+
+def parse(argv: Sequence[str] | None) -> argparse.Namespace:
+    """The options of a command line, each checked by itself and against the others.
+
+    Raises:
+        UsageError: an option, or a combination of options, that cannot work.
+    """
+    options = _parser().parse_args(argv)
+    if options.train is None:
+        for name in ("dev", "test", "format"):
+            if getattr(options, name) is not None:
+                raise UsageError(f"--{name} needs --train: without it the synthetic corpus is used")
+    elif options.corpus_seed is not None:
+        raise UsageError("--corpus-seed is for the synthetic corpus: leave it out, or leave out --train")
+    for name in ("train", "dev", "test"):
+        path = getattr(options, name)
+        if path is not None and not path.exists():
+            raise UsageError(f"--{name}: no such file or folder: {path}")
+    out = options.out
+    if out is not None and out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise UsageError(f"--out: {out} is not an empty folder: name a new one, nothing is overwritten")
+    return options
+
+
+class _Parser(argparse.ArgumentParser):
+    """One line for a wrong option, as for every other error, and not the whole usage."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{message} (--help lists the options)")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="python -m experiments.compare",
+        usage="%(prog)s [options]",
+        description=DESCRIPTION,
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    _add_models(parser)
+    _add_corpus(parser.add_argument_group("corpus", "without --train, the built-in synthetic corpus"))
+    _add_settings(parser.add_argument_group("settings", "replace the profile's, in every model that has them"))
+    _add_work(parser.add_argument_group("work and output"))
+    return parser
+
+
+def _add_models(group: argparse.ArgumentParser) -> None:
+    known = ", ".join(MODELS)
+    text = f"models to compare, separated by commas, from {known} (default: all)"
+    group.add_argument("--models", type=_models, default=list(MODELS), metavar="NAMES", help=text)
+    text = "settings of the models and size of the synthetic corpus: tuned and small, or the paper's (default: default)"
+    group.add_argument("--profile", choices=("default", "paper"), default="default", help=text)
+    text = "train each model N times, with the seeds 0 to N-1, or once with each seed of a list: 3,7 (default: 1)"
+    group.add_argument("--seeds", type=_seeds, default=[0], metavar="N|LIST", help=text)
+
+
+def _add_corpus(group: argparse._ArgumentGroup) -> None:
+    for name, text in {
+        "train": "documents to learn from, a file or a folder",
+        "dev": "documents that choose a network's best epoch (default: a tenth of the training documents, drawn with "
+        "a fixed seed)",
+        "test": "documents to score (default: those of the development set, and the results say so)",
+    }.items():
+        group.add_argument(f"--{name}", type=Path, metavar="PATH", help=text)
+    group.add_argument("--format", choices=("auto", *FORMATS), help="their format (default: auto)")
+    text = "the paper's seven subtypes, all types the corpus has, or one type for all (default: seven)"
+    group.add_argument("--types", choices=TYPES, default="seven", help=text)
+    group.add_argument("--corpus-seed", type=_count_from(0), metavar="N", help="of the synthetic corpus (default: 0)")
+
+
+def _add_settings(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--features", metavar="SET", help="the CRF's features: paper or strong")
+    group.add_argument("--pos", metavar="NAME", help="part-of-speech tagger (English): textblob, nltk or none")
+    group.add_argument("--window", type=_count_from(0), metavar="N", help="words that a network sees at once")
+    group.add_argument("--hidden", type=_count_from(1), metavar="N", help="hidden units of a network")
+    group.add_argument("--epochs", type=_count_from(1), metavar="N", help="passes over the training documents, at most")
+    group.add_argument("--lr", type=_positive, metavar="X", help="learning rate")
+
+
+def _add_work(group: argparse._ArgumentGroup) -> None:
+    text = "where networks are trained; auto takes a GPU where there is one (default: auto)"
+    group.add_argument("--device", choices=DEVICES, default="auto", help=text)
+    text = "models trained at the same time, which changes no result (default: one a core, on a GPU 1)"
+    group.add_argument("--jobs", type=_count_from(1), metavar="N", help=text)
+    text = "new folder for tables.md, results.json, predictions and fitted models"
+    group.add_argument("--out", type=Path, metavar="DIR", help=text)
+    text = "print errors in their text even of a real corpus, where that text is PHI"
+    group.add_argument("--show-examples", action="store_true", help=text)
+
+
+def _models(text: str) -> list[str]:
+    names = text.split(",")
+    for name in names:
+        if name not in MODELS:
+            raise argparse.ArgumentTypeError(f"unknown model '{name}': choose from {', '.join(MODELS)}")
+    return _without_repeats(names, text)
+
+
+def _seeds(text: str) -> list[int]:
+    try:
+        numbers = [int(part) for part in text.removesuffix(",").split(",")]
+    except ValueError:
+        numbers = [-1]
+    if min(numbers) < 0 or (numbers == [0] and "," not in text):
+        raise argparse.ArgumentTypeError(f"'{text}' is neither a number from 1 nor a list of seeds such as 3,7")
+    return list(range(numbers[0])) if "," not in text else _without_repeats(numbers, text)
+
+
+def _without_repeats(values: list[_Value], text: str) -> list[_Value]:
+    if len(set(values)) < len(values):
+        raise argparse.ArgumentTypeError(f"'{text}' names one twice")
+    return values
+
+
+def _count_from(least: int) -> Callable[[str], int]:
+    def count(text: str) -> int:
+        if not text.isdecimal() or int(text) < least:
+            raise argparse.ArgumentTypeError(f"'{text}' is not a whole number from {least}")
+        return int(text)
+
+    return count
+
+
+def _positive(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number above 0")
+    return value
