@@ -140,6 +140,23 @@ def test_the_same_place_goes_before_the_largest_overlap():
     ]
 
 
+def test_the_most_characters_in_common_go_before_the_type_and_the_type_before_the_place():
+    def paired(*predicted):
+        return [e.predicted for e in errors_of([place("Ann Doe", "DOCTOR")], predicted) if "split" not in e.causes]
+
+    assert paired(place("Ann", "DOCTOR"), place(" Doe", "ID")) == [place(" Doe", "ID")]
+    assert paired(place("Ann", "ID"), place("Doe", "DOCTOR")) == [place("Doe", "DOCTOR")]
+    assert paired(place("Doe", "DOCTOR"), place("Ann", "DOCTOR")) == [place("Ann", "DOCTOR")]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_abbreviation"), [("QRHMC", True), ("QRHMCX", False), ("Qrh", False), ("Q7", False)]
+)
+def test_abbreviations_have_at_most_five_letters_all_capitals_and_no_digits(text, is_abbreviation):
+    (error,) = find_errors([Document("n1", text, (Span(0, len(text), "ID"),))], {"n1": []}, known_words=())
+    assert ("abbreviation" in error.causes) == is_abbreviation
+
+
 def test_a_document_without_prediction_is_an_error():
     with pytest.raises(DataError, match=r"^n1: no prediction"):
         find_errors([Document("n1", TEXT)], {}, known_words=())
