@@ -1,0 +1,92 @@
+"""A saved model: ``model.json``, which describes it, beside one file of weights that the description vouches for.
+
+Both are data: loading runs no code from them. The weights are read only when their size and checksum are those of the
+description, so a damaged, truncated or exchanged file is refused before anything parses it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from crfdeid.errors import DataError
+
+DESCRIPTION = "model.json"
+_RETRAIN = "train it again, or copy the folder whole"
+
+
+def save_model(
+    folder: Path, *, model: str, schema: int, file: str, weights: bytes, libraries: tuple[str, ...], **facts: Any
+) -> None:
+    """Write a model's weights, then its description.
+
+    Args:
+        folder: where to; made if need be.
+        model: the model's name in `crfdeid.models.MODELS`.
+        schema: the version of what the model's files mean.
+        file: the weights' file name.
+        weights: its content.
+        libraries: the distributions whose versions are recorded.
+        facts: what else the model needs to be built again, as JSON data.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / file).write_bytes(weights)
+    description = {
+        "model": model,
+        "schema": schema,
+        "weights": _fingerprint(file, weights),
+        "versions": {name: version(name) for name in ("crfdeid", *libraries)},
+        **facts,
+    }
+    (folder / DESCRIPTION).write_text(json.dumps(description, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def read_description(folder: Path) -> dict[str, Any]:
+    """What ``model.json`` says; "model" is a text in it.
+
+    Raises:
+        DataError: the folder holds no model's description.
+    """
+    path = folder / DESCRIPTION
+    try:
+        description = json.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        raise DataError("no such file: this folder holds no saved model", path=path) from None
+    except (OSError, ValueError):
+        raise DataError(f"not a saved model's description: {_RETRAIN}", path=path) from None
+    if not (isinstance(description, dict) and isinstance(description.get("model"), str)):
+        raise DataError(f"not a saved model's description: {_RETRAIN}", path=path)
+    return description
+
+
+def load_model(folder: Path, *, model: str, schema: int, file: str) -> tuple[Mapping[str, Any], bytes]:
+    """A model's description and its weights, known to be the ones that were written.
+
+    Raises:
+        DataError: there is no such model, it is of another kind or version, or it is damaged.
+    """
+    description = read_description(folder)
+    if (description["model"], description.get("schema")) != (model, schema):
+        problem = f"not a model of the kind '{model}' and of this version (schema {schema}): {_RETRAIN}"
+        raise DataError(problem, path=folder / DESCRIPTION)
+    path = folder / file
+    try:
+        weights = path.read_bytes()
+    except OSError:
+        raise DataError(f"the model's weights cannot be read: {_RETRAIN}", path=path) from None
+    if _fingerprint(file, weights) != description.get("weights"):
+        raise DataError(f"the model's weights are damaged or belong to another model: {_RETRAIN}", path=path)
+    return description, weights
+
+
+def damaged(folder: Path) -> DataError:
+    """The error for a description that lacks what its model needs."""
+    return DataError(f"the model's description is damaged: {_RETRAIN}", path=folder / DESCRIPTION)
+
+
+def _fingerprint(file: str, weights: bytes) -> dict[str, Any]:
+    return {"file": file, "bytes": len(weights), "sha256": hashlib.sha256(weights).hexdigest()}

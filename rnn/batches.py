@@ -1,0 +1,166 @@
+"""Words to ids, and sentences to arrays of a few fixed shapes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import regex
+
+PAD = 0  # the id of what stands before a sentence's first and after its last word; its vector is learned
+_DIGIT = regex.compile(r"\p{Nd}")
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The words a network has vectors for.
+
+    A word seen less than ``min_count`` times in training has no vector of its own: it is unknown, and so it trains the
+    vector that words never seen will get. Unknown words are told apart by their casing class (`unknown_class`).
+
+    Args:
+        words: the known words, after folding, in a fixed order.
+        fold_digits: every digit is read as 0, so that 03/14/72 and 11/02/69 are the same words.
+    """
+
+    words: tuple[str, ...]
+    fold_digits: bool = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_ids", {word: i + FIRST_WORD for i, word in enumerate(self.words)})
+
+    @classmethod
+    def build(cls, sentences: Iterable[Sequence[str]], *, fold_digits: bool = True, min_count: int = 2) -> Vocabulary:
+        """The words that occur ``min_count`` times or more, the most frequent first."""
+        fold = _fold if fold_digits else str
+        counts = Counter(fold(word) for sentence in sentences for word in sentence)
+        frequent = [word for word, count in counts.items() if count >= min_count]
+        return cls(tuple(sorted(frequent, key=lambda word: (-counts[word], word))), fold_digits)
+
+    def __len__(self) -> int:
+        return len(self.words) + FIRST_WORD
+
+    def ids(self, words: Sequence[str]) -> list[int]:
+        """The id of each word."""
+        known: dict[str, int] = self._ids  # type: ignore[attr-defined]
+        if self.fold_digits:
+            words = [_fold(word) for word in words]
+        return [known[word] if word in known else unknown_class(word) for word in words]
+
+
+# Casing classes of unknown words, each with a vector of its own.
+UNKNOWN_CLASSES = ("lower", "initial capital", "all capitals", "mixed case", "digits", "other")
+FIRST_WORD = 1 + len(UNKNOWN_CLASSES)
+
+
+def unknown_class(word: str) -> int:
+    """The id of a word without a vector of its own, by its casing.
+
+    Example:
+        >>> [UNKNOWN_CLASSES[unknown_class(word) - 1] for word in ("Brown", "FIH", "glass", "%")]
+        ['initial capital', 'all capitals', 'lower', 'other']
+    """
+    if word.isdecimal():
+        return 5
+    if not word[:1].isalpha():
+        return 6
+    if word.islower():
+        return 1
+    if word.isupper():
+        return 3 if len(word) > 1 else 2
+    return 2 if word[1:].islower() else 4
+
+
+def _fold(word: str) -> str:
+    return _DIGIT.sub("0", word) if not word.isalpha() else word
+
+
+class Batch(NamedTuple):
+    """Sentences padded to one length T, with m words of padding before and after.
+
+    Attributes:
+        ids: word ids, [B, T + 2m] int32.
+        tags: tag ids, [B, T] int32; 0 where there is no token (the mask keeps those out of the loss).
+        lengths: tokens a sentence, [B] int32; 0 for a row that holds no sentence.
+    """
+
+    ids: np.ndarray
+    tags: np.ndarray
+    lengths: np.ndarray
+
+
+def make_batch(
+    rows: Sequence[Sequence[int]], tags: Sequence[Sequence[int]] | None, *, length: int, window: int, size: int = 0
+) -> Batch:
+    """Sentences as one batch, padded to ``length`` tokens and to at least ``size`` rows."""
+    half, count = window // 2, max(len(rows), size)
+    batch = Batch(
+        np.full((count, length + 2 * half), PAD, np.int32),
+        np.zeros((count, length), np.int32),
+        np.zeros(count, np.int32),
+    )
+    for i, row in enumerate(rows):
+        batch.ids[i, half : half + len(row)] = row
+        batch.lengths[i] = len(row)
+        if tags is not None:
+            batch.tags[i, : len(row)] = tags[i]
+    return batch
+
+
+def bucket_lengths(lengths: Sequence[int], *, buckets: int = 8) -> list[int]:
+    """The padded lengths, at most ``buckets``, that cost the least padding in all.
+
+    Each sentence is padded to the next of them; each is the length of some sentence. Dynamic programming over the
+    distinct lengths: cost[k][j] = min over i < j of cost[k-1][i] + (padding of lengths i+1..j up to length j).
+
+    Example:
+        >>> bucket_lengths([1, 1, 2, 9, 10], buckets=2)
+        [2, 10]
+    """
+    distinct, counts = np.unique(np.asarray(lengths), return_counts=True)
+    before = np.concatenate([[0], np.cumsum(counts)])  # sentences shorter than each distinct length
+    cost = np.concatenate([[0.0], np.full(len(distinct), np.inf)])
+    previous: list[np.ndarray] = []
+    for _ in range(min(buckets, len(distinct))):
+        # total[i, j]: lengths up to i in the buckets so far, and i+1..j together, padded to the length of j.
+        total = cost[:-1, None] + np.triu((before[None, 1:] - before[:-1, None]) * distinct[None, :])
+        total[np.tril_indices(len(distinct), -1)] = np.inf
+        previous.append(total.argmin(axis=0))
+        cost = np.concatenate([[np.inf], total.min(axis=0)])
+    chosen, end = [], len(distinct)
+    for choice in reversed(previous):
+        chosen.append(int(distinct[end - 1]))
+        end = int(choice[end - 1])
+    return chosen[::-1]
+
+
+# Prediction has its own few shapes, the same for every call, so that little is compiled and no sentence's result
+# depends on its company: lengths 8, 12, 16, 24, 32, …, and for each of them a batch of few rows and one of many.
+_FEW = 4
+_MANY_TOKENS = 2048
+
+
+def predict_batches(lengths: Sequence[int]) -> Iterator[tuple[list[int], int, int]]:
+    """Which sentences to run together: their numbers, the padded length and the number of rows.
+
+    Sentences without tokens are in no batch.
+    """
+    by_length: dict[int, list[int]] = {}
+    for i, length in enumerate(lengths):
+        if length:
+            by_length.setdefault(padded_length(length), []).append(i)
+    for length, members in sorted(by_length.items()):
+        many = max(_MANY_TOKENS // length, 1)
+        for start in range(0, len(members), many):
+            part = members[start : start + many]
+            yield part, length, min(_FEW, many) if len(part) <= _FEW else many
+
+
+def padded_length(length: int) -> int:
+    """The smallest of 8, 12, 16, 24, 32, 48, … (powers of two and one and a half times them) that is not less."""
+    power = max(8, 1 << (length - 1).bit_length())
+    shorter = power * 3 // 4
+    return shorter if length <= shorter and power > 8 else power

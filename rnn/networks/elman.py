@@ -1,0 +1,68 @@
+"""The Elman network (yadav2016, equations 7-11): each hidden layer sees its own previous state."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+from flax import nnx
+
+from rnn.networks.recurrence import run, uniform
+
+
+class ElmanLayer(nnx.Module):
+    """One recurrent layer: h(t) = f(W x(t) + V h(t-1) + b), with f the logistic sigmoid and h(0) = 0."""
+
+    def __init__(self, inputs: int, hidden: int, *, init_range: float | None, rngs: nnx.Rngs) -> None:
+        self.W = nnx.Param(uniform(rngs.params(), (hidden, inputs), init_range))  # [H, inputs]
+        self.V = nnx.Param(uniform(rngs.params(), (hidden, hidden), init_range))  # [H, H]
+        self.b = nnx.Param(jnp.zeros(hidden))  # [H]
+
+    def __call__(self, inputs: jax.Array) -> jax.Array:
+        """The hidden states of a sentence: [T, inputs] -> [T, H]."""
+        V = self.V[...]
+
+        def cell(previous: jax.Array, driven: jax.Array) -> tuple[jax.Array, jax.Array]:
+            hidden = jax.nn.sigmoid(driven + V @ previous)
+            return hidden, hidden
+
+        return run(cell, jnp.zeros_like(self.b[...]), inputs @ self.W[...].T + self.b[...])
+
+
+class Elman(nnx.Module):
+    """Stacked Elman layers under a softmax.
+
+    h1(t) = f(W1 C(t) + V1 h1(t-1) + b1)            (7), C(t) the context window at t
+    hn(t) = f(Wn hn-1(t) + Vn hn(t-1) + bn)         (8), for each further layer
+    P(y(t)) = softmax(U hN(t) + c)                  (10), (11)
+
+    Args:
+        inputs: the size of a context window, W * D.
+        hidden: hidden units a layer, H.
+        tags: the number of tags, K.
+        layers: hidden layers, N.
+        init_range: weights start uniform in plus or minus this; None for Glorot's bound.
+        rngs: where the initial weights come from.
+    """
+
+    def __init__(
+        self, *, inputs: int, hidden: int, tags: int, layers: int = 1, init_range: float | None = None, rngs: nnx.Rngs
+    ) -> None:
+        sizes = [inputs] + [hidden] * (layers - 1)
+        self.layers = nnx.List([ElmanLayer(size, hidden, init_range=init_range, rngs=rngs) for size in sizes])
+        self.U = nnx.Param(uniform(rngs.params(), (tags, hidden), init_range))  # [K, H]
+        self.c = nnx.Param(jnp.zeros(tags))  # [K]
+
+    def __call__(self, windows: jax.Array, keep: jax.Array) -> jax.Array:
+        """The scores before the softmax.
+
+        Args:
+            windows: the context windows of one sentence, [T, W * D].
+            keep: what each hidden unit is multiplied by before the softmax layer: dropout, or ones. [T, H].
+
+        Returns:
+            U h(t) + c for every token, [T, K].
+        """
+        hidden = windows
+        for layer in self.layers:
+            hidden = layer(hidden)  # [T, H]
+        return (hidden * keep) @ self.U[...].T + self.c[...]

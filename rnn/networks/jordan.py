@@ -1,0 +1,54 @@
+"""The Jordan network (yadav2016, equation 12): the hidden layer sees the previous word's posterior."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+from flax import nnx
+
+from rnn.networks.recurrence import run, uniform
+
+
+class Jordan(nnx.Module):
+    """One hidden layer that is fed the posterior of the word before.
+
+    h(t) = f(W C(t) + V P(y(t-1)) + b)              (12), C(t) the context window at t, P(y(0)) = 0
+    P(y(t)) = softmax(U h(t) + c)                   (10), (11)
+
+    The posterior itself is fed back, in training as in prediction: nothing has to be replaced by gold or guessed tags,
+    and the gradient flows through it.
+
+    Args:
+        inputs: the size of a context window, W * D.
+        hidden: hidden units, H.
+        tags: the number of tags, K.
+        init_range: weights start uniform in plus or minus this; None for Glorot's bound.
+        rngs: where the initial weights come from.
+    """
+
+    def __init__(self, *, inputs: int, hidden: int, tags: int, init_range: float | None = None, rngs: nnx.Rngs) -> None:
+        self.W = nnx.Param(uniform(rngs.params(), (hidden, inputs), init_range))  # [H, inputs]
+        self.V = nnx.Param(uniform(rngs.params(), (hidden, tags), init_range))  # [H, K]
+        self.b = nnx.Param(jnp.zeros(hidden))  # [H]
+        self.U = nnx.Param(uniform(rngs.params(), (tags, hidden), init_range))  # [K, H]
+        self.c = nnx.Param(jnp.zeros(tags))  # [K]
+
+    def __call__(self, windows: jax.Array, keep: jax.Array) -> jax.Array:
+        """The scores before the softmax.
+
+        Args:
+            windows: the context windows of one sentence, [T, W * D].
+            keep: what each hidden unit is multiplied by before the softmax layer: dropout, or ones. [T, H].
+
+        Returns:
+            U h(t) + c for every token, [T, K].
+        """
+        V, U, c = self.V[...], self.U[...], self.c[...]
+
+        def cell(posterior: jax.Array, step: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+            driven, kept = step
+            hidden = jax.nn.sigmoid(driven + V @ posterior) * kept  # [H]
+            scores = U @ hidden + c  # [K]
+            return jax.nn.softmax(scores), scores
+
+        return run(cell, jnp.zeros_like(c), (windows @ self.W[...].T + self.b[...], keep))

@@ -1,0 +1,93 @@
+"""What the networks can be told, with the paper's values (yadav2016, sections 3.1, 3.5, 3.6 and Table 3)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Self
+
+from crfdeid.errors import UsageError
+
+
+def _require(name: str, value: float, what: str, holds: Callable[[float], bool]) -> None:
+    if not (math.isfinite(value) and holds(value)):
+        raise UsageError(f"{name} is {value}: give {what}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RnnSettings:
+    """The settings of both networks.
+
+    Args:
+        window: words in a context window, the word itself in the middle: an odd number, W.
+        hidden: units of a hidden layer, H.
+        embedding_dim: the size of a word vector, D.
+        embedding_range: word vectors start uniform in plus or minus this.
+        init_range: weights start uniform in plus or minus this; None for Glorot's bound, sqrt(6 / (inputs + outputs)).
+        epochs: passes over the training sentences; the best on dev is kept.
+        lr: the learning rate of the first epoch.
+        final_lr: the last epoch's learning rate as a share of the first's; linear in between. 1 keeps it constant.
+        dropout: the probability with which a hidden unit is left out before the softmax layer.
+        fold_digits: whether every digit is read as 0.
+        min_count: a word seen less often in training has no vector of its own and trains the unknown words' instead.
+
+    Raises:
+        UsageError: a value cannot work.
+    """
+
+    window: int = 11
+    hidden: int = 100
+    embedding_dim: int = 100
+    embedding_range: float = 0.25
+    init_range: float | None = None
+    epochs: int = 25
+    lr: float = 0.02
+    final_lr: float = 0.1
+    dropout: float = 0.5
+    fold_digits: bool = True
+    min_count: int = 2
+
+    def __post_init__(self) -> None:
+        for name in ("window", "hidden", "embedding_dim", "epochs", "min_count"):
+            _require(name, getattr(self, name), "a whole number of 1 or more", lambda v: v == int(v) and v >= 1)
+        _require("window", self.window, "an odd number, for as many words on either side", lambda v: v % 2 == 1)
+        _require("lr", self.lr, "a number above 0", lambda v: v > 0)
+        _require("final_lr", self.final_lr, "a number from 0 to 1", lambda v: 0 <= v <= 1)
+        _require("dropout", self.dropout, "a number from 0 to below 1", lambda v: 0 <= v < 1)
+        _require("embedding_range", self.embedding_range, "a number of 0 or more", lambda v: v >= 0)
+        if self.init_range is not None:
+            _require("init_range", self.init_range, "a number above 0", lambda v: v > 0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ElmanSettings(RnnSettings):
+    """The Elman network's settings.
+
+    Args:
+        layers: hidden layers, one upon the other (equation 8).
+    """
+
+    layers: int = 1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _require("layers", self.layers, "a whole number of 1 or more", lambda v: v == int(v) and v >= 1)
+
+    @classmethod
+    def paper(cls) -> Self:
+        """The paper's E-RNN: Table 3, weights in [-1, 1], random vectors in ±0.25."""
+        return cls(window=11, hidden=100, lr=0.01, final_lr=1.0, init_range=1.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class JordanSettings(RnnSettings):
+    """The Jordan network's settings."""
+
+    window: int = 9
+    hidden: int = 150
+
+    @classmethod
+    def paper(cls) -> Self:
+        """The paper's J-RNN: Table 3, weights in [-1, 1], random vectors in ±0.25."""
+        return cls(window=9, hidden=150, lr=0.01, final_lr=1.0, init_range=1.0)

@@ -1,0 +1,192 @@
+"""The only training loop: plain stochastic gradient descent, one update a sentence, compiled as a whole.
+
+The sentences lie on the device in a few length buckets. One compiled call makes the updates of a whole run of
+sentences of one bucket, one after the other; the order of the runs, and of the sentences in them, is drawn anew for
+each epoch. Only the rows of the embedding table that a sentence uses are updated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from flax import nnx
+from jax import lax
+
+from rnn.batches import Batch, bucket_lengths, make_batch
+from rnn.networks.recurrence import context_windows
+
+RUN = 64  # sentences a compiled call: long enough to hide the call, short enough to mix the lengths well
+
+
+class Weights(NamedTuple):
+    """All that is learned: the embedding table [V, D] and the network's parameters (an `nnx.State`)."""
+
+    table: jax.Array
+    network: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """How to train.
+
+    Args:
+        epochs: passes over the training sentences.
+        learning_rate: of the first epoch.
+        final_rate: the last epoch's learning rate as a share of the first's; linear in between.
+        dropout: the probability with which a hidden unit is left out (section 3.6).
+    """
+
+    epochs: int
+    learning_rate: float
+    final_rate: float
+    dropout: float
+
+
+def sentence_loss(
+    graph: Any, network: Any, vectors: jax.Array, tags: jax.Array, length: jax.Array, keep: jax.Array
+) -> jax.Array:
+    """The negative log-likelihood of one sentence's tags, in nats (section 3.5).
+
+    Args:
+        graph: the network's structure, from `nnx.split`.
+        network: its parameters.
+        vectors: the sentence's word vectors with m of padding on either side, [T + 2m, D].
+        tags: its tag ids, [T].
+        length: how many of the T tokens are real.
+        keep: the dropout mask, [T, H].
+    """
+    width = vectors.shape[0] - tags.shape[0] + 1
+    scores = nnx.merge(graph, network)(context_windows(vectors, width), keep)  # [T, K]
+    losses = optax.softmax_cross_entropy_with_integer_labels(scores, tags)  # [T]
+    return jnp.sum(losses, where=jnp.arange(tags.shape[0]) < length)
+
+
+@partial(jax.jit, static_argnames=("graph", "dropout"), donate_argnames=("weights",))
+def update_each(
+    graph: Any,
+    weights: Weights,
+    bucket: Batch,
+    order: jax.Array,
+    count: jax.Array,
+    key: jax.Array,
+    learning_rate: jax.Array,
+    *,
+    dropout: float,
+) -> tuple[Weights, jax.Array]:
+    """One update for each of some sentences of a bucket, one after the other.
+
+    Args:
+        graph: the network's structure.
+        weights: what is learned; the buffers are reused.
+        bucket: the bucket's sentences.
+        order: which of them, and in which order, [RUN].
+        count: how many entries of ``order`` count.
+        key: the random key of the dropout masks.
+        learning_rate: the step size.
+        dropout: the probability with which a hidden unit is left out.
+
+    Returns:
+        The new weights and the sum of the sentences' losses, each before its own update.
+    """
+    hidden = nnx.merge(graph, weights.network).U.shape[1]
+    masks = jax.random.bernoulli(key, 1.0 - dropout, (order.shape[0], bucket.tags.shape[1], hidden))
+    descend = optax.sgd(learning_rate)
+
+    def update(i: jax.Array, state: tuple[Weights, jax.Array]) -> tuple[Weights, jax.Array]:
+        (table, network), total = state
+        sentence = order[i]
+        ids = bucket.ids[sentence]
+        loss, (by_network, by_vectors) = jax.value_and_grad(sentence_loss, argnums=(1, 2))(
+            graph, network, table[ids], bucket.tags[sentence], bucket.lengths[sentence], masks[i] / (1.0 - dropout)
+        )
+        steps, _ = descend.update(by_network, descend.init(network))
+        table = table.at[ids].add(-learning_rate * by_vectors)
+        return Weights(table, optax.apply_updates(network, steps)), total + loss
+
+    return lax.fori_loop(0, count, update, (weights, jnp.zeros(())))
+
+
+def make_buckets(rows: Sequence[Sequence[int]], tags: Sequence[Sequence[int]], *, window: int) -> list[Batch]:
+    """The training sentences on the device, each in the bucket of the next length."""
+    lengths = [len(row) for row in rows]
+    limits = bucket_lengths(lengths)
+    bucket_of = np.searchsorted(limits, lengths)
+    buckets = []
+    for number, limit in enumerate(limits):
+        members = np.flatnonzero(bucket_of == number).tolist()
+        batch = make_batch([rows[i] for i in members], [tags[i] for i in members], length=limit, window=window)
+        buckets.append(jax.device_put(batch))
+    return buckets
+
+
+def train(
+    graph: Any, weights: Weights, buckets: Sequence[Batch], schedule: Schedule, *, seed: int
+) -> Iterator[tuple[Weights, float]]:
+    """Train, epoch by epoch.
+
+    Args:
+        graph: the network's structure, from `nnx.split`.
+        weights: the initial weights; the caller gives them up.
+        buckets: from `make_buckets`.
+        schedule: how to train.
+        seed: the seed of the order of the sentences and of dropout.
+
+    Yields:
+        The weights after each epoch, to be copied before the next one reuses them, and the epoch's summed loss in nats.
+    """
+    order = np.random.default_rng(seed)
+    key = jax.random.key(seed)
+    for epoch in range(schedule.epochs):
+        progress = epoch / max(schedule.epochs - 1, 1)
+        rate = schedule.learning_rate * (1.0 + (schedule.final_rate - 1.0) * progress)
+        loss = jnp.zeros(())
+        for bucket, members in _runs(buckets, order):
+            key, masks = jax.random.split(key)
+            padded = np.zeros(RUN, np.int32)
+            padded[: len(members)] = members
+            weights, run_loss = update_each(
+                graph,
+                weights,
+                bucket,
+                padded,
+                np.int32(len(members)),
+                masks,
+                np.float32(rate),
+                dropout=schedule.dropout,
+            )
+            loss += run_loss
+        yield weights, float(loss)
+
+
+def _runs(buckets: Sequence[Batch], order: np.random.Generator) -> list[tuple[Batch, np.ndarray]]:
+    """An epoch's runs of up to `RUN` sentences of one bucket, shuffled; each sentence is in one of them."""
+    runs = []
+    for bucket in buckets:
+        shuffled = order.permutation(len(bucket.lengths))
+        runs += [(bucket, shuffled[start : start + RUN]) for start in range(0, len(shuffled), RUN)]
+    return [runs[i] for i in order.permutation(len(runs))]
+
+
+def _scores(graph: Any, weights: Weights, ids: jax.Array, width: int) -> jax.Array:
+    network = nnx.merge(graph, weights.network)
+    keep = jnp.ones((ids.shape[1] - width + 1, network.U.shape[1]))
+    return jax.vmap(lambda row: network(context_windows(weights.table[row], width), keep))(ids)  # [B, T, K]
+
+
+@partial(jax.jit, static_argnames=("graph", "width"))
+def best_tags(graph: Any, weights: Weights, ids: jax.Array, *, width: int) -> jax.Array:
+    """The most probable tag's id at every token: [B, T + 2m] -> [B, T]."""
+    return jnp.argmax(_scores(graph, weights, ids, width), axis=-1)
+
+
+@partial(jax.jit, static_argnames=("graph", "width"))
+def posteriors(graph: Any, weights: Weights, ids: jax.Array, *, width: int) -> jax.Array:
+    """The probability of every tag at every token: [B, T + 2m] -> [B, T, K]."""
+    return jax.nn.softmax(_scores(graph, weights, ids, width))
