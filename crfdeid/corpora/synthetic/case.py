@@ -1,0 +1,146 @@
+"""One patient's case: every fact that a note's sentences must agree on."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import NamedTuple, TypeVar
+
+from crfdeid.corpora.synthetic.data import Scenario, scenarios, sections
+from crfdeid.corpora.synthetic.pools import Pool, draw_person
+from crfdeid.corpora.synthetic.surrogates import DATE_HABITS, Hospital, Person, fill_pattern
+from crfdeid.corpora.synthetic.templates import expand
+
+T = TypeVar("T")
+_DAYS_A_YEAR = 365.25
+
+
+class Source(NamedTuple):
+    """Where a note's people and places come from.
+
+    Attributes:
+        own: what the note's split has for itself.
+        seen: what training notes draw from (the same as ``own`` for training notes).
+        unseen_share: how often ``own`` is used, a fraction.
+    """
+
+    own: Pool
+    seen: Pool
+    unseen_share: float
+
+    def pick(self, rng: Random) -> Pool:
+        """The list for the next person or place."""
+        return self.own if rng.random() < self.unseen_share else self.seen
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """The facts of one note. ``discharge`` is the last day of the story; on a visit it equals ``admit``."""
+
+    scenario: Scenario
+    patient: Person
+    title: str
+    relative: Person
+    age_days: int
+    born: dt.date
+    admit: dt.date
+    discharge: dt.date
+    hospital: Hospital
+    outside: Hospital
+    facility: Hospital
+    attending: Person
+    dictator: Person
+    pcp: Person
+    surgeon: Person
+    consultants: tuple[Person, ...]
+    town: str
+    street: str
+    region: str
+    mrn: str
+    account: str
+    diagnosis: str
+    complaint: str
+    date_habit: str
+    short_habit: str
+
+
+def draw_case(source: Source, rng: Random, *, stay: bool) -> Case:
+    """A new case.
+
+    Args:
+        source: the people and places to draw from.
+        rng: the source of all choices.
+        stay: whether the note tells of days in hospital (else of one day).
+    """
+    scenario = rng.choice(scenarios())
+    patterns = sections("names.txt")
+    female = scenario.facts["sex"][0] == "female" or (scenario.facts["sex"][0] == "any" and rng.random() < 0.5)
+    patient = draw_person(source.pick(rng), rng, female=female)
+    hospital_pool = source.pick(rng)
+    doctors = [_doctor(source, rng) for _ in range(8)]
+    if rng.random() < 0.05:  # A doctor with the patient's surname: only the context tells them apart.
+        doctors[rng.randrange(3)] = doctors[0]._replace(last=patient.last)
+    town = rng.choice(source.pick(rng).towns)
+    age_days = _age_days(scenario.facts["age"][0], rng)
+    admit = dt.date(1988, 1, 1) + dt.timedelta(rng.randrange(24 * 365))
+    stay_days = rng.choice((1, 2, 3, 3, 4, 4, 5, 6, 7, 9, 12, 17)) if stay else 0
+    return Case(
+        scenario=scenario,
+        patient=patient,
+        title=_title(patient, age_days, rng),
+        relative=_relative(source, patient, rng),
+        age_days=age_days,
+        born=admit - dt.timedelta(age_days),
+        admit=admit,
+        discharge=admit + dt.timedelta(stay_days),
+        hospital=_often_first(hospital_pool.hospitals, rng),
+        outside=rng.choice(source.pick(rng).hospitals),
+        facility=rng.choice(source.pick(rng).facilities),
+        attending=doctors[0],
+        dictator=doctors[rng.choice((0, 1, 1))],
+        pcp=doctors[2],
+        surgeon=doctors[3],
+        consultants=tuple(doctors[4:]),
+        town=town,
+        street=rng.choice(source.pick(rng).surnames),
+        region=rng.choice(source.pick(rng).regions),
+        mrn=fill_pattern(rng.choice(patterns["mrn patterns"]), rng),
+        account=fill_pattern(rng.choice(patterns["account patterns"]), rng),
+        diagnosis=expand(rng.choice(scenario.facts["diagnosis"]), rng),
+        complaint=expand(rng.choice(scenario.facts["complaint"]), rng),
+        date_habit=rng.choice(DATE_HABITS["num"]),
+        short_habit=rng.choice(DATE_HABITS["short"]),
+    )
+
+
+def _often_first(items: Sequence[T], rng: Random) -> T:
+    """One of the items, the early ones more often: in any archive some names recur and many stand once."""
+    return items[int(len(items) * rng.random() ** 2)]
+
+
+def _doctor(source: Source, rng: Random) -> Person:
+    return _often_first(source.pick(rng).doctors, rng)
+
+
+def _age_days(spec: str, rng: Random) -> int:
+    """An age from "58-89" (years) or "0-40 days"."""
+    low, high = (int(part) for part in spec.removesuffix(" days").split("-"))
+    if spec.endswith("days"):
+        return rng.randint(low, high)
+    return int(rng.uniform(low, high + 1) * _DAYS_A_YEAR)
+
+
+def _title(patient: Person, age_days: int, rng: Random) -> str:
+    if age_days < 400:
+        return "Baby Girl" if patient.female else "Baby Boy"
+    if age_days < 16 * _DAYS_A_YEAR:
+        return patient.first
+    return rng.choice(("Mrs.", "Ms.", "Ms.", "Miss")) if patient.female else "Mr."
+
+
+def _relative(source: Source, patient: Person, rng: Random) -> Person:
+    """Someone of the family, mostly of the same surname."""
+    other = draw_person(source.pick(rng), rng, female=not patient.female)
+    return other._replace(last=patient.last) if rng.random() < 0.7 else other

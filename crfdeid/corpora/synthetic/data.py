@@ -1,0 +1,76 @@
+"""Reads the package's .txt data: templates, scenarios and word lists, all in one simple form.
+
+A file is a run of sections. ``== name`` opens a section, every other line is an entry; blank lines and lines that
+start with "# " are skipped. Entries keep their order, so everything drawn from them is repeatable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
+
+import regex
+
+_FOLDER = Path(__file__).parent
+_WORD = regex.compile(r"\p{L}+")
+_PLACEHOLDER = regex.compile(r"\{[^}]*\}")
+
+
+class Scenario(NamedTuple):
+    """One clinical condition: the texts that make a note about it hang together.
+
+    Attributes:
+        name: the condition.
+        facts: key -> its entries; "age" and "sex" steer the patient, the other keys are template pools.
+    """
+
+    name: str
+    facts: Mapping[str, tuple[str, ...]]
+
+
+@cache
+def sections(file_name: str) -> Mapping[str, tuple[str, ...]]:
+    """The entries of one data file, by section.
+
+    Example:
+        >>> "Brown" in sections("names.txt")["ambiguous surnames"]
+        True
+    """
+    found: dict[str, list[str]] = {}
+    name = ""
+    for line in (_FOLDER / file_name).read_text(encoding="utf-8").splitlines():
+        if line.startswith("== "):
+            name = line[3:].strip()
+            found.setdefault(name, [])
+        elif line.strip() and not line.startswith("# "):
+            found[name].append(line.rstrip())
+    return MappingProxyType({name: tuple(entries) for name, entries in found.items()})
+
+
+@cache
+def scenarios() -> tuple[Scenario, ...]:
+    """Every clinical scenario, from all ``scenarios_*.txt`` files: entries there are ``key: text``."""
+    found = []
+    for path in sorted(_FOLDER.glob("scenarios_*.txt")):
+        for name, entries in sections(path.name).items():
+            facts: dict[str, list[str]] = {}
+            for entry in entries:
+                key, _, text = entry.partition(": ")
+                facts.setdefault(key, []).append(text)
+            found.append(Scenario(name, MappingProxyType({key: tuple(texts) for key, texts in facts.items()})))
+    return tuple(found)
+
+
+@cache
+def template_words() -> frozenset[str]:
+    """Every word, in lower case, that the templates and scenarios themselves put into notes.
+
+    A surrogate that is also one of these would stand unmarked elsewhere in a note; such surrogates are refused, but for
+    the listed ambiguous ones.
+    """
+    files = [*sorted(path.name for path in _FOLDER.glob("scenarios_*.txt")), "sentences.txt", "frames.txt"]
+    texts = (entry for file in files for entries in sections(file).values() for entry in entries)
+    return frozenset(word.lower() for text in texts for word in _WORD.findall(_PLACEHOLDER.sub(" ", text)))

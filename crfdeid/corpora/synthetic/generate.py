@@ -1,0 +1,124 @@
+"""Generates the corpus: profiles, splits, documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from random import Random
+from typing import NamedTuple
+
+from crfdeid.corpora.synthetic.case import Source
+from crfdeid.corpora.synthetic.notes import draft_note, finish
+from crfdeid.corpora.synthetic.pools import Pool, Split, make_pools
+from crfdeid.corpora.synthetic.quotas import meet
+from crfdeid.documents import Document
+from crfdeid.errors import UsageError
+
+LABELS = ("DOCTOR", "HOSPITAL", "DATE", "PATIENT", "LOCATION", "PHONE", "ID")
+
+
+class Splits(NamedTuple):
+    """The three parts of a corpus."""
+
+    train: list[Document]
+    dev: list[Document]
+    test: list[Document]
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """What to generate.
+
+    Attributes:
+        spans: split -> type -> the exact number of spans.
+        notes: split -> the number of notes.
+        unseen_share: the share of people, hospitals and places in dev and test notes that come from lists closed to
+            training, a fraction.
+    """
+
+    spans: Mapping[Split, Mapping[str, int]]
+    notes: Mapping[Split, int]
+    unseen_share: float
+
+
+def _counts(*numbers: int) -> dict[str, int]:
+    return dict(zip(LABELS, numbers, strict=True))
+
+
+PROFILES: dict[str, Profile] = {
+    # A quarter of Table 2's training set, half its validation set and its whole test set, with more of the rare types:
+    # a handful of entities would score nothing but chance.
+    "default": Profile(
+        spans={
+            "train": _counts(566, 336, 1038, 192, 64, 64, 800),
+            "dev": _counts(92, 70, 188, 32, 16, 16, 116),
+            "test": _counts(236, 164, 498, 84, 32, 32, 264),
+        },
+        notes={"train": 160, "dev": 28, "test": 66},
+        unseen_share=0.65,
+    ),
+    # yadav2016, Table 2.
+    "paper": Profile(
+        spans={
+            "train": _counts(2262, 1342, 4154, 707, 93, 153, 3200),
+            "dev": _counts(183, 141, 377, 28, 14, 12, 233),
+            "test": _counts(236, 164, 498, 59, 19, 13, 264),
+        },
+        notes={"train": 640, "dev": 52, "test": 66},
+        unseen_share=0.65,
+    ),
+}
+
+
+def generate(profile: str = "default", *, seed: int = 0) -> Splits:
+    """The synthetic corpus.
+
+    Args:
+        profile: a key of `PROFILES`.
+        seed: the seed of every choice; the same seed gives the same documents, with the same version of Faker.
+
+    Raises:
+        UsageError: there is no such profile.
+
+    Example:
+        >>> corpus = generate(seed=1)
+        >>> corpus.train[0].id
+        'train-0001'
+    """
+    if profile not in PROFILES:
+        raise UsageError(f"unknown profile '{profile}' of the synthetic corpus: choose from {', '.join(PROFILES)}")
+    plan = PROFILES[profile]
+    pools = make_pools(seed)
+    train, dev, test = (_split(split, plan, pools, Random(f"{profile} {split} {seed}")) for split in pools)
+    return Splits(train, dev, test)
+
+
+def generate_notes(count: int, *, seed: int = 0) -> Iterator[Document]:
+    """Any number of notes like those of the training split, PHI marked: for text in bulk, or data of one's own size.
+
+    Args:
+        count: how many notes.
+        seed: the seed of every choice. The notes differ from those of `generate`, the names come from the same lists.
+    """
+    pools = make_pools(seed)
+    source = Source(pools["train"], pools["train"], 1.0)
+    rng = Random(f"notes {seed}")
+    for number in range(1, count + 1):
+        draft = draft_note(source, rng)
+        optional = [
+            (i, j)
+            for i, section in enumerate(draft.sections)
+            for j, block in enumerate(section.blocks)
+            if not block.required and rng.random() < 0.5
+        ]
+        text, spans = finish(draft, optional)
+        yield Document(f"note-{number:04d}", text, spans)
+
+
+def _split(split: Split, plan: Profile, pools: Mapping[Split, Pool], rng: Random) -> list[Document]:
+    share = 1.0 if split == "train" else plan.unseen_share
+    source = Source(pools[split], pools["train"], share)
+    drafts = [draft_note(source, rng) for _ in range(plan.notes[split])]
+    left_out = meet(drafts, plan.spans[split], rng)
+    pieces = [finish(draft, blocks) for draft, blocks in zip(drafts, left_out, strict=True)]
+    return [Document(f"{split}-{i:04d}", piece.text, piece.spans) for i, piece in enumerate(pieces, 1)]
