@@ -9,6 +9,7 @@ names, which the 2014 corpus files under NAME although they are no name. docs/fo
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -118,7 +119,8 @@ def map_types(documents: Sequence[Document], types: str = "seven") -> list[Docum
         return list(documents)
     if types == "binary":
         return [replace(document, spans=_joined(document.spans)) for document in documents]
-    unknown = sorted({span.label for document in documents for span in document.spans} - TO_SEVEN.keys())
+    found = Counter(span.label for document in documents for span in document.spans)
+    unknown = [label for label, _ in found.most_common() if label not in TO_SEVEN]
     if unknown:
         raise UsageError(
             f"the types {_listed(unknown)} cannot be split into the seven: choose --types all or --types binary"

@@ -57,16 +57,18 @@ def _document(block: list[str], document_id: str, path: Path, first_line: int) -
     text = "\n".join(block[1:middle])
     if not text.strip():
         raise DataError("an empty query", path=path, line=first_line)
-    tags = [
-        (_tag(line, path, number), number)
+    # A dictionary, for a value that is listed once for each time it stands is still one value.
+    tags = {
+        _tag(line, path, number): number
         for number, line in enumerate(block[middle + 1 :], start=first_line + middle + 1)
         if line.strip()
-    ]
+    }
     spans: list[Span] = []
-    for (label, value), number in sorted(tags, key=lambda tag: -len(tag[0][1])):
+    for label, value in sorted(tags, key=lambda tag: -len(tag[1])):
         found = _places(text, value)
         if not found:
-            raise DataError(f"the {label} value is not in its query: correct the value", path=path, line=number)
+            problem = f"the {label} value is not in its query: correct the value"
+            raise DataError(problem, path=path, line=tags[label, value])
         free = [(start, end) for start, end in found if not any(start < s.end and end > s.start for s in spans)]
         # A value that stands only inside others is what its line says it is: nested, but never dropped.
         spans += [Span(start, end, label) for start, end in free or found]

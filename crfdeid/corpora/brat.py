@@ -37,13 +37,13 @@ def read(path: Path) -> list[Document]:
     """
     documents = []
     for file in find_files(path, ".txt", ".ann"):
-        other = file.with_suffix(".ann" if file.suffix == ".txt" else ".txt")
+        other = file.with_suffix(".ann" if file.suffix.lower() == ".txt" else ".txt")
         if not other.is_file():
             raise DataError(
                 f"there is no {other.name} beside it: add it (an empty .ann file says that nothing is marked)",
                 path=file,
             )
-        if file.suffix == ".txt":
+        if file.suffix.lower() == ".txt":
             text = read_text(file, keep_mark=True)
             documents.append(build_document(relative_stem(file, path), text, _spans(other, text), path=other))
     return documents

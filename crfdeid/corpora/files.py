@@ -27,8 +27,10 @@ def find_files(path: Path, *suffixes: str) -> list[Path]:
     """
     if path.is_file():
         return [path]
-    files = (file for file in path.rglob("*") if file.is_file() and file.stem.lower() not in _COMPANION_STEMS)
-    return sorted(file for file in files if not suffixes or file.suffix.lower() in suffixes)
+    files = sorted(file for file in path.rglob("*") if file.is_file())
+    if suffixes:
+        return [file for file in files if file.suffix.lower() in suffixes]
+    return [file for file in files if file.stem.lower() not in _COMPANION_STEMS]
 
 
 def relative_name(file: Path, root: Path) -> str:
@@ -111,7 +113,7 @@ def document_file(folder: Path, document_id: str, suffix: str) -> Path:
 
 
 def write_files(contents: Mapping[Path, str]) -> None:
-    """Write files, each one whole or not at all; folders are made as needed.
+    """Write files, each one whole or not at all, readable by their owner alone; folders are made as needed.
 
     Raises:
         DataError: a file cannot be written.

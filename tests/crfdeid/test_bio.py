@@ -1,0 +1,148 @@
+"""Spans to tags and back, against a brute-force reading and against seqeval."""
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from seqeval.metrics.sequence_labeling import get_entities
+from seqeval.scheme import IOB2, Entities
+
+from crfdeid.bio import decode, encode, labels_of, tag_spans
+from crfdeid.documents import Document, Span
+from features.tokens import Sentence
+
+TAGS = ("O", "B-X", "I-X", "B-Y", "I-Y", "B-long.type_name", "I-long.type_name")
+tag_sequences = st.lists(st.sampled_from(TAGS), max_size=12)
+
+# Words that the tokeniser cuts up, and all that stands between words.
+_WORDS = st.sampled_from(["Doe", "25yo", "3/14/72", "Dr.", "O'Neil", "e\u0301", "👩\u200d⚕️", "naïve"])
+_GAPS = st.sampled_from([" ", "  ", "\n", "\r\n\r\n", "\t", "\u00a0", ". ", ""])
+texts = st.lists(st.tuples(_WORDS, _GAPS), max_size=8).map(lambda pairs: "".join(w + g for w, g in pairs))
+
+
+@st.composite
+def documents(draw):
+    text = draw(texts)
+    spans = []
+    for _ in range(draw(st.integers(0, 5)) if text else 0):
+        start = draw(st.integers(0, len(text) - 1))
+        spans.append(Span(start, draw(st.integers(start + 1, len(text))), draw(st.sampled_from("XY"))))
+    return Document("1", text, tuple(spans))
+
+
+def decoded(document, repair="begin"):
+    return [span for s in encode(document).sentences for span in decode(s.sentence, s.tags, repair)]
+
+
+def fits_tokens(span, document):
+    """By definition: the span is exactly a run of one sentence's tokens."""
+    return any(
+        (first.start, last.end) == (span.start, span.end)
+        for sentence in document.sentences()
+        for i, first in enumerate(sentence.tokens)
+        for last in sentence.tokens[i:]
+    )
+
+
+@given(documents())
+@example(Document("1", "Dr. Doe Clinic", (Span(0, 7, "X"), Span(4, 14, "Y"), Span(4, 7, "X"))))
+def test_encoding_then_decoding_gives_the_spans_back_all_but_the_unaligned(document):
+    encoded = encode(document)
+    assert sorted([*decoded(document), *encoded.unaligned]) == list(document.spans)
+    assert decoded(document, "discard") == decoded(document), "what is encoded is valid IOB2"
+
+
+@given(documents())
+def test_a_span_is_unaligned_only_for_a_reason(document):
+    unaligned = encode(document).unaligned
+    kept = decoded(document)
+    for span in unaligned:
+        crossed = [k for k in kept if k.start < span.end and span.start < k.end]
+        assert crossed or not fits_tokens(span, document)
+        if fits_tokens(span, document):
+            assert any(k.end - k.start >= span.end - span.start for k in crossed), "the longest one wins"
+    assert all(fits_tokens(span, document) for span in kept)
+
+
+@given(documents())
+def test_every_token_has_one_tag(document):
+    encoded = encode(document)
+    assert [s.sentence for s in encoded.sentences] == list(document.sentences())
+    assert all(len(s.tags) == len(s.sentence.tokens) for s in encoded.sentences)
+
+
+@pytest.mark.parametrize(
+    ("text", "span"),
+    [
+        ("Dr. Doe", Span(4, 6, "DOCTOR")),
+        ("Dr. Doe", Span(5, 7, "DOCTOR")),
+        ("Dr. Doe", Span(3, 7, "DOCTOR")),
+        ("Jo\nDoe", Span(0, 6, "PATIENT")),
+    ],
+    ids=["ends in a token", "starts in a token", "starts at white space", "crosses a sentence's end"],
+)
+def test_what_does_not_fit_is_returned_and_not_tagged(text, span):
+    encoded = encode(Document("1", text, (span,)))
+    assert encoded.unaligned == [span]
+    assert {tag for sentence in encoded.sentences for tag in sentence.tags} == {"O"}
+
+
+def brute_force(tags, repair):
+    """Every stretch that is an entity by definition: it begins, goes on, and cannot be longer."""
+
+    def begins(i):
+        if tags[i][0] == "B":
+            return True
+        return repair == "begin" and tags[i][0] == "I" and (i == 0 or tags[i - 1][2:] != tags[i][2:])
+
+    return [
+        Span(start, end, tags[start][2:])
+        for start in range(len(tags))
+        for end in range(start + 1, len(tags) + 1)
+        if begins(start)
+        and all(tag == f"I-{tags[start][2:]}" for tag in tags[start + 1 : end])
+        and (end == len(tags) or tags[end] != f"I-{tags[start][2:]}")
+    ]
+
+
+@pytest.mark.parametrize("repair", ["begin", "discard"])
+@given(tags=tag_sequences)
+@example(tags=["I-X", "B-X", "I-Y", "I-Y", "O", "I-X", "I-X", "B-X"])
+def test_tag_spans_reads_what_the_definition_says(repair, tags):
+    assert tag_spans(tags, repair) == brute_force(tags, repair)
+
+
+@given(tag_sequences)
+def test_begin_is_the_reading_of_conlleval(tags):
+    assert [(s.label, s.start, s.end - 1) for s in tag_spans(tags, "begin")] == get_entities(tags)
+
+
+@given(tag_sequences)
+def test_discard_is_strict_iob2(tags):
+    (expected,) = Entities([tags], IOB2).entities
+    assert [(s.start, s.end, s.label) for s in tag_spans(tags, "discard")] == [
+        (e.start, e.end, e.tag) for e in expected
+    ]
+
+
+@given(tag_sequences)
+def test_no_tagged_token_is_lost_by_begin(tags):
+    inside = {i for s in tag_spans(tags, "begin") for i in range(s.start, s.end)}
+    assert inside == {i for i, tag in enumerate(tags) if tag != "O"}
+
+
+def test_decode_gives_offsets_in_the_document():
+    sentence = Sentence.from_words(["Dr.", "Jo", "Doe"])
+    assert decode(sentence, ["O", "B-DOCTOR", "I-DOCTOR"]) == [Span(4, 10, "DOCTOR")]
+    assert decode(sentence, ["O", "I-DOCTOR", "O"], "begin") == [Span(4, 6, "DOCTOR")]
+    assert decode(sentence, ["O", "I-DOCTOR", "O"], "discard") == []
+
+
+@pytest.mark.parametrize("tags", [[], ["O"], ["O", "O", "O"]])
+def test_decode_wants_one_tag_a_token(tags):
+    with pytest.raises(ValueError, match=f"{len(tags)} tags for 2 tokens"):
+        decode(Sentence.from_words(["Dr.", "Doe"]), tags)
+
+
+def test_labels_of_tags():
+    assert labels_of(["O", "B-DATE", "I-DATE", "B-fromloc.city-name"]) == ["DATE", "fromloc.city-name"]
+    assert labels_of([]) == []

@@ -1,0 +1,249 @@
+"""Reading, recognising and refusing corpora, whatever their format. Every text here is invented."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from crfdeid.corpora import FORMATS, WRITERS, read_corpus, recognise, write_corpus
+from crfdeid.documents import Document, Span
+from crfdeid.errors import DataError, UsageError
+
+STANDOFF = "<deIdi2b2>\n<TEXT><![CDATA[{text}]]></TEXT>\n<TAGS>\n{tags}\n</TAGS>\n</deIdi2b2>"
+INLINE = '<ROOT>\n<RECORD ID="1"><TEXT>{text}</TEXT></RECORD>\n</ROOT>'
+DOE = '<NAME id="P0" start="{start}" end="{end}" text="Doe" TYPE="DOCTOR" comment=""/>'
+
+
+def put(folder: Path, files: dict[str, str | bytes]) -> Path:
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return folder
+
+
+def covered(document: Document) -> list[tuple[str, str]]:
+    return [(document.text[s.start : s.end], s.label) for s in document.spans]
+
+
+# --- recognising ------------------------------------------------------------------------------------------------------
+
+SAMPLES = {
+    "brat": {"a.txt": "Dr. Doe", "a.ann": "T1\tDOCTOR 4 7\tDoe\n"},
+    "i2b2-2014": {"a.xml": STANDOFF.format(text="Dr. Doe", tags=DOE.format(start=4, end=7))},
+    "i2b2-2006": {"all.xml": INLINE.format(text='Dr. <PHI TYPE="DOCTOR">Doe</PHI>')},
+    "conll": {"train.conll": "Dr.\tO\nDoe\tB-DOCTOR\n"},
+    "jsonl": {"a.jsonl": '{"id": "a", "text": "Dr. Doe", "spans": [{"start": 4, "end": 7, "label": "DOCTOR"}]}\n'},
+    "asq-phi": {"a.txt": '===QUERY===\nDr. Doe\n===PHI_TAGS===\n{"identifier_type": "DOCTOR", "value": "Doe"}\n'},
+}
+
+
+def test_every_format_is_listed():
+    assert set(SAMPLES) == set(FORMATS)
+    assert set(WRITERS) == set(FORMATS) - {"asq-phi"}
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+@pytest.mark.parametrize("name", FORMATS)
+def test_auto_reads_each_format_from_a_folder_and_from_a_file(name, line_end, tmp_path):
+    files = {file: content.replace("\n", line_end) for file, content in SAMPLES[name].items()}
+    folder = put(tmp_path / "corpus", {**files, "README.md": "About this corpus.", "LICENSE": "MIT"})
+    for path in (folder, folder / next(iter(files))):
+        assert recognise(path) == name
+        (document,) = read_corpus(path)
+        assert document.text == "Dr. Doe"
+        assert covered(document) == [("Doe", "DOCTOR")]
+        assert read_corpus(str(path), format=name) == [document]
+
+
+@pytest.mark.parametrize("name", ["i2b2-2014", "i2b2-2006", "conll", "jsonl", "asq-phi"])
+def test_a_byte_order_mark_before_the_data_is_no_data(name, tmp_path):
+    put(tmp_path, {file: b"\xef\xbb\xbf" + content.encode() for file, content in SAMPLES[name].items()})
+    (document,) = read_corpus(tmp_path)
+    assert covered(document) == [("Doe", "DOCTOR")]
+
+
+def test_two_formats_in_one_folder_ask_for_a_choice(tmp_path):
+    put(tmp_path / "brat", SAMPLES["brat"])
+    put(tmp_path / "xml", SAMPLES["i2b2-2014"])
+    with pytest.raises(UsageError, match=r"brat or i2b2-2014: .*--format"):
+        read_corpus(tmp_path)
+    assert [d.id for d in read_corpus(tmp_path, format="brat")] == ["brat/a"]
+    assert [d.id for d in read_corpus(tmp_path, format="i2b2-2014")] == ["xml/a"]
+
+
+def test_what_no_format_fits_names_them_all(tmp_path):
+    put(tmp_path, {"note.txt": "Seen by Dr. Doe.\n"})
+    with pytest.raises(UsageError, match="brat, i2b2-2014, i2b2-2006, conll, jsonl, asq-phi"):
+        read_corpus(tmp_path / "note.txt")
+
+
+def test_unknown_format_path_and_target(tmp_path):
+    path = put(tmp_path, SAMPLES["jsonl"])
+    with pytest.raises(UsageError, match="unknown format 'csv': choose from auto, brat"):
+        read_corpus(path, format="csv")
+    with pytest.raises(UsageError, match=r"no such file or folder: .*nowhere"):
+        read_corpus(tmp_path / "nowhere")
+    with pytest.raises(UsageError, match="cannot write the format 'asq-phi': choose from brat"):
+        write_corpus([], tmp_path / "out", format="asq-phi")
+    for name in ("jsonl", "conll", "i2b2-2006"):
+        with pytest.raises(UsageError, match="is a folder"):
+            write_corpus([Document("a", "x")], tmp_path, format=name)
+
+
+@pytest.mark.parametrize("name", ["auto", *FORMATS])
+def test_nothing_to_read_is_an_error(name, tmp_path):
+    with pytest.raises(DataError):
+        read_corpus(tmp_path, format=name)
+    put(tmp_path, {"empty.xml": ""})
+    with pytest.raises(DataError):
+        read_corpus(tmp_path, format=name)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_bytes_that_are_not_utf8_name_file_and_line(name, tmp_path):
+    put(tmp_path, {file: content.encode() + b"\nMu\xf1oz\n" for file, content in SAMPLES[name].items()})
+    with pytest.raises(DataError, match=r"line \d+: not UTF-8 at byte \d+"):
+        read_corpus(tmp_path, format=name)
+
+
+def test_documents_come_in_one_order_whatever_order_they_were_written_in(tmp_path):
+    documents = [Document(name, "x") for name in ("b", "a/z", "c", "a/b")]
+    write_corpus(documents, tmp_path / "one", format="brat")
+    write_corpus(documents[::-1], tmp_path / "two", format="brat")
+    assert [d.id for d in read_corpus(tmp_path / "one")] == [d.id for d in read_corpus(tmp_path / "two")]
+
+
+def test_an_id_that_stands_twice_is_refused(tmp_path):
+    line = SAMPLES["jsonl"]["a.jsonl"]
+    put(tmp_path, {"a.jsonl": line + line})
+    with pytest.raises(DataError, match="two documents have the id 'a'"):
+        read_corpus(tmp_path)
+
+
+def test_rewriting_a_file_replaces_it_whole_and_leaves_nothing_behind(tmp_path):
+    target = tmp_path / "new" / "corpus.jsonl"
+    write_corpus([Document("a", "long " * 100)], target, format="jsonl")
+    write_corpus([Document("a", "short")], target, format="jsonl")
+    assert [d.text for d in read_corpus(target)] == ["short"]
+    assert list(target.parent.iterdir()) == [target]
+
+
+def test_a_target_that_cannot_be_written_is_a_clear_error(tmp_path):
+    put(tmp_path, {"file": "x"})
+    with pytest.raises(DataError, match="cannot be written"):
+        write_corpus([Document("a", "x")], tmp_path / "file" / "corpus.jsonl", format="jsonl")
+
+
+# --- details of the formats -------------------------------------------------------------------------------------------
+
+
+def test_brat_reads_over_what_is_no_entity(tmp_path):
+    others = (
+        "R1\tof Arg1:T1 Arg2:T1\nE1\tX:T1\nA1\tNo T1\nM1\tX T1\nN1\tRef T1 db:1\tx\n#1\tNote T1\tx\n*\tEquiv T1 T2\n"
+    )
+    put(tmp_path, {"a.txt": "Dr.\nDoe", "a.ann": others + "T1\tDOCTOR 0 7\tDr. Doe\r\n\n"})
+    (document,) = read_corpus(tmp_path)
+    assert document.spans == (Span(0, 7, "DOCTOR"),)
+
+
+def test_brat_offsets_count_characters_not_bytes_or_utf16(tmp_path):
+    put(tmp_path, {"a.txt": "👩‍⚕️ é\r\nDoe", "a.ann": "T1\tDOCTOR 8 11\tDoe\n"})
+    (document,) = read_corpus(tmp_path)
+    assert covered(document) == [("Doe", "DOCTOR")]
+
+
+def test_i2b2_2014_accepts_any_root_and_unescaped_line_ends_in_attributes(tmp_path):
+    source = STANDOFF.replace("deIdi2b2", "MEDDOCAN").format(
+        text="Dr. Doe\nor Roe", tags='<NAME id="T1" start="4" end="10" text="Doe\nor" TYPE="X_Y" comment=""/>'
+    )
+    put(tmp_path, {"a.xml": source})
+    (document,) = read_corpus(tmp_path)
+    assert document.spans == (Span(4, 10, "X_Y"),)
+
+
+@pytest.mark.parametrize(("start", "text"), [(9, "Seen.\r\n\r\nDoe"), (7, "Seen.\n\nDoe")])
+def test_i2b2_2014_with_crlf_reads_by_the_offsets_it_has(start, text, tmp_path):
+    source = STANDOFF.format(text="Seen.\n\nDoe", tags=DOE.format(start=start, end=start + 3))
+    put(tmp_path, {"a.xml": source.replace("\n", "\r\n")})
+    (document,) = read_corpus(tmp_path)
+    assert document.text == text
+    assert covered(document) == [("Doe", "DOCTOR")]
+
+
+def test_i2b2_2014_writes_a_types_own_category(tmp_path):
+    spans = (Span(0, 3, "DOCTOR"), Span(0, 3, "FAX"), Span(0, 3, "fromloc.city_name"))
+    write_corpus([Document("a", "Doe", spans)], tmp_path / "out", format="i2b2-2014")
+    written = (tmp_path / "out" / "a.xml").read_text()
+    assert '<NAME id="P0" start="0" end="3" text="Doe" TYPE="DOCTOR" comment=""/>' in written
+    assert '<CONTACT id="P1"' in written
+    assert '<OTHER id="P2"' in written
+
+
+@pytest.mark.parametrize("name", ["i2b2-2014", "i2b2-2006"])
+def test_xml_that_defines_entities_is_refused(name, tmp_path):
+    bomb = '<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;">]>\n'
+    put(tmp_path, {"a.xml": bomb + next(iter(SAMPLES[name].values())).replace("Dr.", "&b;")})
+    with pytest.raises(DataError, match=r"a\.xml: defines XML entities"):
+        read_corpus(tmp_path, format=name)
+
+
+def test_i2b2_2006_reads_entities_and_crlf_as_the_characters_they_are(tmp_path):
+    put(tmp_path, {"a.xml": INLINE.format(text='A &amp; B\r\n<PHI TYPE="DOCTOR">O&apos;Doe</PHI>\r\n')})
+    (document,) = read_corpus(tmp_path)
+    assert document.text == "A & B\r\nO'Doe\r\n"
+    assert covered(document) == [("O'Doe", "DOCTOR")]
+
+
+def test_jsonl_reads_over_other_keys_and_takes_numbers_for_ids(tmp_path):
+    put(
+        tmp_path,
+        {"a.jsonl": '{"id": 7, "lang": "en", "text": "Doe", "spans": [{"start": 0, "end": 3, "label": "ID", "p": 1}]}'},
+    )
+    assert read_corpus(tmp_path) == [Document("7", "Doe", (Span(0, 3, "ID"),))]
+
+
+def asq(query: str, *tags: tuple[str, str]) -> str:
+    lines = (f'{{"identifier_type": "{label}", "value": "{value}"}}\n' for label, value in tags)
+    return f"===QUERY===\n{query}\n===PHI_TAGS===\n{''.join(lines)}\n"
+
+
+def test_asq_phi_numbers_its_queries_and_keeps_those_without_phi(tmp_path):
+    put(tmp_path, {"dev.txt": asq("Dosing for Jo Doe", ("NAME", "Jo Doe")) + asq("Dosing in sepsis")})
+    assert [(d.id, d.text, covered(d)) for d in read_corpus(tmp_path)] == [
+        ("dev:1", "Dosing for Jo Doe", [("Jo Doe", "NAME")]),
+        ("dev:2", "Dosing in sepsis", []),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("query", "tags", "expected"),
+    [
+        ("Ann, annual; Ann", [("NAME", "Ann")], [(0, 3, "NAME"), (13, 16, "NAME")]),
+        ("QRX, MRN QRX-12", [("PLACE", "QRX"), ("MRN", "QRX-12")], [(0, 3, "PLACE"), (9, 15, "MRN")]),
+        ("Doe at St. Mary’s", [("PLACE", "St. Mary's")], [(7, 17, "PLACE")]),
+        ("MRN12 seen", [("MRN", "12")], [(3, 5, "MRN")]),
+        ("at Mary Clinic", [("NAME", "Mary"), ("PLACE", "Mary Clinic")], [(3, 7, "NAME"), (3, 14, "PLACE")]),
+        ("Ann and Ann", [("NAME", "Ann"), ("NAME", "Ann")], [(0, 3, "NAME"), (8, 11, "NAME")]),
+    ],
+    ids=["every whole word", "not in a longer value", "quotes folded", "inside a word", "only nested", "listed twice"],
+)
+def test_asq_phi_finds_values(query, tags, expected, tmp_path):
+    put(tmp_path, {"a.txt": asq(query, *tags)})
+    (document,) = read_corpus(tmp_path)
+    assert list(document.spans) == [Span(*span) for span in expected]
+
+
+def test_asq_phi_refuses_a_value_that_is_not_in_its_query(tmp_path):
+    put(tmp_path, {"a.txt": asq("Dosing") + asq("Dosing for Jo Doe", ("NAME", "Jo Doe"), ("NAME", "Jane"))})
+    with pytest.raises(DataError, match=r"a\.txt, line 9: the NAME value is not in its query") as caught:
+        read_corpus(tmp_path)
+    assert "Jane" not in str(caught.value)
+
+
+def test_reading_a_corpus_loads_no_heavy_library():
+    heavy = "jax, sklearn, sklearn_crfsuite, pandas, nltk, textblob, faker"
+    code = f"import sys, crfdeid, crfdeid.corpora; print([m for m in '{heavy}'.split(', ') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
