@@ -10,10 +10,9 @@ from crfdeid.models import MODELS
 
 DEVICES = ("auto", "cpu", "gpu")
 CPU = "cpu"
-# One thread for each model in training: sums in another order differ in their last digits, so a number of threads that
-# followed the number of jobs would make results depend on it. The networks are too small to gain from more.
-_THREADS = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-_XLA_FLAGS = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+# One thread for each model in training, in XLA and in BLAS: a sum taken by several threads can differ in its last digit,
+# so a number of threads that followed the number of jobs would let results depend on it.
+_THREADS = {"PJRT_NPROC": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 
 def choose_device(device: str, models: Iterable[str]) -> str:
@@ -30,7 +29,6 @@ def choose_device(device: str, models: Iterable[str]) -> str:
         UsageError: "gpu" where there is none, or where no model could use it.
     """
     os.environ.update(_THREADS)
-    os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {_XLA_FLAGS}".strip()
     uses_jax = any(not MODELS[name].startswith("crfdeid.") for name in models)
     if device == "gpu" and not uses_jax:
         raise UsageError("--device gpu: none of these models runs on a GPU")

@@ -85,7 +85,7 @@ class Run:
             "tokens_per_second": self.tokens / self.predict_seconds,
             "scores": self.scores,
             "errors": summarise(self.errors),
-            "curve": [{"step": p.step, "loss": _finite(p.loss), "dev_f1": p.dev_f1} for p in self.curve],
+            "learning_curve": [{"step": p.step, "loss": _finite(p.loss), "dev_f1": p.dev_f1} for p in self.curve],
         }
 
 

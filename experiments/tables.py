@@ -32,7 +32,7 @@ ERROR_NAMES = {
     "boundary": "Boundary (the paper's false positives)",
     "spurious": "Spurious",
 }
-OVERALL, MACRO = "Overall", "Macro average"
+OVERALL, MACRO, ALL_ERRORS = "Overall", "Macro average", "All errors"
 TOP_CONFUSIONS = 5
 NO_VALUE = "-"
 
@@ -84,11 +84,12 @@ def score_frame(results: Results, match: str) -> pd.DataFrame:
 
 
 def error_frame(results: Results) -> pd.DataFrame:
-    """Errors in long form: model, seed, category, cause ("" for all of the category's errors), count."""
+    """Errors in long form: model, seed, category (or `ALL_ERRORS`), cause ("" for all causes), count."""
     rows = []
     for model, found in results["models"].items():
         for run in found["runs"]:
             errors = run["errors"]
+            rows.append((model, run["seed"], ALL_ERRORS, "", sum(errors["categories"].values())))
             for category, count in errors["categories"].items():
                 rows.append((model, run["seed"], category, "", count))
                 causes = dict(errors["causes"][category])
@@ -161,6 +162,7 @@ def error_table(results: Results) -> Table:
         rows[name] = row(category, "")
         for cause in _shown_causes(results, category):
             rows[f"{name.partition(' (')[0]}: {cause}"] = row(category, cause)
+    rows[ALL_ERRORS] = row(ALL_ERRORS, "")
     cells = pd.DataFrame.from_dict(rows, orient="index", columns=models)
     notes = ("One error can have several causes, or none.", *_mean_note(results), *score_notes(results))
     return Table("Errors: entities by category and cause", cells, notes)

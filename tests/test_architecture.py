@@ -13,7 +13,8 @@ import pytest
 ROOT = Path(__file__).parents[1]
 LAYERS = ("features", "crfdeid", "rnn", "experiments")
 JAX = {"jax", "jaxlib", "flax", "optax", "orbax"}
-NETWORKS = ("rnn.networks.elman", "rnn.networks.jordan")
+# What the networks share; every other module of rnn/networks is one network.
+SHARED = {"rnn.networks", "rnn.networks.recurrence"}
 
 
 def module_name(path: Path) -> str:
@@ -73,11 +74,19 @@ def test_relative_imports_are_resolved() -> None:
     assert "rnn.batches" in set(imports("from .batches import Batch", "rnn", package=True))
 
 
-@pytest.mark.parametrize("network", NETWORKS)
-def test_networks_never_import_each_other(network: str) -> None:
-    path = ROOT / f"{network.replace('.', '/')}.py"
-    found = set(imports(path.read_text("utf-8"), network)) & (set(NETWORKS) - {network})
-    assert not found, f"{network} must not import {', '.join(found)}"
+def networks() -> list[Path]:
+    return [path for path in files() if path.parent.name == "networks" and module_name(path) not in SHARED]
+
+
+def test_there_are_networks() -> None:
+    assert {"rnn.networks.elman", "rnn.networks.jordan"} <= set(map(module_name, networks()))
+
+
+@pytest.mark.parametrize("path", networks(), ids=module_name)
+def test_networks_never_import_each_other(path: Path) -> None:
+    others = set(map(module_name, networks())) - {module_name(path)}
+    found = set(imports(path.read_text("utf-8"), module_name(path))) & others
+    assert not found, f"{module_name(path)} must not import {', '.join(found)}"
 
 
 def test_the_crf_half_starts_without_jax() -> None:
