@@ -1,5 +1,6 @@
 """Reading, recognising and refusing corpora, whatever their format. Every text here is invented."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -247,3 +248,37 @@ def test_reading_a_corpus_loads_no_heavy_library():
     code = f"import sys, crfdeid, crfdeid.corpora; print([m for m in '{heavy}'.split(', ') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def code_blocks(page: str) -> list[tuple[str, str]]:
+    """(language, content) of each fenced block of a page."""
+    text = (Path(__file__).parents[2] / "docs" / page).read_text(encoding="utf-8")
+    return re.findall(r"^```(\w*)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+
+
+def test_the_documented_i2b2_splits_work(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    records = [Document(str(i), "Dr. Doe", (Span(4, 7, "DOCTOR"),)) for i in range(25)]
+    write_corpus(records, "deid_surrogate_train_all_version2.xml", format="i2b2-2006")
+    for part, patients in (("1", range(0, 12)), ("2", range(12, 24))):
+        notes = [Document(f"{patient:03}-0{i}", "Dr. Doe") for patient in patients for i in (1, 2)]
+        write_corpus(notes, f"training-PHI-Gold-Set{part}", format="i2b2-2014")
+    for language, block in code_blocks("i2b2.md"):
+        if language == "python":
+            exec(block, {})
+    assert sorted(d.id for d in [*read_corpus("dev.xml"), *read_corpus("train.xml")]) == sorted(d.id for d in records)
+    assert [d.id for d in read_corpus("dev.xml")] == ["0", "10", "20"]
+    dev, train = ({d.id[:3] for d in read_corpus(split)} for split in ("dev", "train"))
+    assert (len(dev), len(train), dev & train) == (3, 21, set())
+
+
+def test_the_documented_samples_read_as_documented(tmp_path):
+    samples = [block for language, block in code_blocks("formats.md") if language != "python"]
+    names = ("a.ann", "a.xml", "all.xml", "a.conll", "a.jsonl", "a.txt")
+    assert len(samples) == len(names)
+    for name, sample in zip(names, samples, strict=True):
+        folder = put(tmp_path / name, {name: sample})
+        if name == "a.ann":
+            put(folder, {"a.txt": "Seen by Jane Roe."})
+        (document,) = read_corpus(folder)
+        assert [value for value, _ in covered(document)] == ["Jane Roe"]
