@@ -1,7 +1,7 @@
 """Spans to tags and back, against a brute-force reading and against seqeval."""
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from seqeval.metrics.sequence_labeling import get_entities
 from seqeval.scheme import IOB2, Entities
@@ -43,6 +43,7 @@ def fits_tokens(span, document):
     )
 
 
+@settings(deadline=None)
 @given(documents())
 @example(Document("1", "Dr. Doe Clinic", (Span(0, 7, "X"), Span(4, 14, "Y"), Span(4, 7, "X"))))
 def test_encoding_then_decoding_gives_the_spans_back_all_but_the_unaligned(document):
@@ -51,6 +52,7 @@ def test_encoding_then_decoding_gives_the_spans_back_all_but_the_unaligned(docum
     assert decoded(document, "discard") == decoded(document), "what is encoded is valid IOB2"
 
 
+@settings(deadline=None)
 @given(documents())
 def test_a_span_is_unaligned_only_for_a_reason(document):
     unaligned = encode(document).unaligned
@@ -63,6 +65,7 @@ def test_a_span_is_unaligned_only_for_a_reason(document):
     assert all(fits_tokens(span, document) for span in kept)
 
 
+@settings(deadline=None)
 @given(documents())
 def test_every_token_has_one_tag(document):
     encoded = encode(document)
@@ -105,17 +108,20 @@ def brute_force(tags, repair):
 
 
 @pytest.mark.parametrize("repair", ["begin", "discard"])
+@settings(deadline=None)
 @given(tags=tag_sequences)
 @example(tags=["I-X", "B-X", "I-Y", "I-Y", "O", "I-X", "I-X", "B-X"])
 def test_tag_spans_reads_what_the_definition_says(repair, tags):
     assert tag_spans(tags, repair) == brute_force(tags, repair)
 
 
+@settings(deadline=None)
 @given(tag_sequences)
 def test_begin_is_the_reading_of_conlleval(tags):
     assert [(s.label, s.start, s.end - 1) for s in tag_spans(tags, "begin")] == get_entities(tags)
 
 
+@settings(deadline=None)
 @given(tag_sequences)
 def test_discard_is_strict_iob2(tags):
     (expected,) = Entities([tags], IOB2).entities
@@ -124,6 +130,7 @@ def test_discard_is_strict_iob2(tags):
     ]
 
 
+@settings(deadline=None)
 @given(tag_sequences)
 def test_no_tagged_token_is_lost_by_begin(tags):
     inside = {i for s in tag_spans(tags, "begin") for i in range(s.start, s.end)}

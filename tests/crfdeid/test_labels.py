@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crfdeid.documents import Document, Span
@@ -75,6 +75,7 @@ def test_all_keeps_and_unknown_choices_are_refused():
     assert TYPES[0] == "seven"
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 19), st.integers(1, 8), st.sampled_from("AB"))))
 def test_binary_marks_the_same_characters_and_joins_what_overlaps(spans):
     text = "x" * 30
