@@ -5,7 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from features.context import ContextWords, NGrams
+from features.context import ContextWords, NGrams, SentencePosition
+from features.layout import Layout, Unbroken
+from features.lexicons import WordClasses
+from features.orthography import Affixes, CapitalRun, Casing, Shapes
+from features.patterns import Patterns
 from features.pos import POS_BACKENDS, PosFeatures
 from features.tokens import Sentence
 
@@ -86,7 +90,23 @@ class FeatureSet:
 # only weaken its own penalty, so the n-grams start at two words.
 PAPER = FeatureSet("paper", (ContextWords(window=3), NGrams(sizes=(2, 3), window=2), PosFeatures()))
 
-STRONG = FeatureSet("strong", (ContextWords(window=3), NGrams(sizes=(2,), window=1), PosFeatures()))
+STRONG = FeatureSet(
+    "strong",
+    (
+        ContextWords(window=3, lower=True),
+        NGrams(sizes=(2,), window=1, lower=True),
+        SentencePosition(),
+        Casing(),
+        Shapes(),
+        Affixes(),
+        CapitalRun(),
+        Unbroken(),
+        Patterns(),
+        WordClasses(),
+        Layout(),
+        PosFeatures(),
+    ),
+)
 
 FEATURE_SETS = {"paper": PAPER, "strong": STRONG}
 

@@ -1,7 +1,8 @@
 """Text to tokens and sentences, with half-open character offsets into the untouched text.
 
-Two rules make the tokens fine enough for any PHI span to start and end at a token's edge: a token is a run of letters,
-a run of digits, or one other visible character ("25yo" -> "25", "yo"; "03/14/72" -> "03", "/", "14", "/", "72").
+The tokens are fine enough for nearly every PHI span to start and end at a token's edge: a token is a run of letters, a
+run of digits, or one other visible character ("25yo" -> "25", "yo"; "03/14/72" -> "03", "/", "14", "/", "72"). A run of
+letters also ends where words were typed without a space ("SmithPhone" -> "Smith", "Phone"; but "mmHg", "McCoy").
 White space is never part of a token and never changed, so ``text[token.start:token.end] == token.text`` always holds.
 """
 
@@ -59,8 +60,9 @@ class Sentence(NamedTuple):
         return cls(tuple(tokens))
 
 
-# Possessive quantifiers: no part of a matched run is ever tried again, so the time is linear in the text.
-_TOKEN = regex.compile(r"\p{L}[\p{L}\p{M}]*+|\p{Nd}++|\S\p{M}*+")
+# Possessive quantifiers: no part of a matched run is ever tried again, so the time is linear in the text. A word ends
+# before a capital that follows two small letters and a third letter.
+_TOKEN = regex.compile(r"\p{L}\p{M}*+(?:(?!(?<=\p{L}\p{Ll}\p{Ll})\p{Lu})\p{L}\p{M}*+)*+|\p{Nd}++|\S\p{M}*+")
 
 # A line that continues on the next one: long, and not ended by a mark that closes a sentence or opens a list.
 _WRAPPED_LINE_LENGTH = 60
@@ -69,15 +71,17 @@ _NEW_ITEM = regex.compile(r"\s*(?:$|[-*•+]\s|\(?\p{Nd}{1,3}[.)]\s|\p{Lu}[^:.]{
 
 # A heading is a short line in capitals, or any short line that ends with a colon.
 _HEADING = regex.compile(r"\s*(?=.{2,60}$)(?:(?P<name>\p{L}[^:]*?)\s*:|(?P<capitals>\p{Lu}[\p{Lu}\s/&,()-]+))\s*$")
+_FIELD_LENGTH = 100
 _LINE_PREFIX = regex.compile(r"\s*(?P<prefix>\p{L}[^:\n]{0,38}?)\s*:")
 
 # A full stop, exclamation or question mark, closing quotes, white space, and then something that can open a sentence.
-_SENTENCE_END = regex.compile(r"[.!?][\"'”’)\]]*+[ \t\u00a0]++(?=[\"'“‘(\[¿¡]*+[\p{Lu}\p{Nd}])")
+_SENTENCE_END = regex.compile(r"[.!?][\"'”’)\]]*+[ \t\u00a0]++(?=[\"'“‘(\[¿¡]*+\p{Lu})")
 _WORD_BEFORE = regex.compile(r"[\p{L}\p{M}]++/?$")
 _LIST_NUMBER = regex.compile(r"\s*\(?\p{Nd}{1,3}$")
 _ABBREVIATIONS = """
-    approx capt col dept dr drs ext fax fr ft gen hon jr lt mr mrs ms mt mx no nos prof rd rev sgt sr st ste tel vs
-    ave av avd avda blvd carr cra ctra don dra dres edf edif ee esc gral hnos km nº núm pl pza sra sres srta sta sto
+    apt approx capt col dept dr drs ext fax fr ft gen hon jr lt mr mrs ms mt mx no nos prof rd rev sgt sr st ste tel vs
+    apdo apto av avd avda ave blvd carr cdad cra crta ctra don dra dres edf edif ee esc gral hnos km nº núm pl pso pza
+    sra sres srta sta sto tfno urb
 """
 ABBREVIATIONS = frozenset(_ABBREVIATIONS.split())
 
@@ -96,8 +100,9 @@ def split_sentences(text: str) -> list[Sentence]:
     """The sentences of a clinical note.
 
     A line end closes a sentence, because notes are made of fields and lists; only a long line without a closing mark
-    that is followed by ordinary text (hard-wrapped prose) goes on. Inside a line, a full stop closes a sentence unless
-    an abbreviation (`ABBREVIATIONS`), a single letter or a list number stands before it.
+    that is followed by ordinary text (hard-wrapped prose) goes on. A short line that begins with the name of a field
+    ("Address: ...") is one sentence. Inside other lines, a full stop before a capital closes a sentence unless an
+    abbreviation (`ABBREVIATIONS`), a single letter or a list number stands before it.
 
     Example:
         >>> [" ".join(s.words) for s in split_sentences("Seen by Dr. Doe. Stable.\\nPlan: rest")]
@@ -105,18 +110,16 @@ def split_sentences(text: str) -> list[Sentence]:
     """
     lines = text.splitlines(keepends=True)
     sentences: list[Sentence] = []
-    heading, first_line = "", 0
-    for block, line_numbers in _join_wrapped(lines):
-        heading = _heading_of(text[block[0] : block[1]].strip()) or heading
-        prefix = ""
-        for start, end in _split_line(text, *block):
-            tokens = tuple(Token(match.group(), *match.span()) for match in _TOKEN.finditer(text, start, end))
-            if start == block[0]:
-                found = _LINE_PREFIX.match(text, start, end)
-                prefix = found["prefix"] if found else ""
-                first_line = line_numbers
+    heading = ""
+    for (start, end), line in _join_wrapped(lines):
+        heading = _heading_of(text[start:end].strip()) or heading
+        found = _LINE_PREFIX.match(text, start, end)
+        prefix = found["prefix"] if found else ""
+        is_field = prefix and end - start <= _FIELD_LENGTH
+        for first, last in [(start, end)] if is_field else _split_line(text, start, end):
+            tokens = tuple(Token(match.group(), *match.span()) for match in _TOKEN.finditer(text, first, last))
             if tokens:
-                sentences.append(Sentence(tokens, heading, prefix, first_line, len(lines)))
+                sentences.append(Sentence(tokens, heading, prefix, line, len(lines)))
     return sentences
 
 

@@ -1,0 +1,71 @@
+"""Features of where a token stands: the section, the field of a form, the place in the note and in its line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from features.orthography import shape
+from features.tokens import Sentence
+
+_FIELD_WORDS = 3
+_POSITIONS = 10
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The heading above, the field a value belongs to, and the part of the note.
+
+    - ``heading``: the heading above the sentence; ``prefix``: what stands before the first colon of its line.
+    - ``field``: up to three words before the nearest colon on the left in the sentence, and ``field+``: the same with
+      the distance from that colon, in tokens: the value of a field starts right after it.
+    - ``place``: the tenth of the note's lines in which the sentence stands.
+
+    Example:
+        >>> from features.tokens import split_sentences
+        >>> Layout().extract(split_sentences("Attending: Dr. Doe")[0])[2]
+        ['heading=', 'prefix=attending', 'place=0', 'field=attending', 'field+1=attending']
+    """
+
+    def extract(self, sentence: Sentence) -> list[list[str]]:
+        """The features of each token: T lists of strings."""
+        place = _POSITIONS * sentence.line // max(sentence.line_count, 1)
+        common = [f"heading={sentence.heading.lower()}", f"prefix={sentence.line_prefix.lower()}", f"place={place}"]
+        words = [word.lower() for word in sentence.words]
+        rows, field, colon = [], "", 0
+        for i, word in enumerate(words):
+            rows.append([*common, f"field={field}", f"field+{min(i - colon, 9)}={field}"] if field else common[:])
+            if word == ":":
+                field, colon = " ".join(words[max(i - _FIELD_WORDS, 0) : i]), i
+        return rows
+
+    def describe(self) -> str:
+        """What is extracted, in one line."""
+        return "heading, line prefix, words before the nearest colon and the distance from it, tenth of the note"
+
+
+@dataclass(frozen=True)
+class Unbroken:
+    """The stretch without white space that the token is part of: its shape, the token's place in it, its edges.
+
+    Dates, telephone numbers, identifiers and e-mail addresses are several tokens, but one stretch for the writer.
+
+    Example:
+        >>> from features.tokens import split_sentences
+        >>> Unbroken().extract(split_sentences("on 03/14/72")[0])[2]
+        ['solid=99/99/99', 'solid@1=99/99/99']
+    """
+
+    def extract(self, sentence: Sentence) -> list[list[str]]:
+        """The features of each token: T lists of strings."""
+        tokens, rows, start = sentence.tokens, [], 0
+        for stop in range(1, len(tokens) + 1):
+            if stop < len(tokens) and tokens[stop].start == tokens[stop - 1].end:
+                continue
+            solid = shape("".join(token.text for token in tokens[start:stop]))
+            rows += [[f"solid={solid}", f"solid@{place}={solid}"] for place in range(stop - start)]
+            start = stop
+        return rows
+
+    def describe(self) -> str:
+        """What is extracted, in one line."""
+        return "shape of the stretch without white space around the token, and the token's place in it"

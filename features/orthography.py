@@ -1,0 +1,186 @@
+"""Features of how a word is written: casing, shape, first and last letters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import regex
+
+from features.context import padded, window_columns
+from features.tokens import Sentence
+
+# Each word is looked at once for each process: most tokens of a note are words seen before.
+_WORDS_KEPT = 1 << 16
+_LONG_RUN = regex.compile(r"(X)X{2,}+|(x)x{2,}+|(9{12})9++")
+
+
+@lru_cache(maxsize=_WORDS_KEPT)
+def casing(word: str) -> str:
+    """The casing class of a word: digits, initial, upper, title, lower or mixed; a mark stands for itself.
+
+    "initial" is a single capital letter.
+
+    Example:
+        >>> [casing(word) for word in ("72", "J", "MRN", "Doe", "of", "McCoy", "/")]
+        ['digits', 'initial', 'upper', 'title', 'lower', 'mixed', '/']
+    """
+    if word.isdigit():
+        return "digits"
+    if not word[:1].isalnum():
+        return word
+    if len(word) == 1 and word.isupper():
+        return "initial"
+    if word.isupper():
+        return "upper"
+    if word.islower():
+        return "lower"
+    return "title" if word[0].isupper() and word[1:].islower() else "mixed"
+
+
+@lru_cache(maxsize=_WORDS_KEPT)
+def shape(word: str) -> str:
+    """Capitals as X, other letters as x, digits as 9; longer runs of letters as two, so that only digits are counted.
+
+    Example:
+        >>> [shape(word) for word in ("Jane", "MRN", "20943", "A1c", "03/14")]
+        ['Xxx', 'XX', '99999', 'X9x', '99/99']
+    """
+    letters = "".join("9" if c.isdigit() else "X" if c.isupper() else "x" if c.isalpha() else c for c in word)
+    return str(_LONG_RUN.sub(lambda run: 2 * (run[1] or run[2] or "") + (run[3] or ""), letters))
+
+
+@dataclass(frozen=True)
+class Casing:
+    """The casing class of the words around the token, and the run of classes around it.
+
+    Args:
+        window: tokens on each side.
+
+    Example:
+        >>> Casing(window=1).extract(Sentence.from_words(["Dr", "DOE"]))[0]
+        ['case[-1]=<s>', 'case[0]=title', 'case[1]=upper', 'case[-1,0,1]=<s> title upper']
+    """
+
+    window: int = 2
+
+    def extract(self, sentence: Sentence) -> list[list[str]]:
+        """The features of each token: T lists of strings."""
+        classes = [casing(word) for word in sentence.words]
+        columns = window_columns(classes, "case", range(-self.window, self.window + 1))
+        row = padded(classes, 1)
+        columns.append([f"case[-1,0,1]={a} {b} {c}" for a, b, c in zip(row, row[1:], row[2:], strict=False)])
+        return [list(features) for features in zip(*columns, strict=True)]
+
+    def describe(self) -> str:
+        """What is extracted, in one line."""
+        return f"casing classes in [-{self.window}, {self.window}] and as a run in [-1, 1]"
+
+
+@dataclass(frozen=True)
+class Shapes:
+    """The shape of the words around the token, and the run of shapes around it.
+
+    Args:
+        window: tokens on each side.
+
+    Example:
+        >>> Shapes(window=0).extract(Sentence.from_words(["MRN", "20943"]))[1]
+        ['shape[0]=99999', 'shape[-1,0,1]=XX 99999 </s>']
+    """
+
+    window: int = 2
+
+    def extract(self, sentence: Sentence) -> list[list[str]]:
+        """The features of each token: T lists of strings."""
+        shapes = [shape(word) for word in sentence.words]
+        columns = window_columns(shapes, "shape", range(-self.window, self.window + 1))
+        row = padded(shapes, 1)
+        columns.append([f"shape[-1,0,1]={a} {b} {c}" for a, b, c in zip(row, row[1:], row[2:], strict=False)])
+        return [list(features) for features in zip(*columns, strict=True)]
+
+    def describe(self) -> str:
+        """What is extracted, in one line."""
+        return f"word shapes in [-{self.window}, {self.window}] and as a run in [-1, 1]"
+
+
+@lru_cache(maxsize=_WORDS_KEPT)
+def affixes(word: str, longest: int) -> tuple[str, ...]:
+    """The first and last letters of a word, in lower case: prefixes and suffixes of 1 to ``longest`` letters.
+
+    Example:
+        >>> affixes("Doe", 2)
+        ('prefix=d', 'suffix=e', 'prefix=do', 'suffix=oe')
+    """
+    lower = word.lower()
+    sizes = range(1, min(longest, len(lower)) + 1)
+    return tuple(feature for n in sizes for feature in (f"prefix={lower[:n]}", f"suffix={lower[-n:]}"))
+
+
+@dataclass(frozen=True)
+class Affixes:
+    """Prefixes and suffixes of the word, see `affixes`.
+
+    Args:
+        longest: letters of the longest affix.
+    """
+
+    longest: int = 4
+
+    def extract(self, sentence: Sentence) -> list[list[str]]:
+        """The features of each token: T lists of strings."""
+        return [list(affixes(word, self.longest)) for word in sentence.words]
+
+    def describe(self) -> str:
+        """What is extracted, in one line."""
+        return f"prefixes and suffixes of 1 to {self.longest} letters, in lower case"
+
+
+# Small words and marks that join the capitals of one name: "Hospital de la Paz", "J. Doe", "O'Neill", "Smith-Jones".
+_JOINING_WORDS = "de del la las los el of the and y e i von van da do dos . - ' ’ & ª º"
+_JOINTS = frozenset(_JOINING_WORDS.split())
+
+
+@dataclass(frozen=True)
+class CapitalRun:
+    """The run of capitalised words that the token is in: its first word, and the words before and after it.
+
+    Small joining words count as part of a run if a capital follows them.
+
+    Example:
+        >>> CapitalRun().extract(Sentence.from_words("seen at Port of Tawn Clinic .".split()))[3]
+        ['caps:first=port', 'caps:last=clinic', 'caps:before=at', 'caps:after=.', 'caps:at=1', 'caps:left=2']
+    """
+
+    def extract(self, sentence: Sentence) -> list[list[str]]:
+        """The features of each token: T lists of strings."""
+        words = sentence.words
+        rows: list[list[str]] = [[] for _ in words]
+        row = [word.lower() for word in padded(words, 1)]
+        for first, stop in _capital_runs(words):
+            common = [
+                f"caps:first={row[first + 1]}",
+                f"caps:last={row[stop]}",
+                f"caps:before={row[first]}",
+                f"caps:after={row[stop + 1]}",
+            ]
+            for i in range(first, stop):
+                rows[i] = [*common, f"caps:at={min(i - first, 5)}", f"caps:left={min(stop - 1 - i, 5)}"]
+        return rows
+
+    def describe(self) -> str:
+        """What is extracted, in one line."""
+        return "run of capitalised words: its first and last word, the words around it, the place in it"
+
+
+def _capital_runs(words: Sequence[str]) -> Iterator[tuple[int, int]]:
+    first = last = -1
+    for i, word in enumerate(words):
+        if word[0].isupper():
+            first, last = (i if first < 0 else first), i
+        elif first >= 0 and word.lower() not in _JOINTS:
+            yield first, last + 1
+            first = -1
+    if first >= 0:
+        yield first, last + 1

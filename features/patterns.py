@@ -1,0 +1,111 @@
+"""Features of expressions that are several tokens long and have a known form: dates, telephone numbers, identifiers.
+
+The tokeniser takes "03/14/72" apart; a pattern sees it whole again. The rules are a table: where several match, the one
+that starts first wins, and of those the first in the table. What is not PHI but looks alike (doses, ages, ratios) has
+rules too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import regex
+
+from features.context import window_columns
+from features.lexicons import MONTHS
+from features.tokens import Sentence
+
+_MONTH = rf"(?:{'|'.join(sorted(MONTHS))})\.?"
+_DAY = r"[0-3]?\d(?:st|nd|rd|th|º)?"
+_YEAR = r"(?:19|20)\d\d"
+_OF = r"(?: ?, ?| del? año | del? | of | |-|/)"
+_UNIT = (
+    r"(?:mg|mcg|µg|ug|ng|pg|kg|gr?|ml|dl|l|mmhg|mmol|meq|mm|cm|m|iu|ui|u|hz|bpm|lpm|units?|tabs?|tablets?|hours?|horas?|"
+    r"hrs?|h|days?|d[ií]as?|weeks?|semanas?|months?|mes|meses|min|minutes?|minutos?)"
+)
+
+# Name -> what the expression looks like, without regard to case. A space stands for any white space between tokens.
+PATTERNS: dict[str, str] = {
+    "email": r"[\w.+-]{1,64}+ ?@ ?[\w-]{1,64}+(?: ?\.[\w-]{1,64}+){1,4}",
+    "url": r"(?:https?://|www\.)\S{1,200}",
+    "date": "|".join(
+        [rf"\d\d?{sep}\d\d?{sep}(?:{_YEAR}|\d\d)|{_YEAR}{sep}\d\d?{sep}\d\d?" for sep in (" ?/ ?", "-", r"\.")]
+        + [rf"{_DAY}{_OF}{_MONTH}(?:{_OF}(?:{_YEAR}|\d\d))?", rf"{_MONTH}{_OF}{_DAY}(?:{_OF}{_YEAR})?"]
+    ),
+    "month": rf"(?:mes de )?{_MONTH}{_OF}(?:{_YEAR}|\d\d)|(?:mes de ){_MONTH}|\d\d?[/-]{_YEAR}",
+    "time": r"\d\d?:\d\d(?::\d\d)?(?: ?[ap]\.?m\.?)?",
+    "age": r"\d{1,3}[ -]?(?:year|yr|y/?o|años?|a)s?(?:[ -]old)?",
+    "measure": rf"\d{{1,6}}(?:[.,]\d{{1,4}})?(?: ?[-x] ?\d{{1,6}}(?:[.,]\d{{1,4}})?)? ?(?:{_UNIT}(?:/\w{{1,8}})?|%)",
+    "ssn": r"\d{3}-\d\d-\d{4}",
+    "phone": (
+        r"(?:\+ ?\d{1,3}[ .-]{0,3})?(?:\(\d{2,4}\) ?)?\d{2,4}(?:[ .-]{1,3}\d{2,4}){2,4}|\+? ?\d\d[- ]{0,2}\d{9}|\d{9}"
+        r"|(?:\(\d{3}\) ?)?\d{3}[ .-]\d{4}"
+    ),
+    "zip": r"\d{5}(?:-\d{4})?|[a-z]-\d{5}",
+    "year": _YEAR,
+    "code": r"(?=[\w/-]{0,20}\d)[a-z]{1,4}[-/]?\d[\w/-]{2,20}|\#? ?\d{6,12}(?:[/-]\d{1,4}){0,2}|\d{3,8}[/-]\d{2,8}",
+    "ratio": r"\d{1,3}/\d{1,3}",
+    "decimal": r"\d{1,4}[.,]\d{1,4}",
+}
+_ANY = regex.compile(
+    r"(?<!\w)(?:" + "|".join(f"(?P<{name}>{form})" for name, form in PATTERNS.items()) + r")(?!\w)", regex.IGNORECASE
+)
+
+
+def find_patterns(sentence: Sentence) -> Iterator[tuple[str, int, int]]:
+    """The expressions of a sentence: name in `PATTERNS`, first token, and the token after the last.
+
+    Example:
+        >>> from features.tokens import split_sentences
+        >>> list(find_patterns(split_sentences("Seen 03/14/72, took 5 mg")[0]))
+        [('date', 1, 6), ('measure', 8, 10)]
+    """
+    text, token_at = _with_single_spaces(sentence)
+    for match in _ANY.finditer(text):
+        yield str(match.lastgroup), token_at[match.start()], token_at[match.end() - 1] + 1
+
+
+def _with_single_spaces(sentence: Sentence) -> tuple[str, list[int]]:
+    """The sentence's text with one space for any gap, and for each character the number of its token."""
+    parts: list[str] = []
+    token_at: list[int] = []
+    end = sentence.tokens[0].start if sentence.tokens else 0
+    for i, token in enumerate(sentence.tokens):
+        part = token.text if token.start == end else " " + token.text
+        parts.append(part)
+        token_at += [i] * len(part)
+        end = token.end
+    return "".join(parts), token_at
+
+
+@dataclass(frozen=True)
+class Patterns:
+    """The expression of known form that the token and its neighbours are part of, and where in it the token stands.
+
+    ``pattern[0]=B-date`` at the first token of a date, ``I-date`` inside, ``E-date`` at the last one.
+
+    Args:
+        window: tokens on each side.
+
+    Example:
+        >>> from features.tokens import split_sentences
+        >>> Patterns(window=0).extract(split_sentences("on 1/2/72")[0])[:2]
+        [['pattern[0]=O'], ['pattern[0]=B-date']]
+    """
+
+    window: int = 1
+
+    def extract(self, sentence: Sentence) -> list[list[str]]:
+        """The features of each token: T lists of strings."""
+        places = ["O"] * len(sentence.tokens)
+        for name, first, stop in find_patterns(sentence):
+            places[first:stop] = [f"I-{name}"] * (stop - first)
+            places[stop - 1] = f"E-{name}"
+            places[first] = f"B-{name}"
+        columns = window_columns(places, "pattern", range(-self.window, self.window + 1))
+        return [list(row) for row in zip(*columns, strict=True)]
+
+    def describe(self) -> str:
+        """What is extracted, in one line."""
+        return f"expressions of known form ({', '.join(PATTERNS)}) in [-{self.window}, {self.window}]"
