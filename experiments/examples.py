@@ -12,7 +12,7 @@ PER_CATEGORY = 3
 
 
 def error_examples(runs: Sequence[Run], split: Split, *, per_category: int = PER_CATEGORY) -> Iterator[str]:
-    """Lines that show a few errors of every model and category, from each model's first seed.
+    """Lines that show a few errors of every model and category, from each model's first run.
 
     The errors are spread evenly over the split, so that they do not all come from its first document.
 
@@ -22,7 +22,7 @@ def error_examples(runs: Sequence[Run], split: Split, *, per_category: int = PER
         per_category: errors shown for each model and category.
     """
     documents = {document.id: document for document in split.documents}
-    first = {run.cell.model: run for run in sorted(runs, key=lambda run: run.cell.seed, reverse=True)}
+    first = {run.cell.model: run for run in reversed(runs)}
     for model in dict.fromkeys(run.cell.model for run in runs):
         for category in CATEGORIES:
             errors = [error for error in first[model].errors if error.category == category]

@@ -10,8 +10,8 @@ from crfdeid.models import MODELS
 
 DEVICES = ("auto", "cpu", "gpu")
 CPU = "cpu"
-# One thread for each model in training, in XLA and in BLAS: a sum taken by several threads can differ in its last digit,
-# so a number of threads that followed the number of jobs would let results depend on it.
+# One thread for each model in training, in XLA and in BLAS: a sum taken by several threads can differ in its last
+# digit, so a number of threads that followed the number of jobs would let results depend on it.
 _THREADS = {"PJRT_NPROC": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 

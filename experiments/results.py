@@ -97,9 +97,8 @@ def assemble(
 
 
 def add_runs(results: Mapping[str, Any], runs: Sequence[Run], *, total_seconds: float) -> dict[str, Any]:
-    """The experiment with its finished cells, in any order, and the time everything took."""
-    ordered = sorted(runs, key=lambda run: run.cell.seed)
-    models = {name: {"runs": [r.to_dict() for r in ordered if r.cell.model == name]} for name in results["models"]}
+    """The experiment with its finished cells, in the order in which they are to stand, and the time everything took."""
+    models = {name: {"runs": [r.to_dict() for r in runs if r.cell.model == name]} for name in results["models"]}
     environment = {**results["environment"], "total_seconds": total_seconds}
     return {**results, "environment": environment, "models": models}
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import math
 import multiprocessing
-import shutil
 import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -146,12 +145,18 @@ def score(gold: Sequence[Document], predictions: Mapping[str, Sequence[Span]]) -
 
 
 def save_model(tagger: Tagger, folder: Path) -> None:
-    """Save a fitted model so that a folder of the final name is always whole."""
+    """Save a fitted model so that a folder of the final name is always whole.
+
+    Raises:
+        DataError: it cannot be written.
+    """
     partial = folder.with_name(f".{folder.name}.partial")
-    shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir(parents=True)
-    tagger.save(partial)
-    partial.replace(folder)
+    try:
+        partial.mkdir(parents=True)
+        tagger.save(partial)
+        partial.replace(folder)
+    except OSError as error:
+        raise DataError(f"the model cannot be saved: {error.strerror}", path=folder) from None
 
 
 def run_cells(

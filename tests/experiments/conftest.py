@@ -1,0 +1,104 @@
+"""A tiny invented corpus, models to run on it, and the environment put back after each test."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from crfdeid.corpora import write_corpus
+from crfdeid.documents import Document, LabelledSentence, Span
+from crfdeid.models import MODELS
+from crfdeid.tagger import FitProgress
+
+DOCTORS = ("Brown", "Huntington", "Abe Quill", "Oda Marsh", "Parkinson", "Ines Vole")
+HOSPITALS = ("FIH", "Tawn List Medical Center", "Quill House", "Elm Clinic")
+
+
+def note(number: int, prefix: str) -> Document:
+    """One invented note; every number gives other names and dates."""
+    doctor, hospital = DOCTORS[number % len(DOCTORS)], HOSPITALS[number % len(HOSPITALS)]
+    date = f"{number % 12 + 1:02d}/{number % 27 + 1:02d}/2031"
+    text = f"Attending: Dr. {doctor}\nSeen at {hospital} on {date}.\nBP 120/80, brown sputum.\n"
+    spans = [
+        Span(text.index(part), text.index(part) + len(part), label)
+        for part, label in ((doctor, "DOCTOR"), (hospital, "HOSPITAL"), (date, "DATE"))
+    ]
+    return Document(f"{prefix}-{number}", text, tuple(spans))
+
+
+def notes(prefix: str, count: int, *, start: int = 0) -> list[Document]:
+    return [note(number, prefix) for number in range(start, start + count)]
+
+
+@pytest.fixture
+def corpus_folder(tmp_path: Path) -> Path:
+    """train.jsonl, dev.jsonl and test.jsonl."""
+    folder = tmp_path / "corpus"
+    folder.mkdir()
+    for name, count, start in (("train", 20, 0), ("dev", 4, 30), ("test", 6, 40)):
+        write_corpus(notes(name, count, start=start), folder / f"{name}.jsonl", format="jsonl")
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def _environment() -> Iterator[None]:
+    """The command sets variables for JAX and BLAS; they must not reach other tests."""
+    before = dict(os.environ)
+    yield
+    os.environ.clear()
+    os.environ.update(before)
+
+
+@dataclasses.dataclass(frozen=True)
+class MemorySettings:
+    window: int = 1
+    loss: float = 0.5
+
+
+class MemoryTagger:
+    """Gives each word the tag it had last in training, O where it is new; counts its calls."""
+
+    settings_class = MemorySettings
+    predict_calls = 0
+
+    def __init__(self, settings: MemorySettings | None = None, *, seed: int = 0) -> None:
+        self.settings = settings or MemorySettings()
+        self.seed = seed
+        self.tags: tuple[str, ...] = ()
+
+    @classmethod
+    def profiles(cls) -> dict[str, MemorySettings]:
+        return {"default": MemorySettings(), "paper": MemorySettings(window=2)}
+
+    def fit(self, train: Sequence[LabelledSentence], dev: Sequence[LabelledSentence], *, on_progress=None) -> None:
+        pairs = [
+            (word, tag) for labelled in train for word, tag in zip(labelled.sentence.words, labelled.tags, strict=True)
+        ]
+        self.memory = dict(pairs)
+        self.tags = tuple(sorted(set(self.memory.values())))
+        for step in (1, 2):
+            on_progress(FitProgress(step, 2, self.settings.loss, 0.5 * step))
+
+    def predict(self, sentences) -> list[list[str]]:
+        MemoryTagger.predict_calls += 1
+        return [[self.memory.get(word, "O") for word in sentence.words] for sentence in sentences]
+
+    def save(self, folder: Path) -> None:
+        (folder / "model.json").write_text('{"model": "memory"}', "utf-8")
+
+
+@pytest.fixture
+def memory_model(monkeypatch: pytest.MonkeyPatch) -> type[MemoryTagger]:
+    """A model named "memory", added by its line in MODELS alone."""
+    module = ModuleType("memory_model")
+    module.MemoryTagger = MemoryTagger
+    monkeypatch.setitem(sys.modules, "memory_model", module)
+    monkeypatch.setitem(MODELS, "memory", "memory_model:MemoryTagger")
+    monkeypatch.setattr(MemoryTagger, "predict_calls", 0)
+    return MemoryTagger

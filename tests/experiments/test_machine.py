@@ -1,0 +1,58 @@
+"""Devices and cores: what is set before JAX is imported, and what is refused."""
+
+from __future__ import annotations
+
+import os
+
+import jax
+import pytest
+
+from crfdeid.errors import UsageError
+from experiments.compare import _jobs
+from experiments.machine import CPU, choose_device, cores
+
+
+@pytest.mark.parametrize(("device", "models"), [("auto", ["crf"]), ("cpu", ["crf", "elman"])])
+def test_the_cpu_is_settled_on_through_the_environment(
+    device: str, models: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("JAX_PLATFORMS", raising=False)
+    assert choose_device(device, models) == CPU
+    assert os.environ["JAX_PLATFORMS"] == "cpu"
+    assert os.environ["PJRT_NPROC"] == os.environ["OMP_NUM_THREADS"] == "1"
+
+
+class FakeGpu:
+    device_kind = "Invented GPU 9000"
+
+
+@pytest.mark.parametrize("device", ["auto", "gpu"])
+def test_a_gpu_is_taken_where_there_is_one(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
+    monkeypatch.setattr(jax, "devices", lambda: [FakeGpu()])
+    assert choose_device(device, ["crf", "elman"]) == "Invented GPU 9000"
+
+
+def test_without_a_gpu_auto_is_the_cpu_and_gpu_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jax, "default_backend", lambda: "cpu")
+    assert choose_device("auto", ["elman"]) == CPU
+    with pytest.raises(UsageError, match="JAX finds no GPU here"):
+        choose_device("gpu", ["elman"])
+
+
+def test_a_gpu_for_models_that_know_none_is_refused() -> None:
+    with pytest.raises(UsageError, match="none of these models runs on a GPU"):
+        choose_device("gpu", ["crf"])
+
+
+def test_jobs_follow_the_cores_and_the_cells_on_a_cpu() -> None:
+    assert _jobs(None, 1, CPU) == 1
+    assert _jobs(None, 1000, CPU) == cores()
+    assert _jobs(7, 3, CPU) == 3
+    assert _jobs(1, 3, CPU) == 1
+
+
+def test_a_gpu_trains_one_model_at_a_time() -> None:
+    assert _jobs(None, 6, "Invented GPU 9000") == _jobs(1, 6, "Invented GPU 9000") == 1
+    with pytest.raises(UsageError, match="--jobs 2: a GPU trains one model at a time"):
+        _jobs(2, 6, "Invented GPU 9000")

@@ -1,0 +1,108 @@
+"""The command line: what is accepted, and one clear line for what is not."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from crfdeid.errors import UsageError
+from crfdeid.models import MODELS
+from experiments.compare import main
+from experiments.options import parse
+
+
+def test_defaults() -> None:
+    options = parse([])
+    assert (options.models, options.seeds, options.profile, options.types) == (list(MODELS), [0], "default", "seven")
+    assert options.train is None
+    assert options.jobs is None
+
+
+@pytest.mark.parametrize(
+    ("text", "seeds"), [("1", [0]), ("3", [0, 1, 2]), ("3,7", [3, 7]), ("7,", [7]), ("0,", [0]), ("5,0", [5, 0])]
+)
+def test_seeds_are_a_number_of_them_or_a_list(text: str, seeds: list[int]) -> None:
+    assert parse(["--seeds", text]).seeds == seeds
+
+
+def test_models_keep_the_order_given() -> None:
+    assert parse(["--models", "jordan,crf"]).models == ["jordan", "crf"]
+
+
+@pytest.mark.parametrize(
+    ("argv", "says"),
+    [
+        (["--models", "crf,lstm"], "unknown model 'lstm': choose from crf, elman, jordan"),
+        (["--models", "crf,crf"], "names one twice"),
+        (["--models", ""], "unknown model ''"),
+        (["--seeds", "0"], "'0' is neither a number from 1 nor a list of seeds"),
+        (["--seeds", "-2"], "--seeds"),
+        (["--seeds", "1,,2"], "neither a number"),
+        (["--seeds", ","], "neither a number"),
+        (["--seeds", "4,4"], "names one twice"),
+        (["--profile", "best"], "choose from"),
+        (["--types", "eighteen"], "--types"),
+        (["--device", "tpu"], "--device"),
+        (["--window", "three"], "'three' is not a whole number from 0"),
+        (["--hidden", "0"], "'0' is not a whole number from 1"),
+        (["--epochs", "1.5"], "'1.5' is not a whole number from 1"),
+        (["--jobs", "0"], "--jobs"),
+        (["--lr", "0"], "'0' is not a number above 0"),
+        (["--lr", "nan"], "'nan' is not a number above 0"),
+        (["--lr", "inf"], "'inf' is not a number above 0"),
+        (["--epoch", "3"], "unrecognized arguments: --epoch 3"),
+        (["notes"], "unrecognized arguments: notes"),
+        (["--dev", "."], "--dev needs --train"),
+        (["--test", "."], "--test needs --train"),
+        (["--format", "brat"], "--format needs --train"),
+        (["--train", "no/such/folder"], "--train: no such file or folder: no/such/folder"),
+        (["--train", ".", "--test", "no/such"], "--test: no such file or folder: no/such"),
+        (["--train", ".", "--format", "word"], "--format"),
+        (["--train", ".", "--corpus-seed", "1"], "--corpus-seed is for the synthetic corpus"),
+    ],
+)
+def test_what_cannot_work_is_refused_in_one_line_with_exit_code_2(
+    argv: list[str], says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(argv) == 2
+    out, err = capsys.readouterr()
+    assert says in err
+    assert err.startswith("error: ")
+    assert err.count("\n") == 1
+    assert out == ""
+
+
+def test_an_output_folder_that_holds_something_is_refused(tmp_path: Path) -> None:
+    parse(["--out", str(tmp_path)])
+    parse(["--out", str(tmp_path / "new")])
+    (tmp_path / "notes.txt").write_text("keep me", "utf-8")
+    with pytest.raises(UsageError, match="is not an empty folder"):
+        parse(["--out", str(tmp_path)])
+    with pytest.raises(UsageError, match="is not an empty folder"):
+        parse(["--out", str(tmp_path / "notes.txt")])
+
+
+def test_help_names_every_option_and_ends_with_examples(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(["--help"])
+    assert stop.value.code == 0
+    text = capsys.readouterr().out
+    for name in (
+        *("models", "train", "dev", "test", "format", "types", "features", "pos", "window", "hidden", "epochs", "lr"),
+        *("seeds", "profile", "device", "jobs", "out", "show-examples"),
+    ):
+        assert f"--{name}" in text
+    assert "examples:" in text
+
+
+def test_a_wrong_option_is_answered_before_anything_heavy_is_imported() -> None:
+    code = (
+        "import sys; from experiments.compare import main; code = main(['--models', 'lstm']); "
+        "print(code, sorted({m.split('.')[0] for m in sys.modules} & {'jax', 'pandas', 'sklearn', 'numpy.testing', "
+        "'tqdm', 'nltk', 'textblob', 'faker', 'pycrfsuite'}))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "2 []\n"
