@@ -90,7 +90,7 @@ def draw_case(source: Source, rng: Random, *, stay: bool) -> Case:
         scenario=scenario,
         patient=patient,
         title=_title(patient, age_days, rng),
-        relative=_relative(source, patient, rng),
+        relative=_relative(source, patient, age_days, rng),
         age_days=age_days,
         born=admit - dt.timedelta(age_days),
         admit=admit,
@@ -135,12 +135,10 @@ def _age_days(spec: str, rng: Random) -> int:
 def _title(patient: Person, age_days: int, rng: Random) -> str:
     if age_days < 400:
         return "Baby Girl" if patient.female else "Baby Boy"
-    if age_days < 16 * _DAYS_A_YEAR:
-        return patient.first
     return rng.choice(("Mrs.", "Ms.", "Ms.", "Miss")) if patient.female else "Mr."
 
 
-def _relative(source: Source, patient: Person, rng: Random) -> Person:
-    """Someone of the family, mostly of the same surname."""
-    other = draw_person(source.pick(rng), rng, female=not patient.female)
+def _relative(source: Source, patient: Person, age_days: int, rng: Random) -> Person:
+    """A spouse, or an infant's mother; mostly of the same surname."""
+    other = draw_person(source.pick(rng), rng, female=not patient.female if age_days >= 400 else True)
     return other._replace(last=patient.last) if rng.random() < 0.7 else other

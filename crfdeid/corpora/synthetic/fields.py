@@ -39,6 +39,13 @@ _PRONOUNS: Mapping[str, tuple[str, str]] = {
     "son": ("son", "daughter"),
 }
 
+_ADULT_DAYS = 16 * 365
+_CHILD_WORDS: Mapping[str, tuple[str, str]] = {
+    "gentleman": ("infant", "infant"),
+    "spouse": ("mother", "mother"),
+    "son": ("grandmother", "grandmother"),
+}
+
 _NUMBER_PATTERNS: Mapping[str, tuple[str, str]] = {
     "accession": ("accession patterns", "ID"),
     "job": ("job patterns", "ID"),
@@ -85,7 +92,8 @@ class Fields:
         key, _, form = name.partition(".")
         form = "" if form == "any" else form
         if key in _PRONOUNS:
-            return Value(_PRONOUNS[key][self._case.patient.female])
+            words = _CHILD_WORDS if self._case.age_days < _ADULT_DAYS and key in _CHILD_WORDS else _PRONOUNS
+            return Value(words[key][self._case.patient.female])
         if key in self._dates:
             return Value(self._date(self._dates[key](), form), "DATE")
         if key in self._places:
@@ -116,8 +124,6 @@ class Fields:
             return Value(self._person_words())
         if key == "age":
             return Value(_age_text(case.age_days))
-        if key == "days":
-            return Value(str(max(1, (case.discharge - case.admit).days)))
         if key == "diagnosis":
             return Value(case.diagnosis)
         if key == "complaint":
@@ -129,8 +135,6 @@ class Fields:
         years = case.age_days // 365
         if years < 1:
             return f"{case.age_days}-day-old {'female' if case.patient.female else 'male'} infant"
-        if years < 16:
-            return f"{years}-year-old {'girl' if case.patient.female else 'boy'}"
         noun = rng.choice(("woman", "female", "lady") if case.patient.female else ("man", "male", "gentleman"))
         age = rng.choice((f"{years}-year-old", f"{years} year old", f"{years} y/o", f"{years} yo", f"{years}-year-old"))
         return f"{age} {noun}"

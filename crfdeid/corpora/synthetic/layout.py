@@ -126,7 +126,7 @@ KINDS: Mapping[str, Kind] = {
     "emergency": Kind(
         12, False, "EMERGENCY DEPARTMENT NOTE|ED NOTE|ED Visit Note|Emergency Room Record|",
         (_VISIT_HEADER, _STORY, _BACKGROUND._replace(chance=0.8), _ALLERGIES, _MEDICATIONS, _EXAM, _LABS,
-         _COURSE._replace(headings="ED COURSE|Course in ED|MEDICAL DECISION MAKING|THERAPY RENDERED/COURSE IN ED"),
+         _COURSE._replace(parts=(Part("course ed", 3, 6),), headings="ED COURSE|Course in ED|MEDICAL DECISION MAKING|THERAPY RENDERED/COURSE IN ED"),
          _IMPRESSION, _DISPOSITION, _FOLLOW._replace(chance=0.6), *_END),
     ),
     "consult": Kind(
@@ -163,6 +163,6 @@ KINDS: Mapping[str, Kind] = {
     ),
     "phone": Kind(
         7, False, "TELEPHONE ENCOUNTER|Phone Note|NURSING NOTE|Patient message|",
-        (_VISIT_HEADER, SectionPlan("", "lines", (Part("phone note", 5, 10),)), _SIGN, _STAMP._replace(chance=0.4)),
+        (_VISIT_HEADER, SectionPlan("", "lines", (Part("phone open", 1, 1), Part("phone info", 1, 3), Part("phone action", 2, 5), Part("phone end", 1, 2))), _SIGN, _STAMP._replace(chance=0.4)),
     ),
 }  # fmt: skip

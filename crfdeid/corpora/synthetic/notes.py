@@ -17,7 +17,10 @@ from crfdeid.corpora.synthetic.templates import render
 
 _FACT = regex.compile(r"\{(\w+)\}")
 _FALLBACK = " || "
-_FIXED_FACTS = ("diagnosis", "complaint")
+_SEXES = ("male", "female")
+# Facts that stay the same in a whole note are fields of their own; "age", "sex" and "group" are no text at all.
+_FIXED_FACTS = ("diagnosis", "complaint", "age", "sex", "group")
+_TAG = regex.compile(r"@(\S+) ")
 
 
 class Block(NamedTuple):
@@ -81,7 +84,7 @@ def _house(rng: Random) -> House:
         columns=rng.choice((1, 1, 1, 2, 2, 3)),
         width=rng.choice((0, 0, 72, 80, 96)),
         doctor=rng.choice(("Dr.", "Dr.", "Dr.", "Dr", "DR.", "Doctor", "dr")),
-        case=rng.choice(("as is",) * 10 + ("upper", "lower")),
+        case=rng.choice(("as is",) * 17 + ("upper", "upper", "lower")),
         blank_lines=rng.random() < 0.7,
     )
 
@@ -119,16 +122,34 @@ class _Writer:
         return Section(heading, plan.style, tuple(self._block(template) for template in templates))
 
     def _draw(self, pool: str, least: int, most: int) -> Iterator[str]:
-        """Templates of a pool, none of them twice in the note."""
+        """Templates of a pool that fit the patient and do not contradict what the note already says."""
         wanted = self._rng.randint(least, most)
-        entries = list(sections("frames.txt").get(pool) or sections("sentences.txt")[pool])
+        entries = list(self._entries(pool))
         self._rng.shuffle(entries)
         for entry in entries:
-            template = _FACT.sub(self._fact, entry)
-            if wanted and template not in self._used:
-                self._used.add(template)
+            if not wanted:
+                return
+            tags, template = _split_tags(_FACT.sub(self._fact, entry))
+            marks = [template, *(tag for tag in tags if tag not in _SEXES and tag != "stay" and tag[0] not in "<>")]
+            if all(self._holds(tag) for tag in tags) and not self._used.intersection(marks):
+                self._used.update(marks)
                 wanted -= 1
                 yield template
+
+    def _entries(self, pool: str) -> tuple[str, ...]:
+        """The pool of the scenario's own group ("infant open") where there is one, else the general pool."""
+        own = f"{self._case.scenario.facts.get('group', ('',))[0]} {pool}"
+        sentences, frames = sections("sentences.txt"), sections("frames.txt")
+        return sentences.get(own) or sentences.get(pool) or frames[pool]
+
+    def _holds(self, tag: str) -> bool:
+        """Whether a condition is met: "@>45" and "@<50" years, "@male", "@female", "@stay". Other tags always hold."""
+        case, years = self._case, self._case.age_days // 365
+        if tag[0] in "<>":
+            return years > int(tag[1:]) if tag[0] == ">" else years < int(tag[1:])
+        if tag in _SEXES:
+            return case.patient.female == (tag == "female")
+        return tag != "stay" or case.discharge > case.admit
 
     def _fact(self, match: regex.Match[str]) -> str:
         """One of the scenario's own texts in place of its name; other fields stay as they are."""
@@ -142,9 +163,19 @@ class _Writer:
         return Block(piece, self._render(fallback) if fallback else None, required or not piece.spans)
 
     def _render(self, template: str) -> Piece:
-        piece = render(template, self._fields, self._rng)
-        first = piece.text[:1]
-        return Piece(first.upper() + piece.text[1:], piece.spans) if "||" in template else piece
+        return render(template, self._fields, self._rng)
+
+
+def _split_tags(template: str) -> tuple[list[str], str]:
+    """The tags in front of a template, and the rest.
+
+    A tag that is no condition names a topic, of which a note speaks once: two sentences on the lungs would disagree.
+    """
+    tags = []
+    while match := _TAG.match(template):
+        tags.append(match[1])
+        template = template[match.end() :]
+    return tags, template
 
 
 def finish(draft: Draft, left_out: Collection[tuple[int, int]]) -> Piece:

@@ -134,7 +134,7 @@ def _invented_words(rng: Random, count: int) -> Iterator[str]:
     names = sections("names.txt")
     starts, middles, ends = (names[f"syllable {part}"] for part in ("starts", "middles", "ends"))
     for _ in range(count):
-        syllables = rng.choice((1, 2, 2, 2, 3))
+        syllables = rng.choice((1, 1, 2, 2, 2))
         word = "".join(rng.choice(starts) + rng.choice(middles) for _ in range(syllables)) + rng.choice(ends)
         if len(word) > 3:
             yield word.capitalize()

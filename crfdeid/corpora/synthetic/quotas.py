@@ -9,6 +9,9 @@ from random import Random
 from crfdeid.corpora.synthetic.notes import Draft
 
 
+_LATER = 0.4
+
+
 def meet(drafts: Sequence[Draft], quota: Mapping[str, int], rng: Random) -> list[set[tuple[int, int]]]:
     """For every draft, the blocks to leave out, so that the spans of all notes together meet the counts.
 
@@ -32,10 +35,11 @@ def meet(drafts: Sequence[Draft], quota: Mapping[str, int], rng: Random) -> list
                     left.subtract(block.piece.counts())
                 else:
                     optional.append((n, i, j))
-    rng.shuffle(optional)
+    # Blocks with one span come somewhat later, so that some are left to close the counts with.
+    optional.sort(key=lambda place: rng.random() + _LATER * (_counts(drafts, *place).total() == 1))
     left_out: list[set[tuple[int, int]]] = [set() for _ in drafts]
     for n, i, j in optional:
-        counts = drafts[n].sections[i].blocks[j].piece.counts()
+        counts = _counts(drafts, n, i, j)
         if all(left[label] >= count for label, count in counts.items()):
             left.subtract(counts)
         else:
@@ -44,3 +48,7 @@ def meet(drafts: Sequence[Draft], quota: Mapping[str, int], rng: Random) -> list
     if missed:
         raise ValueError(f"{len(drafts)} notes cannot meet these counts, spans still to place: {missed}")
     return left_out
+
+
+def _counts(drafts: Sequence[Draft], note: int, section: int, block: int) -> Counter[str]:
+    return drafts[note].sections[section].blocks[block].piece.counts()
