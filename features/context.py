@@ -32,6 +32,11 @@ def window_columns(values: Sequence[str], name: str, offsets: Sequence[int]) -> 
     return columns
 
 
+def as_rows(columns: Sequence[Sequence[str]], count: int) -> list[list[str]]:
+    """Columns of features, one value a token, as the features of each of ``count`` tokens."""
+    return [list(row) for row in zip(*columns, strict=True)] if columns else [[] for _ in range(count)]
+
+
 @dataclass(frozen=True)
 class ContextWords:
     """The word itself and the words around it, each with its distance: ``w[-1]=Dr``.
@@ -57,7 +62,7 @@ class ContextWords:
         if self.lower:
             words, name = tuple(word.lower() for word in words), "lower"
         columns = window_columns(words, name, range(-self.window, self.window + 1))
-        return [list(row) for row in zip(*columns, strict=True)]
+        return as_rows(columns, len(words))
 
     def describe(self) -> str:
         """What is extracted, in one line."""
@@ -96,7 +101,7 @@ class NGrams:
                 head = f"{name}[{','.join(str(first + i) for i in range(size))}]="
                 start = self.window + first
                 columns.append([head + run for run in runs[start : start + count]])
-        return [list(features) for features in zip(*columns, strict=True)]
+        return as_rows(columns, count)
 
     def describe(self) -> str:
         """What is extracted, in one line."""

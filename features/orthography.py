@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import regex
 
-from features.context import padded, window_columns
+from features.context import as_rows, padded, window_columns
 from features.tokens import Sentence
 
 # Each word is looked at once for each process: most tokens of a note are words seen before.
@@ -71,7 +71,7 @@ class Casing:
         columns = window_columns(classes, "case", range(-self.window, self.window + 1))
         row = padded(classes, 1)
         columns.append([f"case[-1,0,1]={a} {b} {c}" for a, b, c in zip(row, row[1:], row[2:], strict=False)])
-        return [list(features) for features in zip(*columns, strict=True)]
+        return as_rows(columns, len(sentence.tokens))
 
     def describe(self) -> str:
         """What is extracted, in one line."""
@@ -98,7 +98,7 @@ class Shapes:
         columns = window_columns(shapes, "shape", range(-self.window, self.window + 1))
         row = padded(shapes, 1)
         columns.append([f"shape[-1,0,1]={a} {b} {c}" for a, b, c in zip(row, row[1:], row[2:], strict=False)])
-        return [list(features) for features in zip(*columns, strict=True)]
+        return as_rows(columns, len(sentence.tokens))
 
     def describe(self) -> str:
         """What is extracted, in one line."""

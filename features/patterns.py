@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import regex
 
-from features.context import window_columns
+from features.context import as_rows, window_columns
 from features.lexicons import MONTHS
 from features.tokens import Sentence
 
@@ -44,7 +44,7 @@ PATTERNS: dict[str, str] = {
     ),
     "zip": r"\d{5}(?:-\d{4})?|[a-z]-\d{5}",
     "year": _YEAR,
-    "code": r"(?=[\w/-]{0,20}\d)[a-z]{1,4}[-/]?\d[\w/-]{2,20}|\#? ?\d{6,12}(?:[/-]\d{1,4}){0,2}|\d{3,8}[/-]\d{2,8}",
+    "code": r"[a-z]{1,4}[-/]?\d[\w/-]{2,20}|\#? ?\d{6,12}(?:[/-]\d{1,4}){0,2}|\d{4,8}[/-]\d{1,8}",
     "ratio": r"\d{1,3}/\d{1,3}",
     "decimal": r"\d{1,4}[.,]\d{1,4}",
 }
@@ -104,7 +104,7 @@ class Patterns:
             places[stop - 1] = f"E-{name}"
             places[first] = f"B-{name}"
         columns = window_columns(places, "pattern", range(-self.window, self.window + 1))
-        return [list(row) for row in zip(*columns, strict=True)]
+        return as_rows(columns, len(places))
 
     def describe(self) -> str:
         """What is extracted, in one line."""

@@ -8,12 +8,13 @@ another one.
 from __future__ import annotations
 
 import io
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, ClassVar, NamedTuple, Protocol
 
-from features.context import padded, window_columns
+from features.context import as_rows, padded, window_columns
 from features.tokens import Sentence
 
 
@@ -69,6 +70,9 @@ def _textblob_parser() -> Any:
     # Imported on use: TextBlob imports the whole of NLTK, which takes a second.
     from textblob.en import parser  # noqa: PLC0415
 
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)  # It leaves its lexicon's file open.
+        parser.lexicon.load()
     return parser
 
 
@@ -101,16 +105,12 @@ class NltkTagger:
 
     def tag(self, words: Sequence[str]) -> list[PosTag]:
         """One `PosTag` for each word."""
-        if not words:
-            return []
-        tagger, chunker, tree_to_rows = _nltk_tagger()
-        return [PosTag(pos, chunk) for _, pos, chunk in tree_to_rows(chunker.parse(tagger.tag(list(words))))]
+        return chunk(_nltk_tagger().tag(list(words)))
 
 
 @cache
-def _nltk_tagger() -> tuple[Any, Any, Any]:
+def _nltk_tagger() -> Any:
     import nltk  # noqa: PLC0415
-    from nltk.chunk import tree2conlltags  # noqa: PLC0415
 
     try:
         nltk.data.find(f"taggers/{_NLTK_MODEL}")
@@ -120,7 +120,27 @@ def _nltk_tagger() -> tuple[Any, Any, Any]:
                 f"the part-of-speech tagger 'nltk' needs its data, and the download failed: run "
                 f"'python -m nltk.downloader {_NLTK_MODEL}' once with a network, or choose 'textblob' or 'none'"
             ) from None
-    return nltk.PerceptronTagger(), nltk.RegexpParser(_CHUNK_GRAMMAR), tree2conlltags
+    return nltk.PerceptronTagger()
+
+
+def chunk(tagged: Sequence[tuple[str, str]]) -> list[PosTag]:
+    """Base phrases of words with Penn Treebank tags: noun, verb, prepositional, adjective and adverb phrases.
+
+    Example:
+        >>> [tag.chunk for tag in chunk([("the", "DT"), ("team", "NN"), ("met", "VBD")])]
+        ['B-NP', 'I-NP', 'B-VP']
+    """
+    from nltk.chunk import tree2conlltags  # noqa: PLC0415
+
+    tree = _chunker().parse(list(tagged))
+    return [PosTag(pos, phrase) for _, pos, phrase in tree2conlltags(tree)]
+
+
+@cache
+def _chunker() -> Any:
+    from nltk import RegexpParser  # noqa: PLC0415
+
+    return RegexpParser(_CHUNK_GRAMMAR)
 
 
 # Name -> backend. "none" stands for no part-of-speech features, as for a language without a tagger.
@@ -161,7 +181,7 @@ class PosFeatures:
         columns = window_columns(pos, "pos", range(-self.window, self.window + 1))
         columns += window_columns(chunks, "chunk", range(-self.chunk_window, self.chunk_window + 1))
         columns += self._combined(words, "pos", pos) + self._combined(words, "chunk", chunks)
-        return [list(row) for row in zip(*columns, strict=True)]
+        return as_rows(columns, len(words))
 
     def _combined(self, words: Sequence[str], name: str, tags: Sequence[str]) -> list[list[str]]:
         width, count = self.combined_window, len(words)

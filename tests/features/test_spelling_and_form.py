@@ -1,0 +1,155 @@
+"""Casing, shapes, affixes, runs of capitals, patterns, word classes and layout."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from features import Sentence, split_sentences
+from features.layout import Layout, Unbroken
+from features.lexicons import LEXICONS, WordClasses, word_classes
+from features.orthography import Affixes, CapitalRun, Shapes, affixes, casing, shape
+from features.patterns import PATTERNS, Patterns, find_patterns
+
+
+def sentence(text: str) -> Sentence:
+    (found,) = split_sentences(text)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("word", "its_casing", "its_shape"),
+    [
+        ("Quill", "title", "Xxx"),
+        ("MRN", "upper", "XX"),
+        ("J", "initial", "X"),
+        ("of", "lower", "xx"),
+        ("McCoy", "mixed", "XxXxx"),
+        ("Ñuñoa", "title", "Xxx"),
+        ("4471209", "digits", "9999999"),
+        ("٤٤", "digits", "99"),
+        ("/", "/", "/"),
+        ("🙂", "🙂", "🙂"),
+        ("病院", "mixed", "xx"),
+        ("A1c", "title", "X9x"),
+    ],
+)
+def test_casing_and_shape(word: str, its_casing: str, its_shape: str) -> None:
+    assert (casing(word), shape(word)) == (its_casing, its_shape)
+
+
+@given(st.text(min_size=1, max_size=40))
+def test_the_shape_of_any_word_counts_its_digits_up_to_twelve_in_a_run(word: str) -> None:
+    runs = "".join("9" if character.isdigit() else " " for character in word).split()
+    assert shape(word).count("9") == sum(min(len(run), 12) for run in runs)
+
+
+def test_shapes_around_a_token() -> None:
+    row = Shapes(window=1).extract(Sentence.from_words(["MRN", "4471209"]))[1]
+    assert row == ["shape[-1]=XX", "shape[0]=9999999", "shape[1]=</s>", "shape[-1,0,1]=XX 9999999 </s>"]
+
+
+def test_affixes_are_no_longer_than_the_word() -> None:
+    assert affixes("Of", 4) == ("prefix=o", "suffix=f", "prefix=of", "suffix=of")
+    assert Affixes(longest=1).extract(Sentence.from_words(["Quill"])) == [["prefix=q", "suffix=l"]]
+
+
+def test_a_run_of_capitals_spans_small_joining_words_but_does_not_end_with_one() -> None:
+    rows = CapitalRun().extract(Sentence.from_words(["to", "Port", "of", "Tawn", "Clinic", "of", "pain"]))
+    assert rows[0] == rows[5] == rows[6] == []
+    assert rows[1] == [
+        "caps:first=port",
+        "caps:last=clinic",
+        "caps:before=to",
+        "caps:after=of",
+        "caps:at=0",
+        "caps:left=3",
+    ]
+    assert [row[4:] for row in rows[1:5]] == [[f"caps:at={i}", f"caps:left={3 - i}"] for i in range(4)]
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("03/14/72", "date"),
+        ("3-4-2014", "date"),
+        ("14.03.1972", "date"),
+        ("2014-03-12", "date"),
+        ("March 14, 1972", "date"),
+        ("14th of March", "date"),
+        ("3 de mayo de 2014", "date"),
+        ("mayo de 2014", "month"),
+        ("09/2014", "month"),
+        ("12:45 pm", "time"),
+        ("61 years old", "age"),
+        ("61yo", "age"),
+        ("2.5 mg", "measure"),
+        ("10x12 cm", "measure"),
+        ("40%", "measure"),
+        ("(555) 010-4477", "phone"),
+        ("+34 900 55 01 00", "phone"),
+        ("555-0147", "phone"),
+        ("000-12-3456", "ssn"),
+        ("o.quill@tawn.example", "email"),
+        ("https://tawn.example/a?b=1", "url"),
+        ("99512", "zip"),
+        ("2014", "year"),
+        ("A4471209", "code"),
+        ("#4471209", "code"),
+        ("120/80", "ratio"),
+        ("7.35", "decimal"),
+    ],
+)
+def test_an_expression_is_found_whole(text: str, name: str) -> None:
+    found = list(find_patterns(sentence(f"seen {text} by us")))
+    assert found == [(name, 1, 1 + len(sentence(text).tokens))]
+
+
+@pytest.mark.parametrize("text", ["in march of", "may be", "A1c", "x", "1", "alpha-2"])
+def test_what_only_begins_like_an_expression_is_none(text: str) -> None:
+    assert list(find_patterns(sentence(f"is {text} it"))) == []
+
+
+def test_white_space_of_any_length_stands_for_one_space() -> None:
+    assert [name for name, _, _ in find_patterns(sentence("March \t 14,  1972"))] == ["date"]
+
+
+def test_a_pattern_says_where_in_it_the_token_stands() -> None:
+    rows = Patterns(window=0).extract(sentence("on 03/14/72."))
+    assert [row[0].removeprefix("pattern[0]=") for row in rows] == ["O", "B-date", *["I-date"] * 3, "E-date", "O"]
+    assert Patterns().extract(sentence("2014"))[0] == ["pattern[-1]=<s>", "pattern[0]=B-year", "pattern[1]=</s>"]
+
+
+@given(st.text(st.sampled_from(list("0123456789/-.: ()+#@aAmgé")), max_size=60))
+def test_patterns_lie_within_the_sentence_and_do_not_overlap(text: str) -> None:
+    for found in split_sentences(text):
+        spans = list(find_patterns(found))
+        assert all(name in PATTERNS for name, _, _ in spans)
+        edges = [edge for _, first, stop in spans for edge in (first, stop)]
+        assert edges == sorted(edges)
+        assert all(0 <= first < stop <= len(found.tokens) for _, first, stop in spans)
+
+
+def test_word_classes_fold_case_and_reach_the_neighbours() -> None:
+    assert word_classes("Dra") == word_classes("DRA") == ("title",)
+    assert WordClasses(window=1).extract(sentence("by Dr Quill"))[2] == ["class[-1]=title"]
+    assert WordClasses(window=2).extract(Sentence.from_words(["May", "x", "y", "z"]))[3] == []
+
+
+def test_lexicons_are_small_lower_case_and_of_single_words() -> None:
+    assert all(word == word.lower() and " " not in word for words in LEXICONS.values() for word in words)
+    assert sum(len(words) for words in LEXICONS.values()) < 1000
+
+
+def test_layout_knows_section_field_and_place() -> None:
+    text = "PLAN\nAttending: Orla Quill  Pager: 4477\n" + "rest\n" * 18
+    rows = Layout().extract(split_sentences(text)[1])
+    assert rows[2] == ["heading=plan", "prefix=attending", "place=0", "field=attending", "field+1=attending"]
+    assert rows[6][-2:] == ["field=orla quill pager", "field+1=orla quill pager"]
+    assert rows[0] == ["heading=plan", "prefix=attending", "place=0"]
+    assert Layout().extract(split_sentences(text)[-1])[0] == ["heading=plan", "prefix=", "place=9"]
+
+
+def test_a_stretch_without_white_space_is_seen_whole() -> None:
+    rows = Unbroken().extract(sentence("on 03/14/72, late"))
+    assert rows[3] == ["solid=99/99/99,", "solid@2=99/99/99,"]
+    assert rows[-1] == ["solid=xx", "solid@0=xx"]

@@ -1,0 +1,154 @@
+"""Tokens point into the untouched text; sentences follow lines, fields and lists, in linear time."""
+
+import itertools
+import time
+
+import pytest
+import regex
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from features.tokens import Sentence, split_sentences, tokenize
+
+NOTE_CHARACTERS = st.characters(codec="utf-8") | st.sampled_from(list(" \t\r\n\u00a0\u2028.,:;-/()#@'áÑ5A\u0301🙂"))
+NOTES = st.text(NOTE_CHARACTERS, max_size=120)
+
+
+def words(text: str) -> list[str]:
+    return [token.text for token in tokenize(text)]
+
+
+def sentences(text: str) -> list[str]:
+    return [" ".join(sentence.words) for sentence in split_sentences(text)]
+
+
+@given(NOTES)
+@example("e\u0301 \r\n\t\u00a0x")
+@example("\u0301")
+def test_tokens_point_into_the_text_and_cover_all_that_is_visible(text: str) -> None:
+    tokens = tokenize(text)
+    assert all(text[token.start : token.end] == token.text for token in tokens)
+    assert all(a.end <= b.start for a, b in itertools.pairwise(tokens))
+    gaps = [
+        text[a:b] for a, b in zip([0, *(t.end for t in tokens)], [*(t.start for t in tokens), len(text)], strict=True)
+    ]
+    assert all(not gap.strip() for gap in gaps)
+    assert not any(regex.search(r"\s", token.text) for token in tokens)
+
+
+@given(NOTES)
+@example("Seen by Dr. Doe. Stable.\r\nPlan: rest. Home.\n\n1. Rest. 2. Water.")
+def test_sentences_hold_every_token_once_and_in_order(text: str) -> None:
+    found = split_sentences(text)
+    assert [token for sentence in found for token in sentence.tokens] == tokenize(text)
+    assert all(sentence.tokens for sentence in found)
+    assert all(0 <= sentence.line < sentence.line_count for sentence in found)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("25yo", ["25", "yo"]),
+        ("03/14/72", ["03", "/", "14", "/", "72"]),
+        ("MRN#4471209A", ["MRN", "#", "4471209", "A"]),
+        ("O'Hara-Quill", ["O", "'", "Hara", "-", "Quill"]),
+        ("Jane's", ["Jane", "'", "s"]),
+        ("PillaySeen by", ["Pillay", "Seen", "by"]),
+        ("McCoy 5 mmHg pH IgG", ["McCoy", "5", "mmHg", "pH", "IgG"]),
+        ("Nu\u0301ñez", ["Nu\u0301ñez"]),
+        ("...", [".", ".", "."]),
+        ("a\u00a0b\tc", ["a", "b", "c"]),
+        ("", []),
+    ],
+)
+def test_words_are_split_at_marks_digits_and_missing_spaces(text: str, expected: list[str]) -> None:
+    assert words(text) == expected
+
+
+def test_a_full_stop_ends_a_sentence_but_not_after_an_abbreviation_an_initial_or_a_list_number() -> None:
+    text = "Seen by Dr. J. Quill at St. Orla. Stable overnight. Gave 2.5 mg."
+    assert sentences(text) == ["Seen by Dr . J . Quill at St . Orla .", "Stable overnight .", "Gave 2 . 5 mg ."]
+    assert sentences("1. Rest at home\n2. Drink water") == ["1 . Rest at home", "2 . Drink water"]
+
+
+def test_each_line_of_fields_and_lists_is_a_sentence() -> None:
+    text = "Patient: Orla Quill\nMRN: 4471209\n- aspirin\n- rest and fluids\n\nSeen today"
+    assert sentences(text) == ["Patient : Orla Quill", "MRN : 4471209", "- aspirin", "- rest and fluids", "Seen today"]
+
+
+def test_a_short_field_is_one_sentence_whatever_its_full_stops() -> None:
+    assert sentences("Address: 12 Elm Walk. Flat B. Tawn") == ["Address : 12 Elm Walk . Flat B . Tawn"]
+
+
+def test_hard_wrapped_prose_goes_on_across_the_line_end() -> None:
+    text = (
+        "The patient was admitted from clinic after two days of cough and was\n"
+        "treated with fluids. She went home.\n"
+        "Plan: rest\n"
+    )
+    found = split_sentences(text)
+    assert [" ".join(s.words[-3:]) for s in found] == ["with fluids .", "went home .", "Plan : rest"]
+    assert [s.line for s in found] == [0, 0, 2]
+
+
+def test_a_long_line_does_not_swallow_a_list_a_field_or_a_blank_line() -> None:
+    long_line = "The patient was admitted from clinic after two days of cough and fever"
+    for following in ("- aspirin", "2) aspirin", "Plan: aspirin", "", "    aspirin"):
+        assert len(split_sentences(f"{long_line}\n{following}\naspirin")[0].tokens) == 13
+
+
+def test_sentences_know_heading_and_field() -> None:
+    text = "HISTORY OF PRESENT ILLNESS\nCough for two days.\nFollow up:\nAttending: Dr. Quill\n"
+    found = split_sentences(text)
+    assert [s.heading for s in found] == ["HISTORY OF PRESENT ILLNESS"] * 2 + ["Follow up"] * 2
+    assert [s.line_prefix for s in found] == ["", "", "Follow up", "Attending"]
+    assert [(s.line, s.line_count) for s in found] == [(0, 4), (1, 4), (2, 4), (3, 4)]
+
+
+def test_given_words_become_tokens_with_the_offsets_of_their_joined_text() -> None:
+    sentence = Sentence.from_words(["Dr.", "Quill", "🙂"])
+    assert [sentence_text(sentence)[t.start : t.end] for t in sentence.tokens] == list(sentence.words)
+
+
+def sentence_text(sentence: Sentence) -> str:
+    return " ".join(sentence.words)
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "a",
+        "9",
+        ".",
+        " ",
+        "\n",
+        "A ",
+        "a.b",
+        "Dr. ",
+        "A. ",
+        ". A",
+        "1. ",
+        "aaB",
+        "\u0301",
+        ": ",
+        "('\"",
+        "x:\n",
+        "\t",
+        "A\n",
+    ],
+)
+def test_time_is_linear_in_the_text_whatever_it_repeats(piece: str) -> None:
+    def seconds(characters: int) -> float:
+        text = (piece * characters)[:characters]
+        started = time.process_time()
+        split_sentences(text)
+        return time.process_time() - started
+
+    # Four times the text: four times the time if linear, sixteen times if quadratic.
+    assert seconds(160_000) < 8 * seconds(40_000) + 0.1
+
+
+@pytest.mark.slow
+def test_a_million_characters_without_a_line_end_are_split() -> None:
+    text = ("A man of 61 years. " * 60_000)[:1_000_000]
+    assert sum(len(sentence.tokens) for sentence in split_sentences(text)) == len(tokenize(text))
