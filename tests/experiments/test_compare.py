@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from crfdeid.corpora import read_corpus
-from crfdeid.models import load
+from crfdeid.models import MODELS, load
 from crfdeid.scoring import CATEGORIES, CAUSES
 from experiments.compare import main
 from experiments.results import predictions_jsonl
@@ -307,3 +307,39 @@ def test_ctrl_c_ends_everything_in_one_line(
     assert process.returncode == 130
     assert err == "error: interrupted: there are no results\n"
     assert not (out / "results.json").exists()
+
+
+@pytest.mark.slow
+def test_every_model_gives_the_same_results_one_by_one_and_side_by_side(corpus_folder: Path, tmp_path: Path) -> None:
+    folders = {jobs: tmp_path / jobs for jobs in ("1", "3")}
+    for jobs, folder in folders.items():
+        argv = ["--epochs", "3", "--hidden", "10", "--jobs", jobs, "--out", str(folder), *corpus_options(corpus_folder)]
+        done = subprocess.run(
+            [sys.executable, "-m", "experiments.compare", *argv], capture_output=True, text=True, check=False
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+    one, three = map(read_results, folders.values())
+    check_results(one, models=list(MODELS), seeds=[0])
+    assert one["settings"]["models"]["elman"]["hidden"] == one["settings"]["models"]["jordan"]["hidden"] == 10
+    assert len(one["models"]["jordan"]["runs"][0]["learning_curve"]) == 3
+    del one["environment"]["jobs"], three["environment"]["jobs"]
+    assert without_times(one) == without_times(three)
+    for model in MODELS:
+        first, second = (sorted((folder / "models" / model / "0").iterdir()) for folder in folders.values())
+        assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
+
+
+@pytest.mark.slow
+def test_the_synthetic_corpus_shows_its_errors_and_no_text_goes_into_files(
+    tmp_path: Path, memory_model: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "results"
+    assert main(["--models", "memory", "--corpus-seed", "5", "--out", str(out)]) == 0
+    printed = capsys.readouterr().out
+    assert "Errors in their text" in printed
+    assert "WARNING" not in printed
+    results = read_results(out)
+    check_results(results, models=["memory"], seeds=[0])
+    assert results["corpus"]["name"] == "synthetic (default, seed 5)"
+    assert list(results["corpus"]["splits"]) == list(SPLITS)
+    assert "Errors in their text" not in (out / "tables.md").read_text("utf-8")
