@@ -161,7 +161,7 @@ class CrfTagger:
         del options["features"], options["pos"]
         crf = CRF(algorithm="lbfgs", trainer_cls=_trainer(self._settings.max_iterations, on_progress), **options)
         # A generator: the features of one sentence at a time are strings, the rest are CRFsuite's integers.
-        crf.fit((self._features.extract(item.sentence) for item in labelled), (item.tags for item in labelled))
+        crf.fit((self._extract(item.sentence) for item in labelled), (item.tags for item in labelled))
         self._open(Path(crf.modelfile.name).read_bytes())
 
     def predict(self, sentences: Sequence[Sentence]) -> list[list[str]]:
@@ -169,7 +169,7 @@ class CrfTagger:
         self._require_trained()
         rows = []
         for sentence in sentences:
-            features = self._features.extract(sentence)
+            features = self._extract(sentence)
             with self._lock:
                 rows.append(self._model.tag(features))
         return rows
@@ -179,7 +179,7 @@ class CrfTagger:
         self._require_trained()
         tables = []
         for sentence in sentences:
-            features = self._features.extract(sentence)
+            features = self._extract(sentence)
             table = np.empty((len(features), len(self._tags)))  # [T, K]
             with self._lock:
                 self._model.set(features)
@@ -227,8 +227,21 @@ class CrfTagger:
         if (model, schema) != ("crf", _SCHEMA):
             raise DataError(f"not a CRF of this version (schema {_SCHEMA}): {_RETRAIN}", path=path)
         tagger = cls(settings, seed=seed)
-        tagger._open(_read_weights(folder / _WEIGHTS, fingerprint))
+        weights = _read_weights(folder / _WEIGHTS, fingerprint)
+        try:
+            tagger._open(weights)
+        except ValueError:
+            raise DataError(f"not CRFsuite's model: {_RETRAIN}", path=folder / _WEIGHTS) from None
         return tagger
+
+    def _extract(self, sentence: Sentence) -> list[list[str]]:
+        """The features of a sentence as CRFsuite takes them: a lone surrogate, which has no UTF-8, is escaped."""
+        rows = self._features.extract(sentence)
+        try:
+            "".join((sentence.heading, sentence.line_prefix, *sentence.words)).encode()
+        except UnicodeEncodeError:
+            rows = [[name.encode(errors="backslashreplace").decode() for name in row] for row in rows]
+        return rows
 
     def _open(self, weights: bytes) -> None:
         """Take up a model. CRFsuite reads it where it lies, so the bytes must live as long as the model."""
@@ -244,7 +257,7 @@ class CrfTagger:
 def _trainer(total: int, on_progress: OnProgress | None) -> type[Any]:
     """CRFsuite's trainer, which tells of each iteration."""
 
-    class Trainer(pycrfsuite.Trainer):  # type: ignore[misc]
+    class Trainer(pycrfsuite.Trainer):
         def message(self, message: str) -> None:
             event = self.logparser.feed(message)
             if on_progress is not None and event == "iteration":

@@ -1,0 +1,330 @@
+"""The CRF against oracles that enumerate every tag sequence, and its files against damage."""
+
+import itertools
+import json
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pycrfsuite
+import pytest
+from scipy.optimize import minimize
+
+from crfdeid import crf as crf_module
+from crfdeid.crf import CrfSettings, CrfTagger
+from crfdeid.documents import LabelledSentence
+from crfdeid.errors import DataError, UsageError
+from crfdeid.tagger import FitProgress
+from features import PosUnavailable, Sentence, feature_set
+
+
+def labelled(text: str) -> LabelledSentence:
+    """ "Dr/O Quill/B-DOCTOR" as a labelled sentence."""
+    pairs = [item.rsplit("/", 1) for item in text.split()]
+    return LabelledSentence(Sentence.from_words([word for word, _ in pairs]), tuple(tag for _, tag in pairs))
+
+
+TRAIN = [
+    labelled("seen/O by/O Quill/B-NAME"),
+    labelled("Orla/B-NAME Quill/I-NAME seen/O"),
+    labelled("by/O Quill/O"),
+    labelled("Orla/B-NAME"),
+]
+TAGS = ("B-NAME", "I-NAME", "O")
+SENTENCES = [item.sentence for item in TRAIN] + [Sentence.from_words(["new", "Orla", "seen", "Quill"])]
+WORDS_ONLY = CrfSettings(features="paper", pos="none", c1=0.0, c2=0.5, max_iterations=1000, all_possible_states=True)
+
+
+def fitted(settings: CrfSettings = WORDS_ONLY, train: list[LabelledSentence] = TRAIN) -> CrfTagger:
+    tagger = CrfTagger(settings)
+    tagger.fit(train, [])
+    return tagger
+
+
+def sequences(length: int) -> list[tuple[int, ...]]:
+    return list(itertools.product(range(len(TAGS)), repeat=length))
+
+
+def all_scores(states: np.ndarray, transitions: np.ndarray) -> np.ndarray:
+    """The score of every tag sequence, in the order of `sequences`, from state scores [T, K] and transitions [K, K]."""
+    return np.array(
+        [
+            sum(states[t, k] for t, k in enumerate(tags)) + sum(transitions[a, b] for a, b in itertools.pairwise(tags))
+            for tags in sequences(len(states))
+        ]
+    )
+
+
+def enumerated_marginals(states: np.ndarray, transitions: np.ndarray) -> np.ndarray:
+    scores = all_scores(states, transitions)
+    probabilities = np.exp(scores - scores.max())
+    probabilities /= probabilities.sum()
+    table = np.zeros_like(states)
+    for tags, probability in zip(sequences(len(states)), probabilities, strict=True):
+        table[range(len(tags)), tags] += probability
+    return table
+
+
+class CrfPlusPlus:
+    """CRF++'s objective by brute force: -sum log p(y | x) + ||w||^2 / (2 C), every feature with every tag."""
+
+    def __init__(self, train: list[LabelledSentence], *, cost: float) -> None:
+        extract = feature_set("paper", pos="none").extract
+        rows = [extract(item.sentence) for item in train]
+        self.names = {name: i for i, name in enumerate(sorted({f for row in rows for names in row for f in names}))}
+        self.data = [(self.incidence(item.sentence), [TAGS.index(tag) for tag in item.tags]) for item in train]
+        self.cost = cost
+
+    def incidence(self, sentence: Sentence) -> np.ndarray:
+        rows = feature_set("paper", pos="none").extract(sentence)
+        table = np.zeros((len(rows), len(self.names)))
+        for t, row in enumerate(rows):
+            for name in row:
+                if name in self.names:
+                    table[t, self.names[name]] += 1
+        return table
+
+    def split(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        count = len(self.names) * len(TAGS)
+        return weights[:count].reshape(len(self.names), len(TAGS)), weights[count:].reshape(len(TAGS), len(TAGS))
+
+    def objective(self, weights: np.ndarray) -> float:
+        emission, transitions = self.split(weights)
+        total = weights @ weights / (2 * self.cost)
+        for incidence, gold in self.data:
+            scores = all_scores(incidence @ emission, transitions)
+            top = scores.max()
+            total += top + np.log(np.exp(scores - top).sum()) - scores[sequences(len(gold)).index(tuple(gold))]
+        return float(total)
+
+    def gradient(self, weights: np.ndarray) -> np.ndarray:
+        emission, transitions = self.split(weights)
+        to_emission, to_transitions = emission / self.cost, transitions / self.cost
+        for incidence, gold in self.data:
+            scores = all_scores(incidence @ emission, transitions)
+            probabilities = np.exp(scores - scores.max())
+            probabilities /= probabilities.sum()
+            for tags, probability in zip(sequences(len(gold)), probabilities, strict=True):
+                excess = probability - (tags == tuple(gold))
+                for t, k in enumerate(tags):
+                    to_emission[:, k] += excess * incidence[t]
+                for a, b in itertools.pairwise(tags):
+                    to_transitions[a, b] += excess
+        return np.concatenate([to_emission.ravel(), to_transitions.ravel()])
+
+    def marginals(self, sentences: list[Sentence]) -> list[np.ndarray]:
+        start = np.zeros(len(self.names) * len(TAGS) + len(TAGS) ** 2)
+        best = minimize(
+            self.objective, start, jac=self.gradient, method="L-BFGS-B", options={"gtol": 1e-8, "ftol": 1e-15}
+        )
+        emission, transitions = self.split(best.x)
+        return [enumerated_marginals(self.incidence(s) @ emission, transitions) for s in sentences]
+
+
+def test_the_paper_profile_minimises_the_objective_of_crf_plus_plus_with_its_default_cost() -> None:
+    paper = replace(CrfTagger.profiles()["paper"], pos="none")
+    expected = CrfPlusPlus(TRAIN, cost=1.0).marginals(SENTENCES)
+    for found, table in zip(fitted(paper).marginals(SENTENCES), expected, strict=True):
+        np.testing.assert_allclose(found, table, atol=2e-3)
+
+
+def test_another_cost_is_another_penalty() -> None:
+    expected = CrfPlusPlus(TRAIN, cost=4.0).marginals(SENTENCES)
+    right, wrong = (fitted(replace(WORDS_ONLY, c2=c2)).marginals(SENTENCES) for c2 in (1 / 8, 0.5))
+    assert max(abs(a - b).max() for a, b in zip(right, expected, strict=True)) < 2e-3
+    assert max(abs(a - b).max() for a, b in zip(wrong, expected, strict=True)) > 2e-2
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [WORDS_ONLY, CrfSettings(c1=0.01, c2=0.01, max_iterations=50), CrfSettings(all_possible_transitions=False, c1=0)],
+)
+def test_prediction_and_marginals_agree_with_the_enumeration_of_all_sequences(
+    settings: CrfSettings, tmp_path: Path
+) -> None:
+    tagger = fitted(settings)
+    tagger.save(tmp_path)
+    stored = pycrfsuite.Tagger()
+    stored.open(str(tmp_path / "model.crfsuite"))
+    weights = stored.info()
+    transitions = np.array([[weights.transitions.get((a, b), 0.0) for b in TAGS] for a in TAGS])
+    for sentence, tags, table in zip(SENTENCES, tagger.predict(SENTENCES), tagger.marginals(SENTENCES), strict=True):
+        states = np.array(
+            [
+                [sum(weights.state_features.get((f, tag), 0.0) for f in row) for tag in TAGS]
+                for row in tagger.features.extract(sentence)
+            ]
+        )
+        scores = all_scores(states, transitions)
+        assert scores[sequences(len(tags)).index(tuple(TAGS.index(tag) for tag in tags))] == pytest.approx(
+            scores.max(), abs=1e-4
+        )
+        np.testing.assert_allclose(table, enumerated_marginals(states, transitions), atol=1e-4)
+
+
+def test_columns_of_the_marginals_are_the_sorted_tags() -> None:
+    tagger = fitted()
+    assert tagger.tags == TAGS
+    table = tagger.marginals([SENTENCES[0]])[0]
+    assert table.shape == (3, 3)
+    np.testing.assert_allclose(table.sum(axis=1), 1, atol=1e-9)
+    assert [TAGS[k] for k in table.argmax(axis=1)] == ["O", "O", "B-NAME"]
+
+
+def test_the_same_data_give_the_same_file_whatever_the_seed_and_however_often(tmp_path: Path) -> None:
+    for seed in (0, 7):
+        tagger = CrfTagger(seed=seed)
+        tagger.fit(TRAIN * 2, [])
+        tagger.fit(TRAIN, TRAIN)
+        tagger.save(tmp_path / str(seed))
+    files = [(tmp_path / str(seed) / "model.crfsuite").read_bytes() for seed in (0, 7)]
+    assert files[0] == files[1]
+
+
+def test_a_single_tag_is_enough() -> None:
+    tagger = fitted(CrfSettings(), [labelled("rest/O at/O home/O")])
+    assert tagger.tags == ("O",)
+    assert tagger.predict(SENTENCES[:1]) == [["O", "O", "O"]]
+    np.testing.assert_allclose(tagger.marginals(SENTENCES[:1])[0], 1)
+
+
+def test_nothing_to_train_on_is_refused() -> None:
+    for train in ([], [LabelledSentence(Sentence(()), ())]):
+        with pytest.raises(DataError, match="holds no tokens"):
+            fitted(train=train)
+
+
+def test_sentences_without_tokens() -> None:
+    tagger = fitted(CrfSettings())
+    assert tagger.predict([]) == tagger.marginals([]) == []
+    assert tagger.predict([Sentence(())]) == [[]]
+    assert tagger.marginals([Sentence(())])[0].shape == (0, 3)
+
+
+def test_words_that_no_text_encoding_holds_are_tagged_too() -> None:
+    assert len(fitted().predict([Sentence.from_words(["\ud800", "\x00", "🙂"])])[0]) == 3
+
+
+def test_an_untrained_tagger_says_so(tmp_path: Path) -> None:
+    for use in (lambda t: t.predict([]), lambda t: t.marginals([]), lambda t: t.save(tmp_path)):
+        with pytest.raises(UsageError, match="not trained"):
+            use(CrfTagger())
+    assert CrfTagger().tags == ()
+
+
+def test_progress_counts_the_iterations() -> None:
+    steps: list[FitProgress] = []
+    CrfTagger(CrfSettings(max_iterations=5)).fit(TRAIN, [], on_progress=steps.append)
+    assert [(step.step, step.total) for step in steps] == [(i, 5) for i in range(1, 6)]
+
+
+def test_threads_that_share_a_tagger_do_not_mix_their_sentences() -> None:
+    tagger = fitted()
+    expected = tagger.marginals(SENTENCES)
+    wrong: list[int] = []
+
+    def work() -> None:
+        for _ in range(30):
+            found = tagger.marginals(SENTENCES)
+            wrong.extend(i for i, (a, b) in enumerate(zip(found, expected, strict=True)) if not np.array_equal(a, b))
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"features": "weak"}, "unknown features 'weak'.*paper, strong"),
+        ({"pos": "stanford"}, "unknown pos 'stanford'.*textblob, nltk, none"),
+        ({"c1": -1.0}, "c1 is -1.0"),
+        ({"c2": float("nan")}, "c2 is nan"),
+        ({"max_iterations": 0}, "max_iterations is 0"),
+        ({"min_freq": -1}, "min_freq is -1"),
+        ({"num_memories": 0}, "num_memories is 0"),
+    ],
+)
+def test_settings_that_cannot_work_are_refused(change: dict[str, object], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        CrfSettings(**change)  # type: ignore[arg-type]
+
+
+def test_a_part_of_speech_tagger_that_cannot_run_is_the_users_choice_to_mend(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unavailable(name: str, *, pos: str) -> None:
+        raise PosUnavailable(f"{pos} needs its data")
+
+    monkeypatch.setattr(crf_module, "feature_set", unavailable)
+    with pytest.raises(UsageError, match="nltk needs its data"):
+        CrfTagger(CrfSettings(pos="nltk"))
+
+
+def test_what_was_saved_is_loaded(tmp_path: Path) -> None:
+    tagger = fitted(CrfSettings(c2=0.3))
+    tagger.save(tmp_path / "new" / "folder")
+    again = CrfTagger.load(tmp_path / "new" / "folder")
+    assert (again.settings, again.tags) == (tagger.settings, tagger.tags)
+    assert again.predict(SENTENCES) == tagger.predict(SENTENCES)
+    assert all(map(np.array_equal, again.marginals(SENTENCES), tagger.marginals(SENTENCES)))
+    again.save(tmp_path / "copy")
+    for name in ("model.json", "model.crfsuite"):
+        assert (tmp_path / "copy" / name).read_bytes() == (tmp_path / "new" / "folder" / name).read_bytes()
+
+
+def damage_truncate(folder: Path) -> None:
+    path = folder / "model.crfsuite"
+    path.write_bytes(path.read_bytes()[:-100])
+
+
+def damage_flip(folder: Path) -> None:
+    path = folder / "model.crfsuite"
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 0xFF
+    path.write_bytes(bytes(data))
+
+
+def damage_description(**changes: object):
+    def damage(folder: Path) -> None:
+        path = folder / "model.json"
+        path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+
+    return damage
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        damage_truncate,
+        damage_flip,
+        lambda folder: (folder / "model.crfsuite").write_bytes(b""),
+        lambda folder: (folder / "model.crfsuite").unlink(),
+        lambda folder: (folder / "model.json").unlink(),
+        lambda folder: (folder / "model.json").write_text("{"),
+        lambda folder: (folder / "model.json").write_text("[]"),
+        lambda folder: (folder / "model.json").write_bytes(b"\xff\xfe"),
+        damage_description(model="elman"),
+        damage_description(schema=99),
+        damage_description(settings={"hidden": 100}),
+        damage_description(settings={"c1": -1}),
+        damage_description(settings={"c1": "much"}),
+        damage_description(weights=None),
+        damage_description(seed="x"),
+    ],
+)
+def test_a_damaged_or_foreign_model_is_refused(damage, tmp_path: Path) -> None:
+    fitted().save(tmp_path)
+    damage(tmp_path)
+    with pytest.raises(DataError, match=r"model\.(json|crfsuite)"):
+        CrfTagger.load(tmp_path)
+
+
+def test_a_model_file_of_another_kind_is_refused_though_its_checksum_is_right(tmp_path: Path) -> None:
+    fitted().save(tmp_path)
+    (tmp_path / "model.crfsuite").write_bytes(b"not a model at all" * 10)
+    damage_description(weights=crf_module._fingerprint(b"not a model at all" * 10))(tmp_path)
+    with pytest.raises(DataError, match=r"model\.crfsuite"):
+        CrfTagger.load(tmp_path)
