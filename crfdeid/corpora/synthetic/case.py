@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, NoReturn, TypeVar
 
 from crfdeid.corpora.synthetic.data import Scenario, scenarios, sections
 from crfdeid.corpora.synthetic.pools import Pool, draw_person
 from crfdeid.corpora.synthetic.surrogates import DATE_HABITS, Hospital, Person, fill_pattern
-from crfdeid.corpora.synthetic.templates import expand
+from crfdeid.corpora.synthetic.templates import render
 
 T = TypeVar("T")
+# Facts of the scenario that are worded once for the whole note.
+SETTLED_FACTS = ("diagnosis", "complaint", "condition")
 _DAYS_A_YEAR = 365.25
 
 
@@ -37,12 +39,13 @@ class Source(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """The facts of one note. ``discharge`` is the last day of the story; on a visit it equals ``admit``."""
+    """The facts of one note; ``words`` holds the settled texts of the scenario. ``discharge`` is the last day of the story; on a visit it equals ``admit``."""
 
     scenario: Scenario
     patient: Person
     title: str
     relative: Person
+    child: Person
     age_days: int
     born: dt.date
     admit: dt.date
@@ -60,8 +63,9 @@ class Case:
     region: str
     mrn: str
     account: str
-    diagnosis: str
-    complaint: str
+    job: str
+    typist: str
+    words: Mapping[str, str]
     date_habit: str
     short_habit: str
 
@@ -91,6 +95,7 @@ def draw_case(source: Source, rng: Random, *, stay: bool) -> Case:
         patient=patient,
         title=_title(patient, age_days, rng),
         relative=_relative(source, patient, age_days, rng),
+        child=_relative(source, patient, age_days, rng),
         age_days=age_days,
         born=admit - dt.timedelta(age_days),
         admit=admit,
@@ -108,8 +113,9 @@ def draw_case(source: Source, rng: Random, *, stay: bool) -> Case:
         region=rng.choice(source.pick(rng).regions),
         mrn=fill_pattern(rng.choice(patterns["mrn patterns"]), rng),
         account=fill_pattern(rng.choice(patterns["account patterns"]), rng),
-        diagnosis=expand(rng.choice(scenario.facts["diagnosis"]), rng),
-        complaint=expand(rng.choice(scenario.facts["complaint"]), rng),
+        job=fill_pattern(rng.choice(patterns["job patterns"]), rng),
+        typist=fill_pattern(rng.choice(patterns["user patterns"]), rng),
+        words={key: _settled(rng.choice(scenario.facts[key]), rng) for key in SETTLED_FACTS},
         date_habit=rng.choice(DATE_HABITS["num"]),
         short_habit=rng.choice(DATE_HABITS["short"]),
     )
@@ -118,6 +124,15 @@ def draw_case(source: Source, rng: Random, *, stay: bool) -> Case:
 def _often_first(items: Sequence[T], rng: Random) -> T:
     """One of the items, the early ones more often: in any archive some names recur and many stand once."""
     return items[int(len(items) * rng.random() ** 2)]
+
+
+def _settled(template: str, rng: Random) -> str:
+    """A fact with its choices made; it may hold numbers, but no field and so no PHI."""
+
+    def refuse(name: str) -> NoReturn:
+        raise ValueError(f"no field may stand in a fact that is worded once: {name}")
+
+    return render(template, refuse, rng).text
 
 
 def _doctor(source: Source, rng: Random) -> Person:

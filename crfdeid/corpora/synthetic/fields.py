@@ -6,7 +6,7 @@ import datetime as dt
 from collections.abc import Callable, Mapping
 from random import Random
 
-from crfdeid.corpora.synthetic.case import Case
+from crfdeid.corpora.synthetic.case import SETTLED_FACTS, Case
 from crfdeid.corpora.synthetic.data import sections
 from crfdeid.corpora.synthetic.surrogates import (
     DATE_FORMS,
@@ -20,8 +20,10 @@ from crfdeid.corpora.synthetic.surrogates import (
 from crfdeid.corpora.synthetic.templates import Value
 
 # The forms a name takes in running text where the template names none, the usual ones more often.
-_DOCTOR_FORMS = ("last", "last", "last", "last", "full", "full", "full", "initial", "middle", "initials")
-_PATIENT_FORMS = ("last", "last", "full", "full", "first", "middle")
+_NAME_FORMS: Mapping[str, tuple[str, ...]] = {
+    "DOCTOR": ("last", "last", "last", "last", "full", "full", "full", "initial", "middle", "initials"),
+    "PATIENT": ("last", "last", "full", "full", "first", "middle"),
+}
 _HOSPITAL_FORMS = ("long", "long", "short", "short", "abbr", "abbr")
 _TYPO_SHARE = 0.03
 
@@ -46,10 +48,13 @@ _CHILD_WORDS: Mapping[str, tuple[str, str]] = {
     "son": ("grandmother", "grandmother"),
 }
 
+_HOSPITALS = ("hospital", "outside", "facility")
+_PATIENTS = ("patient", "relative", "child")
+_DOCTORS = ("attending", "dictator", "pcp", "surgeon")
+_PLACES = ("town", "region", "street", "address")
+_FIXED_IDS: Mapping[str, str] = {"mrn": "mrn", "account": "account", "job": "job", "user": "typist"}
 _NUMBER_PATTERNS: Mapping[str, tuple[str, str]] = {
     "accession": ("accession patterns", "ID"),
-    "job": ("job patterns", "ID"),
-    "user": ("user patterns", "ID"),
     "policy": ("policy patterns", "ID"),
     "number": ("mrn patterns", "ID"),
     "phone": ("phone patterns", "PHONE"),
@@ -70,7 +75,6 @@ class Fields:
     def __init__(self, case: Case, rng: Random, *, doctor: str = "Dr.") -> None:
         self._case, self._rng, self._doctor = case, rng, doctor
         self._now = case.admit
-        self._places = {"hospital": case.hospital, "outside": case.outside, "facility": case.facility}
         self._dates: Mapping[str, Callable[[], dt.date]] = {
             "admit": lambda: case.admit,
             "discharge": lambda: case.discharge,
@@ -82,6 +86,7 @@ class Fields:
             "dictated": lambda: case.discharge + dt.timedelta(rng.choice((0, 0, 1, 2, 5))),
             "transcribed": lambda: case.discharge + dt.timedelta(rng.choice((5, 6, 8))),
         }
+        self._answers = self._answer_table()
 
     def __call__(self, name: str) -> Value:
         """The value of a field.
@@ -90,45 +95,38 @@ class Fields:
             KeyError: a template names a field that does not exist.
         """
         key, _, form = name.partition(".")
-        form = "" if form == "any" else form
-        if key in _PRONOUNS:
-            words = _CHILD_WORDS if self._case.age_days < _ADULT_DAYS and key in _CHILD_WORDS else _PRONOUNS
-            return Value(words[key][self._case.patient.female])
-        if key in self._dates:
-            return Value(self._date(self._dates[key](), form), "DATE")
-        if key in self._places:
-            return Value(self._hospital(self._places[key], form), "HOSPITAL")
-        if key in _NUMBER_PATTERNS:
-            section, label = _NUMBER_PATTERNS[key]
-            return Value(fill_pattern(self._rng.choice(sections("names.txt")[section]), self._rng), label)
-        if key in ("mrn", "account"):
-            return Value(str(getattr(self._case, key)), "ID")
-        if key in ("patient", "relative"):
-            return Value(self._person(getattr(self._case, key), form, _PATIENT_FORMS), "PATIENT")
-        if key in ("attending", "dictator", "pcp", "surgeon"):
-            return Value(self._person(getattr(self._case, key), form, _DOCTOR_FORMS), "DOCTOR")
-        if key == "consult":
-            return Value(self._person(self._rng.choice(self._case.consultants), form, _DOCTOR_FORMS), "DOCTOR")
-        if key in ("town", "region", "street", "address"):
-            return Value(self._place(key), "LOCATION")
-        return self._plain(key)
+        return self._answers[key](key, "" if form == "any" else form)
 
-    def _plain(self, key: str) -> Value:
-        """Fields that are no PHI: the title, the age, and the scenario's own texts."""
+    def _answer_table(self) -> dict[str, Callable[[str, str], Value]]:
+        """For every field, the function of its name and form that gives its value."""
         case = self._case
-        if key == "dr":
-            return Value(self._doctor)
-        if key == "mr":
-            return Value(case.title)
-        if key == "person":
-            return Value(self._person_words())
-        if key == "age":
-            return Value(_age_text(case.age_days))
-        if key == "diagnosis":
-            return Value(case.diagnosis)
-        if key == "complaint":
-            return Value(case.complaint)
-        raise KeyError(f"a template names the unknown field '{key}'")
+        table: dict[str, Callable[[str, str], Value]] = {
+            "dr": lambda key, form: Value(self._doctor),
+            "mr": lambda key, form: Value(case.title),
+            "person": lambda key, form: Value(self._person_words()),
+            "age": lambda key, form: Value(_age_text(case.age_days)),
+            "consult": lambda key, form: self._name(self._rng.choice(case.consultants), form, "DOCTOR"),
+        }
+        table |= dict.fromkeys(SETTLED_FACTS, lambda key, form: Value(case.words[key]))
+        table |= dict.fromkeys(_PRONOUNS, lambda key, form: Value(self._pronoun(key)))
+        table |= dict.fromkeys(self._dates, lambda key, form: Value(self._date(self._dates[key](), form), "DATE"))
+        table |= dict.fromkeys(
+            _HOSPITALS, lambda key, form: Value(self._hospital(getattr(case, key), form), "HOSPITAL")
+        )
+        table |= dict.fromkeys(_FIXED_IDS, lambda key, form: Value(str(getattr(case, _FIXED_IDS[key])), "ID"))
+        table |= dict.fromkeys(_NUMBER_PATTERNS, lambda key, form: self._fresh_number(key))
+        table |= dict.fromkeys(_PATIENTS, lambda key, form: self._name(getattr(case, key), form, "PATIENT"))
+        table |= dict.fromkeys(_DOCTORS, lambda key, form: self._name(getattr(case, key), form, "DOCTOR"))
+        table |= dict.fromkeys(_PLACES, lambda key, form: Value(self._place(key), "LOCATION"))
+        return table
+
+    def _pronoun(self, key: str) -> str:
+        words = _CHILD_WORDS if self._case.age_days < _ADULT_DAYS and key in _CHILD_WORDS else _PRONOUNS
+        return words[key][self._case.patient.female]
+
+    def _fresh_number(self, key: str) -> Value:
+        section, label = _NUMBER_PATTERNS[key]
+        return Value(fill_pattern(self._rng.choice(sections("names.txt")[section]), self._rng), label)
 
     def _person_words(self) -> str:
         case, rng = self._case, self._rng
@@ -139,11 +137,12 @@ class Fields:
         age = rng.choice((f"{years}-year-old", f"{years} year old", f"{years} y/o", f"{years} yo", f"{years}-year-old"))
         return f"{age} {noun}"
 
-    def _person(self, person: Person, form: str, usual: tuple[str, ...]) -> str:
+    def _name(self, person: Person, form: str, label: str) -> Value:
+        """A person's name in the form asked for, else in a usual one; now and then with a slip of the typist."""
         rng = self._rng
         if form in ("", "last", "full") and len(person.last) > 5 and rng.random() < _TYPO_SHARE:
             person = person._replace(last=typo(person.last, rng))
-        return PERSON_FORMS[form or rng.choice(usual)](person)
+        return Value(PERSON_FORMS[form or rng.choice(_NAME_FORMS[label])](person), label)
 
     def _hospital(self, hospital: Hospital, form: str) -> str:
         return str(getattr(hospital, form or self._rng.choice(_HOSPITAL_FORMS)))

@@ -50,8 +50,8 @@ def _slots(*names: str) -> tuple[Part, ...]:
 _STAY_HEADER = SectionPlan(
     "",
     "columns",
-    (*_slots("name", "mrn", "dob", "admit", "discharge", "hospital"), Part("slot.account", 1, 2), Part("slot.more", 2, 4),
-     Part("slot.doctor", 1, 2), Part("slot.contact", 1, 2)),
+    (*_slots("name", "mrn", "dob", "admit", "discharge", "hospital"), Part("slot.account", 1, 2),
+     Part("slot.more", 2, 4), Part("slot.doctor", 1, 2), Part("slot.contact", 1, 2)),
     shuffled=True,
 )  # fmt: skip
 _VISIT_HEADER = SectionPlan(
@@ -95,10 +95,12 @@ _COURSE = SectionPlan(
 )  # fmt: skip
 _DISCHARGE_MEDICATIONS = SectionPlan(
     "DISCHARGE MEDICATIONS|Discharge Medications|MEDICATIONS ON DISCHARGE|D/C MEDS", "list",
-    (Part("medication", 3, 7),), 0.7,
+    (Part("medication again", 3, 7),), 0.7,
 )  # fmt: skip
 _DISPOSITION = SectionPlan(
-    "DISPOSITION|Disposition|DISPO|CONDITION ON DISCHARGE", "prose", (Part("disposition", 1, 3),)
+    "DISPOSITION|Disposition|DISPO|Discharge plan",
+    "prose",
+    (Part("destination", 1, 1), Part("disposition", 1, 2)),
 )
 _FOLLOW = SectionPlan(
     "FOLLOW UP|Follow-up|FOLLOW-UP PLANS|PLAN|Plan|Discharge instructions|FOLLOW UP APPOINTMENTS", "list",
@@ -111,6 +113,11 @@ _END = (_SIGN, _STAMP, _COPIES)
 _IMPRESSION = SectionPlan(
     "IMPRESSION|Assessment|A/P|ASSESSMENT AND PLAN|Impression", "prose", (Part("impression", 1, 3),)
 )
+
+_SOAP = (
+    Part("soap s", 1, 1), Part("soap o", 1, 1), Part("soap data", 2, 5), Part("soap a", 1, 1), Part("soap plan", 2, 5),
+)  # fmt: skip
+_CALL = (Part("phone open", 1, 1), Part("phone info", 1, 3), Part("phone action", 2, 5), Part("phone end", 1, 2))
 
 KINDS: Mapping[str, Kind] = {
     "discharge": Kind(
@@ -126,7 +133,9 @@ KINDS: Mapping[str, Kind] = {
     "emergency": Kind(
         12, False, "EMERGENCY DEPARTMENT NOTE|ED NOTE|ED Visit Note|Emergency Room Record|",
         (_VISIT_HEADER, _STORY, _BACKGROUND._replace(chance=0.8), _ALLERGIES, _MEDICATIONS, _EXAM, _LABS,
-         _COURSE._replace(parts=(Part("course ed", 3, 6),), headings="ED COURSE|Course in ED|MEDICAL DECISION MAKING|THERAPY RENDERED/COURSE IN ED"),
+         _COURSE._replace(
+             parts=(Part("course ed", 3, 6),),
+             headings="ED COURSE|Course in ED|MEDICAL DECISION MAKING|THERAPY RENDERED/COURSE IN ED"),
          _IMPRESSION, _DISPOSITION, _FOLLOW._replace(chance=0.6), *_END),
     ),
     "consult": Kind(
@@ -143,7 +152,8 @@ KINDS: Mapping[str, Kind] = {
          SectionPlan("", "prose", (Part("letter.open", 1, 2), Part("story", 2, 4))),
          SectionPlan("", "prose", (Part("vitals", 1, 1), Part("exam", 2, 4), Part("study", 1, 2))),
          SectionPlan("", "prose", (Part("impression", 1, 1), Part("follow", 2, 4))),
-         SectionPlan("", "prose", (Part("letter.close", 2, 3),)), *_END),
+         SectionPlan("", "prose", (Part("letter.close", 2, 3),)),
+         SectionPlan("", "lines", (Part("letter.end", 1, 1),)), _STAMP, _COPIES),
     ),
     "operation": Kind(
         8, True, "OPERATIVE REPORT|OPERATIVE NOTE|Op Note|Procedure note|",
@@ -155,14 +165,14 @@ KINDS: Mapping[str, Kind] = {
         8, False, "RADIOLOGY REPORT|DIAGNOSTIC IMAGING|Imaging Report|X-RAY CONSULT|",
         (_VISIT_HEADER, SectionPlan("", "lines", (Part("rad head", 4, 7),)),
          SectionPlan("FINDINGS|Findings|REPORT", "prose", (Part("rad body", 4, 8),)),
-         SectionPlan("IMPRESSION|Impression|CONCLUSION", "list", (Part("study", 1, 2), Part("rad body", 0, 2))), *_END),
+         SectionPlan("IMPRESSION|Impression|CONCLUSION", "list", (Part("rad impression", 1, 3),)), *_END),
     ),
     "progress": Kind(
         9, True, "PROGRESS NOTE|Daily note|Medicine Progress Note|HOUSE STAFF NOTE|",
-        (_VISIT_HEADER, SectionPlan("", "lines", (Part("soap", 7, 13),)), _SIGN, _STAMP._replace(chance=0.4)),
+        (_VISIT_HEADER, SectionPlan("", "lines", _SOAP), _SIGN, _STAMP._replace(chance=0.4)),
     ),
     "phone": Kind(
         7, False, "TELEPHONE ENCOUNTER|Phone Note|NURSING NOTE|Patient message|",
-        (_VISIT_HEADER, SectionPlan("", "lines", (Part("phone open", 1, 1), Part("phone info", 1, 3), Part("phone action", 2, 5), Part("phone end", 1, 2))), _SIGN, _STAMP._replace(chance=0.4)),
+        (_VISIT_HEADER, SectionPlan("", "lines", _CALL), _SIGN, _STAMP._replace(chance=0.4)),
     ),
 }  # fmt: skip

@@ -8,18 +8,19 @@ from typing import NamedTuple
 
 import regex
 
-from crfdeid.corpora.synthetic.case import Case, Source, draw_case
+from crfdeid.corpora.synthetic.case import SETTLED_FACTS, Case, Source, draw_case
 from crfdeid.corpora.synthetic.data import sections
 from crfdeid.corpora.synthetic.fields import Fields
 from crfdeid.corpora.synthetic.layout import KINDS, SectionPlan, Style
 from crfdeid.corpora.synthetic.pieces import Piece, join, wrap
-from crfdeid.corpora.synthetic.templates import render
+from crfdeid.corpora.synthetic.templates import expand, render
 
 _FACT = regex.compile(r"\{(\w+)\}")
 _FALLBACK = " || "
 _SEXES = ("male", "female")
-# Facts that stay the same in a whole note are fields of their own; "age", "sex" and "group" are no text at all.
-_FIXED_FACTS = ("diagnosis", "complaint", "age", "sex", "group")
+# Settled facts are fields; "age", "sex" and "group" are no text at all.
+_FIXED_FACTS = (*SETTLED_FACTS, "age", "sex", "group")
+_KEPT_SHARE = 0.75
 _TAG = regex.compile(r"@(\S+) ")
 
 
@@ -56,6 +57,7 @@ class House(NamedTuple):
     doctor: str
     case: str
     blank_lines: bool
+    full_stops: bool
 
 
 class Draft(NamedTuple):
@@ -86,6 +88,7 @@ def _house(rng: Random) -> House:
         doctor=rng.choice(("Dr.", "Dr.", "Dr.", "Dr", "DR.", "Doctor", "dr")),
         case=rng.choice(("as is",) * 17 + ("upper", "upper", "lower")),
         blank_lines=rng.random() < 0.7,
+        full_stops=rng.random() < 0.85,
     )
 
 
@@ -112,6 +115,7 @@ class _Writer:
         self._case, self._house, self._rng = case, house, rng
         self._fields = Fields(case, rng, doctor=house.doctor)
         self._used: set[str] = set()
+        self._home_medication: list[str] = []
 
     def section(self, plan: SectionPlan) -> Section:
         templates = [template for part in plan.parts for template in self._draw(part.pool, part.least, part.most)]
@@ -124,16 +128,23 @@ class _Writer:
     def _draw(self, pool: str, least: int, most: int) -> Iterator[str]:
         """Templates of a pool that fit the patient and do not contradict what the note already says."""
         wanted = self._rng.randint(least, most)
+        if pool == "medication again":
+            kept = [drug for drug in self._home_medication if self._rng.random() < _KEPT_SHARE]
+            yield from kept
+            wanted, pool = wanted - len(kept), "medication"
         entries = list(self._entries(pool))
         self._rng.shuffle(entries)
         for entry in entries:
-            if not wanted:
+            if wanted <= 0:
                 return
             tags, template = _split_tags(_FACT.sub(self._fact, entry))
             marks = [template, *(tag for tag in tags if tag not in _SEXES and tag != "stay" and tag[0] not in "<>")]
             if all(self._holds(tag) for tag in tags) and not self._used.intersection(marks):
                 self._used.update(marks)
                 wanted -= 1
+                if pool == "medication":  # The dose is settled here, so that it is the same at discharge.
+                    template = expand(template, self._rng)
+                    self._home_medication.append(template)
                 yield template
 
     def _entries(self, pool: str) -> tuple[str, ...]:
@@ -154,13 +165,20 @@ class _Writer:
     def _fact(self, match: regex.Match[str]) -> str:
         """One of the scenario's own texts in place of its name; other fields stay as they are."""
         facts = self._case.scenario.facts.get(match[1])
-        return match[0] if facts is None or match[1] in _FIXED_FACTS else self._rng.choice(facts)
+        if facts is None or match[1] in _FIXED_FACTS:
+            return match[0]
+        fact = self._rng.choice(facts)
+        whole = match[0] == match.string
+        return fact if whole else _split_tags(fact)[1].partition(_FALLBACK)[0]
 
     def _block(self, template: str) -> Block:
         required = template.startswith("!")
         wish, _, fallback = template.removeprefix("!").partition(_FALLBACK)
         piece = self._render(wish)
-        return Block(piece, self._render(fallback) if fallback else None, required or not piece.spans)
+        substitute = self._render(fallback) if fallback else None
+        if substitute and substitute.spans:
+            raise ValueError(f"a fallback must hold no PHI, or the counts go wrong: {fallback}")
+        return Block(piece, substitute, required or not piece.spans)
 
     def _render(self, template: str) -> Piece:
         return render(template, self._fields, self._rng)
@@ -210,6 +228,8 @@ def _set_section(section: Section, pieces: Sequence[Piece], house: House) -> Pie
         return join((join(row, house.column_gap) for row in rows), "\n")
     if section.style == "list":
         pieces = [join((Piece(house.bullet.format(i + 1)), piece)) for i, piece in enumerate(pieces)]
+    if not house.full_stops and section.style in ("lines", "list"):
+        pieces = [piece.without_full_stop() for piece in pieces]
     if section.style in ("prose", "inline"):
         body = join(pieces, " ")
         body = wrap(body, house.width) if house.width else body

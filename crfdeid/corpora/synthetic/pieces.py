@@ -19,6 +19,12 @@ class Piece(NamedTuple):
         """How many spans of each type there are."""
         return Counter(span.label for span in self.spans)
 
+    def without_full_stop(self) -> Piece:
+        """The same without a full stop at its end, unless that belongs to a span."""
+        end = len(self.text) - 1
+        inside = any(span.end > end for span in self.spans)
+        return self if inside or not self.text.endswith(".") else Piece(self.text[:-1], self.spans)
+
     def upper(self) -> Piece:
         """The same in capitals. Surrogates hold no letter whose capital has another length ("ß"): offsets stay."""
         return Piece(self.text.upper(), self.spans)

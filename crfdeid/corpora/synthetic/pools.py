@@ -54,12 +54,16 @@ def make_pools(seed: int) -> dict[Split, Pool]:
     used: set[str] = set()
     for split, share in _SHARES.items():
         words = {"town": towns[split], "surname": surnames[split], "odd": odd[split], "saint": saints[split]}
-        people = _People(surnames[split], female[split], male[split])
+        # Names that are also words are drawn three times as often as others.
+        ambiguous = [name for name in surnames[split] if name in names["ambiguous surnames"]]
+        people = _People((*surnames[split], *ambiguous * 2), female[split], male[split])
         pools[split] = Pool(
-            *people,
+            surnames=people.surnames,
+            female=people.female,
+            male=people.male,
             towns=towns[split],
             regions=regions[split],
-            doctors=tuple(people.draw(rng) for _ in range(12 * share)),
+            doctors=tuple(draw_person(people, rng, female=rng.random() < 0.5) for _ in range(12 * share)),
             hospitals=tuple(_hospitals(names["hospital patterns"], words, 4 * share, rng, used)),
             facilities=tuple(_hospitals(names["facility patterns"], words, 2 * share, rng, used)),
         )
@@ -67,20 +71,15 @@ def make_pools(seed: int) -> dict[Split, Pool]:
 
 
 class _People(NamedTuple):
-    surnames: Sequence[str]
-    female: Sequence[str]
-    male: Sequence[str]
-
-    def draw(self, rng: Random) -> Person:
-        female = rng.random() < 0.5
-        given = self.female if female else self.male
-        return Person(rng.choice(given), rng.choice(given), rng.choice(self.surnames), female)
+    surnames: tuple[str, ...]
+    female: tuple[str, ...]
+    male: tuple[str, ...]
 
 
-def draw_person(pool: Pool, rng: Random, *, female: bool) -> Person:
+def draw_person(names: _People | Pool, rng: Random, *, female: bool) -> Person:
     """A new person of one split."""
-    given = pool.female if female else pool.male
-    return Person(rng.choice(given), rng.choice(given), rng.choice(pool.surnames), female)
+    given = names.female if female else names.male
+    return Person(rng.choice(given), rng.choice(given), rng.choice(names.surnames), female)
 
 
 def _deal(items: Iterable[str], rng: Random, keep_in_train: Sequence[str] = ()) -> dict[Split, tuple[str, ...]]:

@@ -8,7 +8,6 @@ from random import Random
 
 from crfdeid.corpora.synthetic.notes import Draft
 
-
 _LATER = 0.4
 
 

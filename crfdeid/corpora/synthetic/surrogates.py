@@ -90,6 +90,7 @@ DATE_HABITS: Mapping[str, tuple[str, ...]] = {
     "num": ("mdy2", "mmddyy", "mmddyyyy", "mdyyyy", "dashes", "iso", "dash_month", "day_month"),
     "short": ("md", "md", "mmdd", "md", "md_dash", "month_day", "mon_day", "mdy2"),
     "text": ("month_day_year", "month_ordinal", "month_day", "mon_day_year", "ordinal_of", "day_month"),
+    "full": ("month_day_year", "mon_day_year", "day_month"),
     "vague": ("month_year", "month_of_year", "year", "my", "month", "year", "mon_year2", "year2"),
     "stamp": ("mmddyy", "mmddyyyy", "compact", "dash_month", "iso"),
 }
@@ -107,11 +108,6 @@ def typo(name: str, rng: Random) -> str:
     slips = (swapped, name[:i] + name[i + 1 :], name[: i + 1] + name[i:])
     different = [slip for slip in slips if slip != name]
     return rng.choice(different)
-
-
-def digits(count: int, rng: Random) -> str:
-    """A run of digits that does not start with 0 (so that it never reads as a time or a fraction)."""
-    return str(rng.randrange(10 ** (count - 1), 10**count))
 
 
 def fill_pattern(pattern: str, rng: Random) -> str:
