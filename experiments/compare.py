@@ -73,9 +73,9 @@ def compare(options: Namespace) -> dict[str, Any]:
     runs = _train(cells, corpus, plan, jobs, options.out)
     results = data.add_runs(before, runs, total_seconds=time.perf_counter() - started)
     second = [make(results) for make in tables.SCORE_TABLES]
+    _write(options.out, [*first, *second], results)
     _show(second)
     _show_examples(runs, corpus, asked=options.show_examples)
-    _write(options.out, [*first, *second], results)
     return results
 
 

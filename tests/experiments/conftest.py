@@ -46,6 +46,18 @@ def corpus_folder(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.fixture
+def one_length_folder(tmp_path: Path) -> Path:
+    """The same three files with sentences of one length: a network compiles its training once for each length."""
+    folder = tmp_path / "one_length"
+    folder.mkdir()
+    for name, count in (("train", 20), ("dev", 4), ("test", 6)):
+        texts = [f"Seen by {DOCTORS[n % 2]} today" for n in range(count)]
+        documents = [Document(f"{n}", text, (Span(8, len(text) - 6, "DOCTOR"),)) for n, text in enumerate(texts)]
+        write_corpus(documents, folder / f"{name}.jsonl", format="jsonl")
+    return folder
+
+
 @pytest.fixture(autouse=True)
 def _environment() -> Iterator[None]:
     """The command sets variables for JAX and BLAS; they must not reach other tests."""

@@ -310,10 +310,22 @@ def test_ctrl_c_ends_everything_in_one_line(
 
 
 @pytest.mark.slow
-def test_every_model_gives_the_same_results_one_by_one_and_side_by_side(corpus_folder: Path, tmp_path: Path) -> None:
+def test_every_model_gives_the_same_results_one_by_one_and_side_by_side(
+    one_length_folder: Path, tmp_path: Path
+) -> None:
     folders = {jobs: tmp_path / jobs for jobs in ("1", "3")}
     for jobs, folder in folders.items():
-        argv = ["--epochs", "3", "--hidden", "10", "--jobs", jobs, "--out", str(folder), *corpus_options(corpus_folder)]
+        argv = [
+            "--epochs",
+            "3",
+            "--hidden",
+            "10",
+            "--jobs",
+            jobs,
+            "--out",
+            str(folder),
+            *corpus_options(one_length_folder),
+        ]
         done = subprocess.run(
             [sys.executable, "-m", "experiments.compare", *argv], capture_output=True, text=True, check=False
         )

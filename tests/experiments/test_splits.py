@@ -97,3 +97,14 @@ def test_a_format_that_does_not_fit_is_refused(tmp_path: Path) -> None:
     path.write_text("Seen by Dr. Doe.\n", "utf-8")
     with pytest.raises(UsageError, match="--format"):
         read_splits(path, None, None)
+
+
+@pytest.mark.corpora
+def test_real_corpora_have_the_sizes_that_are_published(data_folder: Path) -> None:
+    meddocan = data_folder / "meddocan"
+    corpus = read_splits(meddocan / "train" / "brat", meddocan / "dev" / "brat", None, types="all")
+    sizes = {name: (len(s.documents), s.statistics()["spans"]) for name, s in corpus.splits.items()}
+    assert sizes == {"train": (500, 11333), "dev": (250, 5801)}
+    queries = data_folder / "asq-phi"
+    corpus = read_splits(queries / "train.txt", queries / "dev.txt", None, types="all")
+    assert (corpus.format, [len(split.documents) for split in corpus.splits.values()]) == ("asq-phi", [630, 105])
