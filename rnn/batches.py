@@ -50,6 +50,10 @@ class Vocabulary:
             words = [_fold(word) for word in words]
         return [known[word] if word in known else unknown_class(word) for word in words]
 
+    def unknown(self) -> np.ndarray:
+        """For every id, the id of the unknown word it would be read as, [V]."""
+        return np.array([*range(FIRST_WORD), *map(unknown_class, self.words)], np.int32)
+
 
 # Casing classes of unknown words, each with a vector of its own.
 UNKNOWN_CLASSES = ("lower", "initial capital", "all capitals", "mixed case", "digits", "other")

@@ -31,6 +31,8 @@ class RnnSettings:
         dropout: the probability with which a hidden unit is left out before the softmax layer.
         fold_digits: whether every digit is read as 0.
         min_count: a word seen less often in training has no vector of its own and trains the unknown words' instead.
+        word_dropout: a word seen n times is read as unknown with the probability word_dropout / (word_dropout + n),
+            drawn anew for every epoch; 0 for never.
 
     Raises:
         UsageError: a value cannot work.
@@ -47,6 +49,7 @@ class RnnSettings:
     dropout: float = 0.5
     fold_digits: bool = True
     min_count: int = 2
+    word_dropout: float = 0.0
 
     def __post_init__(self) -> None:
         for name in ("window", "hidden", "embedding_dim", "epochs", "min_count"):
@@ -56,6 +59,7 @@ class RnnSettings:
         _require("final_lr", self.final_lr, "a number from 0 to 1", lambda v: 0 <= v <= 1)
         _require("dropout", self.dropout, "a number from 0 to below 1", lambda v: 0 <= v < 1)
         _require("embedding_range", self.embedding_range, "a number of 0 or more", lambda v: v >= 0)
+        _require("word_dropout", self.word_dropout, "a number of 0 or more", lambda v: v >= 0)
         if self.init_range is not None:
             _require("init_range", self.init_range, "a number above 0", lambda v: v > 0)
 

@@ -25,7 +25,7 @@ from rnn.batches import Vocabulary, make_batch, predict_batches
 from rnn.networks.elman import Elman
 from rnn.networks.jordan import Jordan
 from rnn.settings import ElmanSettings, JordanSettings, RnnSettings
-from rnn.training import Schedule, Weights, best_tags, make_buckets, posteriors, train
+from rnn.training import Schedule, Weights, WordDropout, best_tags, make_buckets, posteriors, train
 
 _SCHEMA = 1
 _WEIGHTS_FILE = "weights.npz"
@@ -103,7 +103,8 @@ class RnnTagger(ABC):
         gold, dev_sentences = [item.tags for item in dev], [item.sentence for item in dev]
         kept, best = initial, -1.0
         buckets = make_buckets(rows, tags, window=settings.window)
-        epochs = train(self._graph, initial, buckets, schedule, seed=self._seed)
+        drop = WordDropout.of(rows, self._vocabulary, alpha=settings.word_dropout)
+        epochs = train(self._graph, initial, buckets, drop, schedule, seed=self._seed)
         for epoch, (weights, loss) in enumerate(epochs, start=1):
             dev_f1 = count_tags(gold, self._predict(weights, dev_sentences)).micro.f1 if dev else None
             if dev_f1 is None or dev_f1 > best:

@@ -19,7 +19,7 @@ import optax
 from flax import nnx
 from jax import lax
 
-from rnn.batches import Batch, bucket_lengths, make_batch
+from rnn.batches import PAD, Batch, Vocabulary, bucket_lengths, make_batch
 from rnn.networks.recurrence import context_windows
 
 RUN = 64  # sentences a compiled call: long enough to hide the call, short enough to mix the lengths well
@@ -113,21 +113,47 @@ def update_each(
     return lax.fori_loop(0, count, update, (weights, jnp.zeros(())))
 
 
+@dataclass(frozen=True)
+class WordDropout:
+    """Training words that are now and then read as unknown, so that a rare word's context counts more than the word.
+
+    A word that occurs n times in training is read as unknown with the probability alpha / (alpha + n), drawn anew for
+    every epoch (Kiperwasser and Goldberg 2016, section 4).
+
+    Args:
+        chance: that probability for every id, [V].
+        unknown: the id it is then read as, [V].
+    """
+
+    chance: np.ndarray
+    unknown: np.ndarray
+
+    @classmethod
+    def of(cls, rows: Sequence[Sequence[int]], vocabulary: Vocabulary, *, alpha: float) -> WordDropout:
+        """For the counts of some training sentences."""
+        counts = np.bincount(np.concatenate(rows), minlength=len(vocabulary))
+        return cls(alpha / np.maximum(alpha + counts, 1.0), vocabulary.unknown())
+
+    def __call__(self, ids: np.ndarray, random: np.random.Generator) -> np.ndarray:
+        """The ids with some replaced. Padding is always kept."""
+        dropped = (random.random(ids.shape) < self.chance[ids]) & (ids != PAD)
+        return np.where(dropped, self.unknown[ids], ids)
+
+
 def make_buckets(rows: Sequence[Sequence[int]], tags: Sequence[Sequence[int]], *, window: int) -> list[Batch]:
-    """The training sentences on the device, each in the bucket of the next length."""
+    """The training sentences, each in the bucket of the next length."""
     lengths = [len(row) for row in rows]
     limits = bucket_lengths(lengths)
     bucket_of = np.searchsorted(limits, lengths)
     buckets = []
     for number, limit in enumerate(limits):
         members = np.flatnonzero(bucket_of == number).tolist()
-        batch = make_batch([rows[i] for i in members], [tags[i] for i in members], length=limit, window=window)
-        buckets.append(jax.device_put(batch))
+        buckets.append(make_batch([rows[i] for i in members], [tags[i] for i in members], length=limit, window=window))
     return buckets
 
 
 def train(
-    graph: Any, weights: Weights, buckets: Sequence[Batch], schedule: Schedule, *, seed: int
+    graph: Any, weights: Weights, buckets: Sequence[Batch], drop: WordDropout, schedule: Schedule, *, seed: int
 ) -> Iterator[tuple[Weights, float]]:
     """Train, epoch by epoch.
 
@@ -135,19 +161,21 @@ def train(
         graph: the network's structure, from `nnx.split`.
         weights: the initial weights; the caller gives them up.
         buckets: from `make_buckets`.
+        drop: which words to read as unknown.
         schedule: how to train.
         seed: the seed of the order of the sentences and of dropout.
 
     Yields:
         The weights after each epoch, to be copied before the next one reuses them, and the epoch's summed loss in nats.
     """
-    order = np.random.default_rng(seed)
+    random = np.random.default_rng(seed)
     key = jax.random.key(seed)
     for epoch in range(schedule.epochs):
         progress = epoch / max(schedule.epochs - 1, 1)
         rate = schedule.learning_rate * (1.0 + (schedule.final_rate - 1.0) * progress)
         loss = jnp.zeros(())
-        for bucket, members in _runs(buckets, order):
+        on_device = [jax.device_put(bucket._replace(ids=drop(bucket.ids, random))) for bucket in buckets]
+        for bucket, members in _runs(on_device, random):
             key, masks = jax.random.split(key)
             padded = np.zeros(RUN, np.int32)
             padded[: len(members)] = members
@@ -165,13 +193,13 @@ def train(
         yield weights, float(loss)
 
 
-def _runs(buckets: Sequence[Batch], order: np.random.Generator) -> list[tuple[Batch, np.ndarray]]:
+def _runs(buckets: Sequence[Batch], random: np.random.Generator) -> list[tuple[Batch, np.ndarray]]:
     """An epoch's runs of up to `RUN` sentences of one bucket, shuffled; each sentence is in one of them."""
     runs = []
     for bucket in buckets:
-        shuffled = order.permutation(len(bucket.lengths))
+        shuffled = random.permutation(len(bucket.lengths))
         runs += [(bucket, shuffled[start : start + RUN]) for start in range(0, len(shuffled), RUN)]
-    return [runs[i] for i in order.permutation(len(runs))]
+    return [runs[i] for i in random.permutation(len(runs))]
 
 
 def _scores(graph: Any, weights: Weights, ids: jax.Array, width: int) -> jax.Array:

@@ -25,7 +25,7 @@ class ElmanLayer(nnx.Module):
             hidden = jax.nn.sigmoid(driven + V @ previous)
             return hidden, hidden
 
-        return run(cell, jnp.zeros_like(self.b[...]), inputs @ self.W[...].T + self.b[...])
+        return run(cell, jnp.zeros_like(self.b[...]), inputs @ self.W[...].T + self.b[...][None, :])
 
 
 class Elman(nnx.Module):
@@ -65,4 +65,4 @@ class Elman(nnx.Module):
         hidden = windows
         for layer in self.layers:
             hidden = layer(hidden)  # [T, H]
-        return (hidden * keep) @ self.U[...].T + self.c[...]
+        return (hidden * keep) @ self.U[...].T + self.c[...][None, :]

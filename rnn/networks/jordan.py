@@ -51,4 +51,4 @@ class Jordan(nnx.Module):
             scores = U @ hidden + c  # [K]
             return jax.nn.softmax(scores), scores
 
-        return run(cell, jnp.zeros_like(c), (windows @ self.W[...].T + self.b[...], keep))
+        return run(cell, jnp.zeros_like(c), (windows @ self.W[...].T + self.b[...][None, :], keep))

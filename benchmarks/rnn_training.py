@@ -1,0 +1,146 @@
+"""Training speed of our Elman network against the same network in an eager PyTorch loop, on one core.
+
+    pip install -e ".[benchmarks]"
+    python benchmarks/rnn_training.py
+
+Both do what the paper does (section 3.5): one update of plain SGD for each sentence, dropout before the softmax, all
+word vectors learned. PyTorch gets its fast path too: sparse gradients for the embedding table, one matrix product for
+all windows of a sentence. The rounds alternate, so that a noisy machine is unkind to both; the ratio is of medians.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import time
+from collections.abc import Callable
+
+# One core for both, said before either library starts its threads.
+os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+
+import jax
+import numpy as np
+import torch
+from flax import nnx
+from tabulate import tabulate
+
+from rnn.networks import Elman
+from rnn.training import Schedule, Weights, WordDropout, make_buckets, train
+
+RATE, DROPOUT = 0.01, 0.5
+Sentences = list[list[int]]
+
+
+def draw_sentences(args: argparse.Namespace) -> tuple[Sentences, Sentences]:
+    """Sentences of word ids with Zipf's distribution, and random tags; lengths vary around the mean."""
+    random = np.random.default_rng(args.seed)
+    lengths = 1 + random.poisson(random.gamma(2.0, (args.length - 1) / 2.0, args.sentences))
+    words = [(random.zipf(1.3, n) % (args.words - 7) + 7).tolist() for n in lengths]
+    return words, [random.integers(0, args.tags, n).tolist() for n in lengths]
+
+
+def ours(args: argparse.Namespace, words: Sentences, tags: Sentences) -> Callable[[], float]:
+    """One epoch of our training loop at a call; the seconds it took."""
+    rngs = nnx.Rngs(args.seed)
+    network = Elman(inputs=args.window * args.dim, hidden=args.hidden, tags=args.tags, rngs=rngs)
+    graph, state = nnx.split(network)
+    table = jax.random.uniform(rngs.params(), (args.words, args.dim), minval=-0.25, maxval=0.25)
+    drop = WordDropout(np.zeros(args.words), np.arange(args.words))
+    epochs = train(
+        graph,
+        Weights(table, state),
+        make_buckets(words, tags, window=args.window),
+        drop,
+        Schedule(epochs=args.rounds + 1, learning_rate=RATE, final_rate=1.0, dropout=DROPOUT),
+        seed=args.seed,
+    )
+
+    def epoch() -> float:
+        start = time.perf_counter()
+        next(epochs)
+        return time.perf_counter() - start
+
+    return epoch
+
+
+def pytorch(args: argparse.Namespace, words: Sentences, tags: Sentences) -> Callable[[], float]:
+    """One epoch of the eager loop at a call; the seconds it took."""
+    torch.set_num_threads(1)
+    torch.manual_seed(args.seed)
+    half = args.window // 2
+    embedding = torch.nn.Embedding(args.words, args.dim, sparse=True)
+    driven = torch.nn.Linear(args.window * args.dim, args.hidden)
+    recurrent = torch.nn.Linear(args.hidden, args.hidden, bias=False)
+    output = torch.nn.Linear(args.hidden, args.tags)
+    drop = torch.nn.Dropout(DROPOUT)
+    modules = (embedding, driven, recurrent, output)
+    sgd = torch.optim.SGD([p for module in modules for p in module.parameters()], lr=RATE)
+    data = [
+        (torch.tensor([0] * half + row + [0] * half), torch.tensor(row_tags))
+        for row, row_tags in zip(words, tags, strict=True)
+    ]
+
+    def epoch() -> float:
+        start = time.perf_counter()
+        for ids, gold in data:
+            windows = embedding(ids).unfold(0, args.window, 1).transpose(1, 2).reshape(len(gold), -1)
+            inputs = driven(windows)
+            hidden, states = torch.zeros(args.hidden), []
+            for t in range(len(gold)):
+                hidden = torch.sigmoid(inputs[t] + recurrent(hidden))
+                states.append(hidden)
+            scores = output(drop(torch.stack(states)))
+            loss = torch.nn.functional.cross_entropy(scores, gold, reduction="sum")
+            sgd.zero_grad()
+            loss.backward()
+            sgd.step()
+        return time.perf_counter() - start
+
+    return epoch
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name, value, text in (
+        ("sentences", 1000, "sentences an epoch"),
+        ("length", 14, "mean length in words"),
+        ("words", 20_000, "rows of the embedding table"),
+        ("dim", 300, "size of a word vector"),
+        ("window", 11, "words in a context window"),
+        ("hidden", 100, "hidden units"),
+        ("tags", 15, "tags"),
+        ("rounds", 7, "epochs of each, in turn, after one to warm up"),
+        ("seed", 0, "random seed"),
+    ):
+        parser.add_argument(f"--{name}", type=int, default=value, help=f"{text} (default: {value})")
+    args = parser.parse_args()
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    words, tags = draw_sentences(args)
+    contestants = {"PyTorch, eager": pytorch(args, words, tags), "crfdeid": ours(args, words, tags)}
+    times: dict[str, list[float]] = {name: [] for name in contestants}
+    for round_ in range(args.rounds + 1):
+        for name, epoch in contestants.items():
+            seconds = epoch()
+            if round_:
+                times[name].append(seconds)
+    median = {name: statistics.median(seconds) for name, seconds in times.items()}
+    tokens = sum(map(len, words))
+    rows = [
+        [name, args.sentences / median[name], tokens / median[name], median["PyTorch, eager"] / median[name]]
+        for name in contestants
+    ]
+    print(f"torch {torch.__version__}, jax {jax.__version__}, mean length {tokens / args.sentences:.1f}, one core")
+    print(
+        tabulate(
+            rows, headers=["loop", "sentences/s", "tokens/s", "times PyTorch"], floatfmt=(None, ".0f", ".0f", ".2f")
+        )
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,193 @@
+"""The training loop against a slow one: NumPy, one sentence at a time, gradients by finite differences."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from flax import nnx
+from paper_equations import elman_by_hand, jordan_by_hand, windows_by_hand
+
+from rnn.batches import FIRST_WORD, PAD, Vocabulary, make_batch
+from rnn.networks import Elman, Jordan
+from rnn.training import RUN, Schedule, Weights, WordDropout, best_tags, make_buckets, posteriors, train, update_each
+
+W, D, H, K, V = 3, 2, 3, 6, 9
+RATE = 0.1
+SENTENCES = [[7, 8, 7], [8], [7, 7, 8, 1]]  # repeated words: their updates must add up
+TAGS = [[0, 1, 2], [3], [4, 0, 0, 5]]
+BUCKET = make_batch(SENTENCES, TAGS, length=6, window=W)  # longer than any of them: padding must not count
+VISITS = [2, 0, 1, 0]
+NETWORKS = pytest.mark.parametrize("network", [Elman, Jordan])
+
+
+def start(network):
+    """A network's structure and its weights, all drawn at random."""
+    random = np.random.default_rng(0)
+    graph, state = nnx.split(network(inputs=W * D, hidden=H, tags=K, rngs=nnx.Rngs(0)))
+    state = jax.tree.map(lambda a: jnp.asarray(random.normal(size=a.shape), jnp.float32), state)
+    return graph, Weights(jnp.asarray(random.normal(size=(V, D)), jnp.float32), state)
+
+
+def named(graph, weights):
+    """The weights as float64 arrays by the letters of the equations, E for the table."""
+    network = nnx.merge(graph, weights.network)
+    layer = network.layers[0] if isinstance(network, Elman) else network
+    params = {"E": weights.table, "W": layer.W, "V": layer.V, "b": layer.b, "U": network.U, "c": network.c}
+    return {letter: np.array(param[...], np.float64) for letter, param in params.items()}
+
+
+def posteriors_by_hand(network, p, row):
+    windows = windows_by_hand(p["E"][[PAD, *row, PAD]], W)
+    if network is Elman:
+        return elman_by_hand([(p["W"], p["V"], p["b"])], p["U"], p["c"], windows)
+    return jordan_by_hand(p["W"], p["V"], p["b"], p["U"], p["c"], windows)
+
+
+def slow_update(network, p, row, tags):
+    """One step of gradient descent on -sum log P(tag) in place, by central differences; the loss before it."""
+
+    def loss():
+        return -np.log(posteriors_by_hand(network, p, row)[np.arange(len(row)), tags]).sum()
+
+    before, step, gradients = loss(), 1e-5, {}
+    for letter, array in p.items():
+        gradients[letter] = np.zeros_like(array)
+        for place in np.ndindex(array.shape):
+            kept = array[place]
+            array[place] = kept + step
+            above = loss()
+            array[place] = kept - step
+            gradients[letter][place] = (above - loss()) / (2 * step)
+            array[place] = kept
+    for letter, gradient in gradients.items():
+        p[letter] -= RATE * gradient
+    return before
+
+
+def run(graph, weights, visits, dropout=0.0, key=0):
+    order = np.zeros(RUN, np.int32)
+    order[: len(visits)] = visits
+    weights = jax.tree.map(jnp.copy, weights)
+    return update_each(
+        graph, weights, BUCKET, order, np.int32(len(visits)), jax.random.key(key), np.float32(RATE), dropout=dropout
+    )
+
+
+@NETWORKS
+def test_one_update_a_sentence_equals_the_slow_loop(network):
+    graph, weights = start(network)
+    expected = named(graph, weights)
+    losses = [slow_update(network, expected, SENTENCES[i], TAGS[i]) for i in VISITS]
+    weights, loss = run(graph, weights, VISITS)
+    assert float(loss) == pytest.approx(sum(losses), rel=1e-5)
+    for letter, array in named(graph, weights).items():
+        np.testing.assert_allclose(array, expected[letter], rtol=1e-4, atol=1e-5, err_msg=letter)
+
+
+@NETWORKS
+def test_rows_of_words_that_are_not_in_the_sentence_stay_as_they_are(network):
+    graph, weights = start(network)
+    before = np.array(weights.table)
+    after = np.array(run(graph, weights, [0])[0].table)
+    changed = np.flatnonzero((before != after).any(axis=1)).tolist()
+    assert changed == [PAD, 7, 8]  # the padding vector is learned too
+
+
+@NETWORKS
+def test_no_visits_change_nothing(network):
+    graph, weights = start(network)
+    after, loss = run(graph, weights, [])
+    assert float(loss) == 0
+    jax.tree.map(np.testing.assert_array_equal, after, weights)
+
+
+@NETWORKS
+def test_dropped_hidden_units_get_no_gradient_and_the_others_are_scaled_up(network):
+    """A sentence of one token: the columns of U that change are those of the units kept, as the masks say."""
+    graph, weights = start(network)
+    for key in range(5):
+        mask = np.asarray(jax.random.bernoulli(jax.random.key(key), 0.5, (RUN, BUCKET.tags.shape[1], H)))[0, 0]
+        after, loss = run(graph, weights, [1], dropout=0.5, key=key)
+        p, q = named(graph, weights), named(graph, after)
+        np.testing.assert_array_equal((p["U"] != q["U"]).any(axis=0), mask)
+        scaled = dict(p, U=p["U"] * mask * 2.0)
+        expected = -np.log(posteriors_by_hand(network, scaled, SENTENCES[1])[0, TAGS[1][0]])
+        assert float(loss) == pytest.approx(expected, rel=1e-5)
+
+
+@NETWORKS
+def test_prediction_is_the_equations_whatever_the_padding(network):
+    graph, weights = start(network)
+    found = posteriors(graph, weights, BUCKET.ids, width=W)
+    best = best_tags(graph, weights, BUCKET.ids, width=W)
+    for i, row in enumerate(SENTENCES):
+        expected = posteriors_by_hand(network, named(graph, weights), row)
+        np.testing.assert_allclose(found[i, : len(row)], expected, rtol=1e-4, atol=1e-6)
+        np.testing.assert_array_equal(best[i, : len(row)], expected.argmax(axis=1))
+
+
+def test_buckets_hold_every_sentence_once_with_its_tags():
+    random = np.random.default_rng(0)
+    rows = [random.integers(1, V, random.integers(1, 40)).tolist() for _ in range(300)]
+    tags = [random.integers(0, K, len(row)).tolist() for row in rows]
+    found = []
+    for bucket in make_buckets(rows, tags, window=W):
+        for ids, row_tags, length in zip(*bucket, strict=True):
+            assert (ids[:1] == PAD).all() and (ids[length + 1 :] == PAD).all()
+            found.append((ids[1 : length + 1].tolist(), row_tags[:length].tolist()))
+    assert sorted(found) == sorted(zip(rows, tags, strict=True))
+
+
+def test_every_epoch_visits_every_sentence_once(monkeypatch):
+    rows = [[7 + i % 2] * (1 + i % 9) for i in range(200)]
+    buckets = make_buckets(rows, rows, window=W)
+    visited = []
+
+    def record(graph, weights, bucket, order, count, key, rate, *, dropout):
+        visited.append((bucket.tags.shape[1], tuple(order[:count].tolist()), float(rate)))
+        return weights, jnp.zeros(())
+
+    monkeypatch.setattr("rnn.training.update_each", record)
+    drop = WordDropout(np.zeros(V), np.arange(V))
+    schedule = Schedule(epochs=3, learning_rate=0.4, final_rate=0.5, dropout=0.0)
+    epochs = []
+    for _ in train(None, None, buckets, drop, schedule, seed=1):
+        epochs.append(visited.copy())
+        visited.clear()
+    everyone = sorted((b.tags.shape[1], i) for b in buckets for i in range(len(b.lengths)))
+    for epoch in epochs:
+        assert sorted((length, i) for length, order, _ in epoch for i in order) == everyone
+    assert [{rate for *_, rate in epoch} for epoch in epochs] == [{float(np.float32(rate))} for rate in (0.4, 0.3, 0.2)]
+    assert epochs[0] != epochs[1]
+
+
+def test_training_learns_a_pattern_and_is_the_same_for_the_same_seed():
+    random = np.random.default_rng(3)
+    rows = [random.integers(7, V, 6).tolist() for _ in range(100)]
+    tags = [[row[max(i - 1, 0)] - 7 for i in range(6)] for row in rows]  # each tag tells the word before
+    buckets = make_buckets(rows, tags, window=W)
+    drop = WordDropout(np.zeros(V), np.arange(V))
+
+    def losses(seed):
+        graph, weights = start(Elman)
+        schedule = Schedule(epochs=15, learning_rate=0.3, final_rate=1.0, dropout=0.1)
+        return [loss for _, loss in train(graph, weights, buckets, drop, schedule, seed=seed)]
+
+    first = losses(0)
+    assert first[-1] < 0.2 * first[0]
+    assert first == losses(0)
+    assert first != losses(1)
+
+
+def test_word_dropout_reads_rare_words_as_unknown_in_the_stated_share():
+    vocabulary = Vocabulary(("smith", "Doe"))
+    smith, doe = FIRST_WORD, FIRST_WORD + 1
+    drop = WordDropout.of([[smith] * 3, [doe]], vocabulary, alpha=1.0)
+    ids = np.array([[PAD, smith, doe]] * 20000)
+    read = drop(ids, np.random.default_rng(0))
+    assert (read[:, 0] == PAD).all()
+    assert (read[:, 1] != smith).mean() == pytest.approx(1 / 4, abs=0.02)
+    assert (read[:, 2] != doe).mean() == pytest.approx(1 / 2, abs=0.02)
+    assert set(read[:, 1]) == {smith, 1} and set(read[:, 2]) == {doe, 2}  # lower case, initial capital
+    never = WordDropout.of([[smith, doe]], vocabulary, alpha=0.0)
+    np.testing.assert_array_equal(never(ids, np.random.default_rng(0)), ids)

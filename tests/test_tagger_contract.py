@@ -1,0 +1,255 @@
+"""What every model in `MODELS` must do, whatever it is: one suite for all."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from crfdeid import models
+from crfdeid.documents import LabelledSentence
+from crfdeid.errors import DataError, UsageError
+from features.tokens import Sentence
+
+# Settings that make a model small and quick to fit by heart; each model takes those it has.
+SMALL = {"epochs": 40, "hidden": 16, "embedding_dim": 12, "window": 3, "lr": 0.2, "final_lr": 1.0, "dropout": 0.1,
+         "word_dropout": 0.0, "min_count": 1, "max_iterations": 60}  # fmt: skip
+
+
+def labelled(text: str) -> LabelledSentence:
+    """ "Dr/O Doe/B-DOCTOR" as a labelled sentence."""
+    pairs = [item.rsplit("/", 1) for item in text.split()]
+    return LabelledSentence(Sentence.from_words([word for word, _ in pairs]), tuple(tag for _, tag in pairs))
+
+
+TRAIN = [
+    labelled("seen/O by/O Dr/O Jane/B-DOCTOR Doe/I-DOCTOR on/O 03/B-DATE ///I-DATE 14/I-DATE"),
+    labelled("Dr/O Roe/B-DOCTOR saw/O Mr/O Smith/B-PATIENT in/O clinic/O"),
+    labelled("Mr/O Brown/B-PATIENT denies/O pain/O"),
+    labelled("admitted/O 04/B-DATE ///I-DATE 02/I-DATE"),
+    labelled("brown/O sputum/O noted/O"),
+    labelled("stable/O"),
+]
+SENTENCES = [item.sentence for item in TRAIN]
+UNSEEN = [
+    Sentence.from_words(["Zxqv"]),
+    Sentence.from_words(["Mr", "Ünïcödé", "😀", "\u200b", "12345678901234567890"]),
+    Sentence.from_words(["Dr", "Doe"] * 30),
+]
+TAGS = {tag for item in TRAIN for tag in item.tags}
+
+pytestmark = pytest.mark.parametrize("name", models.MODELS)
+_FITTED: dict[str, models.Tagger] = {}
+
+
+def fit(name: str, *, seed: int = 0, train=TRAIN, dev=TRAIN):
+    tagger = models.create(name, seed=seed, overrides=SMALL)
+    tagger.fit(train, dev)
+    return tagger
+
+
+@pytest.fixture
+def tagger(name):
+    """A fitted tagger, shared by all tests: prediction must not change it."""
+    if name not in _FITTED:
+        _FITTED[name] = fit(name)
+    return _FITTED[name]
+
+
+def same_marginals(first, second):
+    assert len(first) == len(second)
+    for a, b in zip(first, second, strict=True):
+        np.testing.assert_allclose(a, b, rtol=0, atol=1e-6)
+
+
+def test_fits_a_handful_of_sentences(tagger):
+    assert tagger.predict(SENTENCES) == [list(item.tags) for item in TRAIN]
+
+
+def test_gives_one_known_tag_a_token(tagger):
+    sentences = SENTENCES + UNSEEN
+    rows = tagger.predict(sentences)
+    assert [len(row) for row in rows] == [len(sentence.tokens) for sentence in sentences]
+    assert {tag for row in rows for tag in row} <= TAGS == set(tagger.tags)
+    assert list(tagger.tags) == sorted(tagger.tags)
+
+
+def test_marginals_are_distributions_over_its_tags(tagger):
+    for sentence, table in zip(SENTENCES + UNSEEN, tagger.marginals(SENTENCES + UNSEEN), strict=True):
+        assert table.shape == (len(sentence.tokens), len(tagger.tags))
+        assert (table >= 0).all()
+        np.testing.assert_allclose(table.sum(axis=1), 1.0, atol=1e-5)
+
+
+def test_marginals_of_what_it_knows_by_heart_point_at_the_tags(tagger):
+    for item, table in zip(TRAIN, tagger.marginals(SENTENCES), strict=True):
+        assert tuple(tagger.tags[k] for k in table.argmax(axis=1)) == item.tags
+
+
+def test_no_sentences_no_tags(tagger):
+    assert tagger.predict([]) == []
+    assert tagger.marginals([]) == []
+
+
+def test_one_token(tagger):
+    (row,) = tagger.predict([Sentence.from_words(["stable"])])
+    assert row == ["O"]
+
+
+@pytest.mark.slow
+def test_a_very_long_sentence_is_tagged_to_its_end(tagger):
+    words = ["word"] * 50_000 + ["Mr", "Brown", "denies", "pain"]
+    (row,) = tagger.predict([Sentence.from_words(words)])
+    assert len(row) == len(words)
+    assert row[-3] == "B-PATIENT"
+
+
+def test_same_seed_same_model(name, tagger):
+    again = fit(name)
+    assert again.predict(UNSEEN) == tagger.predict(UNSEEN)
+    for a, b in zip(again.marginals(UNSEEN), tagger.marginals(UNSEEN), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_saved_and_loaded_it_predicts_the_same(tagger, name, tmp_path):
+    tagger.save(tmp_path / "model")
+    loaded = models.load(tmp_path / "model")
+    assert type(loaded) is type(tagger)
+    assert (loaded.tags, loaded.settings) == (tagger.tags, tagger.settings)
+    assert loaded.predict(SENTENCES + UNSEEN) == tagger.predict(SENTENCES + UNSEEN)
+    for a, b in zip(loaded.marginals(UNSEEN), tagger.marginals(UNSEEN), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_saved_twice_the_files_are_the_same(tagger, tmp_path):
+    for folder in ("first", "second"):
+        tagger.save(tmp_path / folder)
+    first, second = ({f.name: f.read_bytes() for f in (tmp_path / d).iterdir()} for d in ("first", "second"))
+    assert first == second
+
+
+def test_a_saved_model_is_data(tagger, tmp_path):
+    tagger.save(tmp_path)
+    assert json.loads((tmp_path / "model.json").read_text())["model"] in models.MODELS
+    for file in tmp_path.iterdir():
+        content = file.read_bytes()
+        assert not content.startswith(b"\x80") and b".pkl" not in content and b"pickle" not in content
+
+
+@pytest.mark.parametrize("damage", ["truncated", "changed", "missing", "exchanged"])
+def test_a_damaged_model_is_refused(tagger, tmp_path, damage):
+    tagger.save(tmp_path)
+    (weights,) = [file for file in tmp_path.iterdir() if file.name != "model.json"]
+    content = weights.read_bytes()
+    if damage == "missing":
+        weights.unlink()
+    else:
+        changed = {"truncated": content[:-7], "changed": content[:-9] + b"!" + content[-8:], "exchanged": b"x"}[damage]
+        weights.write_bytes(changed)
+    with pytest.raises(DataError, match=weights.name):
+        models.load(tmp_path)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"model": 3}', '{"model": "no such"}', "\x00"])
+def test_a_foreign_description_is_refused(tagger, tmp_path, text):
+    tagger.save(tmp_path)
+    (tmp_path / "model.json").write_text(text)
+    with pytest.raises(DataError, match=r"model\.json"):
+        models.load(tmp_path)
+
+
+def test_a_description_that_lacks_something_is_refused(tagger, tmp_path):
+    tagger.save(tmp_path)
+    path = tmp_path / "model.json"
+    description = json.loads(path.read_text())
+    for key in ("settings", "weights", "schema", "seed"):
+        path.write_text(json.dumps({k: v for k, v in description.items() if k != key}))
+        with pytest.raises(DataError, match=r"model\.json|weights"):
+            models.load(tmp_path)
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_order_and_grouping_change_nothing(tagger, data):
+    everything = SENTENCES + UNSEEN
+    alone = [tagger.predict([sentence])[0] for sentence in everything]
+    marginals = [tagger.marginals([sentence])[0] for sentence in everything]
+    order = data.draw(st.permutations(range(len(everything))))
+    cut = data.draw(st.integers(0, len(everything)))
+    for group in (order[:cut], order[cut:]):
+        assert tagger.predict([everything[i] for i in group]) == [alone[i] for i in group]
+        same_marginals(tagger.marginals([everything[i] for i in group]), [marginals[i] for i in group])
+
+
+def test_company_of_other_lengths_changes_nothing(tagger):
+    short, long = SENTENCES[0], Sentence.from_words(["word"] * 700)
+    assert tagger.predict([short] * 70 + [long])[0] == tagger.predict([short])[0]
+    same_marginals(tagger.marginals([short] * 70 + [long])[:1], tagger.marginals([short]))
+
+
+def test_prediction_leaves_the_tagger_unchanged(tagger):
+    before = tagger.marginals(SENTENCES)
+    tagger.predict(UNSEEN)
+    tagger.marginals(UNSEEN)
+    for a, b in zip(before, tagger.marginals(SENTENCES), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_fitting_again_starts_from_scratch(name, tagger):
+    twice = models.create(name, overrides=SMALL)
+    twice.fit([labelled("other/B-ID words/I-ID"), labelled("here/O")], [])
+    twice.fit(TRAIN, TRAIN)
+    assert twice.tags == tagger.tags
+    assert twice.predict(UNSEEN) == tagger.predict(UNSEEN)
+
+
+def test_one_tag_alone_can_be_learned(name):
+    tagger = fit(name, train=[labelled("no/O names/O here/O")], dev=[])
+    assert tagger.tags == ("O",)
+    assert tagger.predict([Sentence.from_words(["Mr", "Brown"])]) == [["O", "O"]]
+    np.testing.assert_allclose(tagger.marginals([Sentence.from_words(["Mr"])])[0], [[1.0]], atol=1e-6)
+
+
+def test_two_hundred_tags_can_be_learned(name):
+    train = [labelled(f"word{chr(97 + i // 26)}{chr(97 + i % 26)}/B-T{i:03}") for i in range(200)]
+    tagger = fit(name, train=train, dev=[])
+    assert len(tagger.tags) == 200
+    assert tagger.marginals([train[0].sentence])[0].shape == (1, 200)
+    assert len(tagger.predict([UNSEEN[2]])[0]) == 60
+
+
+def test_an_empty_dev_set_will_do(name):
+    assert fit(name, dev=[]).predict(SENTENCES[:1]) == [list(TRAIN[0].tags)]
+
+
+@pytest.mark.parametrize("train", [[], [LabelledSentence(Sentence(()), ())]])
+def test_nothing_to_train_on_is_an_error(name, train):
+    with pytest.raises(DataError, match="nothing to train on"):
+        models.create(name).fit(train, [])
+
+
+def test_untrained_it_neither_predicts_nor_saves(name, tmp_path):
+    tagger = models.create(name)
+    assert tagger.tags == ()
+    for use in (lambda: tagger.predict(SENTENCES), lambda: tagger.marginals(SENTENCES), lambda: tagger.save(tmp_path)):
+        with pytest.raises(UsageError, match="not trained"):
+            use()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_progress_tells_every_step(name):
+    steps = []
+    tagger = models.create(name, overrides=SMALL)
+    tagger.fit(TRAIN, TRAIN, on_progress=steps.append)
+    assert [p.step for p in steps] == list(range(1, len(steps) + 1))
+    assert all(p.total >= len(steps) for p in steps)
+    assert all(p.loss is None or p.loss >= 0 for p in steps)
+    assert all(p.dev_f1 is None or 0 <= p.dev_f1 <= 1 for p in steps)
+
+
+def test_it_has_a_default_and_a_paper_profile(name):
+    profiles = models.tagger_class(name).profiles()
+    assert {"default", "paper"} <= set(profiles)
+    for profile, chosen in profiles.items():
+        assert models.create(name, profile=profile).settings == chosen
