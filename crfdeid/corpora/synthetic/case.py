@@ -39,7 +39,11 @@ class Source(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """The facts of one note; ``words`` holds the settled texts of the scenario. ``discharge`` is the last day of the story; on a visit it equals ``admit``."""
+    """The facts of one note.
+
+    ``words`` holds the settled texts of the scenario. ``discharge`` is the last day of the story; on a visit it equals
+    ``admit``.
+    """
 
     scenario: Scenario
     patient: Person
