@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from features.context import ContextWords, NGrams, SentencePosition
-from features.layout import Layout, Unbroken
+from features.layout import Layout
 from features.lexicons import WordClasses
-from features.orthography import Affixes, CapitalRun, Casing, Shapes
+from features.orthography import Affixes, CapitalRun, Shapes
 from features.patterns import Patterns
 from features.pos import POS_BACKENDS, PosFeatures
 from features.tokens import Sentence
@@ -96,11 +96,9 @@ STRONG = FeatureSet(
         ContextWords(window=3, lower=True),
         NGrams(sizes=(2,), window=1, lower=True),
         SentencePosition(),
-        Casing(),
         Shapes(),
         Affixes(),
         CapitalRun(),
-        Unbroken(),
         Patterns(),
         WordClasses(),
         Layout(),

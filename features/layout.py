@@ -1,10 +1,9 @@
-"""Features of where a token stands: the section, the field of a form, the place in the note and in its line."""
+"""Features of where a token stands: the section, the field of a form, the place in the note."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from features.orthography import shape
 from features.tokens import Sentence
 
 _FIELD_WORDS = 3
@@ -41,31 +40,3 @@ class Layout:
     def describe(self) -> str:
         """What is extracted, in one line."""
         return "heading, line prefix, words before the nearest colon and the distance from it, tenth of the note"
-
-
-@dataclass(frozen=True)
-class Unbroken:
-    """The stretch without white space that the token is part of: its shape, the token's place in it, its edges.
-
-    Dates, telephone numbers, identifiers and e-mail addresses are several tokens, but one stretch for the writer.
-
-    Example:
-        >>> from features.tokens import split_sentences
-        >>> Unbroken().extract(split_sentences("on 03/14/72")[0])[2]
-        ['solid=99/99/99', 'solid@1=99/99/99']
-    """
-
-    def extract(self, sentence: Sentence) -> list[list[str]]:
-        """The features of each token: T lists of strings."""
-        tokens, rows, start = sentence.tokens, [], 0
-        for stop in range(1, len(tokens) + 1):
-            if stop < len(tokens) and tokens[stop].start == tokens[stop - 1].end:
-                continue
-            solid = shape("".join(token.text for token in tokens[start:stop]))
-            rows += [[f"solid={solid}", f"solid@{place}={solid}"] for place in range(stop - start)]
-            start = stop
-        return rows
-
-    def describe(self) -> str:
-        """What is extracted, in one line."""
-        return "shape of the stretch without white space around the token, and the token's place in it"

@@ -1,4 +1,4 @@
-"""Features of how a word is written: casing, shape, first and last letters."""
+"""Features of how a word is written: its shape, its first and last letters, the run of capitals it is in."""
 
 from __future__ import annotations
 
@@ -17,29 +17,6 @@ _LONG_RUN = regex.compile(r"(X)X{2,}+|(x)x{2,}+|(9{12})9++")
 
 
 @lru_cache(maxsize=_WORDS_KEPT)
-def casing(word: str) -> str:
-    """The casing class of a word: digits, initial, upper, title, lower or mixed; a mark stands for itself.
-
-    "initial" is a single capital letter.
-
-    Example:
-        >>> [casing(word) for word in ("72", "J", "MRN", "Doe", "of", "McCoy", "/")]
-        ['digits', 'initial', 'upper', 'title', 'lower', 'mixed', '/']
-    """
-    if word.isdigit():
-        return "digits"
-    if not word[:1].isalnum():
-        return word
-    if len(word) == 1 and word.isupper():
-        return "initial"
-    if word.isupper():
-        return "upper"
-    if word.islower():
-        return "lower"
-    return "title" if word[0].isupper() and word[1:].islower() else "mixed"
-
-
-@lru_cache(maxsize=_WORDS_KEPT)
 def shape(word: str) -> str:
     """Capitals as X, other letters as x, digits as 9; longer runs of letters as two, so that only digits are counted.
 
@@ -49,33 +26,6 @@ def shape(word: str) -> str:
     """
     letters = "".join("9" if c.isdigit() else "X" if c.isupper() else "x" if c.isalpha() else c for c in word)
     return str(_LONG_RUN.sub(lambda run: 2 * (run[1] or run[2] or "") + (run[3] or ""), letters))
-
-
-@dataclass(frozen=True)
-class Casing:
-    """The casing class of the words around the token, and the run of classes around it.
-
-    Args:
-        window: tokens on each side.
-
-    Example:
-        >>> Casing(window=1).extract(Sentence.from_words(["Dr", "DOE"]))[0]
-        ['case[-1]=<s>', 'case[0]=title', 'case[1]=upper', 'case[-1,0,1]=<s> title upper']
-    """
-
-    window: int = 2
-
-    def extract(self, sentence: Sentence) -> list[list[str]]:
-        """The features of each token: T lists of strings."""
-        classes = [casing(word) for word in sentence.words]
-        columns = window_columns(classes, "case", range(-self.window, self.window + 1))
-        row = padded(classes, 1)
-        columns.append([f"case[-1,0,1]={a} {b} {c}" for a, b, c in zip(row, row[1:], row[2:], strict=False)])
-        return as_rows(columns, len(sentence.tokens))
-
-    def describe(self) -> str:
-        """What is extracted, in one line."""
-        return f"casing classes in [-{self.window}, {self.window}] and as a run in [-1, 1]"
 
 
 @dataclass(frozen=True)
