@@ -4,6 +4,7 @@ import random
 import subprocess
 import sys
 from collections import Counter
+from functools import cache
 from itertools import pairwise
 from random import Random
 
@@ -35,14 +36,17 @@ TABLE_2 = {
 NAMES = ("PATIENT", "DOCTOR", "HOSPITAL", "LOCATION")
 
 
-@pytest.fixture(scope="module", params=["default", "paper"])
+cached = cache(generate)
+
+
+@pytest.fixture(params=["default", "paper"])
 def corpus(request):
-    return generate(request.param, seed=11)
+    return cached(request.param, seed=11)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def paper():
-    return generate("paper", seed=11)
+    return cached("paper", seed=11)
 
 
 def documents(corpus):
@@ -70,21 +74,21 @@ def unmarked(document):
     return "".join(letters)
 
 
-@pytest.mark.parametrize("seed", [0, 7])
+@pytest.mark.parametrize("seed", [0, 11])
 def test_the_paper_profile_has_the_counts_of_table_2(seed):
-    corpus = generate("paper", seed=seed)
+    corpus = cached("paper", seed=seed)
     for split, part in corpus._asdict().items():
         assert Counter(label for label, _ in surrogates(part)) == TABLE_2[split]
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(5))
 def test_the_default_profile_meets_its_counts_with_any_seed(seed):
-    for split, part in generate(seed=seed)._asdict().items():
+    for split, part in cached("default", seed=seed)._asdict().items():
         assert Counter(label for label, _ in surrogates(part)) == PROFILES["default"].spans[split]
 
 
 def test_the_default_profile_has_enough_of_the_rare_types_to_score():
-    counts = Counter(label for label, _ in surrogates(generate(seed=1).test))
+    counts = Counter(label for label, _ in surrogates(cached("default", seed=1).test))
     assert all(counts[label] >= 30 for label in TABLE_2["test"])
 
 
@@ -155,7 +159,7 @@ def test_the_same_seed_gives_the_same_corpus_in_another_process():
         for hash_seed in ("1", "2")
     ]
     assert runs[0] == runs[1]
-    assert generate(seed=5) != generate(seed=6)
+    assert generate(seed=5) != cached("default", seed=1)
 
 
 def test_generating_leaves_the_global_random_state_alone():
@@ -255,7 +259,7 @@ def test_look_alikes_stand_unmarked(paper, pattern):
 
 
 def test_words_are_also_names():
-    corpus = generate("paper", seed=2)
+    corpus = cached("paper", seed=0)
     found = {text.lower() for _, text in surrogates(corpus.train, "PATIENT", "DOCTOR")}
     ambiguous = {name.lower() for name in sections("names.txt")["ambiguous surnames"]}
     assert len(found & ambiguous) >= 20

@@ -49,7 +49,7 @@ class Case:
     patient: Person
     title: str
     relative: Person
-    child: Person
+    kin: Person
     age_days: int
     born: dt.date
     admit: dt.date
@@ -87,7 +87,9 @@ def draw_case(source: Source, rng: Random, *, stay: bool) -> Case:
     female = scenario.facts["sex"][0] == "female" or (scenario.facts["sex"][0] == "any" and rng.random() < 0.5)
     patient = draw_person(source.pick(rng), rng, female=female)
     hospital_pool = source.pick(rng)
-    doctors = [_doctor(source, rng) for _ in range(8)]
+    doctors: list[Person] = []
+    while len(doctors) < 8:
+        doctors = list(dict.fromkeys([*doctors, _doctor(source, rng)]))
     if rng.random() < 0.05:  # A doctor with the patient's surname: only the context tells them apart.
         doctors[rng.randrange(3)] = doctors[0]._replace(last=patient.last)
     town = rng.choice(source.pick(rng).towns)
@@ -99,7 +101,7 @@ def draw_case(source: Source, rng: Random, *, stay: bool) -> Case:
         patient=patient,
         title=_title(patient, age_days, rng),
         relative=_relative(source, patient, age_days, rng),
-        child=_relative(source, patient, age_days, rng),
+        kin=_relative(source, patient, age_days, rng),
         age_days=age_days,
         born=admit - dt.timedelta(age_days),
         admit=admit,
@@ -158,6 +160,6 @@ def _title(patient: Person, age_days: int, rng: Random) -> str:
 
 
 def _relative(source: Source, patient: Person, age_days: int, rng: Random) -> Person:
-    """A spouse, or an infant's mother; mostly of the same surname."""
+    """Someone close: a spouse, or an infant's mother; mostly of the same surname."""
     other = draw_person(source.pick(rng), rng, female=not patient.female if age_days >= 400 else True)
     return other._replace(last=patient.last) if rng.random() < 0.7 else other

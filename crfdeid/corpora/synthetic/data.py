@@ -24,7 +24,8 @@ class Scenario(NamedTuple):
 
     Attributes:
         name: the condition.
-        facts: key -> its entries; "age" and "sex" steer the patient, the other keys are template pools.
+        facts: key -> its entries. "age" and "sex" steer the patient, "group" ("infant") and "imaging" ("head")
+            choose pools of their own, "pace" marks elective care; the other keys are pools of templates.
     """
 
     name: str
@@ -62,6 +63,12 @@ def scenarios() -> tuple[Scenario, ...]:
                 facts.setdefault(key, []).append(text)
             found.append(Scenario(name, MappingProxyType({key: tuple(texts) for key, texts in facts.items()})))
     return tuple(found)
+
+
+@cache
+def template_pools() -> Mapping[str, tuple[str, ...]]:
+    """Every pool of templates, by name: those of frames.txt and sentences.txt."""
+    return MappingProxyType({**sections("frames.txt"), **sections("sentences.txt")})
 
 
 @cache

@@ -49,7 +49,7 @@ _CHILD_WORDS: Mapping[str, tuple[str, str]] = {
 }
 
 _HOSPITALS = ("hospital", "outside", "facility")
-_PATIENTS = ("patient", "relative", "child")
+_PATIENTS = ("patient", "relative", "kin")
 _DOCTORS = ("attending", "dictator", "pcp", "surgeon")
 _PLACES = ("town", "region", "street", "address")
 _FIXED_IDS: Mapping[str, str] = {"mrn": "mrn", "account": "account", "job": "job", "user": "typist"}
@@ -78,6 +78,7 @@ class Fields:
         self._dates: Mapping[str, Callable[[], dt.date]] = {
             "admit": lambda: case.admit,
             "discharge": lambda: case.discharge,
+            "visit": lambda: case.discharge,
             "born": lambda: case.born,
             "during": self._next_day,
             "recent": lambda: self._before(3, 60),

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import regex
 
 from crfdeid.corpora.synthetic.case import SETTLED_FACTS, Case, Source, draw_case
-from crfdeid.corpora.synthetic.data import sections
+from crfdeid.corpora.synthetic.data import template_pools
 from crfdeid.corpora.synthetic.fields import Fields
 from crfdeid.corpora.synthetic.layout import KINDS, SectionPlan, Style
 from crfdeid.corpora.synthetic.pieces import Piece, join, wrap
@@ -18,8 +18,9 @@ from crfdeid.corpora.synthetic.templates import expand, render
 _FACT = regex.compile(r"\{(\w+)\}")
 _FALLBACK = " || "
 _SEXES = ("male", "female")
-# Settled facts are fields; "age", "sex" and "group" are no text at all.
-_FIXED_FACTS = (*SETTLED_FACTS, "age", "sex", "group")
+_CONDITIONS = (*_SEXES, "stay", "acute")
+# Settled facts are fields; the others are no text at all.
+_FIXED_FACTS = (*SETTLED_FACTS, "age", "sex", "group", "imaging", "pace")
 _KEPT_SHARE = 0.75
 _TAG = regex.compile(r"@(\S+) ")
 
@@ -138,7 +139,7 @@ class _Writer:
             if wanted <= 0:
                 return
             tags, template = _split_tags(_FACT.sub(self._fact, entry))
-            marks = [template, *(tag for tag in tags if tag not in _SEXES and tag != "stay" and tag[0] not in "<>")]
+            marks = [template, *(tag for tag in tags if tag not in _CONDITIONS and tag[0] not in "<>")]
             if all(self._holds(tag) for tag in tags) and not self._used.intersection(marks):
                 self._used.update(marks)
                 wanted -= 1
@@ -148,18 +149,21 @@ class _Writer:
                 yield template
 
     def _entries(self, pool: str) -> tuple[str, ...]:
-        """The pool of the scenario's own group ("infant open") where there is one, else the general pool."""
-        own = f"{self._case.scenario.facts.get('group', ('',))[0]} {pool}"
-        sentences, frames = sections("sentences.txt"), sections("frames.txt")
-        return sentences.get(own) or sentences.get(pool) or frames[pool]
+        """The pool of the scenario's own group ("infant open", "head rad body") if there is one, else the general."""
+        facts = self._case.scenario.facts
+        owners = (*facts.get("group", ()), *facts.get("imaging", ()))
+        pools = template_pools()
+        return next(pools[name] for name in (*(f"{owner} {pool}" for owner in owners), pool) if name in pools)
 
     def _holds(self, tag: str) -> bool:
-        """Whether a condition is met: "@>45" and "@<50" years, "@male", "@female", "@stay". Other tags always hold."""
+        """Whether a condition is met: "@>45" and "@<50" years, and `_CONDITIONS`. Other tags always hold."""
         case, years = self._case, self._case.age_days // 365
         if tag[0] in "<>":
             return years > int(tag[1:]) if tag[0] == ">" else years < int(tag[1:])
         if tag in _SEXES:
             return case.patient.female == (tag == "female")
+        if tag == "acute":
+            return "pace" not in case.scenario.facts
         return tag != "stay" or case.discharge > case.admit
 
     def _fact(self, match: regex.Match[str]) -> str:

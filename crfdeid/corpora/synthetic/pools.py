@@ -47,7 +47,7 @@ def make_pools(seed: int) -> dict[Split, Pool]:
     female = _deal(_given_names(seed, "female"), rng, keep_in_train=("May", "April", "June"))
     male = _deal(_given_names(seed, "male"), rng, keep_in_train=("August",))
     towns = _deal(_towns(rng), rng)
-    odd = _deal(_fresh(_invented_words(rng, 400)), rng)
+    odd = _deal(_fresh(names["odd words"]), rng)
     saints = _deal(names["saints"], rng)
     regions = _deal(names["states and countries"], rng)
     pools: dict[Split, Pool] = {}
