@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from crfdeid.errors import DataError, UsageError
+from crfdeid.saving import DESCRIPTION, read_description
 from crfdeid.tagger import Tagger
 
 # Name -> "module:class". Text, so that no model's libraries are imported before it is used, and no import points up.
@@ -65,16 +65,13 @@ def load(folder: Path | str) -> Tagger:
 
 
 def model_name(folder: Path) -> str:
-    """The name in `MODELS` of the model saved in a folder (its ``model.json``)."""
-    path = folder / "model.json"
-    try:
-        name = json.loads(path.read_text(encoding="utf-8"))["model"]
-    except FileNotFoundError:
-        raise DataError("no such file: this folder holds no saved model", path=path) from None
-    except (ValueError, KeyError, TypeError):
-        raise DataError(
-            "not a saved model's description: train it again, or copy the folder whole", path=path
-        ) from None
+    """The name in `MODELS` of the model saved in a folder.
+
+    Raises:
+        DataError: the folder holds no model, or one of an unknown kind.
+    """
+    name: str = read_description(folder)["model"]
     if name not in MODELS:
-        raise DataError(f"a model of an unknown kind; this version knows {', '.join(MODELS)}", path=path)
-    return str(name)
+        problem = f"a model of an unknown kind; this version knows {', '.join(MODELS)}"
+        raise DataError(problem, path=folder / DESCRIPTION)
+    return name

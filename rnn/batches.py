@@ -114,11 +114,17 @@ def make_batch(
     return batch
 
 
-def bucket_lengths(lengths: Sequence[int], *, buckets: int = 8) -> list[int]:
-    """The padded lengths, at most ``buckets``, that cost the least padding in all.
+def bucket_lengths(lengths: Sequence[int], *, buckets: int = 8, cost: int = 0) -> list[int]:
+    """The padded lengths, at most ``buckets``, that cost the least.
 
     Each sentence is padded to the next of them; each is the length of some sentence. Dynamic programming over the
-    distinct lengths: cost[k][j] = min over i < j of cost[k-1][i] + (padding of lengths i+1..j up to length j).
+    distinct lengths: with k buckets, total_k[j] = min over i < j of total_(k-1)[i] + (tokens of the sentences of
+    lengths i+1..j, each padded to the length of j); the number of buckets is the k with the least total_k + k * cost.
+
+    Args:
+        lengths: of all sentences, in tokens.
+        buckets: how many there may be.
+        cost: what one bucket costs, in padded tokens.
 
     Example:
         >>> bucket_lengths([1, 1, 2, 9, 10], buckets=2)
@@ -126,16 +132,18 @@ def bucket_lengths(lengths: Sequence[int], *, buckets: int = 8) -> list[int]:
     """
     distinct, counts = np.unique(np.asarray(lengths), return_counts=True)
     before = np.concatenate([[0], np.cumsum(counts)])  # sentences shorter than each distinct length
-    cost = np.concatenate([[0.0], np.full(len(distinct), np.inf)])
-    previous: list[np.ndarray] = []
-    for _ in range(min(buckets, len(distinct))):
-        # total[i, j]: lengths up to i in the buckets so far, and i+1..j together, padded to the length of j.
-        total = cost[:-1, None] + np.triu((before[None, 1:] - before[:-1, None]) * distinct[None, :])
-        total[np.tril_indices(len(distinct), -1)] = np.inf
-        previous.append(total.argmin(axis=0))
-        cost = np.concatenate([[np.inf], total.min(axis=0)])
+    together = (before[None, 1:] - before[:-1, None]) * distinct[None, :].astype(float)  # [i, j]: lengths i..j as one
+    together[np.tril_indices(len(distinct), -1)] = np.inf
+    total = np.concatenate([[0.0], np.full(len(distinct), np.inf)])
+    previous: list[np.ndarray] = []  # by number of buckets: where the last bucket before each length ends
+    totals: list[float] = []
+    for k in range(1, min(buckets, len(distinct)) + 1):
+        options = total[:-1, None] + together
+        previous.append(options.argmin(axis=0))
+        total = np.concatenate([[np.inf], options.min(axis=0)])
+        totals.append(total[-1] + k * cost)
     chosen, end = [], len(distinct)
-    for choice in reversed(previous):
+    for choice in reversed(previous[: int(np.argmin(totals)) + 1]):
         chosen.append(int(distinct[end - 1]))
         end = int(choice[end - 1])
     return chosen[::-1]

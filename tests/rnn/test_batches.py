@@ -22,18 +22,19 @@ from rnn.batches import (
 LENGTHS = st.lists(st.integers(1, 12), min_size=1, max_size=12)
 
 
-@given(LENGTHS, st.integers(1, 4))
-def test_bucket_lengths_waste_the_least_padding(lengths, buckets):
-    def padded(limits):
-        return sum(min(limit for limit in limits if limit >= length) for length in lengths)
+@given(LENGTHS, st.integers(1, 4), st.integers(0, 9))
+def test_bucket_lengths_cost_the_least(lengths, buckets, cost):
+    def price(limits):
+        padded = sum(min(limit for limit in limits if limit >= length) for length in lengths)
+        return padded + cost * len(limits)
 
     distinct = sorted(set(lengths))
     tried = [
         choice for n in range(1, buckets + 1) for choice in combinations(distinct, n) if choice[-1] == distinct[-1]
     ]
-    found = bucket_lengths(lengths, buckets=buckets)
+    found = bucket_lengths(lengths, buckets=buckets, cost=cost)
     assert len(found) <= buckets
-    assert padded(found) == min(map(padded, tried))
+    assert price(found) == min(map(price, tried))
 
 
 @given(st.lists(st.integers(0, 5000), max_size=60))

@@ -64,13 +64,16 @@ def slow_update(network, p, row, tags):
     return before
 
 
-def run(graph, weights, visits, dropout=0.0, key=0):
+def draw_masks(seed):
+    return np.random.default_rng(seed).random((RUN, BUCKET.tags.shape[1], H)) < 0.5
+
+
+def run(graph, weights, visits, masks=None, dropout=0.0):
+    masks = np.ones((RUN, BUCKET.tags.shape[1], H), bool) if masks is None else masks
     order = np.zeros(RUN, np.int32)
     order[: len(visits)] = visits
     weights = jax.tree.map(jnp.copy, weights)
-    return update_each(
-        graph, weights, BUCKET, order, np.int32(len(visits)), jax.random.key(key), np.float32(RATE), dropout=dropout
-    )
+    return update_each(graph, weights, BUCKET, order, np.int32(len(visits)), masks, np.float32(RATE), dropout=dropout)
 
 
 @NETWORKS
@@ -105,9 +108,10 @@ def test_no_visits_change_nothing(network):
 def test_dropped_hidden_units_get_no_gradient_and_the_others_are_scaled_up(network):
     """A sentence of one token: the columns of U that change are those of the units kept, as the masks say."""
     graph, weights = start(network)
-    for key in range(5):
-        mask = np.asarray(jax.random.bernoulli(jax.random.key(key), 0.5, (RUN, BUCKET.tags.shape[1], H)))[0, 0]
-        after, loss = run(graph, weights, [1], dropout=0.5, key=key)
+    for seed in range(5):
+        masks = draw_masks(seed)
+        mask = masks[0, 0]
+        after, loss = run(graph, weights, [1], masks, dropout=0.5)
         p, q = named(graph, weights), named(graph, after)
         np.testing.assert_array_equal((p["U"] != q["U"]).any(axis=0), mask)
         scaled = dict(p, U=p["U"] * mask * 2.0)
@@ -143,15 +147,16 @@ def test_every_epoch_visits_every_sentence_once(monkeypatch):
     buckets = make_buckets(rows, rows, window=W)
     visited = []
 
-    def record(graph, weights, bucket, order, count, key, rate, *, dropout):
+    def record(graph, weights, bucket, order, count, masks, rate, *, dropout):
+        assert masks.shape == (RUN, bucket.tags.shape[1], H) and masks.mean() == pytest.approx(0.7, abs=0.05)
         visited.append((bucket.tags.shape[1], tuple(order[:count].tolist()), float(rate)))
         return weights, jnp.zeros(())
 
     monkeypatch.setattr("rnn.training.update_each", record)
     drop = WordDropout(np.zeros(V), np.arange(V))
-    schedule = Schedule(epochs=3, learning_rate=0.4, final_rate=0.5, dropout=0.0)
+    schedule = Schedule(epochs=3, learning_rate=0.4, final_rate=0.5, dropout=0.3)
     epochs = []
-    for _ in train(None, None, buckets, drop, schedule, seed=1):
+    for _ in train(*start(Elman), buckets, drop, schedule, seed=1):
         epochs.append(visited.copy())
         visited.clear()
     everyone = sorted((b.tags.shape[1], i) for b in buckets for i in range(len(b.lengths)))
