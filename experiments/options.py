@@ -136,9 +136,11 @@ def _seeds(text: str) -> list[int]:
         numbers = [int(part) for part in text.removesuffix(",").split(",")]
     except ValueError:
         numbers = [-1]
-    if min(numbers) < 0 or (numbers == [0] and "," not in text):
-        raise argparse.ArgumentTypeError(f"'{text}' is neither a number from 1 nor a list of seeds such as 3,7")
-    return list(range(numbers[0])) if "," not in text else _without_repeats(numbers, text)
+    if min(numbers) < 0:
+        raise argparse.ArgumentTypeError(f"'{text}' is neither a number of seeds nor a list of them such as 3,7")
+    if "," in text or numbers == [0]:  # no seeds at all would be no experiment: 0 means the seed 0
+        return _without_repeats(numbers, text)
+    return list(range(numbers[0]))
 
 
 def _without_repeats(values: list[_Value], text: str) -> list[_Value]:

@@ -22,7 +22,8 @@ def test_defaults() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "seeds"), [("1", [0]), ("3", [0, 1, 2]), ("3,7", [3, 7]), ("7,", [7]), ("0,", [0]), ("5,0", [5, 0])]
+    ("text", "seeds"),
+    [("1", [0]), ("3", [0, 1, 2]), ("3,7", [3, 7]), ("7,", [7]), ("0", [0]), ("0,", [0]), ("5,0", [5, 0])],
 )
 def test_seeds_are_a_number_of_them_or_a_list(text: str, seeds: list[int]) -> None:
     assert parse(["--seeds", text]).seeds == seeds
@@ -38,7 +39,6 @@ def test_models_keep_the_order_given() -> None:
         (["--models", "crf,lstm"], "unknown model 'lstm': choose from crf, elman, jordan"),
         (["--models", "crf,crf"], "names one twice"),
         (["--models", ""], "unknown model ''"),
-        (["--seeds", "0"], "'0' is neither a number from 1 nor a list of seeds"),
         (["--seeds", "-2"], "--seeds"),
         (["--seeds", "1,,2"], "neither a number"),
         (["--seeds", ","], "neither a number"),
