@@ -1,0 +1,75 @@
+"""What a model scores on the development set with some settings changed: the command behind the tables in docs/.
+
+    python benchmarks/settings.py elman --train TRAIN --dev DEV --format brat lr=0.02 lr=0.06,word_dropout=4
+
+trains the model's default and then each variant, one row each: strict entity micro precision, recall and F in per cent,
+the best epoch and the seconds. Without --train it is the synthetic corpus. Nothing here looks at a test set.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+from crfdeid.models import MODELS
+from experiments import machine
+from experiments.runs import Cell, Plan, run_cell
+from experiments.splits import Corpus, generate_corpus, read_splits
+
+
+def parse_variant(text: str) -> dict[str, Any]:
+    """Settings from "lr=0.02,init_range=None"; what is no Python literal is a text."""
+    values: dict[str, Any] = {}
+    for item in filter(None, text.split(",")):
+        name, _, value = item.partition("=")
+        try:
+            values[name] = ast.literal_eval(value)
+        except (SyntaxError, ValueError):
+            values[name] = value
+    return values
+
+
+def read_corpus(args: argparse.Namespace) -> Corpus:
+    """The corpus without its test part: the development set is scored."""
+    if args.train is not None:
+        return read_splits(args.train, args.dev, None, corpus_format=args.format, types=args.types)
+    return dataclasses.replace(generate_corpus("default", types=args.types), test=None)
+
+
+def measure(model: str, variant: dict[str, Any], seed: int, corpus: Corpus, profile: str) -> list[Any]:
+    """One row of the table."""
+    run = run_cell(Cell(model, seed), corpus, Plan(profile, variant), lambda cell, progress: None)
+    micro = run.scores["entity_strict"]["micro"]
+    curve = [step.dev_f1 for step in run.curve if step.dev_f1 is not None]
+    best = curve.index(max(curve)) + 1 if curve else len(run.curve)
+    scores = [100 * micro[name] for name in ("precision", "recall", "f1")]
+    return [*scores, best, run.fit_seconds]
+
+
+def main() -> None:
+    """Measure and print, a row as soon as it is there."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("model", choices=list(MODELS))
+    parser.add_argument("variants", nargs="*", help="settings that differ from the profile's: name=value,name=value")
+    parser.add_argument("--train", type=Path)
+    parser.add_argument("--dev", type=Path)
+    parser.add_argument("--format", default="auto")
+    parser.add_argument("--types", default="seven")
+    parser.add_argument("--profile", default="default")
+    parser.add_argument("--seeds", type=int, default=1, help="seeds 0 to N-1, a row each (default: 1)")
+    args = parser.parse_args()
+    machine.choose_device("cpu", [args.model])
+    corpus = read_corpus(args)
+    print(f"{'settings':48} seed      P      R      F  best epoch  seconds")
+    for variant in ["", *args.variants]:
+        for seed in range(args.seeds):
+            p, r, f, best, seconds = measure(args.model, parse_variant(variant), seed, corpus, args.profile)
+            name = variant or f"({args.profile} profile)"
+            print(f"{name:48} {seed:4} {p:6.2f} {r:6.2f} {f:6.2f} {best:11} {seconds:8.0f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
