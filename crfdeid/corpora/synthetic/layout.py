@@ -164,7 +164,7 @@ KINDS: Mapping[str, Kind] = {
     "radiology": Kind(
         8, False, "RADIOLOGY REPORT|DIAGNOSTIC IMAGING|Imaging Report|X-RAY CONSULT|",
         (_VISIT_HEADER, SectionPlan("", "lines", (Part("rad head", 4, 7),)),
-         SectionPlan("FINDINGS|Findings|REPORT", "prose", (Part("rad body", 4, 8),)),
+         SectionPlan("FINDINGS|Findings|REPORT", "prose", (Part("rad finding", 1, 2), Part("rad body", 3, 7))),
          SectionPlan("IMPRESSION|Impression|CONCLUSION", "list", (Part("rad impression", 1, 3),)), *_END),
     ),
     "progress": Kind(
