@@ -67,8 +67,8 @@ class CrfSettings:
 
     features: str = "strong"
     pos: str = "none"
-    c1: float = 0.1
-    c2: float = 0.1
+    c1: float = 0.02
+    c2: float = 0.02
     max_iterations: int = 100
     min_freq: int = 0
     all_possible_states: bool = False
@@ -119,9 +119,19 @@ class CrfTagger:
 
     @classmethod
     def profiles(cls) -> Mapping[str, CrfSettings]:
-        """Settings by profile name: "default" is tuned, "paper" is CRF++'s default over the paper's features."""
+        """Settings by profile name: "default" is tuned, "paper" is CRF++'s default over the paper's features.
+
+        A weight for every feature and tag is many: 15 million on 270,000 tokens with 15 tags. To save memory, "paper"
+        remembers three gradients only, which changes the way to the optimum but not the optimum.
+        """
         paper = CrfSettings(
-            features="paper", pos="textblob", c1=0.0, c2=0.5, max_iterations=1000, all_possible_states=True
+            features="paper",
+            pos="textblob",
+            c1=0.0,
+            c2=0.5,
+            max_iterations=1000,
+            all_possible_states=True,
+            num_memories=3,
         )
         return {"default": CrfSettings(), "paper": paper}
 

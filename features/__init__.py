@@ -2,12 +2,20 @@
 
 - `tokens`: `Token`, `Sentence`, `tokenize`, `split_sentences`
 - `context`: `ContextWords`, `NGrams`, `SentencePosition`
+- `orthography`: `Shapes`, `Affixes`, `CapitalRun`
+- `patterns`: `Patterns`, expressions of known form such as dates and telephone numbers
+- `lexicons`: `WordClasses`, small lists of the words that announce an identifier
+- `layout`: `Layout`, section, field and place in the note
 - `pos`: `TextBlobTagger`, `NltkTagger`, `POS_BACKENDS`, `PosFeatures`
 - `extractor`: `FeatureSet`, the named sets `PAPER` and `STRONG`, `feature_set`
 """
 
 from features.context import ContextWords, NGrams, SentencePosition
 from features.extractor import FEATURE_SETS, PAPER, STRONG, Extractor, FeatureSet, feature_set
+from features.layout import Layout
+from features.lexicons import WordClasses
+from features.orthography import Affixes, CapitalRun, Shapes
+from features.patterns import Patterns
 from features.pos import POS_BACKENDS, NltkTagger, PosFeatures, PosTag, PosTagger, PosUnavailable, TextBlobTagger
 from features.tokens import Sentence, Token, split_sentences, tokenize
 
@@ -16,19 +24,25 @@ __all__ = [
     "PAPER",
     "POS_BACKENDS",
     "STRONG",
+    "Affixes",
+    "CapitalRun",
     "ContextWords",
     "Extractor",
     "FeatureSet",
+    "Layout",
     "NGrams",
     "NltkTagger",
+    "Patterns",
     "PosFeatures",
     "PosTag",
     "PosTagger",
     "PosUnavailable",
     "Sentence",
     "SentencePosition",
+    "Shapes",
     "TextBlobTagger",
     "Token",
+    "WordClasses",
     "feature_set",
     "split_sentences",
     "tokenize",

@@ -90,6 +90,7 @@ class FeatureSet:
 # only weaken its own penalty, so the n-grams start at two words.
 PAPER = FeatureSet("paper", (ContextWords(window=3), NGrams(sizes=(2, 3), window=2), PosFeatures()))
 
+# What finds PHI better and in more languages: lower-case words, and how words look where they were never seen.
 STRONG = FeatureSet(
     "strong",
     (
