@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Protocol
 
 from features.context import ContextWords, NGrams, SentencePosition
@@ -48,11 +49,9 @@ class FeatureSet:
 
     def extract(self, sentence: Sentence) -> list[list[str]]:
         """The features of each token: T lists of strings."""
-        rows: list[list[str]] = [[] for _ in sentence.tokens]
-        for extractor in self.extractors:
-            for row, features in zip(rows, extractor.extract(sentence), strict=True):
-                row.extend(features)
-        return rows
+        parts: list[list[list[str]]] = [[[] for _ in sentence.tokens]]  # So that a set of no extractors has rows too.
+        parts += [extractor.extract(sentence) for extractor in self.extractors]
+        return [list(chain.from_iterable(rows)) for rows in zip(*parts, strict=True)]
 
     def describe(self) -> list[str]:
         """What is extracted with the part-of-speech tagger there is, one line an extractor."""

@@ -133,6 +133,11 @@ def test_composition_concatenates_in_order() -> None:
     assert both.extract(Sentence.from_words(["a", "b"])) == [["sentence=first", "w[0]=a"], ["sentence=last", "w[0]=b"]]
 
 
+def test_a_set_of_parts_of_speech_alone_has_empty_rows_without_a_tagger() -> None:
+    only = FeatureSet("pos", (PosFeatures(),))
+    assert only.with_pos("none").extract(SENTENCE) == [[], [], [], [], []]
+
+
 NOTES = st.text(st.characters(codec="utf-8") | st.sampled_from(list(" \n:.,/-()#@15Aá🙂")), max_size=60)
 
 
