@@ -44,12 +44,12 @@ class RnnSettings:
     embedding_range: float = 0.25
     init_range: float | None = None
     epochs: int = 25
-    lr: float = 0.02
+    lr: float = 0.06
     final_lr: float = 0.1
     dropout: float = 0.5
     fold_digits: bool = True
     min_count: int = 2
-    word_dropout: float = 0.0
+    word_dropout: float = 2.0
 
     def __post_init__(self) -> None:
         for name in ("window", "hidden", "embedding_dim", "epochs", "min_count"):
@@ -81,7 +81,7 @@ class ElmanSettings(RnnSettings):
     @classmethod
     def paper(cls) -> Self:
         """The paper's E-RNN: Table 3, weights in [-1, 1], random vectors in ±0.25."""
-        return cls(window=11, hidden=100, lr=0.01, final_lr=1.0, init_range=1.0)
+        return cls(window=11, hidden=100, lr=0.01, final_lr=1.0, init_range=1.0, word_dropout=0.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,4 +94,4 @@ class JordanSettings(RnnSettings):
     @classmethod
     def paper(cls) -> Self:
         """The paper's J-RNN: Table 3, weights in [-1, 1], random vectors in ±0.25."""
-        return cls(window=9, hidden=150, lr=0.01, final_lr=1.0, init_range=1.0)
+        return cls(window=9, hidden=150, lr=0.01, final_lr=1.0, init_range=1.0, word_dropout=0.0)
