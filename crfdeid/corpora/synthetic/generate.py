@@ -57,7 +57,7 @@ PROFILES: dict[str, Profile] = {
         notes={"train": 160, "dev": 28, "test": 66},
         unseen_share=0.65,
     ),
-    # yadav2016, Table 2.
+    # yadav2016, Table 2. With four times the notes, more of the names have to be new for the task to stay as open.
     "paper": Profile(
         spans={
             "train": _counts(2262, 1342, 4154, 707, 93, 153, 3200),
@@ -65,7 +65,7 @@ PROFILES: dict[str, Profile] = {
             "test": _counts(236, 164, 498, 59, 19, 13, 264),
         },
         notes={"train": 640, "dev": 52, "test": 66},
-        unseen_share=0.65,
+        unseen_share=0.75,
     ),
 }
 
