@@ -61,8 +61,9 @@ class Sentence(NamedTuple):
 
 
 # Possessive quantifiers: no part of a matched run is ever tried again, so the time is linear in the text. A word ends
-# before a capital that follows two small letters and a third letter.
-_TOKEN = regex.compile(r"\p{L}\p{M}*+(?:(?!(?<=\p{L}\p{Ll}\p{Ll})\p{Lu})\p{L}\p{M}*+)*+|\p{Nd}++|\S\p{M}*+")
+# before a capital that follows two small letters and a third letter. The separators \x1c to \x1f are white space for
+# str.splitlines and str.isspace, though not for \s.
+_TOKEN = regex.compile(r"\p{L}\p{M}*+(?:(?!(?<=\p{L}\p{Ll}\p{Ll})\p{Lu})\p{L}\p{M}*+)*+|\p{Nd}++|[^\s\x1c-\x1f]\p{M}*+")
 
 # A line that continues on the next one: long, and not ended by a mark that closes a sentence or opens a list.
 _WRAPPED_LINE_LENGTH = 60

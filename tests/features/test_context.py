@@ -1,7 +1,7 @@
 """Windows and n-grams of words."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from features import ContextWords, NGrams, Sentence, SentencePosition
@@ -41,6 +41,7 @@ def test_ngrams_are_the_runs_that_lie_within_the_window() -> None:
     ]
 
 
+@settings(deadline=None)
 @given(WORDS, st.integers(1, 4), st.integers(0, 4))
 def test_ngrams_of_any_size_and_window_agree_with_their_definition(words: list[str], size: int, window: int) -> None:
     def word(i: int) -> str:

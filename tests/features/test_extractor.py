@@ -141,7 +141,7 @@ def test_a_set_of_parts_of_speech_alone_has_empty_rows_without_a_tagger() -> Non
 NOTES = st.text(st.characters(codec="utf-8") | st.sampled_from(list(" \n:.,/-()#@15Aá🙂")), max_size=60)
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 @given(NOTES)
 @pytest.mark.parametrize("name", FEATURE_SETS)
 def test_any_text_gets_one_row_a_token_of_named_features(name: str, text: str) -> None:

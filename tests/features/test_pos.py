@@ -27,7 +27,7 @@ def test_textblob_tags_plain_english() -> None:
     assert [tag.chunk for tag in tags] == ["B-NP", "I-NP", "B-VP", "I-VP", "B-PP", "B-NP", "I-NP"]
 
 
-@settings(max_examples=50)
+@settings(max_examples=50, deadline=None)
 @given(st.lists(st.text(min_size=1, max_size=6), max_size=12))
 def test_textblob_gives_one_tag_a_word_whatever_the_words(words: list[str]) -> None:
     assert len(TextBlobTagger().tag(words)) == len(words)

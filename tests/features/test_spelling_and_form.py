@@ -1,7 +1,7 @@
 """Shapes, affixes, runs of capitals, patterns, word classes and layout."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from features import Sentence, split_sentences
@@ -38,6 +38,7 @@ def test_shape(word: str, its_shape: str) -> None:
     assert shape(word) == its_shape
 
 
+@settings(deadline=None)
 @given(st.text(min_size=1, max_size=40))
 def test_the_shape_of_any_word_counts_its_digits_up_to_twelve_in_a_run(word: str) -> None:
     runs = "".join("9" if character.isdigit() else " " for character in word).split()
@@ -120,6 +121,7 @@ def test_a_pattern_says_where_in_it_the_token_stands() -> None:
     assert Patterns().extract(sentence("2014"))[0] == ["pattern[-1]=<s>", "pattern[0]=B-year", "pattern[1]=</s>"]
 
 
+@settings(deadline=None)
 @given(st.text(st.sampled_from(list("0123456789/-.: ()+#@aAmgé")), max_size=60))
 def test_patterns_lie_within_the_sentence_and_do_not_overlap(text: str) -> None:
     for found in split_sentences(text):
