@@ -4,6 +4,7 @@ batches.py           words to ids (`Vocabulary`), sentences to arrays of a few s
 settings.py          what the networks can be told, and the paper's values
 networks/            the equations: elman.py, jordan.py, and the recurrence both share
 training.py          the only training loop
+decoding.py          from scores to tags
 tagger.py            a network as a `crfdeid.tagger.Tagger`
 
 Letters of shapes, in comments and docstrings throughout:

@@ -9,6 +9,8 @@ from typing import Self
 
 from crfdeid.errors import UsageError
 
+DECODINGS = ("valid", "argmax")
+
 
 def _require(name: str, value: float, what: str, holds: Callable[[float], bool]) -> None:
     if not (math.isfinite(value) and holds(value)):
@@ -33,6 +35,8 @@ class RnnSettings:
         min_count: a word seen less often in training has no vector of its own and trains the unknown words' instead.
         word_dropout: a word seen n times is read as unknown with the probability word_dropout / (word_dropout + n),
             drawn anew for every epoch; 0 for never.
+        decoding: "valid" for the most probable sequence of tags that is valid IOB2, "argmax" for the most probable tag
+            at each token by itself.
 
     Raises:
         UsageError: a value cannot work.
@@ -50,6 +54,7 @@ class RnnSettings:
     fold_digits: bool = True
     min_count: int = 2
     word_dropout: float = 2.0
+    decoding: str = "valid"
 
     def __post_init__(self) -> None:
         for name in ("window", "hidden", "embedding_dim", "epochs", "min_count"):
@@ -60,6 +65,8 @@ class RnnSettings:
         _require("dropout", self.dropout, "a number from 0 to below 1", lambda v: 0 <= v < 1)
         _require("embedding_range", self.embedding_range, "a number of 0 or more", lambda v: v >= 0)
         _require("word_dropout", self.word_dropout, "a number of 0 or more", lambda v: v >= 0)
+        if self.decoding not in DECODINGS:
+            raise UsageError(f"unknown decoding '{self.decoding}': choose from {', '.join(DECODINGS)}")
         if self.init_range is not None:
             _require("init_range", self.init_range, "a number above 0", lambda v: v > 0)
 
@@ -81,7 +88,7 @@ class ElmanSettings(RnnSettings):
     @classmethod
     def paper(cls) -> Self:
         """The paper's E-RNN: Table 3, weights in [-1, 1], random vectors in ±0.25."""
-        return cls(window=11, hidden=100, lr=0.01, final_lr=1.0, init_range=1.0, word_dropout=0.0)
+        return cls(window=11, hidden=100, lr=0.01, final_lr=1.0, init_range=1.0, word_dropout=0.0, decoding="argmax")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,4 +101,4 @@ class JordanSettings(RnnSettings):
     @classmethod
     def paper(cls) -> Self:
         """The paper's J-RNN: Table 3, weights in [-1, 1], random vectors in ±0.25."""
-        return cls(window=9, hidden=150, lr=0.01, final_lr=1.0, init_range=1.0, word_dropout=0.0)
+        return cls(window=9, hidden=150, lr=0.01, final_lr=1.0, init_range=1.0, word_dropout=0.0, decoding="argmax")

@@ -21,7 +21,8 @@ from crfdeid.saving import damaged, load_model, save_model
 from crfdeid.scoring import count_tags
 from crfdeid.tagger import FitProgress, OnProgress
 from features.tokens import Sentence
-from rnn.batches import Vocabulary, make_batch, predict_batches
+from rnn.batches import Batch, Vocabulary, make_batch, predict_batches
+from rnn.decoding import predecessors
 from rnn.networks.elman import Elman
 from rnn.networks.jordan import Jordan
 from rnn.settings import ElmanSettings, JordanSettings, RnnSettings
@@ -114,14 +115,15 @@ class RnnTagger(ABC):
         return kept
 
     def predict(self, sentences: Sequence[Sentence]) -> list[list[str]]:
-        """One tag a token, for each sentence: the most probable one at each token."""
+        """One tag a token, for each sentence, chosen as the setting ``decoding`` says."""
         self._require_trained()
         return self._predict(self._weights, sentences)
 
     def _predict(self, weights: Weights, sentences: Sequence[Sentence]) -> list[list[str]]:
         rows: list[list[str]] = [[] for _ in sentences]
-        for members, ids in self._batches(sentences):
-            best = np.asarray(best_tags(self._graph, weights, ids, width=self._settings.window)).tolist()
+        begins = predecessors(self._tags, self._settings.decoding)
+        for members, batch in self._batches(sentences):
+            best = np.asarray(best_tags(self._graph, weights, batch, begins)).tolist()
             for i, row in zip(members, best, strict=False):
                 rows[i] = [self._tags[k] for k in row[: len(sentences[i].tokens)]]
         return rows
@@ -130,17 +132,17 @@ class RnnTagger(ABC):
         """The probability of each tag at each token, for each sentence: [T, K], rows sum to 1."""
         self._require_trained()
         tables = [np.empty((0, len(self._tags)))] * len(sentences)
-        for members, ids in self._batches(sentences):
-            found = np.asarray(posteriors(self._graph, self._weights, ids, width=self._settings.window))
+        for members, batch in self._batches(sentences):
+            found = np.asarray(posteriors(self._graph, self._weights, batch))
             for i, table in zip(members, found, strict=False):
                 tables[i] = table[: len(sentences[i].tokens)]
         return tables
 
-    def _batches(self, sentences: Sequence[Sentence]) -> Iterator[tuple[list[int], np.ndarray]]:
+    def _batches(self, sentences: Sequence[Sentence]) -> Iterator[tuple[list[int], Batch]]:
         rows = [self._vocabulary.ids(sentence.words) for sentence in sentences]
         for members, length, size in predict_batches([len(row) for row in rows]):
-            batch = make_batch([rows[i] for i in members], None, length=length, window=self._settings.window, size=size)
-            yield members, batch.ids
+            part = [rows[i] for i in members]
+            yield members, make_batch(part, None, length=length, window=self._settings.window, size=size)
 
     def save(self, folder: Path) -> None:
         """Write ``model.json`` (settings, tags, vocabulary, checksum) and ``weights.npz``.

@@ -20,6 +20,7 @@ from flax import nnx
 from jax import lax
 
 from rnn.batches import PAD, Batch, Vocabulary, bucket_lengths, make_batch
+from rnn.decoding import best_path
 from rnn.networks.recurrence import context_windows
 
 BUCKET_COST = 1000  # padded tokens an epoch that take as long, over 25 epochs, as compiling for one more length
@@ -204,19 +205,27 @@ def _runs(buckets: Sequence[Batch], random: np.random.Generator) -> list[tuple[B
     return [runs[i] for i in random.permutation(len(runs))]
 
 
-def _scores(graph: Any, weights: Weights, ids: jax.Array, width: int) -> jax.Array:
+def _scores(graph: Any, weights: Weights, batch: Batch) -> jax.Array:
     network = nnx.merge(graph, weights.network)
-    keep = jnp.ones((ids.shape[1] - width + 1, network.U.shape[1]))
-    return jax.vmap(lambda row: network(context_windows(weights.table[row], width), keep))(ids)  # [B, T, K]
+    length = batch.tags.shape[1]
+    width, keep = batch.ids.shape[1] - length + 1, jnp.ones((length, network.U.shape[1]))
+    return jax.vmap(lambda row: network(context_windows(weights.table[row], width), keep))(batch.ids)  # [B, T, K]
 
 
-@partial(jax.jit, static_argnames=("graph", "width"))
-def best_tags(graph: Any, weights: Weights, ids: jax.Array, *, width: int) -> jax.Array:
-    """The most probable tag's id at every token: [B, T + 2m] -> [B, T]."""
-    return jnp.argmax(_scores(graph, weights, ids, width), axis=-1)
+@partial(jax.jit, static_argnames=("graph",))
+def best_tags(graph: Any, weights: Weights, batch: Batch, begins: jax.Array) -> jax.Array:
+    """The tags' ids of some sentences, [B, T]; those beyond a sentence's length mean nothing.
+
+    Args:
+        graph: the network's structure.
+        weights: what is learned.
+        batch: the sentences; their tags are not looked at.
+        begins: which tag must precede which, from `rnn.decoding.predecessors`, [K].
+    """
+    return jax.vmap(best_path, in_axes=(0, 0, None))(_scores(graph, weights, batch), jnp.asarray(batch.lengths), begins)
 
 
-@partial(jax.jit, static_argnames=("graph", "width"))
-def posteriors(graph: Any, weights: Weights, ids: jax.Array, *, width: int) -> jax.Array:
-    """The probability of every tag at every token: [B, T + 2m] -> [B, T, K]."""
-    return jax.nn.softmax(_scores(graph, weights, ids, width))
+@partial(jax.jit, static_argnames=("graph",))
+def posteriors(graph: Any, weights: Weights, batch: Batch) -> jax.Array:
+    """The probability of every tag at every token of some sentences, [B, T, K]."""
+    return jax.nn.softmax(_scores(graph, weights, batch))

@@ -8,6 +8,7 @@ from flax import nnx
 from paper_equations import elman_by_hand, jordan_by_hand, windows_by_hand
 
 from rnn.batches import FIRST_WORD, PAD, Vocabulary, make_batch
+from rnn.decoding import ANY
 from rnn.networks import Elman, Jordan
 from rnn.training import RUN, Schedule, Weights, WordDropout, best_tags, make_buckets, posteriors, train, update_each
 
@@ -122,8 +123,8 @@ def test_dropped_hidden_units_get_no_gradient_and_the_others_are_scaled_up(netwo
 @NETWORKS
 def test_prediction_is_the_equations_whatever_the_padding(network):
     graph, weights = start(network)
-    found = posteriors(graph, weights, BUCKET.ids, width=W)
-    best = best_tags(graph, weights, BUCKET.ids, width=W)
+    found = posteriors(graph, weights, BUCKET)
+    best = best_tags(graph, weights, BUCKET, np.full(K, ANY, np.int32))
     for i, row in enumerate(SENTENCES):
         expected = posteriors_by_hand(network, named(graph, weights), row)
         np.testing.assert_allclose(found[i, : len(row)], expected, rtol=1e-4, atol=1e-6)
