@@ -72,10 +72,8 @@ def main() -> None:
     else:
         train, dev, _ = generate()
     train, dev = map_types(train, arguments.types), map_types(dev, arguments.types)
-    rows = []
-    for setting in arguments.settings:
-        rows.append(measure(setting, train, dev))
-        print(tabulate(rows, HEADERS, floatfmt=("", ".2f", ".2f", ".2f", ".0f", ",.0f")), flush=True)
+    rows = [measure(setting, train, dev) for setting in arguments.settings]
+    print(tabulate(rows, HEADERS, floatfmt=("", ".2f", ".2f", ".2f", ".0f", ",.0f")))
     print(f"\nmost memory: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:,.0f} MiB")
 
 
