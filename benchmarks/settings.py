@@ -60,7 +60,7 @@ def main() -> None:
     parser.add_argument("--types", default="seven")
     parser.add_argument("--profile", default="default")
     parser.add_argument("--seeds", type=int, default=1, help="seeds 0 to N-1, a row each (default: 1)")
-    args = parser.parse_args()
+    args = parser.parse_intermixed_args()
     machine.choose_device("cpu", [args.model])
     corpus = read_corpus(args)
     print(f"{'settings':48} seed      P      R      F  best epoch  seconds")
