@@ -1,4 +1,4 @@
-"""What every test shares: strict JAX shapes, and where the real corpora are."""
+"""What every test shares: strict JAX shapes, patience on a busy machine, and where the real corpora are."""
 
 from __future__ import annotations
 
@@ -7,6 +7,11 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# A busy machine is slow now and then: that is no property of the code.
+settings.register_profile("busy machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("busy machine")
 
 if find_spec("jax"):
     # Read by JAX when a test imports it: shapes of different rank never broadcast by accident.
