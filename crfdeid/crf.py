@@ -20,12 +20,9 @@ Reference:
 from __future__ import annotations
 
 import dataclasses
-import hashlib
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from threading import Lock
 from typing import Any, ClassVar, Self
@@ -35,6 +32,7 @@ import pycrfsuite
 
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import DataError, UsageError
+from crfdeid.saving import RETRAIN, damaged, load_model, save_model
 from crfdeid.tagger import FitProgress, OnProgress
 from features.extractor import FEATURE_SETS, FeatureSet, feature_set
 from features.pos import POS_BACKENDS, PosUnavailable
@@ -42,8 +40,7 @@ from features.tokens import Sentence
 
 # Raised whenever the feature strings or the files change, so that a model never meets features it was not trained on.
 _SCHEMA = 1
-_DESCRIPTION, _WEIGHTS = "model.json", "model.crfsuite"
-_RETRAIN = "train it again, or copy the folder whole"
+_WEIGHTS = "model.crfsuite"
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,18 +202,17 @@ class CrfTagger:
         the notes are.
         """
         self._require_trained()
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / _WEIGHTS).write_bytes(self._weights)
-        description = {
-            "model": "crf",
-            "schema": _SCHEMA,
-            "seed": self._seed,
-            "settings": dataclasses.asdict(self._settings),
-            "tags": self._tags,
-            "weights": _fingerprint(self._weights),
-            "versions": {name: version(name) for name in ("crfdeid", "python-crfsuite", "sklearn-crfsuite")},
-        }
-        (folder / _DESCRIPTION).write_text(json.dumps(description, indent=2) + "\n", encoding="utf-8")
+        save_model(
+            folder,
+            model="crf",
+            schema=_SCHEMA,
+            file=_WEIGHTS,
+            weights=self._weights,
+            libraries=("python-crfsuite", "sklearn-crfsuite"),
+            seed=self._seed,
+            settings=dataclasses.asdict(self._settings),
+            tags=self._tags,
+        )
 
     @classmethod
     def load(cls, folder: Path) -> Self:
@@ -225,23 +221,16 @@ class CrfTagger:
         Raises:
             DataError: the folder holds no such model, one of another version, or a damaged one.
         """
-        path = folder / _DESCRIPTION
+        description, weights = load_model(folder, model="crf", schema=_SCHEMA, file=_WEIGHTS)
         try:
-            description = json.loads(path.read_text(encoding="utf-8"))
-            model, schema, seed = description["model"], description["schema"], int(description["seed"])
-            settings, fingerprint = CrfSettings(**description["settings"]), description["weights"]
-        except FileNotFoundError:
-            raise DataError("no such file: this folder holds no saved model", path=path) from None
+            settings, seed = CrfSettings(**description["settings"]), int(description["seed"])
         except (ValueError, KeyError, TypeError):
-            raise DataError(f"not a saved CRF's description: {_RETRAIN}", path=path) from None
-        if (model, schema) != ("crf", _SCHEMA):
-            raise DataError(f"not a CRF of this version (schema {_SCHEMA}): {_RETRAIN}", path=path)
+            raise damaged(folder) from None
         tagger = cls(settings, seed=seed)
-        weights = _read_weights(folder / _WEIGHTS, fingerprint)
         try:
             tagger._open(weights)
         except ValueError:
-            raise DataError(f"not CRFsuite's model: {_RETRAIN}", path=folder / _WEIGHTS) from None
+            raise DataError(f"not CRFsuite's model: {RETRAIN}", path=folder / _WEIGHTS) from None
         return tagger
 
     def _extract(self, sentence: Sentence) -> list[list[str]]:
@@ -274,18 +263,3 @@ def _trainer(total: int, on_progress: OnProgress | None) -> type[Any]:
                 on_progress(FitProgress(step=self.logparser.last_iteration["num"], total=total))
 
     return Trainer
-
-
-def _fingerprint(weights: bytes) -> dict[str, Any]:
-    return {"file": _WEIGHTS, "bytes": len(weights), "sha256": hashlib.sha256(weights).hexdigest()}
-
-
-def _read_weights(path: Path, fingerprint: Any) -> bytes:
-    """The weights' file, once it is known to be the one that was written: CRFsuite crashes on a damaged file."""
-    try:
-        weights = path.read_bytes()
-    except OSError:
-        raise DataError(f"the model's weights cannot be read: {_RETRAIN}", path=path) from None
-    if _fingerprint(weights) != fingerprint:
-        raise DataError(f"the model's weights are damaged or belong to another model: {_RETRAIN}", path=path)
-    return weights

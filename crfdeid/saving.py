@@ -16,7 +16,7 @@ from typing import Any
 from crfdeid.errors import DataError
 
 DESCRIPTION = "model.json"
-_RETRAIN = "train it again, or copy the folder whole"
+RETRAIN = "train it again, or copy the folder whole"
 
 
 def save_model(
@@ -57,9 +57,9 @@ def read_description(folder: Path) -> dict[str, Any]:
     except (FileNotFoundError, NotADirectoryError):
         raise DataError("no such file: this folder holds no saved model", path=path) from None
     except (OSError, ValueError):
-        raise DataError(f"not a saved model's description: {_RETRAIN}", path=path) from None
+        raise DataError(f"not a saved model's description: {RETRAIN}", path=path) from None
     if not (isinstance(description, dict) and isinstance(description.get("model"), str)):
-        raise DataError(f"not a saved model's description: {_RETRAIN}", path=path)
+        raise DataError(f"not a saved model's description: {RETRAIN}", path=path)
     return description
 
 
@@ -71,21 +71,21 @@ def load_model(folder: Path, *, model: str, schema: int, file: str) -> tuple[Map
     """
     description = read_description(folder)
     if (description["model"], description.get("schema")) != (model, schema):
-        problem = f"not a model of the kind '{model}' and of this version (schema {schema}): {_RETRAIN}"
+        problem = f"not a model of the kind '{model}' and of this version (schema {schema}): {RETRAIN}"
         raise DataError(problem, path=folder / DESCRIPTION)
     path = folder / file
     try:
         weights = path.read_bytes()
     except OSError:
-        raise DataError(f"the model's weights cannot be read: {_RETRAIN}", path=path) from None
+        raise DataError(f"the model's weights cannot be read: {RETRAIN}", path=path) from None
     if _fingerprint(file, weights) != description.get("weights"):
-        raise DataError(f"the model's weights are damaged or belong to another model: {_RETRAIN}", path=path)
+        raise DataError(f"the model's weights are damaged or belong to another model: {RETRAIN}", path=path)
     return description, weights
 
 
 def damaged(folder: Path) -> DataError:
     """The error for a description that lacks what its model needs."""
-    return DataError(f"the model's description is damaged: {_RETRAIN}", path=folder / DESCRIPTION)
+    return DataError(f"the model's description is damaged: {RETRAIN}", path=folder / DESCRIPTION)
 
 
 def _fingerprint(file: str, weights: bytes) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """The CRF against oracles that enumerate every tag sequence, and its files against damage."""
 
+import hashlib
 import itertools
 import json
 import threading
@@ -324,7 +325,9 @@ def test_a_damaged_or_foreign_model_is_refused(damage, tmp_path: Path) -> None:
 
 def test_a_model_file_of_another_kind_is_refused_though_its_checksum_is_right(tmp_path: Path) -> None:
     fitted().save(tmp_path)
-    (tmp_path / "model.crfsuite").write_bytes(b"not a model at all" * 10)
-    damage_description(weights=crf_module._fingerprint(b"not a model at all" * 10))(tmp_path)
+    weights = b"not a model at all" * 10
+    (tmp_path / "model.crfsuite").write_bytes(weights)
+    digest = hashlib.sha256(weights).hexdigest()
+    damage_description(weights={"file": "model.crfsuite", "bytes": len(weights), "sha256": digest})(tmp_path)
     with pytest.raises(DataError, match=r"model\.crfsuite"):
         CrfTagger.load(tmp_path)
