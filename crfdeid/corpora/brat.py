@@ -14,7 +14,7 @@ from crfdeid.corpora.files import build_document, document_file, find_files, rea
 from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError
 
-_ENTITY = re.compile(r"T\S*\t(\S+) (\d+) (\d+)\t(.*)", re.ASCII | re.DOTALL)
+_ENTITY = re.compile(r"T\S*\t(\S+) (\d{1,18}) (\d{1,18})\t(.*)", re.ASCII | re.DOTALL)
 _DISCONTINUOUS = re.compile(r"T\S*\t\S+ \d+ \d+;")
 _OTHER_KINDS = tuple("REAMN#*")
 # brat shows the covered text on one line.

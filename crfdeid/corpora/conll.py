@@ -56,6 +56,7 @@ def recognises(path: Path) -> bool:
 
 def _looks_tagged(path: Path) -> bool:
     lines = [_columns(line) for line in read_head(path).split("\n")[:_SNIFFED_LINES] if line.strip()]
+    lines = [line for line in lines if line[0] != _DOCUMENT_START]
     return bool(lines) and all(len(line) > 1 and _TAG.fullmatch(line[-1]) for line in lines)
 
 
@@ -63,7 +64,7 @@ def read(path: Path) -> list[Document]:
     """The documents of a file, or of every file of a folder, in order; ids are ``<file>:<line>`` unless given.
 
     Raises:
-        DataError: a line has one column, or its last column is no tag.
+        DataError: a line has one column, its last column is no tag, or it holds a carriage return.
     """
     return [
         _document(document_id, sentences)
@@ -78,6 +79,8 @@ def _parts(path: Path, name: str) -> list[tuple[str, list[_Lines]]]:
     within = False
     for number, line in enumerate(read_text(path).split("\n"), start=1):
         columns = _columns(line)
+        if "\r" in line.rstrip("\r"):
+            raise DataError("a carriage return within the line: convert the line ends to LF", path=path, line=number)
         if columns[0] == _DOCUMENT_START:
             named = len(columns) == 3 and columns[1] not in _FILLERS
             parts.append((columns[1] if named else f"{name}:{number}", []))

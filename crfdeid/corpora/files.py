@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from crfdeid.documents import Document, Span
@@ -21,21 +21,52 @@ _HEAD_BYTES = 16384
 def find_files(path: Path, *suffixes: str) -> list[Path]:
     """The data files of a corpus, sorted: the path itself, or what a folder and its subfolders hold.
 
+    Hidden files and folders (``.DS_Store``, ``._note.txt``, ``.git``) are no data.
+
     Args:
         path: a file or a folder.
         suffixes: the endings to take, such as ".xml"; none given means every file but a README, licence and the like.
+
+    Raises:
+        DataError: a folder cannot be read, or a link in it leads to no file: part of the corpus would be left out.
     """
-    if path.is_file():
-        return [path]
-    files = sorted(file for file in path.rglob("*") if file.is_file())
+    try:
+        files = [path] if path.is_file() else sorted(_files_below(path))
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror}", path=path) from None
+    if files == [path]:
+        return files
     if suffixes:
         return [file for file in files if file.suffix.lower() in suffixes]
     return [file for file in files if file.stem.lower() not in _COMPANION_STEMS]
 
 
+def _files_below(folder: Path) -> Iterator[Path]:
+    for entry in folder.iterdir():
+        if entry.name.startswith("."):
+            continue
+        if entry.is_file():
+            yield entry
+        elif entry.is_symlink():
+            raise DataError(
+                "a link that leads to no file: remove it, or put what it stands for in its place", path=entry
+            )
+        elif entry.is_dir():
+            yield from _files_below(entry)
+
+
 def relative_name(file: Path, root: Path) -> str:
-    """A file's name below the corpus folder, with forward slashes; its bare name where it is the corpus."""
-    return file.name if file == root else file.relative_to(root).as_posix()
+    """A file's name below the corpus folder, with forward slashes; its bare name where it is the corpus.
+
+    Raises:
+        DataError: the name is not UTF-8, so that no results could name the document.
+    """
+    name = file.name if file == root else file.relative_to(root).as_posix()
+    try:
+        name.encode("utf-8")
+    except UnicodeEncodeError:
+        raise DataError("a file name that is not UTF-8: rename the file", path=repr(str(file))) from None
+    return name
 
 
 def relative_stem(file: Path, root: Path) -> str:
@@ -66,9 +97,17 @@ def read_text(path: Path, *, keep_mark: bool = False) -> str:
 
 
 def read_head(path: Path) -> str:
-    """The beginning of a file, for recognising its format; what is not UTF-8 is replaced, not refused."""
-    with path.open("rb") as stream:
-        return stream.read(_HEAD_BYTES).decode("utf-8", errors="replace").removeprefix("\ufeff")
+    """The beginning of a file, for recognising its format; what is not UTF-8 is replaced, not refused.
+
+    Raises:
+        DataError: the file cannot be read.
+    """
+    try:
+        with path.open("rb") as stream:
+            head = stream.read(_HEAD_BYTES)
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror}", path=path) from None
+    return head.decode("utf-8", errors="replace").removeprefix("\ufeff")
 
 
 def build_document(
@@ -100,13 +139,14 @@ def require_characters(document: Document, *, path: Path | None = None, line: in
 
 
 def document_file(folder: Path, document_id: str, suffix: str) -> Path:
-    """Where a document's file goes: its id below the folder, never outside it.
+    """Where a document's file goes: its id below the folder, never outside it and never hidden.
 
     Raises:
         DataError: the id cannot be a file's name.
     """
     name = PurePosixPath(document_id)
-    plain = document_id == name.as_posix() and not name.is_absolute() and ".." not in name.parts
+    hidden = any(part.startswith(".") for part in name.parts)  # ".." among them
+    plain = document_id == name.as_posix() and not name.is_absolute() and not hidden
     if not name.parts or not plain or "\\" in document_id or not document_id.isprintable():
         raise DataError(f"the document id {document_id!r} cannot be a file's name: rename the document")
     return folder / f"{document_id}{suffix}"

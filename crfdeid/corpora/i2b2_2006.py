@@ -45,7 +45,7 @@ def _document(record: Element, path: Path) -> Document:
     for phi in text_element:
         covered, label = phi.text or "", phi.get("TYPE")
         if phi.tag != "PHI" or len(phi) or not label:
-            problem = f"record {document_id}: expected <PHI TYPE=...> with nothing nested in it, found <{phi.tag}>"
+            problem = f"record {document_id}: expected <PHI TYPE=...> with nothing nested in it, found other markup"
             raise DataError(problem, path=path, offset=end)
         spans.append(Span(end, end + len(covered), label))
         pieces += [covered, phi.tail or ""]

@@ -28,7 +28,7 @@ from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError
 
 _STANDOFF = re.compile(r"<TEXT>\s*<!\[CDATA\[|<TAGS\b")
-_OFFSET = re.compile(r"\d+", re.ASCII)
+_OFFSET = re.compile(r"\d{1,18}", re.ASCII)
 # An attribute's line ends and tabs are read as spaces unless they were escaped (XML 1.0, section 3.3.3).
 _AS_ATTRIBUTE = str.maketrans("\r\n\t", "   ")
 
@@ -90,7 +90,8 @@ def _parsed(source: str, path: Path, document_id: str) -> Document:
 def _span(tag: Element, text: str, path: Path) -> Span:
     start, end, label = (tag.get(name, "") for name in ("start", "end", "TYPE"))
     if not (_OFFSET.fullmatch(start) and _OFFSET.fullmatch(end) and label):
-        raise DataError(f"a {tag.tag} tag without a start, end or TYPE: add them", path=path)
+        problem = "a tag in TAGS without a TYPE, or whose start or end is no offset: correct it"
+        raise DataError(problem, path=path)
     span = Span(int(start), int(end), label)
     covered = tag.get("text")
     if covered is not None and text[span.start : span.end].translate(_AS_ATTRIBUTE) != covered.translate(_AS_ATTRIBUTE):

@@ -1,5 +1,6 @@
 """Reading, recognising and refusing corpora, whatever their format. Every text here is invented."""
 
+import os
 import re
 import subprocess
 import sys
@@ -114,6 +115,63 @@ def test_documents_come_in_one_order_whatever_order_they_were_written_in(tmp_pat
     write_corpus(documents, tmp_path / "one", format="brat")
     write_corpus(documents[::-1], tmp_path / "two", format="brat")
     assert [d.id for d in read_corpus(tmp_path / "one")] == [d.id for d in read_corpus(tmp_path / "two")]
+
+
+def test_hidden_files_are_no_data(tmp_path):
+    folder = put(tmp_path / ".home" / "corpus", SAMPLES["brat"])
+    put(folder, {".DS_Store": b"\xff", "._a.txt": b"\xff", "._a.ann": b"\xff", ".git/b.txt": "", "sub/.c.ann": ""})
+    assert [d.id for d in read_corpus(folder)] == ["a"]
+
+
+@pytest.mark.parametrize("target", ["nowhere", "link", "."])
+def test_a_link_that_would_leave_documents_out_is_refused(target, tmp_path):
+    put(tmp_path, SAMPLES["brat"])
+    (tmp_path / "link").symlink_to(target)
+    with pytest.raises(DataError, match=r"link: a link that leads to no file"):
+        read_corpus(tmp_path)
+
+
+def test_links_to_files_and_to_the_corpus_are_followed(tmp_path):
+    put(tmp_path / "there", SAMPLES["brat"])
+    (tmp_path / "corpus").mkdir()
+    for name in SAMPLES["brat"]:
+        (tmp_path / "corpus" / name).symlink_to(tmp_path / "there" / name)
+    (tmp_path / "link").symlink_to("corpus")
+    assert [d.id for d in read_corpus(tmp_path / "link")] == ["a"]
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_file_or_folder_that_we_may_not_read_is_named(name, tmp_path, monkeypatch):
+    def refuse(*_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    put(tmp_path / "corpus" / "sub", SAMPLES[name])
+    for method in ("iterdir", "read_bytes"):
+        with monkeypatch.context() as patched:
+            patched.setattr(Path, method, refuse)
+            with pytest.raises(DataError, match=r"corpus.*: cannot be read: Permission denied$"):
+                read_corpus(tmp_path / "corpus", format=name)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="macOS has no such file names")
+def test_a_file_name_that_is_not_utf8_is_refused_before_it_becomes_an_id(tmp_path):
+    for file, content in SAMPLES["brat"].items():
+        Path(os.fsdecode(os.fsencode(tmp_path) + b"/n\xe9" + file.encode())).write_text(content)
+    with pytest.raises(DataError, match="a file name that is not UTF-8: rename the file"):
+        read_corpus(tmp_path)
+
+
+def test_document_start_lines_without_a_tag_are_recognised(tmp_path):
+    put(tmp_path, {"a.txt": "-DOCSTART-\n\nDr. O\nDoe B-DOCTOR\n\n-DOCSTART-\n\nx O\n"})
+    assert [d.text for d in read_corpus(tmp_path)] == ["Dr. Doe", "x"]
+
+
+@pytest.mark.parametrize("name", ["../a", "/a", "a/../b", ".a", "a/.b", "..", ".", "", "a//b", "a/", "a\\b", "a\nb"])
+def test_an_id_leads_to_no_file_outside_or_hidden(name, tmp_path):
+    for format in ("brat", "i2b2-2014"):
+        with pytest.raises(DataError, match="cannot be a file's name"):
+            write_corpus([Document(name, "x")], tmp_path / "out", format=format)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_an_id_that_stands_twice_is_refused(tmp_path):

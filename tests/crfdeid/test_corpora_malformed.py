@@ -46,12 +46,27 @@ MALFORMED = {
     "2014: no offset": (
         "i2b2-2014",
         {"a.xml": STANDOFF.format(text="Doe", tags='<NAME TYPE="DOCTOR"/>')},
-        r"a\.xml: a NAME tag",
+        r"a\.xml: a tag in TAGS without a TYPE",
     ),
     "2014: negative": (
         "i2b2-2014",
         {"a.xml": STANDOFF.format(text="Doe", tags=DOE.format(start=-3, end=3))},
-        r"a\.xml: a NAME tag without a start",
+        r"a\.xml: a tag in TAGS",
+    ),
+    "brat: huge offset": (
+        "brat",
+        {"a.txt": "Doe", "a.ann": f"T1\tDOCTOR 0 {'9' * 5000}\tDoe\n"},
+        r"a\.ann, line 1: not a brat line",
+    ),
+    "2014: huge offset": (
+        "i2b2-2014",
+        {"a.xml": STANDOFF.format(text="Doe", tags=DOE.format(start=0, end="9" * 5000))},
+        r"a\.xml: a tag in TAGS",
+    ),
+    "2014: stray tag": (
+        "i2b2-2014",
+        {"a.xml": STANDOFF.format(text="Doe", tags="<Doe/>")},
+        r"a\.xml: a tag in TAGS",
     ),
     "2014: outside": (
         "i2b2-2014",
@@ -76,7 +91,16 @@ MALFORMED = {
         r"a\.xml, offset 4: record 1: expected <PHI",
     ),
     "2006: no TYPE": ("i2b2-2006", {"a.xml": INLINE.format(text="Dr. <PHI>Doe</PHI>")}, r"a\.xml, offset 4: record 1"),
-    "2006: other": ("i2b2-2006", {"a.xml": INLINE.format(text="Dr. <B>Doe</B>")}, r"a\.xml, offset 4: .*found <B>"),
+    "2006: other": (
+        "i2b2-2006",
+        {"a.xml": INLINE.format(text="Dr. <B>Doe</B>")},
+        r"a\.xml, offset 4: .*found other markup",
+    ),
+    "2006: stray tag": (
+        "i2b2-2006",
+        {"a.xml": INLINE.format(text="Dr. <Doe/>")},
+        r"a\.xml, offset 4: record 1",
+    ),
     "2006: empty": (
         "i2b2-2006",
         {"a.xml": INLINE.format(text='Dr. <PHI TYPE="ID"/>')},
@@ -91,6 +115,11 @@ MALFORMED = {
     "conll: no token": ("conll", {"a.conll": "\tO\n"}, r"a\.conll, line 1: expected a token and its tag"),
     "conll: no tag": ("conll", {"a.conll": "Dr.\tO\nDoe\tNNP\n"}, r"a\.conll, line 2: the last column is no tag"),
     "conll: no type": ("conll", {"a.conll": "Doe\tB-\n"}, r"a\.conll, line 1: the last column is no tag"),
+    "conll: only carriage returns": (
+        "conll",
+        {"a.conll": "Dr.\tO\rDoe\tB-DOCTOR\r\rx\tO\r"},
+        r"a\.conll, line 1: a carriage return",
+    ),
     "jsonl: not JSON": ("jsonl", {"a.jsonl": _JSON % "" + "\n{'id'}\n"}, r"a\.jsonl, line 2: not valid JSON"),
     "jsonl: deep": ("jsonl", {"a.jsonl": "[" * 100_000}, r"a\.jsonl, line 1: not valid JSON"),
     "jsonl: not an object": ("jsonl", {"a.jsonl": "3\n"}, r"a\.jsonl, line 1: expected"),
