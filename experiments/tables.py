@@ -190,6 +190,7 @@ def time_table(results: Results) -> Table:
     machine = results["environment"]
     notes = [
         f"Device: {machine['device']}; {machine['jobs']} trained at the same time on {machine['cores']} cores.",
+        "Tagging includes what a model compiles when it first meets sentences of some length.",
         f"Reading the corpus took {machine['corpus_seconds']:.1f} s, everything {machine['total_seconds']:.1f} s.",
     ]
     return Table("Time", cells, (*notes, *_mean_note(results)))

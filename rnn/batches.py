@@ -150,7 +150,7 @@ def bucket_lengths(lengths: Sequence[int], *, buckets: int = 8, cost: int = 0) -
 
 
 # Prediction has its own few shapes, the same for every call, so that little is compiled and no sentence's result
-# depends on its company: lengths 8, 12, 16, 24, 32, …, and for each of them a batch of few rows and one of many.
+# depends on its company: lengths 8, 16, 32, 64, …, and for each of them a batch of few rows and one of many.
 _FEW = 4
 _MANY_TOKENS = 2048
 
@@ -172,7 +172,5 @@ def predict_batches(lengths: Sequence[int]) -> Iterator[tuple[list[int], int, in
 
 
 def padded_length(length: int) -> int:
-    """The smallest of 8, 12, 16, 24, 32, 48, … (powers of two and one and a half times them) that is not less."""
-    power = max(8, 1 << (length - 1).bit_length())
-    shorter = power * 3 // 4
-    return shorter if length <= shorter and power > 8 else power
+    """The smallest power of two from 8 that is not less."""
+    return max(8, 1 << (length - 1).bit_length())
