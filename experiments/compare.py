@@ -6,12 +6,17 @@ do the work.
 
 from __future__ import annotations
 
+import contextlib
+import io
+import os
+import signal
 import sys
 import time
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
+from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Any
 
 from crfdeid.errors import DataError, UsageError
@@ -30,17 +35,48 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command.
 
     Returns:
-        The exit code: 0, 1 for data that cannot be read, 2 for an option that cannot work, 130 when interrupted.
+        The exit code: 0, 1 for data that cannot be read and whatever the system refuses, 2 for an option that cannot
+        work, 130 when interrupted, 141 when nobody reads the output any more, 143 when told to end.
     """
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # A terminal without "±" shows \xb1.
+    told = signal.signal(signal.SIGTERM, _end) if current_thread() is main_thread() else None
     try:
         compare(parse(argv))
+        if sys.stdout:
+            sys.stdout.flush()
     except (DataError, UsageError) as problem:
         print(f"error: {problem}", file=sys.stderr)
         return 1 if isinstance(problem, DataError) else 2
     except KeyboardInterrupt:
         print("error: interrupted: there are no results", file=sys.stderr)
         return 130
+    except BrokenPipeError:  # Its reader has gone, as of `| head`.
+        _discard_output()
+        return 141
+    except OSError as problem:  # Such as a full disk. It names files only.
+        print(f"error: {problem}", file=sys.stderr)
+        _discard_output()
+        return 1
+    except MemoryError:
+        print("error: out of memory: give --jobs 1, smaller networks or fewer documents", file=sys.stderr)
+        return 1
+    finally:
+        if told is not None:
+            signal.signal(signal.SIGTERM, told)
     return 0
+
+
+def _end(number: int, _: object) -> None:
+    """Leave by way of an exception when told to end, so that the processes that train are ended too."""
+    sys.exit(128 + number)
+
+
+def _discard_output() -> None:
+    """Drop what is still to be written: Python would try again on its way out, and complain."""
+    if sys.stdout:
+        with contextlib.suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def compare(options: Namespace) -> dict[str, Any]:
@@ -65,6 +101,7 @@ def compare(options: Namespace) -> dict[str, Any]:
     jobs = _jobs(options.jobs, len(cells), device)
     _make_folder(options.out)
     corpus = _corpus(options)
+    _claim_folder(options.out)
     read = time.perf_counter()
     environment = data.describe_environment(device=device, jobs=jobs, corpus_seconds=read - started)
     before = data.assemble(corpus=corpus, command=_command(options), settings=settings, environment=environment)
@@ -105,6 +142,18 @@ def _make_folder(folder: Path | None) -> None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"--out: {folder} cannot be made: {error.strerror}") from None
+
+
+def _claim_folder(folder: Path | None) -> None:
+    """Begin the output, once the data are known to be good: nobody else may, and what cannot be written shows now."""
+    if folder is None:
+        return
+    try:
+        (folder / "predictions").mkdir(mode=0o700)
+    except FileExistsError:
+        raise UsageError(f"--out: {folder} is in use by another run: name a new folder") from None
+    except OSError as error:
+        raise UsageError(f"--out: {folder} cannot be written to: {error.strerror}") from None
 
 
 def _corpus(options: Namespace) -> Corpus:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NoReturn, TypeVar
@@ -29,6 +30,8 @@ exit codes: 0 done, 1 data that cannot be read, 2 an option that cannot work, 13
 
 _Value = TypeVar("_Value", int, str)
 
+_SEEDS = 2**32  # JAX takes 32 bits of a seed: larger ones would repeat those below, or fail.
+
 # Options that replace the setting of the same name in every model that has one.
 SETTINGS = ("features", "pos", "window", "hidden", "epochs", "lr")
 
@@ -46,14 +49,25 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
                 raise UsageError(f"--{name} needs --train: without it the synthetic corpus is used")
     elif options.corpus_seed is not None:
         raise UsageError("--corpus-seed is for the synthetic corpus: leave it out, or leave out --train")
+    _check_paths(options)
+    return options
+
+
+def _check_paths(options: argparse.Namespace) -> None:
+    out = options.out
     for name in ("train", "dev", "test"):
         path = getattr(options, name)
-        if path is not None and not path.exists():
+        if path is None:
+            continue
+        if not os.path.exists(path):  # noqa: PTH110  Path.exists raises for a name that is too long.
             raise UsageError(f"--{name}: no such file or folder: {path}")
-    out = options.out
-    if out is not None and out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise UsageError(f"--out: {out} is not an empty folder: name a new one, nothing is overwritten")
-    return options
+        if out is not None and path.is_dir() and out.resolve().is_relative_to(path.resolve()):
+            raise UsageError(f"--out: {out} lies in the folder of --{name}: name one outside, or results become data")
+    try:
+        if out is not None and out.exists() and (not out.is_dir() or any(out.iterdir())):
+            raise UsageError(f"--out: {out} is not an empty folder: name a new one, nothing is overwritten")
+    except OSError as error:
+        raise UsageError(f"--out: {out} cannot be used: {error.strerror}") from None
 
 
 class _Parser(argparse.ArgumentParser):
@@ -96,7 +110,7 @@ def _add_corpus(group: argparse._ArgumentGroup) -> None:
         "a fixed seed)",
         "test": "documents to score (default: those of the development set, and the results say so)",
     }.items():
-        group.add_argument(f"--{name}", type=Path, metavar="PATH", help=text)
+        group.add_argument(f"--{name}", type=_path, metavar="PATH", help=text)
     group.add_argument("--format", choices=("auto", *FORMATS), help="their format (default: auto)")
     text = "the paper's seven subtypes, all types the corpus has, or one type for all (default: seven)"
     group.add_argument("--types", choices=TYPES, default="seven", help=text)
@@ -118,7 +132,7 @@ def _add_work(group: argparse._ArgumentGroup) -> None:
     text = "models trained at the same time, which changes no result (default: one a core, on a GPU 1)"
     group.add_argument("--jobs", type=_count_from(1), metavar="N", help=text)
     text = "new folder for tables.md, results.json, predictions and fitted models"
-    group.add_argument("--out", type=Path, metavar="DIR", help=text)
+    group.add_argument("--out", type=_path, metavar="DIR", help=text)
     text = "print errors in their text even of a real corpus, where that text is PHI"
     group.add_argument("--show-examples", action="store_true", help=text)
 
@@ -131,6 +145,16 @@ def _models(text: str) -> list[str]:
     return _without_repeats(names, text)
 
 
+def _path(text: str) -> Path:
+    if not text:
+        raise argparse.ArgumentTypeError("an empty name: give a file or a folder")
+    try:
+        text.encode("utf-8")  # The results name it.
+    except UnicodeEncodeError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not UTF-8: rename it, or give a path relative to it") from None
+    return Path(text)
+
+
 def _seeds(text: str) -> list[int]:
     try:
         numbers = [int(part) for part in text.removesuffix(",").split(",")]
@@ -138,6 +162,8 @@ def _seeds(text: str) -> list[int]:
         numbers = [-1]
     if min(numbers) < 0:
         raise argparse.ArgumentTypeError(f"'{text}' is neither a number of seeds nor a list of them such as 3,7")
+    if max(numbers) >= _SEEDS:
+        raise argparse.ArgumentTypeError(f"'{text}' is too large: seeds are numbers below {_SEEDS}")
     if "," in text or numbers == [0]:  # no seeds at all would be no experiment: 0 means the seed 0
         return _without_repeats(numbers, text)
     return list(range(numbers[0]))

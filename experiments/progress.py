@@ -22,7 +22,7 @@ class Bars:
     """
 
     def __init__(self, cells: int) -> None:
-        self._quiet = not sys.stderr.isatty()
+        self._quiet = sys.stderr is None or not sys.stderr.isatty()
         self._total = self._bar("models trained", cells)
         self._running: dict[Cell, tqdm[NoReturn]] = {}
 

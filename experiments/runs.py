@@ -5,15 +5,17 @@ from __future__ import annotations
 import dataclasses
 import math
 import multiprocessing
+import os
 import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing.queues import SimpleQueue
 from pathlib import Path
-from threading import Thread
+from threading import Thread, current_thread, main_thread
 from typing import Any, NamedTuple
 
 from crfdeid.bio import Repair, decode
@@ -25,6 +27,7 @@ from crfdeid.tagger import FitProgress, Tagger
 from experiments.splits import Corpus, Split
 
 REPAIR: Repair = "begin"
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 OnProgress = Callable[["Cell", FitProgress], None]
 
@@ -152,7 +155,7 @@ def save_model(tagger: Tagger, folder: Path) -> None:
     """
     partial = folder.with_name(f".{folder.name}.partial")
     try:
-        partial.mkdir(parents=True)
+        partial.mkdir(mode=0o700, parents=True)
         tagger.save(partial)
         partial.replace(folder)
     except OSError as error:
@@ -187,7 +190,9 @@ def run_cells(
     others = set(multiprocessing.active_children())
     pool = ProcessPoolExecutor(min(jobs, len(cells)), context, _start_worker, (corpus, plan, queue))
     try:
-        for future in as_completed([pool.submit(_run_in_worker, cell) for cell in cells]):
+        with _signals_held():
+            futures = [pool.submit(_run_in_worker, cell) for cell in cells]
+        for future in as_completed(futures):
             yield future.result()
     except BrokenProcessPool:
         raise DataError("a training process was ended from outside; if memory ran out, give --jobs 1") from None
@@ -196,11 +201,30 @@ def run_cells(
         # ended process may have held the queue's lock.
         pool.shutdown(wait=False, cancel_futures=True)
         for process in set(multiprocessing.active_children()) - others:
-            process.terminate()
+            process.kill()
         raise
     pool.shutdown()
     queue.put(None)
     listener.join()
+
+
+@contextmanager
+def _signals_held() -> Iterator[None]:
+    """Let Ctrl-C wait while processes are started, in them too: interrupted half-way, they hang or complain."""
+    held: list[int] = []
+    handlers = {}
+    if current_thread() is main_thread():
+        # A signal blocked here can still reach another thread, and Python runs its handler here all the same.
+        handlers = {number: signal.signal(number, lambda number, _: held.append(number)) for number in _SIGNALS}
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)  # The new processes inherit it.
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+    for waiting in held:
+        signal.raise_signal(waiting)
 
 
 def _listen(queue: SimpleQueue[Any], follow: OnProgress) -> None:
@@ -216,7 +240,17 @@ def _start_worker(corpus: Corpus, plan: Plan, queue: SimpleQueue[Any]) -> None:
     global _shared  # noqa: PLW0603
     # Ctrl-C reaches the whole process group; the parent alone answers it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
+    Thread(target=_end_with_parent, daemon=True).start()
     _shared = corpus, plan, queue
+
+
+def _end_with_parent() -> None:
+    """A parent that is killed cannot end its processes: they would train on, and then wait for ever."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _run_in_worker(cell: Cell) -> Run:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import stat
 import subprocess
@@ -289,6 +290,99 @@ def interruptible() -> Iterator[Callable[[list[str]], subprocess.Popen[str]]]:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
+
+
+def run_in_shell(line: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """The command, as COMMAND in a line of bash, with a tiny corpus."""
+    words = [sys.executable, "-m", "experiments.compare", "--models", "crf", "--show-examples"]
+    words += ["--train", str(folder / "train.jsonl"), "--dev", str(folder / "dev.jsonl")]
+    script = "set -o pipefail\n" + line.replace("COMMAND", shlex.join(words))
+    variables = {**os.environ, **environment}
+    return subprocess.run(["bash", "-c", script], capture_output=True, text=True, env=variables, check=False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("line", "code", "error"),
+    [
+        ("COMMAND | head -1", 141, ""),
+        ("COMMAND >&-", 0, ""),
+        ("COMMAND 2>&-", 0, ""),
+        pytest.param(
+            "COMMAND >/dev/full",
+            1,
+            "error: [Errno 28] No space left on device\n",
+            marks=pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here"),
+        ),
+    ],
+)
+def test_output_that_goes_nowhere_is_no_traceback(line: str, code: int, error: str, corpus_folder: Path) -> None:
+    done = run_in_shell(line, corpus_folder)
+    assert (done.returncode, done.stderr) == (code, error)
+
+
+@pytest.mark.slow
+def test_a_terminal_that_knows_ascii_only_shows_everything(corpus_folder: Path) -> None:
+    done = run_in_shell("COMMAND --seeds 2", corpus_folder, PYTHONIOENCODING="ascii")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert r"\xb1" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("problem", "says"),
+    [
+        (OSError(28, "No space left on device", "here"), "error: [Errno 28] No space left on device: 'here'\n"),
+        (MemoryError("Doe"), "error: out of memory: give --jobs 1, smaller networks or fewer documents\n"),
+    ],
+)
+def test_what_the_system_refuses_is_one_line(
+    problem: Exception, says: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(_: object) -> None:
+        raise problem
+
+    monkeypatch.setattr("experiments.compare.compare", fail)
+    assert main(["--models", "crf"]) == 1
+    assert capsys.readouterr().err == says
+
+
+def test_two_commands_do_not_share_an_output_folder(
+    corpus_folder: Path, tmp_path: Path, memory_model: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "results"
+    argv = ["--models", "memory", "--jobs", "1", "--out", str(out), *corpus_options(corpus_folder)]
+    # The other command begins while this one reads its corpus.
+    monkeypatch.setattr("experiments.compare._make_folder", lambda folder: (folder / "predictions").mkdir(parents=True))
+    assert main(argv) == 2
+    assert [path.name for path in out.rglob("*")] == ["predictions"]
+
+
+def test_data_that_cannot_be_read_leave_the_output_folder_free(corpus_folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "results"
+    (corpus_folder / "train.jsonl").write_text("{", "utf-8")
+    assert main(["--models", "crf", "--out", str(out), *corpus_options(corpus_folder)]) == 1
+    assert list(out.iterdir()) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGKILL, -9)])
+def test_no_process_trains_on_when_the_command_is_ended(
+    number: signal.Signals,
+    code: int,
+    corpus_folder: Path,
+    interruptible: Callable[[list[str]], subprocess.Popen[str]],
+    tmp_path: Path,
+) -> None:
+    out = tmp_path / "results"
+    argv = ["--models", "crf", "--profile", "paper", "--seeds", "2000", "--jobs", "2", "--out", str(out)]
+    process = interruptible([*argv, *corpus_options(corpus_folder)])
+    while not list(out.glob("predictions/crf/*.jsonl")):
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.send_signal(number)
+    # Until every process that holds the pipes has gone.
+    process.communicate(timeout=30)
+    assert process.returncode == code
 
 
 @pytest.mark.slow
