@@ -24,6 +24,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import gettempdir
 from threading import Lock
 from typing import Any, ClassVar, Self
 
@@ -169,7 +170,11 @@ class CrfTagger:
         crf = CRF(algorithm="lbfgs", trainer_cls=_trainer(self._settings.max_iterations, on_progress), **options)
         # A generator: the features of one sentence at a time are strings, the rest are CRFsuite's integers.
         crf.fit((self._extract(item.sentence) for item in labelled), (item.tags for item in labelled))
-        self._open(Path(crf.modelfile.name).read_bytes())
+        try:
+            self._open(Path(crf.modelfile.name).read_bytes())
+        except (OSError, ValueError):
+            problem = "CRFsuite could not write its model: make room there, or set TMPDIR to a folder with room"
+            raise DataError(problem, path=gettempdir()) from None
 
     def predict(self, sentences: Sequence[Sentence]) -> list[list[str]]:
         """One tag a token, for each sentence: the most probable sequence (Viterbi)."""

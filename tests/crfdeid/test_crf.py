@@ -331,3 +331,10 @@ def test_a_model_file_of_another_kind_is_refused_though_its_checksum_is_right(tm
     damage_description(weights={"file": "model.crfsuite", "bytes": len(weights), "sha256": digest})(tmp_path)
     with pytest.raises(DataError, match=r"model\.crfsuite"):
         CrfTagger.load(tmp_path)
+
+
+@pytest.mark.parametrize("written", [b"", b"lCRF", b"lCRF" + bytes(40)])
+def test_a_full_temporary_folder_is_named(written, monkeypatch):
+    monkeypatch.setattr(Path, "read_bytes", lambda self: written)
+    with pytest.raises(DataError, match="CRFsuite could not write its model: make room there"):
+        fitted()
