@@ -11,6 +11,7 @@ all windows of a sentence. The rounds alternate, so that a noisy machine is unki
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import statistics
 import time
@@ -54,7 +55,7 @@ def ours(args: argparse.Namespace, words: Sentences, tags: Sentences) -> Callabl
         Weights(table, state),
         make_buckets(words, tags, window=args.window),
         drop,
-        Schedule(epochs=args.rounds + 1, learning_rate=RATE, final_rate=1.0, dropout=DROPOUT),
+        Schedule(epochs=args.rounds + 1, learning_rate=RATE, final_rate=1.0, dropout=DROPOUT, max_norm=math.inf),
         seed=args.seed,
     )
 
@@ -106,14 +107,14 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name, value, text in (
-        ("sentences", 1000, "sentences an epoch"),
+        ("sentences", 3000, "sentences an epoch"),
         ("length", 14, "mean length in words"),
         ("words", 20_000, "rows of the embedding table"),
         ("dim", 300, "size of a word vector"),
         ("window", 11, "words in a context window"),
         ("hidden", 100, "hidden units"),
         ("tags", 15, "tags"),
-        ("rounds", 7, "epochs of each, in turn, after one to warm up"),
+        ("rounds", 5, "epochs of each, in turn, after one to warm up"),
         ("seed", 0, "random seed"),
     ):
         parser.add_argument(f"--{name}", type=int, default=value, help=f"{text} (default: {value})")

@@ -31,6 +31,8 @@ class RnnSettings:
         lr: the learning rate of the first epoch.
         final_lr: the last epoch's learning rate as a share of the first's; linear in between. 1 keeps it constant.
         dropout: the probability with which a hidden unit is left out before the softmax layer.
+        max_norm: the longest a sentence's gradient may be, in Euclidean length, before it is shortened; None for any.
+            A very long sentence would otherwise throw the weights where nothing is learned any more.
         fold_digits: whether every digit is read as 0.
         min_count: a word seen less often in training has no vector of its own and trains the unknown words' instead.
         word_dropout: a word seen n times is read as unknown with the probability word_dropout / (word_dropout + n),
@@ -51,6 +53,7 @@ class RnnSettings:
     lr: float = 0.06
     final_lr: float = 0.1
     dropout: float = 0.5
+    max_norm: float | None = 50.0
     fold_digits: bool = True
     min_count: int = 2
     word_dropout: float = 2.0
@@ -67,8 +70,10 @@ class RnnSettings:
         _require("word_dropout", self.word_dropout, "a number of 0 or more", lambda v: v >= 0)
         if self.decoding not in DECODINGS:
             raise UsageError(f"unknown decoding '{self.decoding}': choose from {', '.join(DECODINGS)}")
-        if self.init_range is not None:
-            _require("init_range", self.init_range, "a number above 0", lambda v: v > 0)
+        for name in ("init_range", "max_norm"):
+            value = getattr(self, name)
+            if value is not None:
+                _require(name, value, "a number above 0", lambda v: v > 0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,7 +93,16 @@ class ElmanSettings(RnnSettings):
     @classmethod
     def paper(cls) -> Self:
         """The paper's E-RNN: Table 3, weights in [-1, 1], random vectors in ±0.25."""
-        return cls(window=11, hidden=100, lr=0.01, final_lr=1.0, init_range=1.0, word_dropout=0.0, decoding="argmax")
+        return cls(
+            window=11,
+            hidden=100,
+            lr=0.01,
+            final_lr=1.0,
+            init_range=1.0,
+            word_dropout=0.0,
+            decoding="argmax",
+            max_norm=None,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,4 +115,13 @@ class JordanSettings(RnnSettings):
     @classmethod
     def paper(cls) -> Self:
         """The paper's J-RNN: Table 3, weights in [-1, 1], random vectors in ±0.25."""
-        return cls(window=9, hidden=150, lr=0.01, final_lr=1.0, init_range=1.0, word_dropout=0.0, decoding="argmax")
+        return cls(
+            window=9,
+            hidden=150,
+            lr=0.01,
+            final_lr=1.0,
+            init_range=1.0,
+            word_dropout=0.0,
+            decoding="argmax",
+            max_norm=None,
+        )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import io
+import math
 import zipfile
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
@@ -99,7 +100,8 @@ class RnnTagger(ABC):
         tag_ids = {tag: k for k, tag in enumerate(self._tags)}
         rows = [self._vocabulary.ids(item.sentence.words) for item in training]
         tags = [[tag_ids[tag] for tag in item.tags] for item in training]
-        schedule = Schedule(settings.epochs, settings.lr, settings.final_lr, settings.dropout)
+        max_norm = math.inf if settings.max_norm is None else settings.max_norm
+        schedule = Schedule(settings.epochs, settings.lr, settings.final_lr, settings.dropout, max_norm)
         tokens = sum(map(len, rows))
         gold, dev_sentences = [item.tags for item in dev], [item.sentence for item in dev]
         kept, best = initial, -1.0

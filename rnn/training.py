@@ -24,7 +24,8 @@ from rnn.decoding import best_path
 from rnn.networks.recurrence import context_windows
 
 BUCKET_COST = 1000  # padded tokens an epoch that take as long, over 25 epochs, as compiling for one more length
-RUN = 64  # sentences a compiled call: long enough to hide the call, short enough to mix the lengths well
+RUN = 64  # sentences a compiled call at most: long enough to hide the call, short enough to mix the lengths well
+RUN_TOKENS = 65_536  # and padded tokens a call at most (or one sentence): their dropout masks are drawn together
 
 
 class Weights(NamedTuple):
@@ -43,12 +44,14 @@ class Schedule:
         learning_rate: of the first epoch.
         final_rate: the last epoch's learning rate as a share of the first's; linear in between.
         dropout: the probability with which a hidden unit is left out (section 3.6).
+        max_norm: the longest a sentence's gradient may be; infinite for any length.
     """
 
     epochs: int
     learning_rate: float
     final_rate: float
     dropout: float
+    max_norm: float
 
 
 def sentence_loss(
@@ -79,6 +82,7 @@ def update_each(
     count: jax.Array,
     masks: jax.Array,
     learning_rate: jax.Array,
+    max_norm: jax.Array,
     *,
     dropout: float,
 ) -> tuple[Weights, jax.Array]:
@@ -88,10 +92,11 @@ def update_each(
         graph: the network's structure.
         weights: what is learned; the buffers are reused.
         bucket: the bucket's sentences.
-        order: which of them, and in which order, [RUN].
+        order: which of them, and in which order, [R] for runs of up to R sentences (`run_size`).
         count: how many entries of ``order`` count.
-        masks: which hidden units each of them keeps, [RUN, T, H] bool.
+        masks: which hidden units each of them keeps, [R, T, H] bool.
         learning_rate: the step size.
+        max_norm: a longer gradient of a sentence is shortened to this Euclidean length (Pascanu et al. 2013).
         dropout: the probability with which a hidden unit is left out.
 
     Returns:
@@ -105,11 +110,12 @@ def update_each(
         loss, (by_network, by_vectors) = jax.value_and_grad(sentence_loss, argnums=(1, 2))(
             graph, network, table[ids], bucket.tags[sentence], bucket.lengths[sentence], masks[i] / (1.0 - dropout)
         )
-        table = table.at[ids].add(-learning_rate * by_vectors)
-        # The network's step waits for the table's: its matrices have then been read for the last time, and XLA updates
-        # them where they lie. Without the wait it copies them for every sentence, an eighth of the time.
-        descend = optax.sgd(learning_rate + 0.0 * table[PAD, 0])
+        # The norm needs every gradient, so no matrix is updated before it was read for the last time: XLA can then
+        # update them where they lie, which is worth more than the norm costs.
+        rate = learning_rate * jnp.minimum(1.0, max_norm / optax.tree.norm((by_network, by_vectors)))
+        descend = optax.sgd(rate)
         steps, _ = descend.update(by_network, descend.init(network))
+        table = table.at[ids].add(-rate * by_vectors)
         return Weights(table, optax.apply_updates(network, steps)), total + loss
 
     return lax.fori_loop(0, count, update, (weights, jnp.zeros(())))
@@ -178,9 +184,9 @@ def train(
         loss = jnp.zeros(())
         on_device = [jax.device_put(bucket._replace(ids=drop(bucket.ids, random))) for bucket in buckets]
         for bucket, members in _runs(on_device, random):
-            length = bucket.tags.shape[1]
-            masks = random.random((RUN, length, hidden), dtype=np.float32) >= schedule.dropout
-            padded = np.zeros(RUN, np.int32)
+            size, length = run_size(bucket), bucket.tags.shape[1]
+            masks = random.random((size, length, hidden), dtype=np.float32) >= schedule.dropout
+            padded = np.zeros(size, np.int32)
             padded[: len(members)] = members
             weights, run_loss = update_each(
                 graph,
@@ -190,18 +196,25 @@ def train(
                 np.int32(len(members)),
                 masks,
                 np.float32(rate),
+                np.float32(schedule.max_norm),
                 dropout=schedule.dropout,
             )
             loss += run_loss
         yield weights, float(loss)
 
 
+def run_size(bucket: Batch) -> int:
+    """How many sentences of a bucket one compiled call takes at most."""
+    sentences, length = bucket.tags.shape
+    return max(1, min(RUN, sentences, RUN_TOKENS // length))
+
+
 def _runs(buckets: Sequence[Batch], random: np.random.Generator) -> list[tuple[Batch, np.ndarray]]:
-    """An epoch's runs of up to `RUN` sentences of one bucket, shuffled; each sentence is in one of them."""
+    """An epoch's runs of sentences of one bucket, shuffled; each sentence is in one of them."""
     runs = []
     for bucket in buckets:
-        shuffled = random.permutation(len(bucket.lengths))
-        runs += [(bucket, shuffled[start : start + RUN]) for start in range(0, len(shuffled), RUN)]
+        size, shuffled = run_size(bucket), random.permutation(len(bucket.lengths))
+        runs += [(bucket, shuffled[start : start + size]) for start in range(0, len(shuffled), size)]
     return [runs[i] for i in random.permutation(len(runs))]
 
 

@@ -32,6 +32,7 @@ def test_the_paper_profile_is_table_3():
         assert (settings.lr, settings.dropout, settings.epochs) == (0.01, 0.5, 25)
         assert (settings.embedding_dim, settings.embedding_range, settings.init_range) == (100, 0.25, 1.0)
         assert (settings.final_lr, settings.word_dropout, settings.decoding) == (1.0, 0.0, "argmax")
+        assert settings.max_norm is None
 
 
 def test_the_default_keeps_the_papers_sizes():
@@ -47,7 +48,7 @@ def test_the_default_keeps_the_papers_sizes():
         ("window", 4), ("window", 0), ("hidden", 0), ("hidden", 2.5), ("embedding_dim", -1), ("epochs", 0),
         ("min_count", 0), ("lr", 0.0), ("lr", float("nan")), ("lr", float("inf")), ("final_lr", -0.1),
         ("final_lr", 1.5), ("dropout", 1.0), ("dropout", -0.1), ("embedding_range", -1.0), ("init_range", 0.0),
-        ("word_dropout", -1.0), ("layers", 0), ("decoding", "beam"),
+        ("word_dropout", -1.0), ("layers", 0), ("max_norm", 0.0), ("decoding", "beam"),
     ],
 )  # fmt: skip
 def test_a_setting_that_cannot_work_is_refused(name, value):
@@ -131,3 +132,12 @@ def test_a_word_of_the_training_data_is_stored_only_when_it_has_a_vector(tmp_pat
     tagger.save(tmp_path)
     text = (tmp_path / "model.json").read_text()
     assert '"called"' in text and '"Jane"' not in text and '"Poe"' not in text
+
+
+@pytest.mark.slow
+def test_a_very_long_training_sentence_is_learned_to_its_end():
+    """No truncation: what stands only in the second half of a sentence of 20,000 tokens is learned."""
+    long = labelled("no name " * 5_000 + "Mr Quill " * 5_000, "O O " * 5_000 + "O B-PATIENT " * 5_000)
+    tagger = ElmanTagger(ElmanSettings(**{**SMALL, "epochs": 30, "lr": 0.02}, word_dropout=0.0))
+    tagger.fit([long, *TRAIN], [])
+    assert tagger.predict([Sentence.from_words(["Mr", "Quill"])]) == [["O", "B-PATIENT"]]

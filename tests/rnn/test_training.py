@@ -10,7 +10,18 @@ from paper_equations import elman_by_hand, jordan_by_hand, windows_by_hand
 from rnn.batches import FIRST_WORD, PAD, Vocabulary, make_batch
 from rnn.decoding import ANY
 from rnn.networks import Elman, Jordan
-from rnn.training import RUN, Schedule, Weights, WordDropout, best_tags, make_buckets, posteriors, train, update_each
+from rnn.training import (
+    RUN,
+    Schedule,
+    Weights,
+    WordDropout,
+    best_tags,
+    make_buckets,
+    posteriors,
+    run_size,
+    train,
+    update_each,
+)
 
 W, D, H, K, V = 3, 2, 3, 6, 9
 RATE = 0.1
@@ -69,12 +80,22 @@ def draw_masks(seed):
     return np.random.default_rng(seed).random((RUN, BUCKET.tags.shape[1], H)) < 0.5
 
 
-def run(graph, weights, visits, masks=None, dropout=0.0):
+def run(graph, weights, visits, masks=None, dropout=0.0, max_norm=np.inf):
     masks = np.ones((RUN, BUCKET.tags.shape[1], H), bool) if masks is None else masks
     order = np.zeros(RUN, np.int32)
     order[: len(visits)] = visits
     weights = jax.tree.map(jnp.copy, weights)
-    return update_each(graph, weights, BUCKET, order, np.int32(len(visits)), masks, np.float32(RATE), dropout=dropout)
+    return update_each(
+        graph,
+        weights,
+        BUCKET,
+        order,
+        np.int32(len(visits)),
+        masks,
+        np.float32(RATE),
+        np.float32(max_norm),
+        dropout=dropout,
+    )
 
 
 @NETWORKS
@@ -131,6 +152,21 @@ def test_prediction_is_the_equations_whatever_the_padding(network):
         np.testing.assert_array_equal(best[i, : len(row)], expected.argmax(axis=1))
 
 
+@NETWORKS
+def test_a_long_gradient_is_shortened_and_keeps_its_direction(network):
+    graph, weights = start(network)
+    before = named(graph, weights)
+    steps = {}
+    for limit in (np.inf, 0.5, 1e6):
+        after = named(graph, run(graph, weights, [1], max_norm=limit)[0])
+        steps[limit] = np.concatenate([(after[letter] - before[letter]).ravel() for letter in before])
+    # The word has one row and padding another two times over, whose gradients the norm takes one by one.
+    assert np.linalg.norm(steps[0.5]) <= 0.5 * RATE * np.sqrt(2) < np.linalg.norm(steps[np.inf])
+    cosine = steps[0.5] @ steps[np.inf] / np.linalg.norm(steps[0.5]) / np.linalg.norm(steps[np.inf])
+    assert cosine == pytest.approx(1.0, abs=1e-5)
+    np.testing.assert_array_equal(steps[1e6], steps[np.inf])
+
+
 def test_buckets_hold_every_sentence_once_with_its_tags():
     random = np.random.default_rng(0)
     rows = [random.integers(1, V, random.integers(1, 40)).tolist() for _ in range(300)]
@@ -148,14 +184,16 @@ def test_every_epoch_visits_every_sentence_once(monkeypatch):
     buckets = make_buckets(rows, rows, window=W)
     visited = []
 
-    def record(graph, weights, bucket, order, count, masks, rate, *, dropout):
-        assert masks.shape == (RUN, bucket.tags.shape[1], H) and masks.mean() == pytest.approx(0.7, abs=0.05)
+    def record(graph, weights, bucket, order, count, masks, rate, max_norm, *, dropout):
+        assert masks.shape == (run_size(bucket), bucket.tags.shape[1], H)
+        assert masks.mean() == pytest.approx(0.7, abs=0.1)
+        assert max_norm == 9.0
         visited.append((bucket.tags.shape[1], tuple(order[:count].tolist()), float(rate)))
         return weights, jnp.zeros(())
 
     monkeypatch.setattr("rnn.training.update_each", record)
     drop = WordDropout(np.zeros(V), np.arange(V))
-    schedule = Schedule(epochs=3, learning_rate=0.4, final_rate=0.5, dropout=0.3)
+    schedule = Schedule(epochs=3, learning_rate=0.4, final_rate=0.5, dropout=0.3, max_norm=9.0)
     epochs = []
     for _ in train(*start(Elman), buckets, drop, schedule, seed=1):
         epochs.append(visited.copy())
@@ -176,7 +214,7 @@ def test_training_learns_a_pattern_and_is_the_same_for_the_same_seed():
 
     def losses(seed):
         graph, weights = start(Elman)
-        schedule = Schedule(epochs=15, learning_rate=0.3, final_rate=1.0, dropout=0.1)
+        schedule = Schedule(epochs=15, learning_rate=0.3, final_rate=1.0, dropout=0.1, max_norm=9.0)
         return [loss for _, loss in train(graph, weights, buckets, drop, schedule, seed=seed)]
 
     first = losses(0)
@@ -197,3 +235,10 @@ def test_word_dropout_reads_rare_words_as_unknown_in_the_stated_share():
     assert set(read[:, 1]) == {smith, 1} and set(read[:, 2]) == {doe, 2}  # lower case, initial capital
     never = WordDropout.of([[smith, doe]], vocabulary, alpha=0.0)
     np.testing.assert_array_equal(never(ids, np.random.default_rng(0)), ids)
+
+
+def test_runs_of_long_sentences_are_short():
+    def size(sentences, length):
+        return run_size(make_batch([[7]] * sentences, None, length=length, window=W))
+
+    assert [size(500, 10), size(20, 10), size(100, 4096), size(2, 100_000)] == [RUN, 20, 16, 1]
