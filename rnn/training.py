@@ -126,7 +126,7 @@ class WordDropout:
     """Training words that are now and then read as unknown, so that a rare word's context counts more than the word.
 
     A word that occurs n times in training is read as unknown with the probability alpha / (alpha + n), drawn anew for
-    every epoch (Kiperwasser and Goldberg 2016, section 4).
+    every epoch (Kiperwasser and Goldberg 2016).
 
     Args:
         chance: that probability for every id, [V].
