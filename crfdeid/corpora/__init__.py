@@ -82,6 +82,7 @@ def read_corpus(path: Path | str, *, format: str = "auto") -> list[Document]:
     if not documents:
         raise DataError(f"holds no {name} documents: check the path and the format", path=path)
     _require_unique_ids(documents, path)
+    _require_printable_labels(documents, path)
     return documents
 
 
@@ -123,6 +124,15 @@ def write_corpus(documents: Sequence[Document], path: Path | str, *, format: str
     for document in documents:
         require_characters(document)
     WRITERS[format](documents, Path(path))
+
+
+def _require_printable_labels(documents: Sequence[Document], path: Path) -> None:
+    """Types stand in tables: a line end would break one, and a control sequence would reach the terminal."""
+    for document in documents:
+        for span in document.spans:
+            if not span.label.isprintable():
+                problem = f"document {document.id!r}: a label holds a line end or control character: rename the type"
+                raise DataError(problem, path=path, offset=span.start)
 
 
 def _require_unique_ids(documents: Sequence[Document], path: Path) -> None:
