@@ -28,7 +28,7 @@ class RnnSettings:
         embedding_range: word vectors start uniform in plus or minus this.
         init_range: weights start uniform in plus or minus this; None for Glorot's bound, sqrt(6 / (inputs + outputs)).
         epochs: passes over the training sentences; the best on dev is kept.
-        lr: the learning rate of the first epoch.
+        lr: the learning rate of the first epoch, at most 100.
         final_lr: the last epoch's learning rate as a share of the first's; linear in between. 1 keeps it constant.
         dropout: the probability with which a hidden unit is left out before the softmax layer.
         max_norm: the longest a sentence's gradient may be, in Euclidean length, before it is shortened; None for any.
@@ -63,7 +63,7 @@ class RnnSettings:
         for name in ("window", "hidden", "embedding_dim", "epochs", "min_count"):
             _require(name, getattr(self, name), "a whole number of 1 or more", lambda v: v == int(v) and v >= 1)
         _require("window", self.window, "an odd number, for as many words on either side", lambda v: v % 2 == 1)
-        _require("lr", self.lr, "a number above 0", lambda v: v > 0)
+        _require("lr", self.lr, "a number above 0, at most 100", lambda v: 0 < v <= 100)
         _require("final_lr", self.final_lr, "a number from 0 to 1", lambda v: 0 <= v <= 1)
         _require("dropout", self.dropout, "a number from 0 to below 1", lambda v: 0 <= v < 1)
         _require("embedding_range", self.embedding_range, "a number of 0 or more", lambda v: v >= 0)

@@ -1,6 +1,7 @@
 """What the networks' taggers do beyond the contract of every tagger."""
 
 import dataclasses
+import re
 
 import numpy as np
 import pytest
@@ -46,13 +47,13 @@ def test_the_default_keeps_the_papers_sizes():
     ("name", "value"),
     [
         ("window", 4), ("window", 0), ("hidden", 0), ("hidden", 2.5), ("embedding_dim", -1), ("epochs", 0),
-        ("min_count", 0), ("lr", 0.0), ("lr", float("nan")), ("lr", float("inf")), ("final_lr", -0.1),
+        ("min_count", 0), ("lr", 0.0), ("lr", float("nan")), ("lr", float("inf")), ("lr", 1e300), ("final_lr", -0.1),
         ("final_lr", 1.5), ("dropout", 1.0), ("dropout", -0.1), ("embedding_range", -1.0), ("init_range", 0.0),
         ("word_dropout", -1.0), ("layers", 0), ("max_norm", 0.0), ("decoding", "beam"),
     ],
 )  # fmt: skip
 def test_a_setting_that_cannot_work_is_refused(name, value):
-    with pytest.raises(UsageError, match=rf"{name}.*{value}"):
+    with pytest.raises(UsageError, match=f"{name}.*{re.escape(str(value))}"):
         ElmanSettings(**{name: value})
 
 
