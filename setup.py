@@ -33,6 +33,7 @@ setup(
         "test": [
             "pytest>=8",
             "hypothesis>=6.100",
+            "scipy>=1.12",
             "seqeval>=1.2.2",
             "nervaluate>=1.0",
             "ruff>=0.6",
