@@ -27,10 +27,11 @@ def test_two_commands_set_up_one_runs_the_main_job_one_runs_the_tests():
 
 def test_every_compare_command_has_options_that_exist(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "DIR").mkdir()
     commands = re.findall(r"^python -m experiments\.compare (.+)$", README, re.MULTILINE)
     assert len(commands) >= 2
     for command in commands:
+        for path in re.findall(r"--(?:train|dev|test) (\S+)", command):
+            Path(path).mkdir(parents=True, exist_ok=True)
         assert parse(command.split()).models == list(MODELS)
 
 
