@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 from crfdeid.errors import UsageError
 
@@ -76,6 +76,17 @@ class RnnSettings:
                 _require(name, value, "a number above 0", lambda v: v > 0)
 
 
+# What both networks of the paper share where it speaks, and plain choices where it does not.
+_PAPER: dict[str, Any] = {
+    "lr": 0.01,
+    "final_lr": 1.0,
+    "init_range": 1.0,
+    "word_dropout": 0.0,
+    "decoding": "argmax",
+    "max_norm": None,
+}
+
+
 @dataclass(frozen=True, kw_only=True)
 class ElmanSettings(RnnSettings):
     """The Elman network's settings.
@@ -93,16 +104,7 @@ class ElmanSettings(RnnSettings):
     @classmethod
     def paper(cls) -> Self:
         """The paper's E-RNN: Table 3, weights in [-1, 1], random vectors in ±0.25."""
-        return cls(
-            window=11,
-            hidden=100,
-            lr=0.01,
-            final_lr=1.0,
-            init_range=1.0,
-            word_dropout=0.0,
-            decoding="argmax",
-            max_norm=None,
-        )
+        return cls(window=11, hidden=100, **_PAPER)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,13 +117,4 @@ class JordanSettings(RnnSettings):
     @classmethod
     def paper(cls) -> Self:
         """The paper's J-RNN: Table 3, weights in [-1, 1], random vectors in ±0.25."""
-        return cls(
-            window=9,
-            hidden=150,
-            lr=0.01,
-            final_lr=1.0,
-            init_range=1.0,
-            word_dropout=0.0,
-            decoding="argmax",
-            max_norm=None,
-        )
+        return cls(window=9, hidden=150, **_PAPER)
