@@ -9,7 +9,7 @@ A tagger can emit sequences that are not valid IOB2; what is then read out of th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from crfdeid.documents import Document, LabelledSentence, Span
@@ -83,8 +83,3 @@ def decode(sentence: Sentence, tags: Sequence[str], repair: Repair = "begin") ->
         raise ValueError(f"{len(tags)} tags for {len(sentence.tokens)} tokens")
     tokens = sentence.tokens
     return [Span(tokens[s].start, tokens[e - 1].end, label) for s, e, label in tag_spans(tags, repair)]
-
-
-def labels_of(tags: Iterable[str]) -> list[str]:
-    """The types that occur in tags, sorted: {"B-DATE", "O"} -> ["DATE"]."""
-    return sorted({tag[2:] for tag in tags if tag != OUTSIDE})

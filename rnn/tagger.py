@@ -7,7 +7,7 @@ import io
 import math
 import zipfile
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Self, final
 
@@ -104,12 +104,13 @@ class RnnTagger(ABC):
         schedule = Schedule(settings.epochs, settings.lr, settings.final_lr, settings.dropout, max_norm)
         tokens = sum(map(len, rows))
         gold, dev_sentences = [item.tags for item in dev], [item.sentence for item in dev]
+        dev_batches = list(self._batches(dev_sentences))  # once, for all epochs
         kept, best = initial, -1.0
         buckets = make_buckets(rows, tags, window=settings.window)
         drop = WordDropout.of(rows, self._vocabulary, alpha=settings.word_dropout)
         epochs = train(self._graph, initial, buckets, drop, schedule, seed=self._seed)
         for epoch, (weights, loss) in enumerate(epochs, start=1):
-            dev_f1 = count_tags(gold, self._predict(weights, dev_sentences)).micro.f1 if dev else None
+            dev_f1 = count_tags(gold, self._predict(weights, dev_sentences, dev_batches)).micro.f1 if dev else None
             if dev_f1 is None or dev_f1 > best:
                 kept, best = jax.tree.map(jnp.copy, weights), dev_f1 if dev_f1 is not None else best
             if on_progress is not None:
@@ -119,12 +120,14 @@ class RnnTagger(ABC):
     def predict(self, sentences: Sequence[Sentence]) -> list[list[str]]:
         """One tag a token, for each sentence, chosen as the setting ``decoding`` says."""
         self._require_trained()
-        return self._predict(self._weights, sentences)
+        return self._predict(self._weights, sentences, self._batches(sentences))
 
-    def _predict(self, weights: Weights, sentences: Sequence[Sentence]) -> list[list[str]]:
+    def _predict(
+        self, weights: Weights, sentences: Sequence[Sentence], batches: Iterable[tuple[list[int], Batch]]
+    ) -> list[list[str]]:
         rows: list[list[str]] = [[] for _ in sentences]
         begins = predecessors(self._tags, self._settings.decoding)
-        for members, batch in self._batches(sentences):
+        for members, batch in batches:
             best = np.asarray(best_tags(self._graph, weights, batch, begins)).tolist()
             for i, row in zip(members, best, strict=False):
                 rows[i] = [self._tags[k] for k in row[: len(sentences[i].tokens)]]

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from seqeval.metrics.sequence_labeling import get_entities
 from seqeval.scheme import IOB2, Entities
 
-from crfdeid.bio import decode, encode, labels_of, tag_spans
+from crfdeid.bio import decode, encode, tag_spans
 from crfdeid.documents import Document, Span
 from features.tokens import Sentence
 
@@ -148,8 +148,3 @@ def test_decode_gives_offsets_in_the_document():
 def test_decode_wants_one_tag_a_token(tags):
     with pytest.raises(ValueError, match=f"{len(tags)} tags for 2 tokens"):
         decode(Sentence.from_words(["Dr.", "Doe"]), tags)
-
-
-def test_labels_of_tags():
-    assert labels_of(["O", "B-DATE", "I-DATE", "B-fromloc.city-name"]) == ["DATE", "fromloc.city-name"]
-    assert labels_of([]) == []
