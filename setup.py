@@ -13,7 +13,10 @@ setup(
     license="MIT",
     python_requires=">=3.11",
     packages=find_packages(include=["crfdeid*", "features*", "rnn*", "experiments*"]),
-    package_data={"crfdeid.corpora.synthetic": ["*.txt", "*.json"]},
+    package_data={
+        "crfdeid.corpora.synthetic": ["*.txt", "*.json"],
+        "experiments": ["templates/*"],
+    },
     install_requires=[
         "numpy>=1.26",
         "regex>=2024.4",
@@ -28,6 +31,9 @@ setup(
         "tqdm>=4.66",
         "Faker>=30",
         "defusedxml>=0.7.1",
+        "gensim>=4.4",
+        "matplotlib>=3.9",
+        "jinja2>=3.1",
     ],
     extras_require={
         "test": [

@@ -1,0 +1,246 @@
+"""A results folder: where each file lies, and how to read it back.
+
+results.json                   the experiment as data (`experiments.results`), written last
+experiment.json                what was asked for, so that `--resume` goes on with the same experiment
+runs/SYSTEM/SEED.json          a finished cell; cells of a sweep or of a part of the training data have longer names
+predictions/gold.jsonl         the gold spans of the scored split, without text
+predictions/SYSTEM/SEED.jsonl  the spans found
+errors/SYSTEM/SEED.jsonl       every erroneous entity
+texts.jsonl, neighbours.json   the scored texts and words beside words: only where text may be shown
+models/SYSTEM/SEED/            fitted models
+tables.md, tables/, plots/, report.html
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from crfdeid.documents import Span
+from crfdeid.errors import DataError
+from crfdeid.scoring import EntityError
+
+SCHEMA = 2
+_AGAIN = "run experiments.compare again, with --resume to keep what is finished"
+
+_Value = TypeVar("_Value")
+
+
+@dataclass(frozen=True)
+class Folder:
+    """The files of one experiment.
+
+    Args:
+        path: the folder that ``--out`` named.
+    """
+
+    path: Path
+
+    @property
+    def results_file(self) -> Path:
+        """``results.json``."""
+        return self.path / "results.json"
+
+    @property
+    def texts_file(self) -> Path:
+        """``texts.jsonl``."""
+        return self.path / "texts.jsonl"
+
+    @property
+    def neighbours_file(self) -> Path:
+        """``neighbours.json``."""
+        return self.path / "neighbours.json"
+
+    @property
+    def gold_file(self) -> Path:
+        """``predictions/gold.jsonl``."""
+        return self.path / "predictions" / "gold.jsonl"
+
+    def run_file(self, system: str, name: str) -> Path:
+        """A cell's file, by its system and its name, the seed: ``runs/SYSTEM/SEED.json``."""
+        return self.path / "runs" / system / f"{name}.json"
+
+    def predictions_file(self, system: str, name: str) -> Path:
+        """``predictions/SYSTEM/SEED.jsonl``."""
+        return self.path / "predictions" / system / f"{name}.jsonl"
+
+    def errors_file(self, system: str, name: str) -> Path:
+        """``errors/SYSTEM/SEED.jsonl``."""
+        return self.path / "errors" / system / f"{name}.jsonl"
+
+    def results(self) -> dict[str, Any]:
+        """The experiment as data.
+
+        Raises:
+            DataError: there are no results, or not of this version.
+        """
+        try:
+            found = read_json(self.results_file)
+        except FileNotFoundError:
+            raise DataError(f"no such file: this folder holds no results; {_AGAIN}", path=self.results_file) from None
+        if not isinstance(found, dict) or found.get("schema") != SCHEMA:
+            raise DataError(f"not results of this version (schema {SCHEMA}): {_AGAIN}", path=self.results_file)
+        return found
+
+    def gold(self) -> dict[str, list[Span]]:
+        """The gold spans of the scored split, by document id, in the order of the documents.
+
+        Raises:
+            DataError: the file is missing or damaged.
+        """
+        return _required(read_spans, self.gold_file)
+
+    def predictions(self, system: str, seed: int) -> dict[str, list[Span]]:
+        """What a system found, by document id.
+
+        Raises:
+            DataError: the file is missing or damaged.
+        """
+        return _required(read_spans, self.predictions_file(system, str(seed)))
+
+    def errors(self, system: str, seed: int) -> list[EntityError]:
+        """A system's erroneous entities, by document and place.
+
+        Raises:
+            DataError: the file is missing or damaged.
+        """
+        return _required(read_errors, self.errors_file(system, str(seed)))
+
+    def texts(self) -> dict[str, str] | None:
+        """The scored texts, by document id; None where they are not kept.
+
+        Raises:
+            DataError: the file is damaged.
+        """
+        try:
+            return {line["id"]: str(line["text"]) for line in _lines(self.texts_file)}
+        except FileNotFoundError:
+            return None
+        except (KeyError, TypeError):
+            raise _damaged(self.texts_file) from None
+
+    def neighbours(self) -> dict[str, dict[str, list[tuple[str, float]]]] | None:
+        """For each embedding and some words, the nearest words and their cosines; None where they are not kept.
+
+        Raises:
+            DataError: the file is damaged.
+        """
+        try:
+            found = read_json(self.neighbours_file)
+            return {
+                name: {word: [(str(other), float(cosine)) for other, cosine in near] for word, near in words.items()}
+                for name, words in found.items()
+            }
+        except FileNotFoundError:
+            return None
+        except (AttributeError, TypeError, ValueError):
+            raise _damaged(self.neighbours_file) from None
+
+
+def spans_jsonl(spans: Mapping[str, Sequence[Span]]) -> str:
+    """Spans as JSON Lines, one document a line: its id and spans, never its text."""
+    return _jsonl({"id": name, "spans": [span._asdict() for span in found]} for name, found in spans.items())
+
+
+def read_spans(path: Path) -> dict[str, list[Span]]:
+    """What `spans_jsonl` wrote.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        DataError: it is damaged.
+    """
+    try:
+        return {line["id"]: [Span(**span) for span in line["spans"]] for line in _lines(path)}
+    except (KeyError, TypeError):
+        raise _damaged(path) from None
+
+
+def errors_jsonl(errors: Iterable[EntityError]) -> str:
+    """Erroneous entities as JSON Lines, one a line."""
+    return _jsonl(
+        {
+            "document": error.document_id,
+            "category": error.category,
+            "gold": error.gold and error.gold._asdict(),
+            "predicted": error.predicted and error.predicted._asdict(),
+            "causes": list(error.causes),
+        }
+        for error in errors
+    )
+
+
+def read_errors(path: Path) -> list[EntityError]:
+    """What `errors_jsonl` wrote.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        DataError: it is damaged.
+    """
+    try:
+        return [
+            EntityError(
+                line["document"],
+                line["category"],
+                line["gold"] and Span(**line["gold"]),
+                line["predicted"] and Span(**line["predicted"]),
+                tuple(line["causes"]),
+            )
+            for line in _lines(path)
+        ]
+    except (KeyError, TypeError):
+        raise _damaged(path) from None
+
+
+def texts_jsonl(texts: Mapping[str, str]) -> str:
+    """Texts as JSON Lines, one document a line."""
+    return _jsonl({"id": name, "text": text} for name, text in texts.items())
+
+
+def to_json(content: Any) -> str:
+    """The text of a JSON file."""
+    return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def read_json(path: Path) -> Any:
+    """The content of a JSON file.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        DataError: it cannot be read, or is no JSON.
+    """
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        raise FileNotFoundError(path) from None
+    except (OSError, ValueError):
+        raise _damaged(path) from None
+
+
+def _jsonl(lines: Iterable[Mapping[str, Any]]) -> str:
+    return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+
+
+def _lines(path: Path) -> Iterator[dict[str, Any]]:
+    try:
+        # Not splitlines: a text may hold what that takes for a line's end.
+        for line in path.read_text(encoding="utf-8").split("\n"):
+            if line:
+                yield json.loads(line)
+    except (FileNotFoundError, NotADirectoryError):
+        raise FileNotFoundError(path) from None
+    except (OSError, ValueError):
+        raise _damaged(path) from None
+
+
+def _required(read: Callable[[Path], _Value], path: Path) -> _Value:
+    try:
+        return read(path)
+    except FileNotFoundError:
+        raise DataError(f"no such file: {_AGAIN}", path=path) from None
+
+
+def _damaged(path: Path) -> DataError:
+    return DataError(f"damaged or not readable: delete it, and {_AGAIN}", path=path)
