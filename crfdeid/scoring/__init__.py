@@ -5,6 +5,7 @@
 - tokens: `score_tokens`, by type or binary.
 - errors: `find_errors` sorts each erroneous entity into one category, with causes.
 - context: `in_context` shows an error in its text.
+- significance: `randomisation_test` of two systems, `bootstrap_f1` for confidence intervals, `holm` for many tests.
 """
 
 from crfdeid.scoring.context import in_context
@@ -19,6 +20,14 @@ from crfdeid.scoring.errors import (
     find_errors,
     summarise,
 )
+from crfdeid.scoring.significance import (
+    bootstrap_f1,
+    document_counts,
+    f1_scores,
+    holm,
+    percentile_interval,
+    randomisation_test,
+)
 from crfdeid.scoring.tokens import count_token_pairs, score_tokens, token_scores
 
 __all__ = [
@@ -31,11 +40,17 @@ __all__ = [
     "Match",
     "Predictions",
     "Scores",
+    "bootstrap_f1",
     "confusions",
     "count_tags",
     "count_token_pairs",
+    "document_counts",
+    "f1_scores",
     "find_errors",
+    "holm",
     "in_context",
+    "percentile_interval",
+    "randomisation_test",
     "score_entities",
     "score_tokens",
     "summarise",
