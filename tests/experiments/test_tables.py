@@ -10,6 +10,7 @@ import pytest
 
 from crfdeid.scoring import Counts, Scores
 from experiments import tables
+from experiments.tables import frames
 
 
 def scores(**by_type: tuple[int, int, int]) -> dict[str, Any]:
@@ -47,13 +48,17 @@ def run(seed: int, *, hits: int, fit: float, tagging: float, speed: float) -> di
     }
 
 
+def system(model: str, runs: list[dict[str, Any]]) -> dict[str, Any]:
+    return {"model": model, "embedding": None, "runs": runs}
+
+
 @pytest.fixture
 def results() -> dict[str, Any]:
     split = {"documents": 3, "sentences": 40, "tokens": 1200, "unaligned": 0}
     train = {**split, "spans": 1500, "spans_by_type": {"DATE": 1400, "PATIENT": 100}}
     test = {**split, "spans": 60, "spans_by_type": {"DATE": 40, "PATIENT": 20}, "unaligned": 2}
     return {
-        "schema": 1,
+        "schema": 2,
         "corpus": {
             "name": "notes",
             "format": "jsonl",
@@ -71,9 +76,13 @@ def results() -> dict[str, Any]:
         },
         "environment": {"device": "cpu", "cores": 2, "jobs": 2, "corpus_seconds": 1.26, "total_seconds": 100.0},
         "models": {
-            "crf": {"runs": [run(0, hits=5, fit=10.04, tagging=0.5, speed=12345.6)]},
-            "net": {"runs": [run(0, hits=8, fit=20.0, tagging=0.25, speed=1e6)]},
+            "crf": system("crf", [run(0, hits=5, fit=10.04, tagging=0.5, speed=12345.6)]),
+            "net": system("net", [run(0, hits=8, fit=20.0, tagging=0.25, speed=1e6)]),
         },
+        "embeddings": {},
+        "fractions": {},
+        "sweep": None,
+        "significance": {},
     }
 
 
@@ -82,7 +91,7 @@ def replicated(results: dict[str, Any]) -> dict[str, Any]:
     """Three seeds of one model, with recalls of 20, 40 and 30 % on PATIENT."""
     found = copy.deepcopy(results)
     runs = [run(seed, hits=h, fit=10.0 * h, tagging=1, speed=10) for seed, h in ((0, 4), (1, 8), (2, 6))]
-    found["models"] = {"crf": {"runs": runs}}
+    found["models"] = {"crf": system("crf", runs)}
     return found
 
 
@@ -184,10 +193,10 @@ def test_several_seeds_give_mean_and_sample_standard_deviation(replicated: dict[
         Overall         60.00 ± 3.33   90.00 ± 5.00   72.00 ± 4.00
         Macro average   52.50 ± 5.00  80.00 ± 10.00   62.86 ± 6.67
         Match: strict entity (type and both boundaries). Overall: all types together (micro average).
+        Mean ± standard deviation of 3 seeds.
         Scored on the test split of notes: 3 documents, 60 spans; types: seven.
         Tags that are not valid IOB2 are read by the policy 'begin'.
         crf: features 'paper', no POS and chunk features.
-        Mean ± standard deviation of 3 seeds.
         """,
     )
 
@@ -278,8 +287,8 @@ def test_the_part_of_speech_tagger_is_named(results: dict[str, Any]) -> None:
 
 
 def test_frames_hold_fractions_and_numbers(results: dict[str, Any]) -> None:
-    frame = tables.score_frame(results, "entity_strict").set_index(["model", "seed", "category", "measure"])["value"]
+    frame = frames.score_frame(results).set_index(["system", "seed", "category", "measure"])["value"]
     assert frame["crf", 0, "PATIENT", "recall"] == 0.25
     assert frame["net", 0, tables.OVERALL, "f1"] == 0.76
-    assert tables.corpus_frame(results).loc["DATE", "Train"] == 1400
-    assert tables.time_frame(results)["value"].sum() == pytest.approx(10.04 + 0.5 + 12345.6 + 20 + 0.25 + 1e6)
+    assert frames.corpus_frame(results).loc["DATE", "Train"] == 1400
+    assert frames.time_frame(results)["value"].sum() == pytest.approx(10.04 + 0.5 + 12345.6 + 20 + 0.25 + 1e6)

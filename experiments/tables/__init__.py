@@ -1,0 +1,91 @@
+"""The paper's tables from results, and those it has not: data frames first, then cells of text, then a format.
+
+Everything here works on the dictionary of results.json, so that tables can be made again from the file. Scores are
+fractions in frames and CSV, and per cent in cells.
+
+- `setup_tables` and `result_tables`: every table that the results have something for, by the name of its files.
+- `to_text`, `to_markdown`, `to_latex`, `to_csv`: a `Table` as text.
+- frames: one fact a row. cells: `Table`, the texts of cells, shared notes. setting, scores, significance, errors,
+  beside: the tables. formats: how they are written.
+"""
+
+from __future__ import annotations
+
+from experiments.tables.beside import published_embedding_table, published_f_table, published_score_table
+from experiments.tables.cells import Table, score_notes
+from experiments.tables.errors import ERROR_NAMES, confusion_table, error_table
+from experiments.tables.formats import to_csv, to_latex, to_markdown, to_text
+from experiments.tables.frames import OVERALL, Results
+from experiments.tables.scores import embedding_table, fraction_table, overview_table, replicate_table, score_table
+from experiments.tables.setting import corpus_table, settings_table, sweep_table, time_table, vocabulary_table
+from experiments.tables.significance import interval_table, pair_table
+
+__all__ = [
+    "ERROR_NAMES",
+    "OVERALL",
+    "Results",
+    "Table",
+    "confusion_table",
+    "corpus_table",
+    "embedding_table",
+    "error_table",
+    "fraction_table",
+    "interval_table",
+    "overview_table",
+    "pair_table",
+    "published_embedding_table",
+    "published_f_table",
+    "published_score_table",
+    "replicate_table",
+    "result_tables",
+    "score_notes",
+    "score_table",
+    "settings_table",
+    "setup_tables",
+    "sweep_table",
+    "time_table",
+    "to_csv",
+    "to_latex",
+    "to_markdown",
+    "to_text",
+    "vocabulary_table",
+]
+
+# TODO remove
+SCORE_TABLES = (score_table, overview_table, error_table, time_table)
+
+
+def setup_tables(results: Results) -> dict[str, Table]:
+    """What can be shown before any model is trained: corpus and settings, by name, in the order of showing."""
+    return {"corpus": corpus_table(results), "settings": settings_table(results)}
+
+
+def result_tables(results: Results, *, published: bool = False) -> dict[str, Table]:
+    """What can be shown once models are trained, by name, in the order of showing.
+
+    A table that the results have nothing for (such as a sweep that nobody asked for) is left out.
+
+    Args:
+        results: what results.json holds.
+        published: whether the paper's printed scores stand beside ours.
+    """
+    embeddings, significance = results["embeddings"], results["significance"]
+    systems = results["models"]
+    makers = {
+        "scores": (score_table, True),
+        "matches": (overview_table, True),
+        "replicates": (replicate_table, any(len(found["runs"]) > 1 for found in systems.values())),
+        "intervals": (interval_table, bool(significance and significance["intervals"])),
+        "significance": (pair_table, bool(significance and significance["pairs"])),
+        "embeddings": (embedding_table, bool(embeddings)),
+        "vocabulary": (vocabulary_table, bool(embeddings)),
+        "fractions": (fraction_table, bool(results["fractions"])),
+        "sweep": (sweep_table, bool(results["sweep"])),
+        "errors": (error_table, True),
+        "time": (time_table, True),
+        "published-scores": (published_score_table, published),
+        "published-f": (published_f_table, published),
+        "published-embeddings": (published_embedding_table, published),
+    }
+    tables = {name: make(results) for name, (make, asked) in makers.items() if asked}
+    return tables | {f"confusions-{system}": confusion_table(results, system) for system in systems}

@@ -1,0 +1,73 @@
+"""Tables of errors: by category and cause, and by gold and predicted type."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from crfdeid.scoring import CAUSES
+from experiments.tables.cells import Table, count, long_form, run_counts, run_notes, score_notes
+from experiments.tables.frames import (
+    ALL_ERRORS,
+    BOUNDARY,
+    MISSED,
+    SPURIOUS,
+    Results,
+    confusion_frame,
+    error_frame,
+)
+
+ERROR_NAMES = {
+    "missed": "Missed entity",
+    "wrong": "Wrong entity",
+    "boundary": "Boundary (the paper's false positives)",
+    "spurious": "Spurious",
+}
+TOP_CONFUSIONS = 5
+
+
+def error_table(results: Results) -> Table:
+    """Error categories by system, with causes and the most frequent confusions of types (paper, section 4)."""
+    frame, runs = error_frame(results), run_counts(results)
+    totals = frame.groupby(["category", "cause", "system"])["count"].sum().to_dict()
+
+    def row(category: str, cause: str) -> list[str]:
+        return [count(totals.get((category, cause, s), 0) / runs[s], mean=runs[s] > 1) for s in runs]
+
+    rows = {}
+    for category, name in ERROR_NAMES.items():
+        rows[name] = row(category, "")
+        for cause in _shown_causes(frame, category):
+            rows[f"{name.partition(' (')[0]}: {cause}"] = row(category, cause)
+    rows[ALL_ERRORS] = row(ALL_ERRORS, "")
+    cells = pd.DataFrame.from_dict(rows, orient="index", columns=list(runs))
+    notes = ("One error can have several causes, or none.", *run_notes(results, "Means of"), *score_notes(results))
+    return Table("Errors: entities by category and cause", cells, notes, frame)
+
+
+def _shown_causes(frame: pd.DataFrame, category: str) -> list[str]:
+    """The causes that occur, and of the confusions those that are most frequent in all systems together."""
+    counts = frame[(frame["category"] == category) & (frame["cause"] != "")].groupby("cause")["count"].sum()
+    causes = [cause for cause in CAUSES if cause in counts.index]
+    return [*causes, *counts.drop(index=causes).nlargest(TOP_CONFUSIONS).index]
+
+
+def confusion_table(results: Results, system: str) -> Table:
+    """Gold types against predicted types of one system, with margins so that it adds up to the strict scores."""
+    frame, mean = confusion_frame(results, system), len(results["models"][system]["runs"]) > 1
+    with_sums = frame.assign(Gold=frame.sum(axis=1))
+    types = [label for label in frame.index if label not in (BOUNDARY, SPURIOUS)]
+    with_sums.loc["Predicted"] = with_sums.sum(axis=0)
+    cells = with_sums.map(lambda value: count(value, mean=mean) if value else "0")
+    # What is nobody's prediction and what is nobody's gold have no sum worth the name.
+    cells.loc["Predicted", [BOUNDARY, MISSED, "Gold"]] = ""
+    cells.loc[[BOUNDARY, SPURIOUS], [BOUNDARY, MISSED, "Gold"]] = ""
+    notes = (
+        "Rows: gold types; columns: predicted types. On the diagonal: right in type and both boundaries; beside it: "
+        "the right place with another type.",
+        f"{BOUNDARY}: an overlap with other boundaries; {MISSED}: gold that no prediction touches; {SPURIOUS}: a "
+        "prediction that touches no gold. A row adds up to its type's gold spans, a column to its predictions.",
+        *run_notes({"models": {system: results["models"][system]}}, "Means of"),
+    )
+    data = long_form(frame, "gold", "predicted").rename(columns={"value": "count"})
+    impossible = ~data["gold"].isin(types) & data["predicted"].isin([BOUNDARY, MISSED])
+    return Table(f"Confusion of types: {system}", cells, notes, data[~impossible], in_files_only=True)

@@ -1,0 +1,207 @@
+"""Results as data frames: one fact a row, scores as fractions, nothing rounded. Tables, plots and CSV start from here.
+
+A *system* is a model with its embedding, a *run* one system with one seed; systems may have different numbers of runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+Results = Mapping[str, Any]
+"""What results.json holds."""
+
+SCORES = {
+    "entity_strict": "strict entity (type and both boundaries)",
+    "entity_relaxed": "relaxed entity (type and overlap, one-to-one)",
+    "token": "token (type)",
+    "token_binary": "token (PHI or not)",
+}
+MEASURES = {"recall": "R", "precision": "P", "f1": "F"}
+"""In the order of the columns of the paper's Table 5."""
+SPLIT_NAMES = {"train": "Train", "dev": "Validation", "test": "Test"}
+OVERALL, MACRO, ALL_ERRORS = "Overall", "Macro average", "All errors"
+BOUNDARY, MISSED, SPURIOUS = "Boundary", "Missed", "Spurious"
+
+
+def corpus_frame(results: Results) -> pd.DataFrame:
+    """Counts by split (columns): spans of each type, their total, and the sizes of the split."""
+    corpus = results["corpus"]
+    columns = {}
+    for split, counts in corpus["splits"].items():
+        column = {label: counts["spans_by_type"].get(label, 0) for label in corpus["types"]}
+        column |= {"Total": counts["spans"], "Documents": counts["documents"], "Sentences": counts["sentences"]}
+        column |= {"Tokens": counts["tokens"], "Spans that fit no tokens": counts["unaligned"]}
+        columns[SPLIT_NAMES[split]] = column
+    return pd.DataFrame(columns)
+
+
+def settings_frame(results: Results) -> pd.DataFrame:
+    """The settings (rows) of each system (columns); missing where a system has no such setting."""
+    systems = results["settings"]["models"]
+    names = list(dict.fromkeys(name for settings in systems.values() for name in settings))
+    columns = {system: [settings.get(name) for name in names] for system, settings in systems.items()}
+    return pd.DataFrame(columns, index=names, dtype=object)
+
+
+def score_frame(results: Results, match: str = "entity_strict") -> pd.DataFrame:
+    """Every score: system, seed, category (a type, `OVERALL` or `MACRO`), measure, value."""
+    rows = [
+        (system, run["seed"], *score)
+        for system, found in results["models"].items()
+        for run in found["runs"]
+        for score in _scores_of(run["scores"][match])
+    ]
+    return pd.DataFrame(rows, columns=["system", "seed", "category", "measure", "value"])
+
+
+def _scores_of(scores: Mapping[str, Any]) -> list[tuple[str, str, float]]:
+    categories = {**scores["by_type"], MACRO: scores["macro"], OVERALL: scores["micro"]}
+    return [(category, measure, values[measure]) for category, values in categories.items() for measure in MEASURES]
+
+
+def rows_of(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """A frame's rows, each by the names of its columns."""
+    return [{str(name): value for name, value in row.items()} for row in frame.to_dict(orient="records")]
+
+
+def summary_frame(frame: pd.DataFrame, *keys: str) -> pd.DataFrame:
+    """What the runs' values come to: the keys, runs, mean, sd (of a sample; missing for one run), best, worst.
+
+    Args:
+        frame: one value a row, in "value".
+        keys: the columns that name one thing measured by all its runs; their order of appearance is kept.
+    """
+    grouped = frame.groupby(list(keys), sort=False)["value"]
+    summary = grouped.agg(runs="count", mean="mean", sd="std", best="max", worst="min")
+    return summary.reset_index()
+
+
+def fraction_frame(results: Results) -> pd.DataFrame:
+    """F by amount of training data: system, fraction, documents, sentences, tokens, seed, category, measure, value."""
+    rows = [
+        (system, part["fraction"], part["documents"], part["sentences"], part["tokens"], run["seed"], *score)
+        for system, parts in results["fractions"].items()
+        for part in parts
+        for run in part["runs"]
+        for score in _scores_of(run["scores"]["entity_strict"])
+    ]
+    sizes = ["fraction", "documents", "sentences", "tokens"]
+    return pd.DataFrame(rows, columns=["system", *sizes, "seed", "category", "measure", "value"])
+
+
+def sweep_frame(results: Results) -> pd.DataFrame:
+    """Every run of a sweep: system, one column for each setting, seed, value (F on dev), chosen."""
+    sweep = results["sweep"]
+    names = sweep["names"]
+    rows = [
+        (point["system"], *values, run["seed"], run["dev_f1"], sweep["chosen"].get(point["system"]) == point["values"])
+        for point in sweep["points"]
+        for values in [[point["values"].get(name) for name in names]]
+        for run in point["runs"]
+    ]
+    return pd.DataFrame(rows, columns=["system", *names, "seed", "value", "chosen"])
+
+
+def error_frame(results: Results) -> pd.DataFrame:
+    """Errors: system, seed, category (or `ALL_ERRORS`), cause ("" for all causes), count."""
+    rows = []
+    for system, found in results["models"].items():
+        for run in found["runs"]:
+            errors = run["errors"]
+            rows.append((system, run["seed"], ALL_ERRORS, "", sum(errors["categories"].values())))
+            for category, count in errors["categories"].items():
+                rows.append((system, run["seed"], category, "", count))
+                causes = dict(errors["causes"][category])
+                if category == "wrong":
+                    causes |= {f"{c['gold']} taken for {c['predicted']}": c["count"] for c in errors["confusions"]}
+                rows += [(system, run["seed"], category, cause, number) for cause, number in causes.items()]
+    return pd.DataFrame(rows, columns=["system", "seed", "category", "cause", "count"])
+
+
+def confusion_frame(results: Results, system: str) -> pd.DataFrame:
+    """Gold type (rows) against predicted type (columns), as means over a system's runs.
+
+    The margins make it add up: a row to the gold spans of its type, a column to the predictions of its type. With tp,
+    fn and fp of the strict score, `BOUNDARY` is what is left of a row after hits, confusions and `MISSED`, and of a
+    column after hits, confusions and `SPURIOUS`; an error that stands for one side alone (causes "merged" and "split")
+    is so counted on that side only.
+    """
+    runs = results["models"][system]["runs"]
+    found = {label for run in runs for label in run["scores"]["entity_strict"]["by_type"]}
+    types = [label for label in results["corpus"]["types"] if label in found]
+    first, *others = (_confusions(run, types) for run in runs)
+    return sum(others, start=first) / len(runs)
+
+
+def _confusions(run: Mapping[str, Any], types: Sequence[str]) -> pd.DataFrame:
+    """The matrix of one run, in whole numbers."""
+    scores, by_type = run["scores"]["entity_strict"]["by_type"], run["errors"]["by_type"]
+    matrix = pd.DataFrame(0, index=[*types, BOUNDARY, SPURIOUS], columns=[*types, BOUNDARY, MISSED])
+    for pair in run["errors"]["confusions"]:
+        matrix.loc[pair["gold"], pair["predicted"]] = pair["count"]
+    wrong_gold, wrong_predicted = matrix.sum(axis=1), matrix.sum(axis=0)
+    for label in types:
+        score, missed, spurious = scores.get(label), *(by_type[c].get(label, 0) for c in ("missed", "spurious"))
+        if score is None:
+            continue
+        matrix.loc[label, label] = score["tp"]
+        matrix.loc[label, MISSED] = missed
+        matrix.loc[label, BOUNDARY] = score["fn"] - missed - wrong_gold[label]
+        matrix.loc[SPURIOUS, label] = spurious
+        matrix.loc[BOUNDARY, label] = score["fp"] - spurious - wrong_predicted[label]
+    return matrix
+
+
+def vocabulary_frame(results: Results) -> pd.DataFrame:
+    """Out-of-vocabulary rates: embedding, kind, words, dim, split, tokens and types (shares)."""
+    rows = [
+        (name, found["kind"], found["words"], found["dim"], split, rates["tokens"], rates["types"])
+        for name, found in results["embeddings"].items()
+        for split, rates in found["out_of_vocabulary"].items()
+    ]
+    return pd.DataFrame(rows, columns=["embedding", "kind", "words", "dim", "split", "tokens", "types"])
+
+
+def interval_frame(results: Results) -> pd.DataFrame:
+    """Bootstrap intervals of F: system, category, f1, low, high."""
+    rows = [
+        (system, category, values["f1"], values["low"], values["high"])
+        for system, categories in results["significance"]["intervals"].items()
+        for category, values in categories.items()
+    ]
+    return pd.DataFrame(rows, columns=["system", "category", "f1", "low", "high"])
+
+
+def pair_frame(results: Results) -> pd.DataFrame:
+    """Paired tests: a, b, category, f1_a, f1_b, difference (b - a), low, high, p, p_holm, holds."""
+    significance = results["significance"]
+    columns = ["a", "b", "category", "f1_a", "f1_b", "difference", "low", "high", "p", "p_holm"]
+    frame = pd.DataFrame([[pair[name] for name in columns] for pair in significance["pairs"]], columns=columns)
+    return frame.assign(holds=frame["p_holm"] <= significance["level"])
+
+
+def curve_frame(results: Results) -> pd.DataFrame:
+    """Learning curves: system, seed, step, loss, dev_f1; missing where a model gives none."""
+    rows = [
+        (system, run["seed"], point["step"], point["loss"], point["dev_f1"])
+        for system, found in results["models"].items()
+        for run in found["runs"]
+        for point in run["learning_curve"]
+    ]
+    frame = pd.DataFrame(rows, columns=["system", "seed", "step", "loss", "dev_f1"])
+    return frame.astype({"loss": float, "dev_f1": float})
+
+
+def time_frame(results: Results) -> pd.DataFrame:
+    """Times: system, seed, phase, value (seconds, or tokens a second)."""
+    phases = ("fit_seconds", "predict_seconds", "tokens_per_second")
+    rows = [
+        (system, run["seed"], phase, run[phase])
+        for system, found in results["models"].items()
+        for run in found["runs"]
+        for phase in phases
+    ]
+    return pd.DataFrame(rows, columns=["system", "seed", "phase", "value"])

@@ -1,0 +1,143 @@
+"""Tables of scores: by category, by kind of match, by embedding, by seed, and by amount of training data."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from experiments.tables.cells import (
+    MARK,
+    NO_VALUE,
+    Table,
+    holding,
+    mean_and_deviation,
+    name_of_test,
+    overall_f,
+    percent,
+    run_notes,
+    score_notes,
+    side_by_side,
+)
+from experiments.tables.frames import (
+    MACRO,
+    OVERALL,
+    SCORES,
+    Results,
+    fraction_frame,
+    score_frame,
+    summary_frame,
+)
+
+_SCORE_KEYS = ("system", "category", "measure")
+
+
+def score_table(results: Results) -> Table:
+    """Recall, precision and F of every system side by side, by type, in the form of the paper's Table 5.
+
+    An F is marked where it differs from the first system's by the paired test.
+    """
+    frame = score_frame(results)
+    types = [label for label in results["corpus"]["types"] if label in set(frame["category"])]
+    first = next(iter(results["models"]))
+    held = frozenset((system, category) for other, system, category in holding(results) if other == first)
+    notes = [f"Match: {SCORES['entity_strict']}. {OVERALL}: all types together (micro average)."]
+    if (results.get("significance") or {}).get("pairs"):
+        notes.append(f"F marked with {MARK} differs from that of {first}: {name_of_test(results)}.")
+    return Table(
+        "Scores by category (recall, precision, F in %)",
+        side_by_side(frame, [*types, OVERALL, MACRO], marked=held),
+        (*notes, *run_notes(results), *score_notes(results)),
+        summary_frame(frame, *_SCORE_KEYS),
+        group=3,
+    )
+
+
+def overview_table(results: Results) -> Table:
+    """Overall recall, precision and F by every kind of match."""
+    frames = []
+    for match, name in SCORES.items():
+        frame = score_frame(results, match)
+        frames.append(frame[frame["category"] == OVERALL].assign(category=name))
+    frame = pd.concat(frames)
+    return Table(
+        "Overall scores by kind of match (micro average, %)",
+        side_by_side(frame, list(SCORES.values())),
+        (*run_notes(results), *score_notes(results)),
+        summary_frame(frame, *_SCORE_KEYS),
+        group=3,
+    )
+
+
+def embedding_table(results: Results) -> Table:
+    """One row an embedding and network: size, out-of-vocabulary shares and overall scores; the paper's Table 4."""
+    frame = score_frame(results)
+    summary = summary_frame(frame[frame["category"] == OVERALL], *_SCORE_KEYS)
+    texts = summary.set_index(["system", "measure"]).apply(mean_and_deviation, axis=1)
+    held, split = holding(results), results["corpus"]["test"]
+    first: dict[str, str] = {}
+    rows, data = {}, []
+    for system, found in results["models"].items():
+        if found["embedding"] is None:
+            continue
+        model, embedding = found["model"], results["embeddings"][found["embedding"]]
+        unknown = embedding["out_of_vocabulary"][split]
+        mark = MARK if (first.setdefault(model, system), system, OVERALL) in held else ""
+        rows[f"{model}: {found['embedding']}"] = {
+            "Dimension": f"{embedding['dim']}",
+            "Unknown tokens (%)": percent(unknown["tokens"]),
+            "Unknown words (%)": percent(unknown["types"]),
+            "Precision": texts[system, "precision"],
+            "Recall": texts[system, "recall"],
+            "F": texts[system, "f1"] + mark,
+        }
+        means = summary[summary["system"] == system].set_index("measure")["mean"]
+        sizes = {"words": embedding["words"], "dim": embedding["dim"]}
+        data.append({"model": model, "embedding": found["embedding"], **sizes, **unknown, **means.to_dict()})
+    notes = [
+        "Strict entity scores of all types together, in %.",
+        f"Unknown: the tokens of the {split} split, and its different words, that the embedding has no word for.",
+    ]
+    if held:
+        notes.append(f"F marked with {MARK} differs from that of the network's first row: {name_of_test(results)}.")
+    cells = pd.DataFrame.from_dict(rows, orient="index")
+    return Table("Embeddings", cells, (*notes, *run_notes(results)), pd.DataFrame(data))
+
+
+def replicate_table(results: Results) -> Table:
+    """How much F moves from seed to seed: mean, standard deviation, best and worst of each system."""
+    rows = {
+        system: {
+            "Runs": f"{row['runs']}",
+            "Mean": percent(row["mean"]),
+            "SD": percent(row["sd"]),
+            "Best": percent(row["best"]),
+            "Worst": percent(row["worst"]),
+        }
+        for system, row in overall_f(results).items()
+    }
+    notes = (
+        "Strict entity F of all types together, in %, on the scored split. SD: standard deviation of a sample.",
+        *run_notes(results, "Each system ran with"),
+    )
+    data = summary_frame(score_frame(results), *_SCORE_KEYS)
+    return Table("Replicates: overall F by seed", pd.DataFrame.from_dict(rows, orient="index"), notes, data)
+
+
+def fraction_table(results: Results) -> Table:
+    """Overall F against the amount of training data."""
+    frame = fraction_frame(results)
+    overall = frame[(frame["category"] == OVERALL) & (frame["measure"] == "f1")]
+    summary = summary_frame(overall, "system", "fraction").set_index(["fraction", "system"])
+    texts = summary.apply(mean_and_deviation, axis=1).to_dict()
+    sizes = overall.drop_duplicates("fraction").set_index("fraction").sort_index()
+    rows = {
+        f"{percent(fraction, 0)} %": {
+            "Documents": f"{sizes.loc[fraction, 'documents']:,}",
+            "Sentences": f"{sizes.loc[fraction, 'sentences']:,}",
+            **{system: texts.get((fraction, system), NO_VALUE) for system in results["fractions"]},
+        }
+        for fraction in sizes.index
+    }
+    notes = ("Strict entity F of all types together, in %, on the whole scored split.", *run_notes(results))
+    keys = ("system", "fraction", "documents", "sentences", "tokens", "category", "measure")
+    cells = pd.DataFrame.from_dict(rows, orient="index")
+    return Table("F by amount of training data", cells, notes, summary_frame(frame, *keys))

@@ -1,0 +1,120 @@
+"""Tables of what was run: corpus, settings, sweep, vocabulary and time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+
+from experiments.tables.cells import (
+    MARK,
+    NO_VALUE,
+    Table,
+    long_form,
+    mean_and_deviation,
+    percent,
+    run_notes,
+)
+from experiments.tables.frames import (
+    SPLIT_NAMES,
+    Results,
+    corpus_frame,
+    rows_of,
+    settings_frame,
+    summary_frame,
+    sweep_frame,
+    time_frame,
+    vocabulary_frame,
+)
+
+
+def corpus_table(results: Results) -> Table:
+    """Counts by type and split, in the form of the paper's Table 2."""
+    corpus = results["corpus"]
+    notes = [f"Corpus: {corpus['name']}, format {corpus['format']}; types: {corpus['type_map']}.", *corpus["notices"]]
+    if any(split["unaligned"] for split in corpus["splits"].values()):
+        notes.append("Spans that fit no tokens cannot be predicted; each one in the scored split counts as missed.")
+    frame = corpus_frame(results)
+    data = long_form(frame, "count", "split")
+    return Table("Corpus: spans of each type", frame.map("{:,}".format), tuple(notes), data)
+
+
+def settings_table(results: Results) -> Table:
+    """Settings by system, in the form of the paper's Table 3."""
+    frame = settings_frame(results)
+    cells = frame.map(_setting)
+    cells.index = cells.index.str.replace("_", " ")
+    command = results["settings"]["command"]
+    note = f"Profile: {command['profile']}; seeds: {', '.join(map(str, command['seeds']))}."
+    return Table("Settings", cells, (note,), long_form(frame.map(_setting), "setting", "system"))
+
+
+def _setting(value: Any) -> str:
+    if value is None:
+        return NO_VALUE
+    return ", ".join(map(str, value)) if isinstance(value, Sequence) and not isinstance(value, str) else str(value)
+
+
+def sweep_table(results: Results) -> Table:
+    """The grid that was tried: one row a point, one column a system, F on dev; the chosen point is marked."""
+    frame, names = sweep_frame(results), results["sweep"]["names"]
+    point = frame[names].apply(lambda row: _point(names, row), axis=1)
+    summary = summary_frame(frame.assign(point=point), "system", "point", "chosen")
+    texts = {
+        (row["point"], row["system"]): mean_and_deviation(row) + (MARK if row["chosen"] else "")
+        for row in rows_of(summary)
+    }
+    systems, points = summary["system"].unique(), summary["point"].unique()
+    rows = {point: [texts.get((point, system), NO_VALUE) for system in systems] for point in points}
+    notes = (
+        f"Strict entity F on dev in %, of the epoch that is kept; {MARK}: the highest mean of a system, its choice.",
+        "The scored split took no part in the choice.",
+    )
+    cells = pd.DataFrame.from_dict(rows, orient="index", columns=systems)
+    return Table("Sweep: F on dev by setting", cells, notes, frame)
+
+
+def _point(names: Sequence[str], values: pd.Series) -> str:
+    given = ((name.replace("_", " "), values[name]) for name in names if not pd.isna(values[name]))
+    # A row that holds fractions beside whole numbers has turned them all into fractions.
+    return ", ".join(f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}" for name, value in given)
+
+
+def vocabulary_table(results: Results) -> Table:
+    """How much of each split an embedding has no word for."""
+    frame = vocabulary_frame(results)
+    rows: dict[str, dict[str, str]] = {}
+    for found in rows_of(frame):
+        row = rows.setdefault(found["embedding"], {"Words": f"{found['words']:,}", "Dimension": f"{found['dim']}"})
+        name = SPLIT_NAMES[found["split"]]
+        row |= {f"{name} tokens": percent(found["tokens"]), f"{name} words": percent(found["types"])}
+    notes = (
+        "Share in % that the embedding has no word for: of all tokens of a split, and of its different words.",
+        "Words: how many the embedding has.",
+    )
+    return Table("Out-of-vocabulary rates", pd.DataFrame.from_dict(rows, orient="index"), notes, frame)
+
+
+def time_table(results: Results) -> Table:
+    """Time by phase and system."""
+    frame = time_frame(results)
+    mean = frame.pivot_table(index="phase", columns="system", values="value", aggfunc="mean")
+    mean = mean[list(results["models"])]
+    cells = pd.DataFrame(
+        {
+            "Training (s)": mean.loc["fit_seconds"].map("{:.1f}".format),
+            "Tagging (s)": mean.loc["predict_seconds"].map("{:.1f}".format),
+            "Tagging (tokens/s)": mean.loc["tokens_per_second"].map("{:,.0f}".format),
+        }
+    ).T
+    machine = results["environment"]
+    notes = [
+        f"Device: {machine['device']}; {machine['jobs']} trained at the same time on {machine['cores']} cores.",
+        "Tagging includes what a model compiles when it first meets sentences of some length.",
+        f"Reading the corpus took {machine['corpus_seconds']:.1f} s, everything {machine['total_seconds']:.1f} s.",
+    ]
+    if results["embeddings"]:
+        taken = (f"{name} {found['fit_seconds']:.1f} s" for name, found in results["embeddings"].items())
+        notes.append(f"Training the embeddings comes before, and is not in these times: {', '.join(taken)}.")
+    return Table("Time", cells, (*notes, *run_notes(results, "Means of")), frame)
