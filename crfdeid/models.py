@@ -33,7 +33,14 @@ def tagger_class(name: str) -> type[Tagger]:
     return found
 
 
-def create(name: str, *, profile: str = "default", seed: int = 0, overrides: Mapping[str, Any] | None = None) -> Tagger:
+def create(
+    name: str,
+    *,
+    profile: str = "default",
+    seed: int = 0,
+    overrides: Mapping[str, Any] | None = None,
+    vectors: Any = None,
+) -> Tagger:
     """A new, untrained tagger.
 
     Args:
@@ -42,17 +49,23 @@ def create(name: str, *, profile: str = "default", seed: int = 0, overrides: Map
         seed: the seed of everything random in the model.
         overrides: settings that differ from the profile's; those the model does not have are left out, so that one
             set of options can serve several models.
+        vectors: the word vectors a network starts from, an `rnn.embeddings.WordVectors`; None for random ones.
 
     Raises:
-        UsageError: unknown model or profile, or a value the model refuses.
+        UsageError: unknown model or profile, a value the model refuses, or vectors for a model that has none.
     """
-    cls = tagger_class(name)
+    cls: Any = tagger_class(name)
     profiles = cls.profiles()
     if profile not in profiles:
         raise UsageError(f"unknown profile '{profile}' of {name}: choose from {', '.join(profiles)}")
     known = {field.name for field in dataclasses.fields(cls.settings_class)}
     changes = {key: value for key, value in (overrides or {}).items() if key in known}
-    return cls(dataclasses.replace(profiles[profile], **changes), seed=seed)
+    settings = dataclasses.replace(profiles[profile], **changes)
+    if vectors is None:
+        return cls(settings, seed=seed)
+    if "embedding_dim" not in known:
+        raise UsageError(f"the model '{name}' has no word vectors: leave them out, or choose a network")
+    return cls(settings, seed=seed, vectors=vectors)
 
 
 def load(folder: Path | str) -> Tagger:

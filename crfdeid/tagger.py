@@ -38,9 +38,14 @@ class Tagger(Protocol):
 
     A class is built from a frozen dataclass of its settings and a seed: ``ElmanTagger(ElmanSettings(hidden=50),
     seed=1)``. ``profiles()`` names ready settings; every model has "default" and "paper".
+
+    Attributes:
+        settings_class: the dataclass of its settings.
+        uses_seed: whether the seed changes anything: False for a model whose training has nothing random in it.
     """
 
     settings_class: ClassVar[type[Any]]
+    uses_seed: ClassVar[bool]
 
     def __init__(self, settings: Any = None, *, seed: int = 0) -> None: ...
 

@@ -24,8 +24,9 @@ class RnnSettings:
     Args:
         window: words in a context window, the word itself in the middle: an odd number, W.
         hidden: units of a hidden layer, H.
-        embedding_dim: the size of a word vector, D.
-        embedding_range: word vectors start uniform in plus or minus this.
+        embedding_dim: the size of a word vector, D; with given word vectors, it is theirs.
+        embedding_range: word vectors that are not given start uniform in plus or minus this.
+        freeze_embeddings: whether all word vectors stay as they are before training.
         init_range: weights start uniform in plus or minus this; None for Glorot's bound, sqrt(6 / (inputs + outputs)).
         epochs: passes over the training sentences; the best on dev is kept.
         lr: the learning rate of the first epoch, at most 100.
@@ -48,6 +49,7 @@ class RnnSettings:
     hidden: int = 100
     embedding_dim: int = 100
     embedding_range: float = 0.25
+    freeze_embeddings: bool = False
     init_range: float | None = None
     epochs: int = 25
     lr: float = 0.06

@@ -9,7 +9,7 @@ import zipfile
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Self, final
+from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 
 import jax
 import jax.numpy as jnp
@@ -29,6 +29,9 @@ from rnn.networks.jordan import Jordan
 from rnn.settings import ElmanSettings, JordanSettings, RnnSettings
 from rnn.training import Schedule, Weights, WordDropout, best_tags, make_buckets, posteriors, train
 
+if TYPE_CHECKING:
+    from rnn.embeddings.vectors import WordVectors
+
 _SCHEMA = 1
 _WEIGHTS_FILE = "weights.npz"
 
@@ -38,10 +41,16 @@ class RnnTagger(ABC):
 
     model: ClassVar[str]
     settings_class: ClassVar[type[RnnSettings]]
+    uses_seed: ClassVar[bool] = True
 
-    def __init__(self, settings: RnnSettings | None = None, *, seed: int = 0) -> None:
+    def __init__(
+        self, settings: RnnSettings | None = None, *, seed: int = 0, vectors: WordVectors | None = None
+    ) -> None:
         self._settings = settings if settings is not None else self.settings_class()
+        if vectors is not None:
+            self._settings = dataclasses.replace(self._settings, embedding_dim=vectors.table.shape[1])
         self._seed = seed
+        self._vectors = vectors
         self._tags: tuple[str, ...] = ()
 
     @classmethod
@@ -86,6 +95,10 @@ class RnnTagger(ABC):
             fold_digits=self._settings.fold_digits,
             min_count=self._settings.min_count,
         )
+        if self._vectors is not None:
+            from rnn.embeddings.vectors import extend  # noqa: PLC0415
+
+            self._vocabulary = extend(self._vocabulary, self._vectors)
         self._graph, weights = self._initial_weights()
         self._weights = self._train(weights, train, dev, on_progress)
 
@@ -101,7 +114,9 @@ class RnnTagger(ABC):
         rows = [self._vocabulary.ids(item.sentence.words) for item in training]
         tags = [[tag_ids[tag] for tag in item.tags] for item in training]
         max_norm = math.inf if settings.max_norm is None else settings.max_norm
-        schedule = Schedule(settings.epochs, settings.lr, settings.final_lr, settings.dropout, max_norm)
+        schedule = Schedule(
+            settings.epochs, settings.lr, settings.final_lr, settings.dropout, max_norm, settings.freeze_embeddings
+        )
         tokens = sum(map(len, rows))
         gold, dev_sentences = [item.tags for item in dev], [item.sentence for item in dev]
         dev_batches = list(self._batches(dev_sentences))  # once, for all epochs
@@ -194,6 +209,10 @@ class RnnTagger(ABC):
         bound = settings.embedding_range
         shape = (len(self._vocabulary), settings.embedding_dim)
         table = jax.random.uniform(rngs.params(), shape, minval=-bound, maxval=bound)
+        if self._vectors is not None:
+            from rnn.embeddings.vectors import initial_table  # noqa: PLC0415
+
+            table = initial_table(self._vocabulary, self._vectors, table)
         graph, network = nnx.split(self._network(len(self._tags), rngs))
         return graph, Weights(table, network)
 

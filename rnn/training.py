@@ -45,6 +45,7 @@ class Schedule:
         final_rate: the last epoch's learning rate as a share of the first's; linear in between.
         dropout: the probability with which a hidden unit is left out (section 3.6).
         max_norm: the longest a sentence's gradient may be; infinite for any length.
+        frozen: whether the word vectors stay as they are.
     """
 
     epochs: int
@@ -52,6 +53,7 @@ class Schedule:
     final_rate: float
     dropout: float
     max_norm: float
+    frozen: bool = False
 
 
 def sentence_loss(
@@ -73,7 +75,7 @@ def sentence_loss(
     return jnp.sum(losses, where=jnp.arange(tags.shape[0]) < length)
 
 
-@partial(jax.jit, static_argnames=("graph", "dropout"), donate_argnames=("weights",))
+@partial(jax.jit, static_argnames=("graph", "dropout", "frozen"), donate_argnames=("weights",))
 def update_each(
     graph: Any,
     weights: Weights,
@@ -85,6 +87,7 @@ def update_each(
     max_norm: jax.Array,
     *,
     dropout: float,
+    frozen: bool = False,
 ) -> tuple[Weights, jax.Array]:
     """One update for each of some sentences of a bucket, one after the other.
 
@@ -98,6 +101,7 @@ def update_each(
         learning_rate: the step size.
         max_norm: a longer gradient of a sentence is shortened to this Euclidean length (Pascanu et al. 2013).
         dropout: the probability with which a hidden unit is left out.
+        frozen: whether the word vectors stay as they are.
 
     Returns:
         The new weights and the sum of the sentences' losses, each before its own update.
@@ -107,7 +111,7 @@ def update_each(
         (table, network), total = state
         sentence = order[i]
         ids = bucket.ids[sentence]
-        loss, (by_network, by_vectors) = jax.value_and_grad(sentence_loss, argnums=(1, 2))(
+        loss, (by_network, *by_vectors) = jax.value_and_grad(sentence_loss, argnums=(1,) if frozen else (1, 2))(
             graph, network, table[ids], bucket.tags[sentence], bucket.lengths[sentence], masks[i] / (1.0 - dropout)
         )
         # The norm needs every gradient, so no matrix is updated before it was read for the last time: XLA can then
@@ -115,7 +119,8 @@ def update_each(
         rate = learning_rate * jnp.minimum(1.0, max_norm / optax.tree.norm((by_network, by_vectors)))
         descend = optax.sgd(rate)
         steps, _ = descend.update(by_network, descend.init(network))
-        table = table.at[ids].add(-rate * by_vectors)
+        if not frozen:
+            table = table.at[ids].add(-rate * by_vectors[0])
         return Weights(table, optax.apply_updates(network, steps)), total + loss
 
     return lax.fori_loop(0, count, update, (weights, jnp.zeros(())))
@@ -198,6 +203,7 @@ def train(
                 np.float32(rate),
                 np.float32(schedule.max_norm),
                 dropout=schedule.dropout,
+                frozen=schedule.frozen,
             )
             loss += run_loss
         yield weights, float(loss)

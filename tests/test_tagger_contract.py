@@ -112,6 +112,12 @@ def test_same_seed_same_model(name, tagger):
         np.testing.assert_array_equal(a, b)
 
 
+def test_without_anything_random_every_seed_gives_the_same_model(name, tagger):
+    other = fit(name, seed=1)
+    same = all(np.array_equal(*pair) for pair in zip(other.marginals(UNSEEN), tagger.marginals(UNSEEN), strict=True))
+    assert same != tagger.uses_seed
+
+
 def test_saved_and_loaded_it_predicts_the_same(tagger, name, tmp_path):
     tagger.save(tmp_path / "model")
     loaded = models.load(tmp_path / "model")

@@ -80,7 +80,7 @@ def draw_masks(seed):
     return np.random.default_rng(seed).random((RUN, BUCKET.tags.shape[1], H)) < 0.5
 
 
-def run(graph, weights, visits, masks=None, dropout=0.0, max_norm=np.inf):
+def run(graph, weights, visits, masks=None, dropout=0.0, max_norm=np.inf, frozen=False):
     masks = np.ones((RUN, BUCKET.tags.shape[1], H), bool) if masks is None else masks
     order = np.zeros(RUN, np.int32)
     order[: len(visits)] = visits
@@ -95,6 +95,7 @@ def run(graph, weights, visits, masks=None, dropout=0.0, max_norm=np.inf):
         np.float32(RATE),
         np.float32(max_norm),
         dropout=dropout,
+        frozen=frozen,
     )
 
 
@@ -184,7 +185,7 @@ def test_every_epoch_visits_every_sentence_once(monkeypatch):
     buckets = make_buckets(rows, rows, window=W)
     visited = []
 
-    def record(graph, weights, bucket, order, count, masks, rate, max_norm, *, dropout):
+    def record(graph, weights, bucket, order, count, masks, rate, max_norm, *, dropout, frozen):
         assert masks.shape == (run_size(bucket), bucket.tags.shape[1], H)
         assert masks.mean() == pytest.approx(0.7, abs=0.1)
         assert max_norm == 9.0
@@ -242,3 +243,13 @@ def test_runs_of_long_sentences_are_short():
         return run_size(make_batch([[7]] * sentences, None, length=length, window=W))
 
     assert [size(500, 10), size(20, 10), size(100, 4096), size(2, 100_000)] == [RUN, 20, 16, 1]
+
+
+@NETWORKS
+def test_frozen_word_vectors_stay_and_the_network_learns(network):
+    graph, weights = start(network)
+    after, _ = run(graph, weights, VISITS, frozen=True)
+    np.testing.assert_array_equal(after.table, weights.table)  # one step: the table has not told yet
+    learned, _ = run(graph, weights, VISITS[:1])
+    frozen, _ = run(graph, weights, VISITS[:1], frozen=True)
+    jax.tree.map(np.testing.assert_array_equal, frozen.network, learned.network)
