@@ -1,0 +1,37 @@
+"""The paper's Figure 2 and more, drawn from results with matplotlib: `plots`, then `to_png` or `to_svg`.
+
+style: how every plot looks. scores, training, errors: the plots. None touches the state of pyplot.
+"""
+
+from __future__ import annotations
+
+from matplotlib.figure import Figure
+
+from experiments.plots.errors import confusion_plot, error_plot
+from experiments.plots.scores import embedding_plot, fraction_plot, score_plot
+from experiments.plots.style import style, to_png, to_svg
+from experiments.plots.training import curve_plot
+from experiments.tables.frames import Results, curve_frame
+
+__all__ = ["plots", "to_png", "to_svg"]
+
+
+def plots(results: Results) -> dict[str, Figure]:
+    """Every plot that the results have something for, by the name of its files, in the order of showing.
+
+    A figure's label (``figure.get_label()``) says what it shows.
+
+    Args:
+        results: what results.json holds.
+    """
+    used = {found["embedding"] for found in results["models"].values()} - {None}
+    makers = {
+        "scores": (score_plot, True),
+        "embeddings": (embedding_plot, len(used) > 1),
+        "fractions": (fraction_plot, bool(results["fractions"])),
+        "learning-curves": (curve_plot, bool(curve_frame(results)[["loss", "dev_f1"]].notna().to_numpy().any())),
+        "errors": (error_plot, True),
+    }
+    with style():
+        figures = {name: make(results) for name, (make, asked) in makers.items() if asked}
+        return figures | {f"confusions-{system}": confusion_plot(results, system) for system in results["models"]}

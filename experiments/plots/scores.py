@@ -1,0 +1,168 @@
+"""Plots of scores: by type, by embedding, and by amount of training data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import PercentFormatter
+
+from experiments.plots.style import INK, Look, canvas, finish, looks
+from experiments.tables.cells import run_counts
+from experiments.tables.frames import (
+    OVERALL,
+    Results,
+    fraction_frame,
+    interval_frame,
+    rows_of,
+    score_frame,
+    summary_frame,
+)
+
+_BARS_IN_A_ROW = 80
+_PERCENT = PercentFormatter(xmax=1, symbol="")
+
+
+class Spread(NamedTuple):
+    """From where to where each (system, category) reaches, and what that means in words."""
+
+    ends: Mapping[tuple[str, str], tuple[float, float]]
+    meaning: str
+
+
+def score_plot(results: Results) -> Figure:
+    """F of each type, in bars grouped by type, one bar a system: the paper's Figure 2."""
+    frame = score_frame(results)
+    summary = rows_of(summary_frame(frame[frame["measure"] == "f1"], "system", "category"))
+    means = {(row["system"], row["category"]): row["mean"] for row in summary}
+    systems, style = list(results["models"]), looks(results)
+    present = {category for _, category in means}
+    categories = [*(label for label in results["corpus"]["types"] if label in present), OVERALL]
+    in_a_row = max(1, _BARS_IN_A_ROW // len(systems))
+    rows = [categories[at : at + in_a_row] for at in range(0, len(categories), in_a_row)]
+    figure, axes = canvas(1.3 + 2.7 * len(rows), rows=len(rows))
+    spread = _spread(results, means)
+    for panel, shown in zip(axes, rows, strict=True):
+        _bars(panel, shown, means, spread, {system: style[system] for system in systems})
+        panel.set_xlim(-0.5, len(rows[0]) - 0.5)
+    caption = f"Strict entity F on the {results['corpus']['test']} split of {results['corpus']['name']}{spread.meaning}"
+    return finish(figure, "F by type of entity", caption, _patches(style))
+
+
+def _bars(
+    panel: Axes,
+    categories: Sequence[str],
+    means: Mapping[tuple[str, str], float],
+    spread: Spread,
+    style: Mapping[str, Look],
+) -> None:
+    width = 0.84 / len(style)
+    for number, (system, look) in enumerate(style.items()):
+        there = [(at, category) for at, category in enumerate(categories) if (system, category) in means]
+        places = [at + width * (number - (len(style) - 1) / 2) for at, _ in there]
+        heights = [means[system, category] for _, category in there]
+        panel.bar(places, heights, width, color=look.colour, hatch=look.hatch, edgecolor="white", linewidth=0.4)
+        ends = [(place, *spread.ends[system, c]) for place, (_, c) in zip(places, there, strict=True) if spread.ends]
+        if ends:
+            panel.vlines(*zip(*ends, strict=True), color=INK, linewidth=0.9)
+    panel.set_xticks(range(len(categories)), categories)
+    panel.set_ylim(0, 1)
+    panel.set_ylabel("F (%)")
+    panel.yaxis.set_major_formatter(_PERCENT)
+    panel.tick_params(axis="x", length=0)
+
+
+def _spread(results: Results, means: Mapping[tuple[str, str], float]) -> Spread:
+    """Bootstrap intervals where there are any, else the standard deviation over seeds, else nothing."""
+    ends = {key: (mean, mean) for key, mean in means.items()}
+    if results["significance"]:
+        found = rows_of(interval_frame(results))
+        ends |= {(row["system"], row["category"]): (row["low"], row["high"]) for row in found}
+        return Spread(ends, "; lines: 95 % bootstrap interval over documents.")
+    if max(run_counts(results).values()) == 1:
+        return Spread({}, ".")
+    frame = score_frame(results)
+    for row in rows_of(summary_frame(frame[frame["measure"] == "f1"], "system", "category").fillna({"sd": 0.0})):
+        ends[row["system"], row["category"]] = (row["mean"] - row["sd"], row["mean"] + row["sd"])
+    return Spread(ends, "; lines: standard deviation over seeds.")
+
+
+def _patches(style: Mapping[str, Look]) -> list[Patch]:
+    return [
+        Patch(facecolor=look.colour, hatch=look.hatch, edgecolor="white", label=system)
+        for system, look in style.items()
+    ]
+
+
+def embedding_plot(results: Results) -> Figure:
+    """Overall F of each embedding, one line a network; dots for the seeds."""
+    frame = score_frame(results)
+    frame = frame[(frame["category"] == OVERALL) & (frame["measure"] == "f1")]
+    about = pd.DataFrame(
+        [(system, found["model"], found["embedding"]) for system, found in results["models"].items()],
+        columns=["system", "model", "embedding"],
+    )
+    frame = frame.merge(about.dropna(subset="embedding"), on="system")
+    names = list(results["embeddings"])
+    models = list(frame["model"].unique())
+    style = {model: next(looks(results)[s] for s in frame[frame["model"] == model]["system"]) for model in models}
+    figure, [panel] = canvas(4.2, width=6.5)
+    for number, model in enumerate(models):
+        runs = frame[frame["model"] == model]
+        shift = 0.16 * (number - (len(models) - 1) / 2)
+        means = runs.groupby("embedding", sort=False)["value"].mean()
+        look = style[model]
+        panel.plot(
+            [names.index(name) + shift for name in means.index],
+            means,
+            color=look.colour,
+            marker=look.marker,
+            markersize=8,
+            linewidth=1,
+            label=model,
+        )
+        places = [names.index(name) + shift + 0.06 for name in runs["embedding"]]
+        panel.scatter(places, runs["value"], s=10, color=look.colour, label=f"{model}: one seed")
+    panel.set_xticks(range(len(names)), [f"{name}\n{results['embeddings'][name]['dim']}" for name in names])
+    panel.set_xlim(-0.5, len(names) - 0.5)
+    panel.set_xlabel("embedding, and its dimension")
+    panel.set_ylabel("overall F (%)")
+    panel.yaxis.set_major_formatter(_PERCENT)
+    handles, _ = panel.get_legend_handles_labels()
+    caption = f"Strict entity F on the {results['corpus']['test']} split; large: mean over seeds, small: one seed."
+    caption += " The axis does not begin at 0."
+    return finish(figure, "F by embedding", caption, [handle for handle in handles if isinstance(handle, Line2D)])
+
+
+def fraction_plot(results: Results) -> Figure:
+    """Overall F against the share of the training data, one line a system, with a band from worst to best seed."""
+    frame = fraction_frame(results)
+    frame = frame[(frame["category"] == OVERALL) & (frame["measure"] == "f1")]
+    summary = summary_frame(frame, "system", "fraction")
+    style = looks(results)
+    figure, [panel] = canvas(4.8)
+    lines = []
+    for system in results["fractions"]:
+        found = summary[summary["system"] == system].sort_values("fraction")
+        lines += draw_line(panel, found.rename(columns={"fraction": "x"}), system, style[system])
+    ticks = sorted(frame["fraction"].unique())
+    sizes = frame.drop_duplicates("fraction").set_index("fraction")["documents"]
+    panel.set_xticks(ticks, [f"{100 * tick:g} %\n{sizes[tick]:,}" for tick in ticks])
+    panel.set_xlabel("share of the training data, and its documents")
+    panel.set_ylabel("overall F (%)")
+    panel.yaxis.set_major_formatter(_PERCENT)
+    caption = f"Strict entity F on the whole {results['corpus']['test']} split; line: mean over seeds, band: from the "
+    caption += "worst seed to the best. The axis of F does not begin at 0."
+    return finish(figure, "F by amount of training data", caption, lines)
+
+
+def draw_line(panel: Axes, found: pd.DataFrame, system: str, look: Look) -> list[Line2D]:
+    """One system's mean against "x", with a band from "worst" to "best"."""
+    marker = look.marker if len(found) <= 12 else None
+    panel.fill_between(found["x"], found["worst"], found["best"], color=look.colour, alpha=0.15, linewidth=0)
+    return panel.plot(found["x"], found["mean"], color=look.colour, linestyle=look.dash, marker=marker, label=system)
