@@ -1,0 +1,187 @@
+"""The error browser's data: every erroneous entity at its place, gold against what each run found there.
+
+A *place* is a stretch of a document that gold and predicted spans cover without a gap. Runs that found the same there
+share one *outcome*, so that many seeds take little room.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from crfdeid.documents import Span
+from crfdeid.errors import DataError
+from crfdeid.scoring import CATEGORIES, CAUSES, EntityError
+from features.tokens import Sentence, split_sentences
+
+# Characters shown on either side of a place: its sentence, but no less and no more than this.
+LEAST_CONTEXT, MOST_CONTEXT = 40, 160
+
+Spans = Mapping[str, Sequence[Span]]
+
+
+class SystemRun(NamedTuple):
+    """What a system found with one seed.
+
+    Attributes:
+        system: its name.
+        seed: the seed.
+        predictions: the spans found, by document id.
+        errors: every erroneous entity.
+    """
+
+    system: str
+    seed: int
+    predictions: Spans
+    errors: Sequence[EntityError]
+
+
+def browser_data(
+    gold: Spans, runs: Sequence[SystemRun], *, types: Sequence[str], texts: Mapping[str, str] | None
+) -> dict[str, Any]:
+    """Everything the browser shows, as plain data.
+
+    Args:
+        gold: the gold spans, by document id.
+        runs: what is compared, in the order in which it is to stand.
+        types: the order of the types; others follow by name.
+        texts: the documents' texts by id; None to show no text, and numbers in place of the documents' ids, because
+            ids of real corpora (file names) can hold names and record numbers.
+
+    Returns:
+        "types", "categories", "causes": the names in use, in order; "runs": [system, seed] each; "places": in the order
+        of the documents, {"document": its id or number from 1, "start": the offset of the place's first character
+        shown, "text": the characters shown or None, "gold": [start, end, type] each, "outcomes": {"runs": positions in
+        "runs", "spans": as "gold", "errors": [category, type, causes] each}}. Offsets are code points in the document.
+        An error's type is the one that it counts under in `crfdeid.scoring.summarise`.
+
+    Raises:
+        DataError: gold, predictions, errors and texts do not belong together.
+    """
+    errors = [_by_document(run.errors) for run in runs]
+    _check_documents(gold, runs, errors, texts)
+    places = []
+    for number, (name, spans) in enumerate(gold.items(), start=1):
+        found = [run.predictions[name] for run in runs]
+        here = _places_of(name, spans, found, [by_name.get(name, []) for by_name in errors])
+        text = None if texts is None else texts[name]
+        sentences = split_sentences(text) if text is not None and here else []
+        shown = number if texts is None else name
+        places += [{"document": shown, **_context(place, text, sentences)} for place in here]
+    marked = [place["gold"] for place in places] + [o["spans"] for place in places for o in place["outcomes"]]
+    used = {label for spans in marked for _, _, label in spans}
+    return {
+        "types": [*(t for t in types if t in used), *sorted(used.difference(types))],
+        "categories": list(CATEGORIES),
+        "causes": [c for c in CAUSES if any(c in error.causes for run in runs for error in run.errors)],
+        "runs": [[run.system, run.seed] for run in runs],
+        "places": places,
+    }
+
+
+def _by_document(errors: Iterable[EntityError]) -> dict[str, list[EntityError]]:
+    found: dict[str, list[EntityError]] = {}
+    for error in errors:
+        found.setdefault(error.document_id, []).append(error)
+    return found
+
+
+def _check_documents(
+    gold: Spans, runs: Sequence[SystemRun], errors: Sequence[Mapping[str, Any]], texts: Mapping[str, str] | None
+) -> None:
+    for run, by_name in zip(runs, errors, strict=True):
+        if run.predictions.keys() != gold.keys() or not by_name.keys() <= gold.keys():
+            raise DataError(f"{run.system}, seed {run.seed}: predictions or errors are of other documents than gold")
+    if texts is not None and not texts.keys() >= gold.keys():
+        raise DataError("texts.jsonl lacks some of the scored documents")
+
+
+def _places_of(
+    name: str, gold: Sequence[Span], found: Sequence[Sequence[Span]], errors: Sequence[Sequence[EntityError]]
+) -> list[dict[str, Any]]:
+    """The places of one document at which some run has an error."""
+    if not any(errors):
+        return []
+    stretches = _stretches({*gold, *(span for spans in found for span in spans)})
+    gold_at = _sort_into(stretches, gold)
+    found_at = [_sort_into(stretches, spans) for spans in found]
+    errors_at: list[dict[int, list[EntityError]]] = [{} for _ in errors]
+    for at, run_errors in zip(errors_at, errors, strict=True):
+        for error in run_errors:
+            at.setdefault(_position(name, stretches, error), []).append(error)
+    return [
+        {
+            "stretch": stretches[i],
+            "gold": [list(span) for span in gold_at.get(i, [])],
+            "outcomes": _outcomes([at.get(i, []) for at in found_at], [at.get(i, []) for at in errors_at]),
+        }
+        for i in sorted({i for at in errors_at for i in at})
+    ]
+
+
+def _stretches(spans: Iterable[Span]) -> list[tuple[int, int]]:
+    """What the spans cover, as offsets; spans that only touch stay apart."""
+    found: list[tuple[int, int]] = []
+    for start, end, _ in sorted(spans):
+        if found and start < found[-1][1]:
+            found[-1] = found[-1][0], max(end, found[-1][1])
+        else:
+            found.append((start, end))
+    return found
+
+
+def _sort_into(stretches: Sequence[tuple[int, int]], spans: Iterable[Span]) -> dict[int, list[Span]]:
+    found: dict[int, list[Span]] = {}
+    for span in sorted(spans):
+        found.setdefault(bisect_right(stretches, span.start, key=lambda stretch: stretch[0]) - 1, []).append(span)
+    return found
+
+
+def _position(name: str, stretches: Sequence[tuple[int, int]], error: EntityError) -> int:
+    span = error.gold or error.predicted
+    i = -1 if span is None else bisect_right(stretches, span.start, key=lambda stretch: stretch[0]) - 1
+    if i < 0 or span is None or span.end > stretches[i][1]:
+        raise DataError("an error at which neither gold nor predictions mark anything", path=name)
+    return i
+
+
+def _outcomes(found: Sequence[Sequence[Span]], errors: Sequence[Sequence[EntityError]]) -> list[dict[str, Any]]:
+    """What the runs found at one place: those that found the same together."""
+    runs: dict[tuple[Any, ...], list[int]] = {}
+    for run, outcome in enumerate(zip(map(tuple, found), map(tuple, errors), strict=True)):
+        runs.setdefault(outcome, []).append(run)
+    return [
+        {
+            "runs": positions,
+            "spans": [list(span) for span in spans],
+            "errors": [[error.category, _counted_type(error), list(error.causes)] for error in at],
+        }
+        for (spans, at), positions in runs.items()
+    ]
+
+
+def _counted_type(error: EntityError) -> str:
+    counted = error.missed_gold or error.false_prediction
+    if counted is None:
+        raise DataError("an error that is neither a miss nor a false prediction", path=error.document_id)
+    return counted.label
+
+
+def _context(place: Mapping[str, Any], text: str | None, sentences: Sequence[Sentence]) -> dict[str, Any]:
+    """The place as the browser takes it, with the text around it."""
+    start, end = place["stretch"]
+    rest = {"gold": place["gold"], "outcomes": place["outcomes"]}
+    if text is None:
+        return {"start": start, "text": None, **rest}
+    if end > len(text):
+        raise DataError("texts.jsonl does not belong to these predictions: a span ends after its text")
+    inside = [(s.tokens[0].start, s.tokens[-1].end) for s in sentences]
+    inside = [(first, last) for first, last in inside if first < end and last > start] or [(start, end)]
+    first = max(0, start - MOST_CONTEXT, min(inside[0][0], start - LEAST_CONTEXT))
+    stop = min(len(text), end + MOST_CONTEXT, max(inside[-1][1], end + LEAST_CONTEXT))
+    while first and first < start and not text[first - 1].isspace():  # No word is cut.
+        first += 1
+    while end < stop < len(text) and not text[stop].isspace():
+        stop -= 1
+    return {"start": first, "text": text[first:stop], "cut": [first > 0, stop < len(text)], **rest}

@@ -1,0 +1,232 @@
+"""What the results say, in plain sentences computed from them: the first screen of the report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import fmean
+from typing import Any
+
+from experiments.tables.frames import OVERALL
+
+Results = Mapping[str, Any]
+
+# From the lowest F to the highest in the tables 4 and 5 of yadav2016.
+PAPER_MODELS = ("crf", "elman", "jordan")
+PAPER_EMBEDDINGS = ("random", "rnnlm", "cbow")
+
+_ERRORS = {
+    "missed": "missed entities",
+    "wrong": "entities of the wrong type",
+    "boundary": "wrong boundaries",
+    "spurious": "spurious entities",
+}
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One system's place in the ranking; fractions are means over its seeds.
+
+    Args:
+        system: its name.
+        seeds: how many runs it has.
+        f1: strict entity F.
+        interval: its confidence interval, (low, high), if there is one.
+        uncovered: the share of the tokens of PHI that it does not mark as PHI: what would leak.
+        behind: how much its F is below the best system's.
+        p: of that difference, corrected for the number of comparisons; None for the best, or without a test.
+        holds: whether the difference to the best holds at the test's level; None where ``p`` is.
+    """
+
+    system: str
+    seeds: int
+    f1: float
+    interval: tuple[float, float] | None
+    uncovered: float
+    behind: float
+    p: float | None
+    holds: bool | None
+
+
+def ranking(results: Results) -> list[Standing]:
+    """The systems by strict entity F, the best first."""
+    f1 = {system: _mean(found, "entity_strict", "f1") for system, found in results["models"].items()}
+    best = max(f1, key=lambda system: f1[system])
+    return [
+        Standing(
+            system,
+            len(results["models"][system]["runs"]),
+            f1[system],
+            _interval(results, system),
+            1 - _mean(results["models"][system], "token_binary", "recall"),
+            f1[best] - f1[system],
+            p := _p(results, best, system),
+            None if p is None else p <= results["significance"]["level"],
+        )
+        for system in sorted(f1, key=lambda system: -f1[system])
+    ]
+
+
+def sentences(results: Results) -> list[str]:
+    """What was compared, who is best, whether the difference holds, what would leak and which errors are common."""
+    standings = ranking(results)
+    found = [_compared(results), *_best(results, standings), *_against_paper(results, standings)]
+    return [*found, _leaks(standings), *_hardest(results, standings[0]), *_commonest(results, standings[0])]
+
+
+def cautions(results: Results) -> list[str]:
+    """What a reader must know before believing any number."""
+    corpus = results["corpus"]
+    found = []
+    if corpus["format"] == "synthetic":
+        found.append(
+            "The corpus is synthetic: cleaner and more regular than real notes. It compares models; it does not show "
+            "how well they would do on a hospital's notes."
+        )
+    found += corpus["notices"]
+    unaligned = corpus["splits"][corpus["test"]]["unaligned"]
+    if unaligned:
+        found.append(f"{unaligned:,} of the scored entities fit no tokens: every system misses them.")
+    if all(len(system["runs"]) == 1 for system in results["models"].values()):
+        found.append(
+            "Each system was trained once. A network trained with another seed gives other scores; how much they "
+            "spread is not in these results."
+        )
+    return found
+
+
+def percent(fraction: float) -> str:
+    """A fraction in per cent with two decimals, as in the tables."""
+    return f"{100 * fraction:.2f} %"
+
+
+def probability(p: float) -> str:
+    """A p-value with as many decimals as say something.
+
+    Example:
+        >>> probability(0.00002), probability(0.0314)
+        ('< 0.001', '0.031')
+    """
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def _mean(system: Mapping[str, Any], match: str, measure: str) -> float:
+    return fmean(run["scores"][match]["micro"][measure] for run in system["runs"])
+
+
+def _interval(results: Results, system: str) -> tuple[float, float] | None:
+    significance = results["significance"]
+    found = significance and significance["intervals"].get(system, {}).get(OVERALL)
+    return (found["low"], found["high"]) if found else None
+
+
+def _p(results: Results, best: str, other: str) -> float | None:
+    pairs = results["significance"]["pairs"] if results["significance"] else []
+    for pair in pairs:
+        if {pair["a"], pair["b"]} == {best, other} and pair["category"] == OVERALL:
+            return float(pair["p_holm"])
+    return None
+
+
+def _compared(results: Results) -> str:
+    corpus, systems = results["corpus"], results["models"]
+    scored = corpus["splits"][corpus["test"]]
+    one = len(systems) == 1
+    return (
+        f"{_count(len(systems), 'system')} {'was' if one else 'were'} {'scored' if one else 'compared'} on the "
+        f"{corpus['test']} split of {corpus['name']}: {_count(scored['documents'], 'document')} with "
+        f"{_count(scored['spans'], 'marked entity', 'marked entities')} of {_count(len(corpus['types']), 'type')}."
+    )
+
+
+def _best(results: Results, standings: Sequence[Standing]) -> Iterator[str]:
+    best, *others = standings
+    mean = f", the mean of {best.seeds} seeds" if best.seeds > 1 else ""
+    between = f" (95 % interval {100 * best.interval[0]:.2f} to {100 * best.interval[1]:.2f})" if best.interval else ""
+    yield f"Best overall: {best.system}, strict entity F {percent(best.f1)}{between}{mean}."
+    if others and any(other.holds is not None for other in others):
+        yield _lead(results["significance"], best, others)
+    elif others:
+        yield "Whether its lead holds was not tested."
+
+
+def _lead(significance: Mapping[str, Any], best: Standing, others: Sequence[Standing]) -> str:
+    beaten = [other for other in others if other.holds]
+    open_ = [other for other in others if other.holds is False]
+    test = f"{significance['test']}, {significance['permutations']:,} permutations, level {significance['level']:g}"
+    said = f"({test}, Holm's correction for the number of comparisons)"
+    if not open_:
+        every = "" if len(beaten) == 1 else "every one of "
+        return f"Its lead over {every}{_names(beaten)} holds {said}."
+    if not beaten:
+        return f"Its lead over {_names(open_)} may be chance: the data do not decide between them {said}."
+    return f"Its lead over {_names(beaten)} holds; over {_names(open_)} it may be chance {said}."
+
+
+def _against_paper(results: Results, standings: Sequence[Standing]) -> Iterator[str]:
+    """Whether the paper's order holds: of the models, each with its best embedding, and of each model's embeddings."""
+    best = {results["models"][standing.system]["model"]: standing for standing in reversed(standings)}
+    yield from _order(results, "models", [(model, best[model]) for model in PAPER_MODELS if model in best])
+    for model in PAPER_MODELS:
+        with_embedding = {
+            results["models"][standing.system]["embedding"]: standing
+            for standing in standings
+            if results["models"][standing.system]["model"] == model
+        }
+        there = [(name, with_embedding[name]) for name in PAPER_EMBEDDINGS if name in with_embedding]
+        yield from _order(results, f"embeddings for {model}", there)
+
+
+def _order(results: Results, what: str, named: Sequence[tuple[str, Standing]]) -> Iterator[str]:
+    """One sentence on systems that stand in the paper's order, the worst first; none for fewer than two."""
+    if len(named) < 2:
+        return
+    steps = []
+    for (_, worse), (_, better) in pairwise(named):
+        sign = "<" if worse.f1 < better.f1 else "≥"
+        p = _p(results, worse.system, better.system)
+        known = "not tested" if p is None else "holds" if p <= results["significance"]["level"] else "may be chance"
+        steps.append(f"{worse.system} {sign} {better.system} ({known})")
+    kept = all(worse.f1 < better.f1 for (_, worse), (_, better) in pairwise(named))
+    said = " < ".join(name for name, _ in named)
+    yield f"The paper's order of {what}, {said}, is {'the same' if kept else 'not the same'} here: {', '.join(steps)}."
+
+
+def _leaks(standings: Sequence[Standing]) -> str:
+    best, safest = standings[0], min(standings, key=lambda standing: standing.uncovered)
+    said = f"What would leak: {best.system} leaves {percent(best.uncovered)} of the PHI's tokens unmarked"
+    if safest.uncovered < best.uncovered:
+        return f"{said}; {safest.system} leaves the least, {percent(safest.uncovered)}."
+    return f"{said}{', the least of all' if len(standings) > 1 else ''}."
+
+
+def _hardest(results: Results, best: Standing) -> Iterator[str]:
+    runs = results["models"][best.system]["runs"]
+    in_gold = results["corpus"]["splits"][results["corpus"]["test"]]["spans_by_type"]
+    f1 = {
+        label: fmean(run["scores"]["entity_strict"]["by_type"].get(label, {"f1": 0.0})["f1"] for run in runs)
+        for label in results["corpus"]["types"]
+        if in_gold.get(label)
+    }
+    if len(f1) > 1:
+        hard, easy = min(f1, key=lambda label: f1[label]), max(f1, key=lambda label: f1[label])
+        yield f"Hardest type for {best.system}: {hard} (F {percent(f1[hard])}); easiest: {easy} ({percent(f1[easy])})."
+
+
+def _commonest(results: Results, best: Standing) -> Iterator[str]:
+    runs = [run["errors"] for run in results["models"][best.system]["runs"]]
+    counts = {name: fmean(run["categories"][name] for run in runs) for name in _ERRORS}
+    total, most = sum(counts.values()), max(counts, key=lambda name: counts[name])
+    if total:
+        each = f" (mean of {len(runs)} seeds)" if len(runs) > 1 else ""
+        yield f"Its commonest errors{each}: {_ERRORS[most]}, {counts[most]:.0f} of {total:.0f}."
+
+
+def _names(standings: Sequence[Standing]) -> str:
+    names = [standing.system for standing in standings]
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _count(number: int, one: str, many: str | None = None) -> str:
+    return f"{number:,} {one if number == 1 else many or one + 's'}"

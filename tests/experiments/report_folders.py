@@ -1,0 +1,133 @@
+"""Whole results folders for tests of the report: invented notes, made-up predictions, and scores that follow from them.
+
+from report_folders import write_folder
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from samples import rich_results
+
+from crfdeid.corpora.files import write_files
+from crfdeid.documents import Document, Span
+from crfdeid.scoring import (
+    count_token_pairs,
+    find_errors,
+    score_entities,
+    summarise,
+    token_scores,
+)
+from experiments.comparison import compare_systems
+from experiments.folder import Folder, errors_jsonl, spans_jsonl, texts_jsonl, to_json
+
+SYSTEMS = {"crf": (0,), "elman-random": (0, 1), "elman-cbow": (0, 1)}
+TROUBLE = {"crf": 0.2, "elman-random": 0.3, "elman-cbow": 0.1}
+NEIGHBOURS = {"random": {"zorbin": [["quexal", 0.31], ["miltrop", 0.29]]}, "cbow": {"zorbin": [["zorbine", 0.87]]}}
+
+
+def write_folder(
+    path: Path,
+    documents: Sequence[Document],
+    *,
+    systems: Mapping[str, Sequence[int]] = SYSTEMS,
+    corpus_format: str = "synthetic",
+    with_text: bool = True,
+    permutations: int = 99,
+) -> dict[str, Any]:
+    """Write the folder that an experiment would leave; the results."""
+    folder = Folder(path)
+    predictions = {
+        (system, seed): {d.id: perturbed(d, TROUBLE.get(system, 0.2), f"{system} {seed} {d.id}") for d in documents}
+        for system, seeds in systems.items()
+        for seed in seeds
+    }
+    results = results_of(documents, predictions, corpus_format=corpus_format, permutations=permutations)
+    files: dict[Path, str | bytes] = {folder.gold_file: spans_jsonl({d.id: list(d.spans) for d in documents})}
+    for (system, seed), found in predictions.items():
+        errors = find_errors(documents, found, known_words=KNOWN)
+        files[folder.predictions_file(system, str(seed))] = spans_jsonl(found)
+        files[folder.errors_file(system, str(seed))] = errors_jsonl(errors)
+    if with_text:
+        files[folder.texts_file] = texts_jsonl({d.id: d.text for d in documents})
+        files[folder.neighbours_file] = to_json(NEIGHBOURS)
+    write_files({**files, folder.results_file: to_json(results)})
+    return results
+
+
+KNOWN = ("dr", "street", "hospital", "medical", "center", "clinic")
+
+
+def results_of(
+    documents: Sequence[Document],
+    predictions: Mapping[tuple[str, int], Mapping[str, Sequence[Span]]],
+    *,
+    corpus_format: str = "synthetic",
+    permutations: int = 99,
+) -> dict[str, Any]:
+    """Results whose scores, errors and significance are those of the predictions; the rest is of the samples."""
+    systems = list(dict.fromkeys(system for system, _ in predictions))
+    results = rich_results(tuple(systems), (0, 1))
+    types = sorted({span.label for document in documents for span in document.spans})
+    spans = [span.label for document in documents for span in document.spans]
+    scored = {"documents": len(documents), "spans": len(spans), "spans_by_type": {t: spans.count(t) for t in types}}
+    corpus = results["corpus"]
+    corpus |= {"format": corpus_format, "types": types, "notices": []}
+    corpus["name"] = "synthetic (default, seed 0)" if corpus_format == "synthetic" else "notes/train"
+    corpus["splits"]["test"] |= {**scored, "unaligned": 0}
+    for system in systems:
+        runs = [(seed, found) for (name, seed), found in predictions.items() if name == system]
+        template = results["models"][system]["runs"][0]
+        results["models"][system]["runs"] = [template | _run(documents, seed, found) for seed, found in runs]
+    by_system = {name: [found for (other, _), found in predictions.items() if other == name] for name in systems}
+    results["significance"] = compare_systems(documents, by_system, permutations=permutations, samples=99)
+    return results
+
+
+def _run(documents: Sequence[Document], seed: int, found: Mapping[str, Sequence[Span]]) -> dict[str, Any]:
+    pairs = count_token_pairs(documents, found)
+    scores = {
+        "entity_strict": score_entities(documents, found),
+        "entity_relaxed": score_entities(documents, found, match="relaxed"),
+        "token": token_scores(pairs),
+        "token_binary": token_scores(pairs, binary=True),
+    }
+    return {
+        "seed": seed,
+        "scores": {name: score.to_dict() for name, score in scores.items()},
+        "errors": summarise(find_errors(documents, found, known_words=KNOWN)),
+    }
+
+
+def perturbed(document: Document, trouble: float, seed: str) -> list[Span]:
+    """The gold spans, some of them missed, of another type, cut or grown, and now and then one that is nothing."""
+    chance = random.Random(seed)
+    found = []
+    for span in document.spans:
+        kind = chance.random() / trouble
+        if kind >= 1:
+            found.append(span)
+        elif kind >= 0.7:
+            found.append(Span(span.start, span.end, chance.choice(["PATIENT", "DOCTOR", "HOSPITAL", "LOCATION"])))
+        elif kind >= 0.4:
+            found.append(_cut(document.text, span))
+        if chance.random() < trouble / 10:
+            found += _nothing(document, chance)
+    return found
+
+
+def _cut(text: str, span: Span) -> Span:
+    space = text.find(" ", span.start, span.end)
+    if space > span.start:
+        return Span(span.start, space, span.label)
+    return Span(max(0, span.start - 1), span.end, span.label)
+
+
+def _nothing(document: Document, chance: random.Random) -> list[Span]:
+    start = chance.randrange(len(document.text))
+    end = min(len(document.text), start + 6)
+    free = all(end <= span.start or start >= span.end for span in document.spans)
+    return [Span(start, end, "ID")] if free and document.text[start:end].strip() else []
