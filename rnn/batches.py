@@ -24,10 +24,13 @@ class Vocabulary:
     Args:
         words: the known words, after folding, in a fixed order.
         fold_digits: every digit is read as 0, so that 03/14/72 and 11/02/69 are the same words.
+        lower_case: an unknown word is read as its lower-case form where that is known: for words from lower-case
+            vectors (`rnn.embeddings.extend`).
     """
 
     words: tuple[str, ...]
     fold_digits: bool = True
+    lower_case: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_ids", {word: i + FIRST_WORD for i, word in enumerate(self.words)})
@@ -35,8 +38,8 @@ class Vocabulary:
     @classmethod
     def build(cls, sentences: Iterable[Sequence[str]], *, fold_digits: bool = True, min_count: int = 2) -> Vocabulary:
         """The words that occur ``min_count`` times or more, the most frequent first."""
-        fold = _fold if fold_digits else str
-        counts = Counter(fold(word) for sentence in sentences for word in sentence)
+        read = fold if fold_digits else str
+        counts = Counter(read(word) for sentence in sentences for word in sentence)
         frequent = [word for word, count in counts.items() if count >= min_count]
         return cls(tuple(sorted(frequent, key=lambda word: (-counts[word], word))), fold_digits)
 
@@ -47,7 +50,9 @@ class Vocabulary:
         """The id of each word."""
         known: dict[str, int] = self._ids  # type: ignore[attr-defined]
         if self.fold_digits:
-            words = [_fold(word) for word in words]
+            words = [fold(word) for word in words]
+        if self.lower_case:
+            return [known.get(word) or known.get(word.lower()) or unknown_class(word) for word in words]
         return [known[word] if word in known else unknown_class(word) for word in words]
 
     def unknown(self) -> np.ndarray:
@@ -78,7 +83,13 @@ def unknown_class(word: str) -> int:
     return 2 if word[1:].islower() else 4
 
 
-def _fold(word: str) -> str:
+def fold(word: str) -> str:
+    """The word with every digit as 0.
+
+    Example:
+        >>> fold("3rd")
+        '0rd'
+    """
     return _DIGIT.sub("0", word) if not word.isalpha() else word
 
 

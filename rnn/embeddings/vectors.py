@@ -1,0 +1,170 @@
+"""Word vectors as data, the words they are learned for, and how a network starts from them."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import json
+import zipfile
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+
+from crfdeid.corpora.files import write_files
+from crfdeid.errors import DataError
+from rnn.batches import UNKNOWN_CLASSES, Vocabulary, fold, unknown_class
+
+BOUNDARY = "</s>"  # the word that stands for a sentence's end, as in word2vec's files; its vector is the padding's
+CLASS_WORDS = tuple(f"<{name}>" for name in UNKNOWN_CLASSES)
+_SPECIAL = (BOUNDARY, *CLASS_WORDS)  # the words of the ids before `rnn.batches.FIRST_WORD`
+_CAPITALS = 0.01  # vectors are lower-case when a smaller share of their words has capitals: no list is without odd ones
+
+
+@dataclass(frozen=True, eq=False)
+class WordVectors:
+    """Words and their vectors.
+
+    Args:
+        words: the words, each once; the most frequent first where frequencies are known.
+        table: their vectors, [V, D] float32.
+
+    Raises:
+        ValueError: words and table do not fit together, a word is there twice, or a number is not finite.
+
+    Example:
+        >>> vectors = WordVectors(("fever", "cough"), np.eye(2, 3, dtype=np.float32))
+        >>> len(vectors), vectors.dim
+        (2, 3)
+    """
+
+    words: tuple[str, ...]
+    table: npt.NDArray[np.float32]
+
+    def __post_init__(self) -> None:
+        if self.table.dtype != np.float32 or self.table.ndim != 2:
+            raise ValueError(f"word vectors are a table [V, D] of float32, not {self.table.dtype} {self.table.shape}")
+        if len(self.words) != len(self.table):
+            raise ValueError(f"{len(self.words)} words for {len(self.table)} vectors: give one vector a word")
+        if self.table.size == 0:
+            raise ValueError("there are no word vectors: give at least one word and one dimension")
+        if len(set(self.words)) != len(self.words):
+            raise ValueError(f"{len(self.words) - len(set(self.words))} words are there twice: give each word once")
+        if not np.isfinite(self.table).all():
+            raise ValueError("a word vector holds a number that is not finite")
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    @property
+    def dim(self) -> int:
+        """The size of a vector, D."""
+        return self.table.shape[1]
+
+    def save(self, path: Path) -> None:
+        """Write the vectors to a file ``.npz`` that only its owner may read: words of notes are PHI.
+
+        Raises:
+            DataError: the file cannot be written.
+        """
+        buffer = io.BytesIO()
+        # As JSON, because an array of texts drops NUL at a word's end and takes every word as long as the longest.
+        words = np.frombuffer(json.dumps(self.words).encode(), np.uint8)
+        np.savez(buffer, allow_pickle=False, words=words, table=self.table)
+        write_files({path: buffer.getvalue()})
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """Read vectors that `save` wrote.
+
+        Raises:
+            DataError: there is no such file, or it is damaged.
+        """
+        try:
+            with np.load(path, allow_pickle=False) as arrays:
+                return cls(tuple(json.loads(arrays["words"].tobytes())), arrays["table"])
+        except FileNotFoundError:
+            raise DataError("no such file of word vectors", path=path) from None
+        except (OSError, EOFError, KeyError, TypeError, AttributeError, ValueError, zipfile.BadZipFile):
+            raise DataError("not saved word vectors, or damaged: make them again", path=path) from None
+
+
+def scaled(vectors: WordVectors, deviation: float) -> WordVectors:
+    """The same vectors, multiplied so that the standard deviation of all their numbers is the given one.
+
+    Raises:
+        ValueError: all numbers are equal.
+    """
+    now = float(vectors.table.std())
+    if now == 0.0:
+        raise ValueError("word vectors whose numbers are all equal have no scale")
+    return WordVectors(vectors.words, vectors.table * np.float32(deviation / now))
+
+
+def class_word(word: str) -> str:
+    """The word that stands for all unknown words of the same casing.
+
+    Example:
+        >>> class_word("Brown")
+        '<initial capital>'
+    """
+    return CLASS_WORDS[unknown_class(word) - 1]
+
+
+def replace_rare(sentences: Iterable[Sequence[str]], *, min_count: int = 2) -> list[list[str]]:
+    """Sentences as word vectors learn from them: digits folded to 0, each rare word replaced by its `class_word`.
+
+    So the words that no vector will be learned for teach the vector that unknown words will get.
+
+    Args:
+        sentences: the words of each sentence.
+        min_count: a word that is seen less often is rare.
+
+    Example:
+        >>> replace_rare([["Dr", "Doe", "3"], ["Dr", "Roe", "4"]])
+        [['Dr', '<initial capital>', '0'], ['Dr', '<initial capital>', '0']]
+    """
+    folded = [[fold(word) for word in sentence] for sentence in sentences]
+    counts = Counter(word for sentence in folded for word in sentence)
+    return [[word if counts[word] >= min_count else class_word(word) for word in sentence] for sentence in folded]
+
+
+def extend(vocabulary: Vocabulary, vectors: WordVectors) -> Vocabulary:
+    """A vocabulary and, after its own, the words of the vectors that it lacks, in their order.
+
+    The vectors' words are folded as the vocabulary's are. Where the vectors are lower-case, as GloVe's are, unknown
+    words are read in lower case from now on (`Vocabulary.lower_case`).
+    """
+    read = fold if vocabulary.fold_digits else str
+    words = dict.fromkeys(vocabulary.words)
+    words.update(dict.fromkeys(read(word) for word in vectors.words if word not in _SPECIAL))
+    capitals = sum(word != word.lower() for word in vectors.words)
+    return dataclasses.replace(vocabulary, words=tuple(words), lower_case=capitals < _CAPITALS * len(vectors))
+
+
+def initial_table(vocabulary: Vocabulary, vectors: WordVectors, random_table: npt.ArrayLike) -> np.ndarray:
+    """The embedding table a network starts from, [V, D].
+
+    The row of a word is the vector of that word, else of its lower-case form, else random. Padding and the casing
+    classes of unknown words have the vectors of `BOUNDARY` and of their `CLASS_WORDS`, if there are any. Where the
+    vocabulary folds digits, the first of the vectors' words that fold to the same one counts.
+
+    Args:
+        vocabulary: what the rows stand for.
+        vectors: the given vectors, of size D.
+        random_table: a random table, [V, D].
+    """
+    read = fold if vocabulary.fold_digits else str
+    found: dict[str, int] = {}
+    for i, word in enumerate(vectors.words):
+        found.setdefault(read(word), i)
+    table = np.array(random_table, np.float32)
+    for i, word in enumerate((*_SPECIAL, *vocabulary.words)):
+        row = found.get(word, found.get(word.lower()))
+        if row is not None:
+            table[i] = vectors.table[row]
+    return table
