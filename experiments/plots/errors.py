@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from matplotlib.colors import LinearSegmentedColormap, PowerNorm
+from matplotlib.colors import LinearSegmentedColormap, to_rgba
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
-from experiments.plots.style import BACKGROUND, INK, canvas, finish
+from experiments.plots.style import BACKGROUND, INK, canvas, finish, readable_on
 from experiments.tables.cells import count, run_counts
 from experiments.tables.errors import ERROR_NAMES
 from experiments.tables.frames import BOUNDARY, MISSED, SPURIOUS, Results, confusion_frame, error_frame
@@ -38,7 +38,7 @@ def error_plot(results: Results) -> Figure:
                 for text, width in zip(_counts(widths, runs), widths, strict=True)
             ],
             label_type="center",
-            color="white",
+            color=readable_on(to_rgba(_CATEGORY_COLOURS[category])),
             fontsize=9,
         )
         left += widths
@@ -68,14 +68,16 @@ def confusion_plot(results: Results, system: str) -> Figure:
     counts = frame.to_numpy(dtype=float)
     sums = counts.sum(axis=1, keepdims=True)
     shares = np.divide(counts, sums, out=np.zeros_like(counts), where=sums > 0)
+    shares[-2:] = 0  # No gold type, so no share of it.
     size = len(frame)
     figure, [panel] = canvas(2.1 + 0.42 * size, width=max(6.5, 2.0 + 0.78 * size))
     # Square roots, so that the few confusions are seen beside the many hits.
-    panel.imshow(shares, cmap=_SHADES, norm=PowerNorm(0.5, 0, 1), aspect="auto")
+    colours = _SHADES(np.sqrt(shares))
+    panel.imshow(colours, aspect="auto")
     mean = run_counts(results)[system] > 1
     for (row, column), value in np.ndenumerate(counts):
         if value:
-            colour = "white" if shares[row, column] ** 0.5 > 0.45 else INK
+            colour = readable_on(colours[row, column])
             panel.text(column, row, count(value, mean=mean), ha="center", va="center", color=colour, fontsize=9)
     panel.set_xticks(range(size), frame.columns)
     panel.set_yticks(range(size), frame.index)
@@ -87,7 +89,7 @@ def confusion_plot(results: Results, system: str) -> Figure:
     panel.xaxis.set_label_position("top")
     panel.set_ylabel("gold type")
     caption = (
-        f"Entities{', means over seeds' if mean else ''}; shade: share of the row. {BOUNDARY}: overlap with other "
+        f"Entities{', means over seeds' if mean else ''}; shade: share of the gold entities of a type. {BOUNDARY}: "
+        f"overlap with other boundaries; {MISSED}: touched by no prediction; {SPURIOUS}: touches no gold."
     )
-    caption += f"boundaries; {MISSED}: touched by no prediction; {SPURIOUS}: touches no gold."
     return finish(figure, f"Confusion of types: {system}", caption)

@@ -12,8 +12,8 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import PercentFormatter
 
-from experiments.plots.style import INK, Look, canvas, finish, looks
-from experiments.tables.cells import run_counts
+from experiments.plots.style import INK, Look, canvas, finish, looks, model_look
+from experiments.tables.cells import interval_name, run_counts
 from experiments.tables.frames import (
     OVERALL,
     Results,
@@ -25,7 +25,6 @@ from experiments.tables.frames import (
 )
 
 _BARS_IN_A_ROW = 80
-_PERCENT = PercentFormatter(xmax=1, symbol="")
 
 
 class Spread(NamedTuple):
@@ -73,7 +72,7 @@ def _bars(
     panel.set_xticks(range(len(categories)), categories)
     panel.set_ylim(0, 1)
     panel.set_ylabel("F (%)")
-    panel.yaxis.set_major_formatter(_PERCENT)
+    panel.yaxis.set_major_formatter(PercentFormatter(xmax=1, symbol="", decimals=0))
     panel.tick_params(axis="x", length=0)
 
 
@@ -83,7 +82,7 @@ def _spread(results: Results, means: Mapping[tuple[str, str], float]) -> Spread:
     if results["significance"]:
         found = rows_of(interval_frame(results))
         ends |= {(row["system"], row["category"]): (row["low"], row["high"]) for row in found}
-        return Spread(ends, "; lines: 95 % bootstrap interval over documents.")
+        return Spread(ends, f"; lines: {interval_name(results)} over documents.")
     if max(run_counts(results).values()) == 1:
         return Spread({}, ".")
     frame = score_frame(results)
@@ -103,40 +102,27 @@ def embedding_plot(results: Results) -> Figure:
     """Overall F of each embedding, one line a network; dots for the seeds."""
     frame = score_frame(results)
     frame = frame[(frame["category"] == OVERALL) & (frame["measure"] == "f1")]
-    about = pd.DataFrame(
-        [(system, found["model"], found["embedding"]) for system, found in results["models"].items()],
-        columns=["system", "model", "embedding"],
-    )
-    frame = frame.merge(about.dropna(subset="embedding"), on="system")
     names = list(results["embeddings"])
-    models = list(frame["model"].unique())
-    style = {model: next(looks(results)[s] for s in frame[frame["model"] == model]["system"]) for model in models}
+    networks: dict[str, dict[str, pd.Series]] = {}
+    for system, found in results["models"].items():
+        if found["embedding"] is not None:
+            networks.setdefault(found["model"], {})[found["embedding"]] = frame[frame["system"] == system]["value"]
     figure, [panel] = canvas(4.2, width=6.5)
-    for number, model in enumerate(models):
-        runs = frame[frame["model"] == model]
-        shift = 0.16 * (number - (len(models) - 1) / 2)
-        means = runs.groupby("embedding", sort=False)["value"].mean()
-        look = style[model]
-        panel.plot(
-            [names.index(name) + shift for name in means.index],
-            means,
-            color=look.colour,
-            marker=look.marker,
-            markersize=8,
-            linewidth=1,
-            label=model,
-        )
-        places = [names.index(name) + shift + 0.06 for name in runs["embedding"]]
-        panel.scatter(places, runs["value"], s=10, color=look.colour, label=f"{model}: one seed")
+    for number, (model, values) in enumerate(networks.items()):
+        look = model_look(results, model)
+        places = [names.index(name) + 0.16 * (number - (len(networks) - 1) / 2) for name in values]
+        means = [found.mean() for found in values.values()]
+        panel.plot(places, means, color=look.colour, marker=look.marker, markersize=8, linewidth=1, label=model)
+        for place, found in zip(places, values.values(), strict=True):
+            panel.scatter([place + 0.06] * len(found), found, s=10, color=look.colour)
     panel.set_xticks(range(len(names)), [f"{name}\n{results['embeddings'][name]['dim']}" for name in names])
     panel.set_xlim(-0.5, len(names) - 0.5)
     panel.set_xlabel("embedding, and its dimension")
     panel.set_ylabel("overall F (%)")
-    panel.yaxis.set_major_formatter(_PERCENT)
-    handles, _ = panel.get_legend_handles_labels()
+    panel.yaxis.set_major_formatter(PercentFormatter(xmax=1, symbol=""))
     caption = f"Strict entity F on the {results['corpus']['test']} split; large: mean over seeds, small: one seed."
     caption += " The axis does not begin at 0."
-    return finish(figure, "F by embedding", caption, [handle for handle in handles if isinstance(handle, Line2D)])
+    return finish(figure, "F by embedding", caption, panel.get_legend_handles_labels()[0])
 
 
 def fraction_plot(results: Results) -> Figure:
@@ -152,10 +138,12 @@ def fraction_plot(results: Results) -> Figure:
         lines += draw_line(panel, found.rename(columns={"fraction": "x"}), system, style[system])
     ticks = sorted(frame["fraction"].unique())
     sizes = frame.drop_duplicates("fraction").set_index("fraction")["documents"]
+    panel.set_xscale("log")  # Fractions are mostly halved, or divided by ten.
     panel.set_xticks(ticks, [f"{100 * tick:g} %\n{sizes[tick]:,}" for tick in ticks])
+    panel.minorticks_off()
     panel.set_xlabel("share of the training data, and its documents")
     panel.set_ylabel("overall F (%)")
-    panel.yaxis.set_major_formatter(_PERCENT)
+    panel.yaxis.set_major_formatter(PercentFormatter(xmax=1, symbol=""))
     caption = f"Strict entity F on the whole {results['corpus']['test']} split; line: mean over seeds, band: from the "
     caption += "worst seed to the best. The axis of F does not begin at 0."
     return finish(figure, "F by amount of training data", caption, lines)

@@ -7,10 +7,12 @@ hangs on telling red from green.
 
 from __future__ import annotations
 
+import textwrap
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from io import BytesIO, StringIO
-from itertools import count
+from itertools import chain, count
 from typing import Any, NamedTuple
 
 import matplotlib as mpl
@@ -21,16 +23,18 @@ from matplotlib.figure import Figure
 from experiments.tables.frames import Results
 
 WIDTH = 9.0  # inches
+_TITLE, _CAPTION_LINE, _LEGEND_LINE = 0.4, 0.15, 0.2  # inches of height
+_CAPTION_CHARACTERS = 16  # an inch
 _PNG_DOTS = 150  # an inch
 
 INK, BACKGROUND = "#222222", "#ffffff"
-# Middle, dark, light; each has a contrast of at least 3 with the background (WCAG 2.2, 1.4.11).
+# Dark, middle, light; each has a contrast of at least 3 with the background (WCAG 2.2, 1.4.11).
 HUES = (
-    ("#6e6e6e", "#3a3a3a", "#909090"),
-    ("#2474b8", "#0b3c78", "#4795da"),
-    ("#c4520d", "#7d3200", "#df6f27"),
-    ("#8b45ad", "#4b1a66", "#bd70d9"),
-    ("#1c8554", "#0a4d2e", "#31a06b"),
+    ("#3a3a3a", "#6e6e6e", "#909090"),
+    ("#0b3c78", "#2474b8", "#4795da"),
+    ("#7d3200", "#c4520d", "#df6f27"),
+    ("#4b1a66", "#8b45ad", "#bd70d9"),
+    ("#0a4d2e", "#1c8554", "#31a06b"),
 )
 _DASHES = ("-", "--", ":", "-.")
 _MARKERS = ("o", "s", "^", "D", "v")
@@ -77,19 +81,27 @@ class Look(NamedTuple):
 
 def looks(results: Results) -> dict[str, Look]:
     """Each system's look: the hue by its model, the rest by its place among the systems of that model."""
-    models = list(dict.fromkeys(found["model"] for found in results["models"].values()))
+    sizes = Counter(found["model"] for found in results["models"].values())
+    models = list(sizes)
     places = {model: count() for model in models}
     found = {}
     for system, about in results["models"].items():
         number, place = models.index(about["model"]), next(places[about["model"]])
         hue = HUES[number % len(HUES)]
         found[system] = Look(
-            hue[place % len(hue)],
+            hue[1 if sizes[about["model"]] == 1 else place % len(hue)],
             _HATCHES[(place // len(hue) + number // len(HUES)) % len(_HATCHES)],
             _DASHES[place % len(_DASHES)],
             _MARKERS[number % len(_MARKERS)],
         )
     return found
+
+
+def model_look(results: Results, model: str) -> Look:
+    """How a model is drawn where one line stands for all its systems."""
+    models = list(dict.fromkeys(found["model"] for found in results["models"].values()))
+    number = models.index(model)
+    return Look(HUES[number % len(HUES)][1], "", "-", _MARKERS[number % len(_MARKERS)])
 
 
 @contextmanager
@@ -117,27 +129,43 @@ def canvas(height: float, rows: int = 1, columns: int = 1, *, width: float = WID
 def finish(figure: Figure, title: str, caption: str, handles: Sequence[Artist] = ()) -> Figure:
     """Put title, legend and caption around the axes, and fix the layout.
 
-    The title is also the figure's label, for an alternative text.
+    Title and caption are also the figure's label, for an alternative text.
     """
     figure.set_label(f"{title}. {caption}")
-    width = figure.get_figwidth()
-    figure.suptitle(title, x=0.01, ha="left", fontsize=12, fontweight="bold")
+    width, height = figure.get_size_inches()
+    lines = _wrapped(caption, int(width * _CAPTION_CHARACTERS))
+    figure.text(0.1 / width, 1 - 0.1 / height, title, va="top", fontsize=12, fontweight="bold", in_layout=False)
+    figure.text(0.1 / width, 0.08 / height, "\n".join(lines), va="bottom", fontsize=8, in_layout=False)
+    bottom = 0.16 + _CAPTION_LINE * len(lines)
     if handles:
-        figure.legend(handles=list(handles), loc="outside lower center", ncols=max(1, int(width / 1.8)))
-    figure.supxlabel(_wrapped(caption, int(width * 15)), x=0.01, ha="left", fontsize=8)
-    figure.draw_without_rendering()
+        longest = max(len(str(handle.get_label())) for handle in handles)
+        columns = min(len(handles), max(1, int((width - 0.2) / (0.8 + 0.085 * longest))))
+        # Matplotlib fills columns first; a reader goes along the rows.
+        along = list(chain.from_iterable(handles[at::columns] for at in range(columns)))
+        legend = figure.legend(
+            handles=along, ncols=columns, loc="lower center", bbox_to_anchor=(0.5, bottom / height), borderaxespad=0.0
+        )
+        legend.set_in_layout(False)
+        bottom += _LEGEND_LINE * -(-len(handles) // columns) + 0.12
+    around = (0.05 / width, bottom / height, 1 - 0.15 / width, 1 - (bottom + _TITLE) / height)
+    figure.set_layout_engine("constrained", rect=around)
+    for _ in range(2):  # Ticks that the first pass chooses need room in the second.
+        figure.draw_without_rendering()
     # Or every drawing would move things a little, and a file would depend on what was drawn before it.
     figure.set_layout_engine("none")
     return figure
 
 
-def _wrapped(text: str, width: int) -> str:
-    lines = [""]
-    for word in text.split():
-        if lines[-1] and len(lines[-1]) + len(word) >= width:
-            lines.append("")
-        lines[-1] = f"{lines[-1]} {word}".strip()
-    return "\n".join(lines)
+def readable_on(colour: Sequence[float]) -> str:
+    """Black or white, whichever has the higher contrast with a colour (red, green, blue and opacity, 0 to 1)."""
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in colour[:3]]
+    luminance = sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+    return "black" if luminance > 0.179 else "white"  # where both contrasts are 4.6 to 1
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    # Never cut inside a name.
+    return textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)
 
 
 def to_png(figure: Figure) -> bytes:

@@ -143,6 +143,11 @@ def name_of_test(results: Results) -> str:
     )
 
 
+def interval_name(results: Results) -> str:
+    """The kind of interval, such as "95 % bootstrap interval"."""
+    return f"{100 * (1 - results['significance']['level']):g} % bootstrap interval"
+
+
 def holding(results: Results) -> frozenset[tuple[str, str, str]]:
     """Every (system, other system, category) whose F differ by the paired test, both ways round."""
     significance = results.get("significance")

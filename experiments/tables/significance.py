@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import pandas as pd
 
-from experiments.tables.cells import Table, name_of_test, percent
+from experiments.tables.cells import Table, interval_name, name_of_test, percent
 from experiments.tables.frames import OVERALL, Results, interval_frame, pair_frame, rows_of
 
 
 def interval_table(results: Results) -> Table:
-    """The 95 % bootstrap interval of every system's overall F."""
+    """The bootstrap interval of every system's overall F."""
     frame = interval_frame(results)
     overall = frame[frame["category"] == OVERALL].set_index("system")
     cells = pd.DataFrame({"F": overall["f1"], "Low": overall["low"], "High": overall["high"]}).map(percent)
     cells.index.name = None
     notes = (
-        f"Each F ({results['significance']['measure']}) in %, with its 95 % interval: bootstrap on documents, "
+        f"Each F ({results['significance']['measure']}) in %, with its {interval_name(results)} on documents, "
         f"{results['significance']['samples']:,} samples.",
         _COUNTS_NOTE,
     )
@@ -33,7 +33,7 @@ def pair_table(results: Results) -> Table:
             "F": percent(pair["f1_a"]),
             "F against": percent(pair["f1_b"]),
             "Difference": f"{100 * pair['difference']:+.2f}",
-            "95 % interval": f"{100 * pair['low']:+.2f} to {100 * pair['high']:+.2f}",
+            "Interval": f"{100 * pair['low']:+.2f} to {100 * pair['high']:+.2f}",
             "p": _probability(pair["p"]),
             "p (Holm)": _probability(pair["p_holm"]),
             "Holds": "yes" if pair["holds"] else "no",
@@ -42,7 +42,7 @@ def pair_table(results: Results) -> Table:
     ]
     notes = (
         "Difference: the second system's F less the first's, in percentage points.",
-        f"Test: {name_of_test(results)}; interval: paired bootstrap on documents, "
+        f"Test: {name_of_test(results)}; {interval_name(results)} on documents, paired, "
         f"{results['significance']['samples']:,} samples.",
         _COUNTS_NOTE,
     )
