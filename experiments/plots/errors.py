@@ -10,11 +10,13 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
-from experiments.plots.style import BACKGROUND, INK, canvas, finish, readable_on
+from experiments.plots.style import BACKGROUND, CHARACTER, INK, canvas, finish, readable_on
 from experiments.tables.cells import count, run_counts
 from experiments.tables.errors import ERROR_NAMES
 from experiments.tables.frames import BOUNDARY, MISSED, SPURIOUS, Results, confusion_frame, error_frame
 
+# Inches: with the name of a type above it, or with the name standing upright.
+_WIDEST_CELL, _NARROW_CELL = 1.0, 0.5
 # From dark to light, so that they differ without their hues.
 _CATEGORY_COLOURS = {"missed": "#0b3c78", "wrong": "#c4520d", "boundary": "#4795da", "spurious": "#909090"}
 _SHADES = LinearSegmentedColormap.from_list("shades", [BACKGROUND, "#4795da", "#0b3c78"])
@@ -26,7 +28,7 @@ def error_plot(results: Results) -> Figure:
     totals = frame[frame["cause"] == ""].groupby(["category", "system"])["count"].sum()
     means = {c: np.array([totals[c, system] / runs[system] for system in runs]) for c in _CATEGORY_COLOURS}
     ends = sum(means.values(), start=np.zeros(len(runs)))
-    figure, [panel] = canvas(1.6 + 0.36 * len(runs))
+    figure, [panel] = canvas(0.7 + 0.36 * len(runs))
     left = np.zeros(len(runs))
     for category, widths in means.items():
         bars = panel.barh(list(runs), widths, left=left, color=_CATEGORY_COLOURS[category], edgecolor="white")
@@ -70,7 +72,10 @@ def confusion_plot(results: Results, system: str) -> Figure:
     shares = np.divide(counts, sums, out=np.zeros_like(counts), where=sums > 0)
     shares[-2:] = 0  # No gold type, so no share of it.
     size = len(frame)
-    figure, [panel] = canvas(2.1 + 0.42 * size, width=max(6.5, 2.0 + 0.78 * size))
+    longest = CHARACTER * max(map(len, frame.columns))
+    cell = longest + 0.1 if longest < _WIDEST_CELL else _NARROW_CELL
+    is_upright = cell == _NARROW_CELL
+    figure, [panel] = canvas(0.5 + 0.36 * size + is_upright * longest, width=max(6.5, longest + 0.6 + cell * size))
     # Square roots, so that the few confusions are seen beside the many hits.
     colours = _SHADES(np.sqrt(shares))
     panel.imshow(colours, aspect="auto")
@@ -82,6 +87,7 @@ def confusion_plot(results: Results, system: str) -> Figure:
     panel.set_xticks(range(size), frame.columns)
     panel.set_yticks(range(size), frame.index)
     panel.tick_params(length=0, top=True, labeltop=True, bottom=False, labelbottom=False)
+    panel.tick_params(axis="x", rotation=90 if is_upright else 0)
     panel.grid(visible=False)
     panel.axhline(size - 2.5, color=INK, linewidth=0.8)
     panel.axvline(size - 2.5, color=INK, linewidth=0.8)

@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import PercentFormatter
 
-from experiments.plots.style import INK, Look, canvas, finish, looks, model_look
+from experiments.plots.style import CHARACTER, INK, Look, canvas, finish, looks, model_look
 from experiments.tables.cells import interval_name, run_counts
 from experiments.tables.frames import (
     OVERALL,
@@ -25,6 +25,7 @@ from experiments.tables.frames import (
 )
 
 _BARS_IN_A_ROW = 80
+_AXIS_WIDTH = 8.2  # inches
 
 
 class Spread(NamedTuple):
@@ -44,11 +45,16 @@ def score_plot(results: Results) -> Figure:
     categories = [*(label for label in results["corpus"]["types"] if label in present), OVERALL]
     in_a_row = max(1, _BARS_IN_A_ROW // len(systems))
     rows = [categories[at : at + in_a_row] for at in range(0, len(categories), in_a_row)]
-    figure, axes = canvas(1.3 + 2.7 * len(rows), rows=len(rows))
+    is_tight = max(map(len, categories)) * CHARACTER > _AXIS_WIDTH / len(rows[0])
+    figure, axes = canvas((3.4 if is_tight else 2.8) * len(rows), rows=len(rows))
     spread = _spread(results, means)
     for panel, shown in zip(axes, rows, strict=True):
         _bars(panel, shown, means, spread, {system: style[system] for system in systems})
         panel.set_xlim(-0.5, len(rows[0]) - 0.5)
+        if is_tight:
+            panel.tick_params(axis="x", rotation=30, labelsize=9)
+            for label in panel.get_xticklabels():
+                label.set(ha="right", rotation_mode="anchor")
     caption = f"Strict entity F on the {results['corpus']['test']} split of {results['corpus']['name']}{spread.meaning}"
     return finish(figure, "F by type of entity", caption, _patches(style))
 
@@ -107,7 +113,7 @@ def embedding_plot(results: Results) -> Figure:
     for system, found in results["models"].items():
         if found["embedding"] is not None:
             networks.setdefault(found["model"], {})[found["embedding"]] = frame[frame["system"] == system]["value"]
-    figure, [panel] = canvas(4.2, width=6.5)
+    figure, [panel] = canvas(3.2, width=6.5)
     for number, (model, values) in enumerate(networks.items()):
         look = model_look(results, model)
         places = [names.index(name) + 0.16 * (number - (len(networks) - 1) / 2) for name in values]
@@ -131,7 +137,7 @@ def fraction_plot(results: Results) -> Figure:
     frame = frame[(frame["category"] == OVERALL) & (frame["measure"] == "f1")]
     summary = summary_frame(frame, "system", "fraction")
     style = looks(results)
-    figure, [panel] = canvas(4.8)
+    figure, [panel] = canvas(3.4)
     lines = []
     for system in results["fractions"]:
         found = summary[summary["system"] == system].sort_values("fraction")

@@ -23,6 +23,7 @@ from matplotlib.figure import Figure
 from experiments.tables.frames import Results
 
 WIDTH = 9.0  # inches
+CHARACTER = 0.085  # inches of width, at the size of ticks and legends
 _TITLE, _CAPTION_LINE, _LEGEND_LINE = 0.4, 0.15, 0.2  # inches of height
 _CAPTION_CHARACTERS = 16  # an inch
 _PNG_DOTS = 150  # an inch
@@ -117,7 +118,7 @@ def canvas(height: float, rows: int = 1, columns: int = 1, *, width: float = WID
     """An empty figure and its axes, row by row.
 
     Args:
-        height: in inches.
+        height: of the axes and their labels, in inches; `finish` adds what stands around them.
         rows: of axes.
         columns: of axes.
         width: in inches.
@@ -133,20 +134,27 @@ def finish(figure: Figure, title: str, caption: str, handles: Sequence[Artist] =
     """
     figure.set_label(f"{title}. {caption}")
     width, height = figure.get_size_inches()
-    lines = _wrapped(caption, int(width * _CAPTION_CHARACTERS))
+    # Never cut inside a name.
+    lines = textwrap.wrap(caption, int(width * _CAPTION_CHARACTERS), break_long_words=False, break_on_hyphens=False)
+    longest = max((len(str(handle.get_label())) for handle in handles), default=0)
+    columns = max(1, min(len(handles), int((width - 0.2) / (0.8 + CHARACTER * longest))))
+    below_legend = 0.16 + _CAPTION_LINE * len(lines)
+    bottom = below_legend + (_LEGEND_LINE * -(-len(handles) // columns) + 0.12 if handles else 0)
+    height += bottom + _TITLE
+    figure.set_size_inches(width, height)
     figure.text(0.1 / width, 1 - 0.1 / height, title, va="top", fontsize=12, fontweight="bold", in_layout=False)
     figure.text(0.1 / width, 0.08 / height, "\n".join(lines), va="bottom", fontsize=8, in_layout=False)
-    bottom = 0.16 + _CAPTION_LINE * len(lines)
     if handles:
-        longest = max(len(str(handle.get_label())) for handle in handles)
-        columns = min(len(handles), max(1, int((width - 0.2) / (0.8 + 0.085 * longest))))
         # Matplotlib fills columns first; a reader goes along the rows.
         along = list(chain.from_iterable(handles[at::columns] for at in range(columns)))
         legend = figure.legend(
-            handles=along, ncols=columns, loc="lower center", bbox_to_anchor=(0.5, bottom / height), borderaxespad=0.0
+            handles=along,
+            ncols=columns,
+            loc="lower center",
+            bbox_to_anchor=(0.5, below_legend / height),
+            borderaxespad=0.0,
         )
         legend.set_in_layout(False)
-        bottom += _LEGEND_LINE * -(-len(handles) // columns) + 0.12
     around = (0.05 / width, bottom / height, 1 - 0.15 / width, 1 - (bottom + _TITLE) / height)
     figure.set_layout_engine("constrained", rect=around)
     for _ in range(2):  # Ticks that the first pass chooses need room in the second.
@@ -161,11 +169,6 @@ def readable_on(colour: Sequence[float]) -> str:
     linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in colour[:3]]
     luminance = sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
     return "black" if luminance > 0.179 else "white"  # where both contrasts are 4.6 to 1
-
-
-def _wrapped(text: str, width: int) -> list[str]:
-    # Never cut inside a name.
-    return textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)
 
 
 def to_png(figure: Figure) -> bytes:

@@ -13,7 +13,7 @@ from experiments.tables.frames import Results, curve_frame, summary_frame
 def curve_plot(results: Results) -> Figure:
     """The training loss beside F on dev, against the epoch; systems that give neither are left out."""
     frame, style = curve_frame(results), looks(results)
-    figure, [loss, score] = canvas(4.8, columns=2)
+    figure, [loss, score] = canvas(3.4, columns=2)
     lines = {}
     for panel, measure in ((loss, "loss"), (score, "dev_f1")):
         values = frame.dropna(subset=measure).rename(columns={measure: "value", "step": "x"})
