@@ -8,6 +8,7 @@ from itertools import pairwise
 from statistics import fmean
 from typing import Any
 
+from experiments.tables.cells import percent
 from experiments.tables.frames import OVERALL
 
 Results = Mapping[str, Any]
@@ -96,11 +97,6 @@ def cautions(results: Results) -> list[str]:
     return found
 
 
-def percent(fraction: float) -> str:
-    """A fraction in per cent with two decimals, as in the tables."""
-    return f"{100 * fraction:.2f} %"
-
-
 def probability(p: float) -> str:
     """A p-value with as many decimals as say something.
 
@@ -143,8 +139,8 @@ def _compared(results: Results) -> str:
 def _best(results: Results, standings: Sequence[Standing]) -> Iterator[str]:
     best, *others = standings
     mean = f", the mean of {best.seeds} seeds" if best.seeds > 1 else ""
-    between = f" (95 % interval {100 * best.interval[0]:.2f} to {100 * best.interval[1]:.2f})" if best.interval else ""
-    yield f"Best overall: {best.system}, strict entity F {percent(best.f1)}{between}{mean}."
+    between = f" (95 % interval {percent(best.interval[0])} to {percent(best.interval[1])})" if best.interval else ""
+    yield f"Best overall: {best.system}, strict entity F {percent(best.f1)} %{between}{mean}."
     if others and any(other.holds is not None for other in others):
         yield _lead(results["significance"], best, others)
     elif others:
@@ -195,9 +191,9 @@ def _order(results: Results, what: str, named: Sequence[tuple[str, Standing]]) -
 
 def _leaks(standings: Sequence[Standing]) -> str:
     best, safest = standings[0], min(standings, key=lambda standing: standing.uncovered)
-    said = f"What would leak: {best.system} leaves {percent(best.uncovered)} of the PHI's tokens unmarked"
+    said = f"What would leak: {best.system} leaves {percent(best.uncovered)} % of the PHI's tokens unmarked"
     if safest.uncovered < best.uncovered:
-        return f"{said}; {safest.system} leaves the least, {percent(safest.uncovered)}."
+        return f"{said}; {safest.system} leaves the least, {percent(safest.uncovered)} %."
     return f"{said}{', the least of all' if len(standings) > 1 else ''}."
 
 
@@ -211,7 +207,8 @@ def _hardest(results: Results, best: Standing) -> Iterator[str]:
     }
     if len(f1) > 1:
         hard, easy = min(f1, key=lambda label: f1[label]), max(f1, key=lambda label: f1[label])
-        yield f"Hardest type for {best.system}: {hard} (F {percent(f1[hard])}); easiest: {easy} ({percent(f1[easy])})."
+        easiest = f"easiest: {easy} ({percent(f1[easy])} %)"
+        yield f"Hardest type for {best.system}: {hard} (F {percent(f1[hard])} %); {easiest}."
 
 
 def _commonest(results: Results, best: Standing) -> Iterator[str]:

@@ -15,9 +15,10 @@ from markupsafe import Markup
 
 from crfdeid.errors import DataError
 from experiments.error_browser import SystemRun, browser_data
-from experiments.findings import cautions, percent, probability, ranking, sentences
+from experiments.findings import cautions, probability, ranking, sentences
 from experiments.folder import Folder
 from experiments.tables import Table
+from experiments.tables.cells import percent
 
 Results = Mapping[str, Any]
 

@@ -36,12 +36,23 @@ def write_folder(
     systems: Mapping[str, Sequence[int]] = SYSTEMS,
     corpus_format: str = "synthetic",
     with_text: bool = True,
+    trouble: float | None = None,
     permutations: int = 99,
 ) -> dict[str, Any]:
-    """Write the folder that an experiment would leave; the results."""
+    """Write the folder that an experiment would leave; the results.
+
+    Args:
+        path: the folder.
+        documents: the scored notes.
+        systems: the seeds of each system.
+        corpus_format: "synthetic", or another one for notes that stand for real ones.
+        with_text: whether texts and neighbours are kept.
+        trouble: the share of entities that go wrong; None for one of each system's own.
+        permutations: of the significance test.
+    """
     folder = Folder(path)
     predictions = {
-        (system, seed): {d.id: perturbed(d, TROUBLE.get(system, 0.2), f"{system} {seed} {d.id}") for d in documents}
+        (system, seed): {d.id: perturbed(d, trouble or TROUBLE[system], f"{system} {seed} {d.id}") for d in documents}
         for system, seeds in systems.items()
         for seed in seeds
     }
@@ -71,7 +82,8 @@ def results_of(
     """Results whose scores, errors and significance are those of the predictions; the rest is of the samples."""
     systems = list(dict.fromkeys(system for system, _ in predictions))
     results = rich_results(tuple(systems), (0, 1))
-    types = sorted({span.label for document in documents for span in document.spans})
+    found_types = {span.label for found in predictions.values() for spans in found.values() for span in spans}
+    types = sorted(found_types | {span.label for document in documents for span in document.spans})
     spans = [span.label for document in documents for span in document.spans]
     scored = {"documents": len(documents), "spans": len(spans), "spans_by_type": {t: spans.count(t) for t in types}}
     corpus = results["corpus"]
