@@ -51,9 +51,6 @@ __all__ = [
     "vocabulary_table",
 ]
 
-# TODO remove
-SCORE_TABLES = (score_table, overview_table, error_table, time_table)
-
 
 def setup_tables(results: Results) -> dict[str, Table]:
     """What can be shown before any model is trained: corpus and settings, by name, in the order of showing."""

@@ -24,7 +24,6 @@ class Table:
         notes: what a reader must know to read it, a sentence each.
         data: the same in full precision, one fact a row, with what the cells leave out.
         group: how many neighbouring columns belong together where a table is too wide and is cut into blocks.
-        in_files_only: whether it is too much for a terminal, and stands in files and in the report alone.
     """
 
     title: str
@@ -32,7 +31,6 @@ class Table:
     notes: tuple[str, ...] = ()
     data: pd.DataFrame = field(default_factory=pd.DataFrame)
     group: int = 1
-    in_files_only: bool = False
 
 
 def percent(value: float | None, digits: int = 2) -> str:

@@ -70,4 +70,4 @@ def confusion_table(results: Results, system: str) -> Table:
     )
     data = long_form(frame, "gold", "predicted").rename(columns={"value": "count"})
     impossible = ~data["gold"].isin(types) & data["predicted"].isin([BOUNDARY, MISSED])
-    return Table(f"Confusion of types: {system}", cells, notes, data[~impossible], in_files_only=True)
+    return Table(f"Confusion of types: {system}", cells, notes, data[~impossible])

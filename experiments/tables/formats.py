@@ -6,10 +6,10 @@ Every format is the same bytes for the same table.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pandas as pd
-from tabulate import tabulate
+from tabulate import MIN_PADDING, tabulate
 
 from experiments.tables.cells import MARK, Table
 
@@ -46,7 +46,11 @@ def to_text(table: Table, *, width: int = TERMINAL_WIDTH) -> str:
         table: the table.
         width: the most characters of a line; a block has at least one group of columns, however wide.
     """
-    blocks = (_tabulate(block, "simple") for block in _blocks(table, width))
+    widths = [
+        max(len(name) + MIN_PADDING, *map(len, column)) + len("  ")
+        for name, column in zip(table.cells.columns, _columns(table.cells), strict=True)
+    ]
+    blocks = (_tabulate(block, "simple") for block in _blocks(table, width, widths))
     lines = [table.title, "=" * len(table.title), "\n\n".join(blocks), *table.notes]
     return "\n".join(lines) + "\n"
 
@@ -67,13 +71,18 @@ def to_latex(table: Table, name: str) -> str:
         table: the table.
         name: what its label ends in: ``\ref{tab:name}``.
     """
+    heads = [_split(name, table.group)[1] for name in table.cells.columns]
+    widths = [
+        max(map(len, [head, *column])) + len("  ") for head, column in zip(heads, _columns(table.cells), strict=True)
+    ]
+    blocks = _blocks(table, LATEX_WIDTH, widths)
     lines = [
         "% \\usepackage{booktabs} \\usepackage[T1]{fontenc} \\usepackage[utf8]{inputenc}",
         r"\begin{table}[htbp]",
         r"\centering\footnotesize",
         rf"\caption{{{_latex(table.title)}}}",
         rf"\label{{tab:{re.sub('[^A-Za-z0-9.:-]', '-', name)}}}",
-        "\n\\medskip\n\n".join("\n".join(_tabular(block)) for block in _blocks(table, LATEX_WIDTH)),
+        "\n\\medskip\n\n".join("\n".join(_tabular(block, table.group)) for block in blocks),
     ]
     if table.notes:
         lines += ["", r"\medskip", rf"\parbox{{\linewidth}}{{\scriptsize {' '.join(map(_latex, table.notes))}}}"]
@@ -85,15 +94,27 @@ def to_csv(table: Table) -> str:
     return table.data.to_csv(index=False, lineterminator="\r\n")
 
 
-def _tabular(cells: pd.DataFrame) -> Iterator[str]:
+def _tabular(cells: pd.DataFrame, group: int) -> Iterator[str]:
+    heads = [_split(name, group) for name in cells.columns]
     yield rf"\begin{{tabular}}{{l{'r' * len(cells.columns)}}}"
     yield r"\toprule"
-    yield _latex_row(["", *cells.columns])
+    if group > 1:
+        names = [heads[at][0] for at in range(0, len(heads), group)]
+        yield "".join(rf" & \multicolumn{{{group}}}{{c}}{{{_latex(name)}}}" for name in names) + r" \\"
+        starts = range(2, 2 + len(heads), group)
+        yield " ".join(rf"\cmidrule(lr){{{start}-{start + group - 1}}}" for start in starts)
+    yield _latex_row(["", *(head for _, head in heads)])
     yield r"\midrule"
     for label, row in zip(cells.index, cells.to_numpy(), strict=True):
         yield _latex_row([label, *row])
     yield r"\bottomrule"
     yield r"\end{tabular}"
+
+
+def _split(name: str, group: int) -> tuple[str, str]:
+    """The name that a group of columns shares, such as a system's, and the rest, such as "F"."""
+    shared, _, rest = name.rpartition(" ") if group > 1 else ("", "", name)
+    return shared, rest
 
 
 def _latex_row(cells: list[object]) -> str:
@@ -110,10 +131,15 @@ def _markdown(text: object) -> str:
     return re.sub(r"([\\|<`\[\]])", r"\\\1", str(text))
 
 
-def _blocks(table: Table, width: int) -> Iterator[pd.DataFrame]:
-    """The table's columns in blocks that fit a width, cut between groups only."""
+def _blocks(table: Table, width: int, widths: Sequence[int]) -> Iterator[pd.DataFrame]:
+    """The table's columns in blocks that fit a width, cut between groups only.
+
+    Args:
+        table: the table.
+        width: in characters.
+        widths: of each column, with the space before it.
+    """
     cells, group = table.cells, table.group
-    widths = [max(map(len, map(str, [name, *cells[name]]))) + 2 for name in cells.columns]
     index_width = max((len(str(label)) for label in cells.index), default=0)
     start, used = 0, index_width
     for at in range(0, len(widths), group):
@@ -126,18 +152,19 @@ def _blocks(table: Table, width: int) -> Iterator[pd.DataFrame]:
 
 
 def _tabulate(cells: pd.DataFrame, style: str) -> str:
-    alignment = ["left", *["right"] * len(cells.columns)]
-    columns = [_aligned([str(cell) for cell in cells.iloc[:, at]]) for at in range(len(cells.columns))]
-    rows = [list(row) for row in zip(map(str, cells.index), *columns, strict=True)]
     text = tabulate(
-        rows,
+        list(zip(map(str, cells.index), *_columns(cells), strict=True)),
         headers=["", *cells.columns],
         tablefmt=style,
         disable_numparse=True,
-        colalign=alignment,
+        colalign=["left", *["right"] * len(cells.columns)],
         preserve_whitespace=True,
     )
     return "\n".join(line.rstrip() for line in text.splitlines())
+
+
+def _columns(cells: pd.DataFrame) -> list[list[str]]:
+    return [_aligned([str(cell) for cell in cells.iloc[:, at]]) for at in range(len(cells.columns))]
 
 
 def _aligned(column: list[str]) -> list[str]:
