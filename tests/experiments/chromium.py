@@ -171,6 +171,16 @@ class Page:
         """Type a text into what has the focus."""
         self.send("Input.insertText", text=text)
 
+    def shown_text(self) -> str:
+        """What a reader can read, even where scripts may not run."""
+        nodes = self.send("Accessibility.getFullAXTree")["nodes"]
+        return " ".join(node["name"]["value"] for node in nodes if node["role"]["value"] == "StaticText")
+
+    def close(self) -> None:
+        """Close the tab, and forget what happened in it."""
+        self._browser.send("Target.closeTarget", targetId=self._target)
+        self._browser.events = [event for event in self._browser.events if event.get("sessionId") != self._session]
+
     def screenshot(self, path: Path) -> None:
         """A picture of what is in view."""
         found = self.send("Page.captureScreenshot", format="png")
