@@ -6,77 +6,36 @@ do the work.
 
 from __future__ import annotations
 
-import contextlib
-import io
-import os
-import signal
+import json
 import sys
 import time
 from argparse import Namespace
-from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Any
 
-from crfdeid.errors import DataError, UsageError
-from crfdeid.models import tagger_class
+from crfdeid.errors import UsageError
 from experiments import machine
-from experiments.options import SETTINGS, parse
+from experiments.commands import run_command
+from experiments.options import SETTINGS, embedding_name, parse
 
 # Whatever takes long to import is imported where it is used, so that a wrong option is answered at once.
 if TYPE_CHECKING:
+    from crfdeid.documents import Span
     from experiments.runs import Plan, Run
     from experiments.splits import Corpus
+    from experiments.store import Store
+    from experiments.systems import Cell, System
     from experiments.tables import Table
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command.
-
-    Returns:
-        The exit code: 0, 1 for data that cannot be read and whatever the system refuses, 2 for an option that cannot
-        work, 130 when interrupted, 141 when nobody reads the output any more, 143 when told to end.
-    """
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # A terminal without "±" shows \xb1.
-    told = signal.signal(signal.SIGTERM, _end) if current_thread() is main_thread() else None
-    try:
-        compare(parse(argv))
-        if sys.stdout:
-            sys.stdout.flush()
-    except (DataError, UsageError) as problem:
-        print(f"error: {problem}", file=sys.stderr)
-        return 1 if isinstance(problem, DataError) else 2
-    except KeyboardInterrupt:
-        print("error: interrupted: there are no results", file=sys.stderr)
-        return 130
-    except BrokenPipeError:  # Its reader has gone, as of `| head`.
-        _discard_output()
-        return 141
-    except OSError as problem:  # Such as a full disk. It names files only.
-        print(f"error: {problem}", file=sys.stderr)
-        _discard_output()
-        return 1
-    except MemoryError:
-        print("error: out of memory: give --jobs 1, smaller networks or fewer documents", file=sys.stderr)
-        return 1
-    finally:
-        if told is not None:
-            signal.signal(signal.SIGTERM, told)
-    return 0
-
-
-def _end(number: int, _: object) -> None:
-    """Leave by way of an exception when told to end, so that the processes that train are ended too."""
-    sys.exit(128 + number)
-
-
-def _discard_output() -> None:
-    """Drop what is still to be written: Python would try again on its way out, and complain."""
-    if sys.stdout:
-        with contextlib.suppress(OSError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    """Run the command; the exit codes are those of `run_command`."""
+    return run_command(
+        lambda: compare(parse(argv)),
+        interrupted="what is finished lies in the folder of --out; --resume goes on from there",
+        out_of_memory="give --jobs 1, smaller networks or fewer documents",
+    )
 
 
 def compare(options: Namespace) -> dict[str, Any]:
@@ -90,70 +49,92 @@ def compare(options: Namespace) -> dict[str, Any]:
         UsageError: options that cannot work.
     """
     from experiments import results as data  # noqa: PLC0415
-    from experiments import tables  # noqa: PLC0415
-    from experiments.runs import Cell, Plan  # noqa: PLC0415
+    from experiments.embeddings import prepare  # noqa: PLC0415
+    from experiments.runs import Plan  # noqa: PLC0415
+    from experiments.systems import make_systems  # noqa: PLC0415
 
     started = time.perf_counter()
     device = machine.choose_device(options.device, options.models)
-    plan = Plan(options.profile, _overrides(options), options.out and options.out / "models")
-    settings = data.model_settings(options.models, plan)
-    cells = [Cell(model, seed) for seed in options.seeds for model in options.models]
-    jobs = _jobs(options.jobs, len(cells), device)
-    _make_folder(options.out)
+    given = {name: value for name in SETTINGS if (value := getattr(options, name)) is not None}
+    systems = make_systems(options.models, [embedding_name(source) for source in options.embeddings], given)
+    data.system_settings(systems, Plan(options.profile))  # a value that cannot work is refused now
+    _check_folder(options.out)
     corpus = _corpus(options)
-    _claim_folder(options.out)
     read = time.perf_counter()
-    environment = data.describe_environment(device=device, jobs=jobs, corpus_seconds=read - started)
-    before = data.assemble(corpus=corpus, command=_command(options), settings=settings, environment=environment)
-    first = [tables.corpus_table(before), tables.settings_table(before)]
-    _show(first)
-    runs = _train(cells, corpus, plan, jobs, options.out)
-    results = data.add_runs(before, runs, total_seconds=time.perf_counter() - started)
-    second = [make(results) for make in tables.SCORE_TABLES]
-    _write(options.out, [*first, *second], results)
-    _show(second)
+    embeddings = prepare(systems, corpus, options)
+    plan = Plan(options.profile, embeddings.vectors, options.out and options.out / "models")
+    environment = data.describe_environment(
+        device=device, jobs=_jobs(options.jobs, device), corpus_seconds=read - started
+    )
+    results = data.assemble(
+        corpus=corpus.statistics(), command=_command(options), embeddings=embeddings.facts, environment=environment
+    )
+    store = _store(options, results, data.system_settings(systems, plan))
+    try:
+        return _run(options, results, systems, corpus, plan, store, started=started, neighbours=embeddings.neighbours)
+    finally:
+        if store is not None:
+            store.close()
+
+
+def _run(
+    options: Namespace,
+    results: dict[str, Any],
+    systems: Sequence[System],
+    corpus: Corpus,
+    plan: Plan,
+    store: Store | None,
+    *,
+    started: float,
+    neighbours: Mapping[str, Any],
+) -> dict[str, Any]:
+    """All the training, in the order of what depends on what, and everything that is made of its results."""
+    from experiments import results as data  # noqa: PLC0415
+    from experiments import tables  # noqa: PLC0415
+    from experiments.comparison import compare_systems  # noqa: PLC0415
+    from experiments.systems import choose, plain_cells, settle, sweep_cells  # noqa: PLC0415
+
+    jobs, together = results["environment"]["jobs"], results["environment"]["device"] != machine.CPU
+    _show([tables.corpus_table(results)])
+
+    def train(cells: Sequence[Cell]) -> list[Run]:
+        return _train(cells, corpus, plan, store, jobs=jobs, together=together)
+
+    tried = train(sweep_cells(systems, options.seeds, dict(options.sweep)))
+    chosen = choose({run.cell: run.record["dev_f1"] for run in tried})
+    systems = settle(systems, chosen)
+    settings = data.system_settings(systems, plan)
+    results = data.with_systems(results, systems, settings, data.describe_sweep(dict(options.sweep), tried, chosen))
+    _show([tables.settings_table(results)])
+    runs = train(plain_cells(systems, options.seeds, options.fractions))
+    results = data.add_runs(results, runs, corpus, total_seconds=time.perf_counter() - started)
+    results["significance"] = compare_systems(corpus.scored.documents, _predictions(systems, runs))
+    if store is not None:
+        _write(store, results, corpus, neighbours, options)
+    shown = tables.result_tables(results, published=options.published)
+    _show([table for name, table in shown.items() if not name.startswith("confusions")])  # those are in the report
     _show_examples(runs, corpus, asked=options.show_examples)
     return results
 
 
-def _overrides(options: Namespace) -> dict[str, Any]:
-    """The settings given as options; each must belong to one of the models."""
-    given = {name: value for name in SETTINGS if (value := getattr(options, name)) is not None}
-    known = {field.name for model in options.models for field in fields(tagger_class(model).settings_class)}
-    for name in given:
-        if name not in known:
-            raise UsageError(f"--{name}: no such setting in {', '.join(options.models)}")
-    return given
-
-
-def _jobs(asked: int | None, cells: int, device: str) -> int:
+def _jobs(asked: int | None, device: str) -> int:
     if device == machine.CPU:
-        return min(asked or machine.cores(), cells)
+        return asked or machine.cores()
     if asked not in (None, 1):
-        raise UsageError(f"--jobs {asked}: a GPU trains one model at a time; leave --jobs out, or give --device cpu")
+        raise UsageError(f"--jobs {asked}: a GPU trains one group at a time; leave --jobs out, or give --device cpu")
     return 1
 
 
-def _make_folder(folder: Path | None) -> None:
+def _check_folder(folder: Path | None) -> None:
+    """Make the output folder before anything takes long; it is claimed only when the data are known to be good."""
+    from experiments.folder import make_folder  # noqa: PLC0415
+
     if folder is None:
         return
     try:
-        # For its owner alone: fitted models hold words of the training notes.
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_folder(folder)
     except OSError as error:
         raise UsageError(f"--out: {folder} cannot be made: {error.strerror}") from None
-
-
-def _claim_folder(folder: Path | None) -> None:
-    """Begin the output, once the data are known to be good: nobody else may, and what cannot be written shows now."""
-    if folder is None:
-        return
-    try:
-        (folder / "predictions").mkdir(mode=0o700)
-    except FileExistsError:
-        raise UsageError(f"--out: {folder} is in use by another run: name a new folder") from None
-    except OSError as error:
-        raise UsageError(f"--out: {folder} cannot be written to: {error.strerror}") from None
 
 
 def _corpus(options: Namespace) -> Corpus:
@@ -168,29 +149,59 @@ def _corpus(options: Namespace) -> Corpus:
 
 def _command(options: Namespace) -> dict[str, Any]:
     """The options that define the experiment: not where its results go, nor how many jobs share the work."""
-    left_out = ("jobs", "out", "show_examples")
+    left_out = ("jobs", "out", "show_examples", "resume", "include_text", "published")
     named = {name: value for name, value in vars(options).items() if name not in left_out}
-    return {name: str(value) if isinstance(value, Path) else value for name, value in named.items()}
+    plain: dict[str, Any] = json.loads(json.dumps(named, default=str))
+    return plain
 
 
-def _train(cells: Sequence[Any], corpus: Corpus, plan: Plan, jobs: int, out: Path | None) -> list[Run]:
-    from crfdeid.corpora.files import write_files  # noqa: PLC0415
+def _store(options: Namespace, results: Mapping[str, Any], settings: Mapping[str, Any]) -> Store | None:
+    from experiments.store import Store  # noqa: PLC0415
+
+    if options.out is None:
+        return None
+    environment = results["environment"]
+    experiment = {
+        "schema": results["schema"],
+        "command": results["settings"]["command"],
+        "models": dict(settings),
+        "corpus": results["corpus"]["sha256"],
+        "embeddings": {name: facts.get("sha256") for name, facts in results["embeddings"].items()},
+        "environment": {name: environment[name] for name in ("python", "packages", "device")},
+    }
+    return Store(options.out, experiment, resume=options.resume)
+
+
+def _train(
+    cells: Sequence[Cell], corpus: Corpus, plan: Plan, store: Store | None, *, jobs: int, together: bool
+) -> list[Run]:
+    """Every cell's run, in the order of the cells: those that the store has, and the others once they are trained."""
     from experiments.progress import Bars  # noqa: PLC0415
-    from experiments.results import predictions_jsonl  # noqa: PLC0415
     from experiments.runs import run_cells  # noqa: PLC0415
+    from experiments.systems import groups  # noqa: PLC0415
 
-    runs = []
-    with Bars(len(cells)) as bars:
-        for run in run_cells(cells, corpus, plan, jobs=jobs, on_progress=bars.step):
-            bars.done(run.cell)
-            runs.append(run)
-            if out is not None:
-                path = out / "predictions" / run.cell.model / f"{run.cell.seed}.jsonl"
-                write_files({path: predictions_jsonl(run.predictions)})
-    return sorted(runs, key=lambda run: cells.index(run.cell))
+    runs = {run.cell: run for run in store.finished(cells)} if store is not None else {}
+    left = groups([cell for cell in cells if cell not in runs], together=together)
+    if left:
+        with Bars(len(cells)) as bars:
+            for cell in runs:
+                bars.done(cell)
+            for run in run_cells(left, corpus, plan, jobs=jobs, on_progress=bars.step):
+                bars.done(run.cell)
+                runs[run.cell] = run
+                if store is not None:
+                    store.keep(run)
+    return [runs[cell] for cell in cells]
 
 
-def _show(shown: Sequence[Table]) -> None:
+def _predictions(systems: Sequence[System], runs: Sequence[Run]) -> dict[str, list[dict[str, list[Span]]]]:
+    return {
+        system.name: [run.predictions for run in runs if run.cell.system == system and run.cell.is_plain]
+        for system in systems
+    }
+
+
+def _show(shown: Iterable[Table]) -> None:
     from experiments.tables import to_text  # noqa: PLC0415
 
     for table in shown:
@@ -209,15 +220,20 @@ def _show_examples(runs: Sequence[Run], corpus: Corpus, *, asked: bool) -> None:
         print(line)
 
 
-def _write(out: Path | None, shown: Sequence[Table], results: Mapping[str, Any]) -> None:
+def _write(
+    store: Store, results: Mapping[str, Any], corpus: Corpus, neighbours: Mapping[str, Any], options: Namespace
+) -> None:
     from crfdeid.corpora.files import write_files  # noqa: PLC0415
-    from experiments.results import to_json  # noqa: PLC0415
-    from experiments.tables import to_markdown  # noqa: PLC0415
+    from experiments.folder import spans_jsonl, texts_jsonl, to_json  # noqa: PLC0415
+    from experiments.report import write_report  # noqa: PLC0415
 
-    if out is not None:
-        write_files({out / "tables.md": "\n".join(map(to_markdown, shown))})
-        # Last: where there is a results.json, everything else is there and whole.
-        write_files({out / "results.json": to_json(results)})
+    folder, documents = store.folder, corpus.scored.documents
+    write_files({folder.gold_file: spans_jsonl({document.id: list(document.spans) for document in documents})})
+    if corpus.is_synthetic or options.include_text:
+        texts = {document.id: document.text for document in documents}
+        write_files({folder.texts_file: texts_jsonl(texts), folder.neighbours_file: to_json(neighbours)})
+    write_files({folder.results_file: to_json(results)})
+    write_report(folder.path, published=options.published)
 
 
 if __name__ == "__main__":

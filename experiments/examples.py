@@ -22,8 +22,8 @@ def error_examples(runs: Sequence[Run], split: Split, *, per_category: int = PER
         per_category: errors shown for each model and category.
     """
     documents = {document.id: document for document in split.documents}
-    first = {run.cell.model: run for run in reversed(runs)}
-    for model in dict.fromkeys(run.cell.model for run in runs):
+    first = {run.cell.system.name: run for run in reversed(runs) if run.cell.is_plain}
+    for model in dict.fromkeys(run.cell.system.name for run in runs):
         for category in CATEGORIES:
             errors = [error for error in first[model].errors if error.category == category]
             step = max(1, len(errors) // per_category)

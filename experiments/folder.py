@@ -20,10 +20,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from crfdeid.documents import Span
-from crfdeid.errors import DataError
+from crfdeid.errors import DataError, UsageError
 from crfdeid.scoring import EntityError
 
 SCHEMA = 2
+LOCK = ".lock"  # held by the run that writes
 _AGAIN = "run experiments.compare again, with --resume to keep what is finished"
 
 _Value = TypeVar("_Value")
@@ -138,6 +139,28 @@ class Folder:
             return None
         except (AttributeError, TypeError, ValueError):
             raise _damaged(self.neighbours_file) from None
+
+
+def make_folder(path: Path) -> None:
+    """A folder for its owner alone: fitted models hold words of the training notes.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
+def require_empty(path: Path) -> None:
+    """Refuse a folder that holds anything but a lock.
+
+    Raises:
+        UsageError: it does, or it is no folder.
+    """
+    try:
+        if path.exists() and (not path.is_dir() or any(entry.name != LOCK for entry in path.iterdir())):
+            raise UsageError(f"--out: {path} is not an empty folder: name a new one, nothing is overwritten")
+    except OSError as error:
+        raise UsageError(f"--out: {path} cannot be used: {error.strerror}") from None
 
 
 def spans_jsonl(spans: Mapping[str, Sequence[Span]]) -> str:

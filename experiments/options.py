@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NoReturn, TypeVar
+from typing import Any, TypeVar
 
 from crfdeid.corpora import FORMATS
 from crfdeid.errors import UsageError
 from crfdeid.labels import TYPES
 from crfdeid.models import MODELS
+from experiments.commands import Parser
+from experiments.folder import require_empty
 from experiments.machine import DEVICES
 
 DESCRIPTION = """\
@@ -25,15 +28,20 @@ examples:
       on your own annotated corpus; tables, scores, predictions and models are kept in results/
   python -m experiments.compare --models elman --hidden 50 --epochs 10 --seeds 3
       one model with settings of your own, three times
+  python -m experiments.compare --models crf,elman,jordan --embeddings random,rnnlm,cbow --seeds 3 --out results/
+      the paper's whole experiment; results/report.html shows it
 
 exit codes: 0 done, 1 data that cannot be read, 2 an option that cannot work, 130 interrupted"""
 
-_Value = TypeVar("_Value", int, str)
+_Value = TypeVar("_Value")
 
 _SEEDS = 2**32  # JAX takes 32 bits of a seed: larger ones would repeat those below, or fail.
 
 # Options that replace the setting of the same name in every model that has one.
-SETTINGS = ("features", "pos", "window", "hidden", "epochs", "lr")
+SETTINGS = ("features", "pos", "window", "hidden", "epochs", "lr", "freeze_embeddings")
+
+KINDS = ("random", "rnnlm", "cbow")  # of word vectors; anything else names a file of them
+UNLABELLED_NOTES = 1000
 
 
 def parse(argv: Sequence[str] | None) -> argparse.Namespace:
@@ -49,36 +57,35 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
                 raise UsageError(f"--{name} needs --train: without it the synthetic corpus is used")
     elif options.corpus_seed is not None:
         raise UsageError("--corpus-seed is for the synthetic corpus: leave it out, or leave out --train")
+    if options.train is not None and options.unlabelled_notes is not None:
+        raise UsageError("--unlabelled-notes is for the synthetic corpus: leave it out, or give --unlabelled files")
+    for name in ("resume", "include_text"):
+        if getattr(options, name) and options.out is None:
+            raise UsageError(f"--{name.replace('_', '-')} needs --out")
     _check_paths(options)
     return options
 
 
 def _check_paths(options: argparse.Namespace) -> None:
     out = options.out
-    for name in ("train", "dev", "test"):
-        path = getattr(options, name)
-        if path is None:
-            continue
+    given = [(name, path) for name in ("train", "dev", "test") if (path := getattr(options, name)) is not None]
+    given += [("unlabelled", path) for path in options.unlabelled]
+    given += [("embeddings", Path(name)) for name in options.embeddings if name not in KINDS]
+    for name, path in given:
         if not os.path.exists(path):  # noqa: PTH110  Path.exists raises for a name that is too long.
-            raise UsageError(f"--{name}: no such file or folder: {path}")
+            raise UsageError(f"--{name}: no such file or folder: {path}{_kinds(name)}")
         if out is not None and path.is_dir() and out.resolve().is_relative_to(path.resolve()):
             raise UsageError(f"--out: {out} lies in the folder of --{name}: name one outside, or results become data")
-    try:
-        if out is not None and out.exists() and (not out.is_dir() or any(out.iterdir())):
-            raise UsageError(f"--out: {out} is not an empty folder: name a new one, nothing is overwritten")
-    except OSError as error:
-        raise UsageError(f"--out: {out} cannot be used: {error.strerror}") from None
+    if out is not None and not options.resume:
+        require_empty(out)
 
 
-class _Parser(argparse.ArgumentParser):
-    """One line for a wrong option, as for every other error, and not the whole usage."""
-
-    def error(self, message: str) -> NoReturn:
-        raise UsageError(f"{message} (--help lists the options)")
+def _kinds(option: str) -> str:
+    return f"; other than files there are {', '.join(KINDS)}" if option == "embeddings" else ""
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(
+    parser = Parser(
         prog="python -m experiments.compare",
         usage="%(prog)s [options]",
         description=DESCRIPTION,
@@ -89,6 +96,8 @@ def _parser() -> argparse.ArgumentParser:
     _add_models(parser)
     _add_corpus(parser.add_argument_group("corpus", "without --train, the built-in synthetic corpus"))
     _add_settings(parser.add_argument_group("settings", "replace the profile's, in every model that has them"))
+    _add_embeddings(parser.add_argument_group("word vectors of the networks"))
+    _add_experiments(parser.add_argument_group("further experiments"))
     _add_work(parser.add_argument_group("work and output"))
     return parser
 
@@ -126,13 +135,44 @@ def _add_settings(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--lr", type=_positive, metavar="X", help="learning rate")
 
 
+def _add_embeddings(group: argparse._ArgumentGroup) -> None:
+    text = (
+        "where word vectors come from: random numbers, a recurrent language model (rnnlm) or word2vec's continuous bag "
+        "of words (cbow), both trained here, or a file of vectors (word2vec, GloVe, fastText); several are compared "
+        "(default: random)"
+    )
+    group.add_argument("--embeddings", type=_embeddings, default=["random"], metavar="NAMES|PATHS", help=text)
+    text = "more text to train rnnlm and cbow on, beside the training documents: text files, or a corpus in any format"
+    group.add_argument("--unlabelled", type=_path, nargs="+", default=[], metavar="PATH", help=text)
+    text = f"generated notes to train them on, of the synthetic corpus (default: {UNLABELLED_NOTES})"
+    group.add_argument("--unlabelled-notes", type=_count_from(0), metavar="N", help=text)
+    text = "keep word vectors as they are while a network is trained"
+    group.add_argument("--freeze-embeddings", action="store_true", default=None, help=text)
+
+
+def _add_experiments(group: argparse._ArgumentGroup) -> None:
+    text = "train on these shares of the training documents too: 0.1,0.25,0.5"
+    group.add_argument("--fractions", type=_fractions, default=[], metavar="LIST", help=text)
+    text = (
+        "try every combination of these values of settings, such as window=7,9,11 hidden=50,100; each system goes on "
+        "with those that are best on dev"
+    )
+    group.add_argument("--sweep", type=_axis, nargs="+", default=[], metavar="NAME=VALUES", help=text)
+
+
 def _add_work(group: argparse._ArgumentGroup) -> None:
     text = "where networks are trained; auto takes a GPU where there is one (default: auto)"
     group.add_argument("--device", choices=DEVICES, default="auto", help=text)
     text = "models trained at the same time, which changes no result (default: one a core, on a GPU 1)"
     group.add_argument("--jobs", type=_count_from(1), metavar="N", help=text)
-    text = "new folder for tables.md, results.json, predictions and fitted models"
+    text = "new folder for the report, tables, plots, results.json, predictions and fitted models"
     group.add_argument("--out", type=_path, metavar="DIR", help=text)
+    text = "go on with what an interrupted run of the same command left in --out"
+    group.add_argument("--resume", action="store_true", help=text)
+    text = "put the text of a real corpus, which is PHI, into the report"
+    group.add_argument("--include-text", action="store_true", help=text)
+    text = "show the published numbers of the paper's tables 4 and 5 beside these"
+    group.add_argument("--published", action="store_true", help=text)
     text = "print errors in their text even of a real corpus, where that text is PHI"
     group.add_argument("--show-examples", action="store_true", help=text)
 
@@ -143,6 +183,46 @@ def _models(text: str) -> list[str]:
         if name not in MODELS:
             raise argparse.ArgumentTypeError(f"unknown model '{name}': choose from {', '.join(MODELS)}")
     return _without_repeats(names, text)
+
+
+def _embeddings(text: str) -> list[str]:
+    names = text.split(",")
+    if "" in names:
+        raise argparse.ArgumentTypeError(f"'{text}' holds an empty name")
+    _without_repeats([embedding_name(name) for name in names], text)
+    return names
+
+
+def embedding_name(source: str) -> str:
+    """How tables call word vectors: by their kind, or by their file's name without its endings."""
+    return source if source in KINDS else Path(source).name.split(".")[0] or Path(source).name
+
+
+def _fractions(text: str) -> list[float]:
+    try:
+        numbers = [float(part) for part in text.split(",")]
+    except ValueError:
+        numbers = [0.0]
+    if not all(0 < number <= 1 for number in numbers):
+        raise argparse.ArgumentTypeError(f"'{text}' is no list of shares above 0, at most 1, such as 0.1,0.25,0.5")
+    return _without_repeats(numbers, text)
+
+
+def _axis(text: str) -> tuple[str, list[Any]]:
+    name, _, values = text.partition("=")
+    found = [_literal(value) for value in values.split(",")]
+    if not name.isidentifier() or "" in found:
+        raise argparse.ArgumentTypeError(f"'{text}' is no setting with values, such as window=7,9,11")
+    return name, _without_repeats(found, text)
+
+
+def _literal(text: str) -> Any:
+    """A number, true, false or null as JSON spells them; anything else is a text."""
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return text
+    return text if isinstance(value, (dict, list)) else value
 
 
 def _path(text: str) -> Path:

@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import NoReturn, Self
 
 from tqdm import tqdm
 
 from crfdeid.tagger import FitProgress
-from experiments.runs import Cell
+from experiments.systems import Cell
 
 
 class Bars:
     """One bar for each cell in training, and one for the cells done.
 
     Example:
+        >>> from experiments.systems import System
+        >>> cell = Cell(System("elman", "elman"), seed=0)
         >>> with Bars(2) as bars:
-        ...     bars.step(Cell("elman", 0), FitProgress(step=1, total=25, loss=0.4, dev_f1=0.8))
-        ...     bars.done(Cell("elman", 0))
+        ...     bars.step(cell, FitProgress(step=1, total=25, loss=0.4, dev_f1=0.8))
+        ...     bars.done(cell)
     """
 
     def __init__(self, cells: int) -> None:
-        self._quiet = sys.stderr is None or not sys.stderr.isatty()
-        self._total = self._bar("models trained", cells)
+        self._total = _bar("models trained", cells)
         self._running: dict[Cell, tqdm[NoReturn]] = {}
 
     def __enter__(self) -> Self:
@@ -38,7 +41,7 @@ class Bars:
     def step(self, cell: Cell, progress: FitProgress) -> None:
         """Show how far a cell's training is."""
         if cell not in self._running:
-            self._running[cell] = self._bar(f"{cell.model}, seed {cell.seed}", progress.total)
+            self._running[cell] = _bar(f"{cell.system.name}, seed {cell.name}", progress.total)
         bar = self._running[cell]
         if progress.loss is not None:
             bar.set_postfix(_figures(progress), refresh=False)
@@ -51,8 +54,21 @@ class Bars:
             bar.close()
         self._total.update()
 
-    def _bar(self, text: str, total: int) -> tqdm[NoReturn]:
-        return tqdm(total=total, desc=text, file=sys.stderr, disable=self._quiet, leave=False, dynamic_ncols=True)
+
+@contextmanager
+def bar(text: str, total: int) -> Iterator[Callable[[int], None]]:
+    """A bar for one piece of work; what it gives is called with the number of steps that are done."""
+    with _bar(text, total) as shown:
+
+        def step(done: int) -> None:
+            shown.update(done - shown.n)
+
+        yield step
+
+
+def _bar(text: str, total: int) -> tqdm[NoReturn]:
+    quiet = sys.stderr is None or not sys.stderr.isatty()
+    return tqdm(total=total, desc=text, file=sys.stderr, disable=quiet, leave=False, dynamic_ncols=True)
 
 
 def _figures(progress: FitProgress) -> dict[str, str]:

@@ -1,42 +1,38 @@
-"""Train, tag and score one model with one seed, and many such cells side by side on the cores of a machine."""
+"""Train, tag and score cells, and many of them side by side on the cores of a machine."""
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import multiprocessing
 import os
+import shutil
 import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from multiprocessing.queues import SimpleQueue
 from pathlib import Path
 from threading import Thread, current_thread, main_thread
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from crfdeid.bio import Repair, decode
 from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError
-from crfdeid.models import create
 from crfdeid.scoring import EntityError, count_token_pairs, find_errors, score_entities, summarise, token_scores
 from crfdeid.tagger import FitProgress, Tagger
 from experiments.splits import Corpus, Split
+from experiments.systems import Cell, make_tagger
+
+if TYPE_CHECKING:
+    from rnn.embeddings import WordVectors
 
 REPAIR: Repair = "begin"
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
-OnProgress = Callable[["Cell", FitProgress], None]
-
-
-class Cell(NamedTuple):
-    """One model with one seed: the unit of work."""
-
-    model: str
-    seed: int
+OnProgress = Callable[[Cell, FitProgress], None]
 
 
 @dataclass(frozen=True)
@@ -45,12 +41,12 @@ class Plan:
 
     Args:
         profile: the settings each model starts from, "default" or "paper".
-        overrides: settings that replace the profile's, in the models that have them.
-        models_folder: where fitted models are saved, as ``<model>/<seed>/``; None to save none.
+        vectors: word vectors by the name of their embedding; random ones are not among them.
+        models_folder: where fitted models are saved, as ``<system>/<seed>/``; None to save none.
     """
 
     profile: str = "default"
-    overrides: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    vectors: Mapping[str, WordVectors] = field(default_factory=dict)
     models_folder: Path | None = None
 
 
@@ -59,36 +55,49 @@ class Run:
     """What came out of one cell.
 
     Args:
-        cell: the model and its seed.
-        curve: the steps of training.
-        predictions: the spans found, by document id.
-        scores: "entity_strict", "entity_relaxed", "token" and "token_binary", as plain data.
-        errors: every erroneous entity.
-        fit_seconds: wall time of training.
-        predict_seconds: wall time of tagging the scored split, features included, tokenising not.
-        tokens: how many tokens were tagged.
+        cell: what was trained.
+        record: the run as it stands in results.json: seed, times, scores, error counts, learning curve; no text.
+        predictions: the spans found in the scored split, by document id; none in a cell of a sweep.
+        errors: every erroneous entity of the scored split.
     """
 
     cell: Cell
-    curve: tuple[FitProgress, ...]
+    record: dict[str, Any]
     predictions: dict[str, list[Span]]
-    scores: dict[str, Any]
     errors: tuple[EntityError, ...]
-    fit_seconds: float
-    predict_seconds: float
-    tokens: int
 
-    def to_dict(self) -> dict[str, Any]:
-        """The run as it stands in results.json: no spans, no text."""
-        return {
-            "seed": self.cell.seed,
-            "fit_seconds": self.fit_seconds,
-            "predict_seconds": self.predict_seconds,
-            "tokens_per_second": self.tokens / self.predict_seconds,
-            "scores": self.scores,
-            "errors": summarise(self.errors),
-            "learning_curve": [{"step": p.step, "loss": _finite(p.loss), "dev_f1": p.dev_f1} for p in self.curve],
-        }
+
+def run_group(cells: Sequence[Cell], corpus: Corpus, plan: Plan, on_progress: OnProgress) -> list[Run]:
+    """Train one cell, or several replicates of one network together, then tag and score with each."""
+    taggers = [make_tagger(cell, plan.profile, plan.vectors) for cell in cells]
+    curves: list[list[FitProgress]] = [[] for _ in cells]
+
+    def follow(number: int, progress: FitProgress) -> None:
+        curves[number].append(progress)
+        on_progress(cells[number], progress)
+
+    started = time.perf_counter()
+    _fit(taggers, corpus.part(cells[0].fraction), corpus.dev, follow)
+    seconds = (time.perf_counter() - started) / len(cells)
+    return [
+        _evaluate(cell, tagger, corpus, plan, {"seed": cell.seed, "fit_seconds": seconds, **_curve(curve)})
+        for cell, tagger, curve in zip(cells, taggers, curves, strict=True)
+    ]
+
+
+def _fit(taggers: Sequence[Tagger], train: Split, dev: Split, follow: Callable[[int, FitProgress], None]) -> None:
+    if len(taggers) == 1:
+        taggers[0].fit(train.sentences, dev.sentences, on_progress=lambda progress: follow(0, progress))
+    else:
+        from rnn.replicates import fit_together  # noqa: PLC0415
+        from rnn.tagger import RnnTagger  # noqa: PLC0415
+
+        networks = [tagger for tagger in taggers if isinstance(tagger, RnnTagger)]  # all: `experiments.systems.groups`
+        fit_together(networks, train.sentences, dev.sentences, on_progress=follow)
+
+
+def _curve(curve: Sequence[FitProgress]) -> dict[str, Any]:
+    return {"learning_curve": [{"step": p.step, "loss": _finite(p.loss), "dev_f1": p.dev_f1} for p in curve]}
 
 
 def _finite(loss: float | None) -> float | None:
@@ -96,33 +105,34 @@ def _finite(loss: float | None) -> float | None:
     return loss if loss is not None and math.isfinite(loss) else None
 
 
-def run_cell(cell: Cell, corpus: Corpus, plan: Plan, on_progress: OnProgress) -> Run:
-    """Train one model with one seed on a corpus, tag the scored split in one call, and score it."""
-    tagger = create(cell.model, profile=plan.profile, seed=cell.seed, overrides=plan.overrides)
-    curve: list[FitProgress] = []
-
-    def follow(progress: FitProgress) -> None:
-        curve.append(progress)
-        on_progress(cell, progress)
-
+def _evaluate(cell: Cell, tagger: Tagger, corpus: Corpus, plan: Plan, record: dict[str, Any]) -> Run:
+    """Tag the scored split in one call and score it; in a sweep only the development split is looked at."""
+    if cell.point:
+        return Run(cell, {**record, "dev_f1": _dev_f1(tagger, corpus.dev)}, {}, ())
     started = time.perf_counter()
-    tagger.fit(corpus.train.sentences, corpus.dev.sentences, on_progress=follow)
-    fitted = time.perf_counter()
     predictions = predict_spans(tagger, corpus.scored)
-    done = time.perf_counter()
-    if plan.models_folder is not None:
-        save_model(tagger, plan.models_folder / cell.model / str(cell.seed))
+    seconds = time.perf_counter() - started
+    if plan.models_folder is not None and cell.is_plain:
+        save_model(tagger, plan.models_folder / cell.system.name / cell.name)
     gold = corpus.scored.documents
-    return Run(
-        cell=cell,
-        curve=tuple(curve),
-        predictions=predictions,
-        scores=score(gold, predictions),
-        errors=tuple(find_errors(gold, predictions, known_words=corpus.train.words)),
-        fit_seconds=fitted - started,
-        predict_seconds=done - fitted,
-        tokens=sum(len(labelled.tags) for labelled in corpus.scored.sentences),
-    )
+    scores = score(gold, predictions)
+    errors = tuple(find_errors(gold, predictions, known_words=corpus.part(cell.fraction).words))
+    tokens = sum(len(labelled.tags) for labelled in corpus.scored.sentences)
+    record = {
+        "seed": cell.seed,
+        "fit_seconds": record["fit_seconds"],
+        "predict_seconds": seconds,
+        "tokens_per_second": tokens / seconds,
+        "dev_f1": scores["entity_strict"]["micro"]["f1"] if corpus.test is None else _dev_f1(tagger, corpus.dev),
+        "scores": scores,
+        "errors": summarise(errors),
+        "learning_curve": record["learning_curve"],
+    }
+    return Run(cell, record, predictions, errors)
+
+
+def _dev_f1(tagger: Tagger, dev: Split) -> float:
+    return score_entities(dev.documents, predict_spans(tagger, dev), match="strict").micro.f1
 
 
 def predict_spans(tagger: Tagger, split: Split) -> dict[str, list[Span]]:
@@ -155,6 +165,9 @@ def save_model(tagger: Tagger, folder: Path) -> None:
     """
     partial = folder.with_name(f".{folder.name}.partial")
     try:
+        for left_over in (partial, folder):  # of a run that was ended while it wrote
+            if left_over.exists():
+                shutil.rmtree(left_over)
         partial.mkdir(mode=0o700, parents=True)
         tagger.save(partial)
         partial.replace(folder)
@@ -163,15 +176,20 @@ def save_model(tagger: Tagger, folder: Path) -> None:
 
 
 def run_cells(
-    cells: Sequence[Cell], corpus: Corpus, plan: Plan, *, jobs: int = 1, on_progress: OnProgress | None = None
+    groups: Sequence[Sequence[Cell]],
+    corpus: Corpus,
+    plan: Plan,
+    *,
+    jobs: int = 1,
+    on_progress: OnProgress | None = None,
 ) -> Iterator[Run]:
     """Every cell's run, as each is done.
 
     Args:
-        cells: what to train.
+        groups: what to train; the cells of a group are trained together (`experiments.systems.groups`).
         corpus: on what.
         plan: how.
-        jobs: cells trained at the same time, each in its own process; 1 trains them one by one in this process.
+        jobs: groups trained at the same time, each in its own process; 1 trains them one by one in this process.
         on_progress: called in this process for each step of each cell's training.
 
     Raises:
@@ -179,8 +197,8 @@ def run_cells(
     """
     follow = on_progress or (lambda cell, progress: None)
     if jobs == 1:
-        for cell in cells:
-            yield run_cell(cell, corpus, plan, follow)
+        for group in groups:
+            yield from run_group(group, corpus, plan, follow)
         return
     # Spawned, not forked: a fork of a process with JAX's threads can deadlock.
     context = multiprocessing.get_context("spawn")
@@ -188,12 +206,12 @@ def run_cells(
     listener = Thread(target=_listen, args=(queue, follow), daemon=True)
     listener.start()
     others = set(multiprocessing.active_children())
-    pool = ProcessPoolExecutor(min(jobs, len(cells)), context, _start_worker, (corpus, plan, queue))
+    pool = ProcessPoolExecutor(min(jobs, len(groups)), context, _start_worker, (corpus, plan, queue))
     try:
         with _signals_held():
-            futures = [pool.submit(_run_in_worker, cell) for cell in cells]
+            futures = [pool.submit(_run_in_worker, group) for group in groups]
         for future in as_completed(futures):
-            yield future.result()
+            yield from future.result()
     except BrokenProcessPool:
         raise DataError("a training process was ended from outside; if memory ran out, give --jobs 1") from None
     except BaseException:
@@ -253,6 +271,6 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _run_in_worker(cell: Cell) -> Run:
+def _run_in_worker(cells: Sequence[Cell]) -> list[Run]:
     corpus, plan, queue = _shared
-    return run_cell(cell, corpus, plan, lambda cell, progress: queue.put((cell, progress)))
+    return run_group(cells, corpus, plan, lambda cell, progress: queue.put((cell, progress)))

@@ -21,6 +21,7 @@ from crfdeid.labels import SEVEN, map_types
 SPLITS = ("train", "dev", "test")
 DEV_SHARE = 0.1
 DEV_SEED = 0
+PART_SEED = 0
 
 
 @dataclass(frozen=True)
@@ -96,6 +97,15 @@ class Corpus:
     def scored_name(self) -> str:
         """ "test", or "dev" where there is no test split."""
         return "dev" if self.test is None else "test"
+
+    def part(self, fraction: float) -> Split:
+        """A share of the training documents, at least one; a smaller share is part of a larger one."""
+        if fraction == 1.0:
+            return self.train
+        order = list(range(len(self.train.documents)))
+        random.Random(PART_SEED).shuffle(order)
+        chosen = sorted(order[: max(1, round(fraction * len(order)))])
+        return Split(tuple(self.train.documents[i] for i in chosen), tuple(self.train.encoded[i] for i in chosen))
 
     @property
     def is_synthetic(self) -> bool:

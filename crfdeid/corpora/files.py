@@ -16,6 +16,7 @@ from crfdeid.errors import DataError, UsageError
 # What lies beside the data in a published corpus.
 _COMPANION_STEMS = {"readme", "license", "licence", "citation", "changelog"}
 _HEAD_BYTES = 16384
+TEMPORARY = ".writing-"  # how the name of a file begins that is not whole yet
 
 
 def find_files(path: Path, *suffixes: str) -> list[Path]:
@@ -152,13 +153,13 @@ def document_file(folder: Path, document_id: str, suffix: str) -> Path:
     return folder / f"{document_id}{suffix}"
 
 
-def write_files(contents: Mapping[Path, str]) -> None:
+def write_files(contents: Mapping[Path, str | bytes]) -> None:
     """Write files, each one whole or not at all, readable by their owner alone; folders are made as needed.
 
     Raises:
         DataError: a file cannot be written.
     """
-    encoded = {path: text.encode("utf-8") for path, text in contents.items()}
+    encoded = {path: part.encode("utf-8") if isinstance(part, str) else part for path, part in contents.items()}
     for path, content in encoded.items():
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -168,7 +169,7 @@ def write_files(contents: Mapping[Path, str]) -> None:
 
 
 def _write_atomically(path: Path, content: bytes) -> None:
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".writing-")
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=TEMPORARY)
     try:
         with os.fdopen(descriptor, "wb") as stream:
             stream.write(content)

@@ -77,6 +77,7 @@ class MemoryTagger:
     """Gives each word the tag it had last in training, O where it is new; counts its calls."""
 
     settings_class = MemorySettings
+    uses_seed = True
     predict_calls = 0
 
     def __init__(self, settings: MemorySettings | None = None, *, seed: int = 0) -> None:

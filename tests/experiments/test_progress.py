@@ -10,7 +10,7 @@ from tqdm import tqdm
 
 from crfdeid.tagger import FitProgress
 from experiments.progress import Bars
-from experiments.runs import Cell
+from experiments.systems import Cell, System
 
 
 class Terminal(io.StringIO):
@@ -23,10 +23,10 @@ def use(stream: io.StringIO, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setattr("experiments.progress.tqdm", partial(tqdm, mininterval=0))
     with Bars(2) as bars:
         for step in range(1, 4):
-            bars.step(Cell("elman", 4), FitProgress(step, 3, 0.25, 0.5))
-        bars.step(Cell("crf", 0), FitProgress(10, 100))
-        bars.done(Cell("elman", 4))
-        bars.done(Cell("quick", 0))
+            bars.step(Cell(System("elman", "elman"), 4), FitProgress(step, 3, 0.25, 0.5))
+        bars.step(Cell(System("crf", "crf"), 0), FitProgress(10, 100))
+        bars.done(Cell(System("elman", "elman"), 4))
+        bars.done(Cell(System("quick", "quick"), 0))
     return stream.getvalue()
 
 

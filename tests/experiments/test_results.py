@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import platform
 from importlib.metadata import version
 from typing import Any
@@ -13,16 +12,10 @@ from crfdeid.documents import Document, Span
 from crfdeid.errors import UsageError
 from crfdeid.scoring import EntityError
 from experiments.examples import error_examples
-from experiments.results import describe_environment, model_settings, predictions_jsonl, to_json
-from experiments.runs import Cell, Plan, Run
+from experiments.results import describe_environment, describe_sweep, system_settings
+from experiments.runs import Plan, Run
 from experiments.splits import Split
-
-
-def test_predictions_are_one_line_a_document() -> None:
-    found = {"n1": [Span(0, 4, "DATE")], "ñ": []}
-    assert predictions_jsonl(found) == (
-        '{"id": "n1", "spans": [{"start": 0, "end": 4, "label": "DATE"}]}\n{"id": "ñ", "spans": []}\n'
-    )
+from experiments.systems import Cell, System
 
 
 def test_the_environment_names_what_is_installed() -> None:
@@ -33,21 +26,46 @@ def test_the_environment_names_what_is_installed() -> None:
     assert (found["device"], found["jobs"], found["corpus_seconds"]) == ("cpu", 2, 0.5)
 
 
-def test_settings_are_the_profiles_with_what_was_overridden(memory_model: Any) -> None:
-    plan = Plan("paper", {"loss": 2.0, "hidden": 5})
-    assert model_settings(["memory"], plan) == {"memory": {"window": 2, "loss": 2.0}}
+def test_settings_are_the_profiles_with_those_of_the_system(memory_model: Any) -> None:
+    systems = [System("memory", "memory", None, (("loss", 2.0),))]
+    assert system_settings(systems, Plan("paper")) == {"memory": {"window": 2, "loss": 2.0}}
     with pytest.raises(UsageError, match="unknown profile"):
-        model_settings(["memory"], Plan("best"))
+        system_settings(systems, Plan("best"))
 
 
-def test_json_refuses_what_is_not_json() -> None:
-    assert json.loads(to_json({"a": [1, None, "ä"]})) == {"a": [1, None, "ä"]}
-    with pytest.raises(ValueError, match="not JSON compliant"):
-        to_json({"loss": float("nan")})
+def test_a_system_with_word_vectors_says_which() -> None:
+    settings = system_settings([System("elman-cbow", "elman", "cbow")], Plan())["elman-cbow"]
+    assert (settings["embedding"], settings["window"]) == ("cbow", 11)
+
+
+def test_a_sweep_is_described_point_by_point_with_its_choice() -> None:
+    system, points = System("net", "net"), [(("window", 7),), (("window", 9),)]
+    runs = [
+        Run(Cell(system, seed, point=point), {"seed": seed, "dev_f1": score, "fit_seconds": 1.0}, {}, ())
+        for point, scores in zip(points, ((0.5, 0.6), (0.7, 0.8)), strict=True)
+        for seed, score in enumerate(scores)
+    ]
+    assert describe_sweep({}, [], {}) is None
+    assert describe_sweep({"window": [7, 9]}, runs, {system: points[1]}) == {
+        "names": ["window"],
+        "points": [
+            {
+                "system": "net",
+                "values": {"window": 7},
+                "runs": [{"seed": 0, "dev_f1": 0.5}, {"seed": 1, "dev_f1": 0.6}],
+            },
+            {
+                "system": "net",
+                "values": {"window": 9},
+                "runs": [{"seed": 0, "dev_f1": 0.7}, {"seed": 1, "dev_f1": 0.8}],
+            },
+        ],
+        "chosen": {"net": {"window": 9}},
+    }
 
 
 def run_with(model: str, *errors: EntityError) -> Run:
-    return Run(Cell(model, 0), (), {}, {}, errors, 1.0, 1.0, 1)
+    return Run(Cell(System(model, model), 0), {}, {}, errors)
 
 
 def test_examples_are_few_spread_and_of_every_model_and_category() -> None:

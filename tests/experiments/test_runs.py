@@ -11,9 +11,11 @@ import pytest
 from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError
 from crfdeid.tagger import FitProgress
-from experiments.runs import Cell, Plan, predict_spans, run_cell, run_cells, save_model, score
+from experiments.runs import Plan, predict_spans, run_cells, run_group, save_model, score
 from experiments.splits import Corpus, Split
+from experiments.systems import Cell, System
 
+MEMORY = System("memory", "memory")
 FOUND = (Span(4, 7, "DOCTOR"), Span(12, 15, "PATIENT"), Span(20, 23, "DATE"))
 NOTES = Split.of(
     [
@@ -64,33 +66,59 @@ def test_scores_of_known_predictions() -> None:
 
 def test_a_run_records_scores_errors_curve_and_times(memory_model: Any, corpus: Corpus) -> None:
     told: list[tuple[Cell, FitProgress]] = []
-    run = run_cell(Cell("memory", 7), corpus, Plan(), lambda *step: told.append(step))
-    assert run.scores["entity_strict"]["micro"]["f1"] == 1.0
+    (run,) = run_group([Cell(MEMORY, 7)], corpus, Plan(), lambda *step: told.append(step))
     assert run.predictions == {document.id: list(document.spans) for document in NOTES.documents}
     assert run.errors == ()
-    assert run.tokens == 14
-    assert [cell for cell, _ in told] == [Cell("memory", 7)] * 2
-    found = run.to_dict()
+    assert [cell for cell, _ in told] == [Cell(MEMORY, 7)] * 2
+    found = run.record
     assert found["seed"] == 7
+    assert found["dev_f1"] == found["scores"]["entity_strict"]["micro"]["f1"] == 1.0
     assert found["learning_curve"] == [{"step": 1, "loss": 0.5, "dev_f1": 0.5}, {"step": 2, "loss": 0.5, "dev_f1": 1.0}]
     assert found["tokens_per_second"] == pytest.approx(14 / found["predict_seconds"])
 
 
 @pytest.mark.parametrize("loss", [float("nan"), float("inf")])
 def test_a_loss_that_overflowed_is_none(memory_model: Any, corpus: Corpus, loss: float) -> None:
-    run = run_cell(Cell("memory", 0), corpus, Plan(overrides={"loss": loss}), lambda *step: None)
-    assert [point["loss"] for point in run.to_dict()["learning_curve"]] == [None, None]
+    cell = Cell(System("memory", "memory", None, (("loss", loss),)), 0)
+    (run,) = run_group([cell], corpus, Plan(), lambda *step: None)
+    assert [point["loss"] for point in run.record["learning_curve"]] == [None, None]
+
+
+CALLS = Split.of([Document("t", "Call Bob.", (Span(5, 8, "PATIENT"),))])
 
 
 def test_errors_know_the_words_of_training_only(memory_model: Any) -> None:
-    train = Split.of([Document("t", "Call Bob.", (Span(5, 8, "PATIENT"),))])
-    corpus = Corpus("invented", "jsonl", "seven", train, train, NOTES)
-    (run,) = run_cells([Cell("memory", 0)], corpus, Plan())
+    corpus = Corpus("invented", "jsonl", "seven", CALLS, CALLS, NOTES)
+    (run,) = run_cells([[Cell(MEMORY, 0)]], corpus, Plan())
     assert {error.category for error in run.errors} == {"missed"}
     assert all("unseen" in error.causes for error in run.errors if error.gold.label != "DATE")
 
 
-def test_the_profile_and_the_overrides_reach_the_model(
+def test_dev_is_scored_beside_the_test_split(memory_model: Any) -> None:
+    (run,) = run_cells([[Cell(MEMORY, 0)]], Corpus("invented", "jsonl", "seven", CALLS, CALLS, NOTES), Plan())
+    assert run.record["dev_f1"] == 1.0
+    assert run.record["scores"]["entity_strict"]["micro"]["f1"] == 0.0
+
+
+def test_a_cell_of_a_sweep_never_looks_at_the_scored_split(memory_model: Any) -> None:
+    corpus = Corpus("invented", "jsonl", "seven", CALLS, CALLS, NOTES)
+    (run,) = run_cells([[Cell(MEMORY, 2, point=(("window", 3),))]], corpus, Plan())
+    assert memory_model.predict_calls == 1
+    assert (run.predictions, run.errors) == ({}, ())
+    assert set(run.record) == {"seed", "dev_f1", "fit_seconds", "learning_curve"}
+
+
+def test_a_cell_on_a_part_of_the_training_documents_learns_from_those_alone(memory_model: Any) -> None:
+    train = Split.of([Document(name, f"Call {name}o.", (Span(5, 7, "PATIENT"),)) for name in "ABCDEFGH"])
+    corpus = Corpus("invented", "jsonl", "seven", train, train, train)
+    quarter, half, whole = run_cells([[Cell(MEMORY, 0, share)] for share in (0.25, 0.5, 1.0)], corpus, Plan())
+    found = [{name for name, spans in run.predictions.items() if spans} for run in (quarter, half, whole)]
+    assert [len(names) for names in found] == [2, 4, 8]
+    assert found[0] < found[1] < found[2]
+    assert len(corpus.part(0.01).documents) == 1
+
+
+def test_the_profile_and_the_settings_reach_the_model(
     memory_model: Any, corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen = []
@@ -101,9 +129,11 @@ def test_the_profile_and_the_overrides_reach_the_model(
         fit(self, *args, **options)
 
     monkeypatch.setattr(memory_model, "fit", watched)
-    list(run_cells([Cell("memory", 3)], corpus, Plan("paper", {"loss": 2.0, "hidden": 9}, tmp_path / "models")))
-    assert seen == [(2, 2.0, 3)]
-    assert (tmp_path / "models/memory/3/model.json").exists()
+    system = System("best", "memory", None, (("loss", 2.0),))
+    plan = Plan("paper", {}, tmp_path / "models")
+    list(run_cells([[Cell(system, 3)], [Cell(system, 3, point=(("window", 7),))]], corpus, plan))
+    assert seen == [(2, 2.0, 3), (7, 2.0, 3)]
+    assert [path.parent.relative_to(tmp_path) for path in tmp_path.rglob("model.json")] == [Path("models/best/3")]
 
 
 def test_a_model_that_cannot_be_saved_leaves_no_folder_of_the_final_name(tmp_path: Path) -> None:
@@ -115,3 +145,12 @@ def test_a_model_that_cannot_be_saved_leaves_no_folder_of_the_final_name(tmp_pat
     with pytest.raises(DataError, match="No space left on device"):
         save_model(Broken(), tmp_path / "models" / "crf" / "0")
     assert not (tmp_path / "models" / "crf" / "0").exists()
+
+
+def test_a_model_is_saved_over_what_an_ended_run_left(memory_model: Any, tmp_path: Path) -> None:
+    folder = tmp_path / "memory" / "0"
+    for left_over in (folder, folder.with_name(".0.partial")):
+        left_over.mkdir(parents=True)
+        (left_over / "half").write_text("", "utf-8")
+    save_model(memory_model(), folder)
+    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["model.json"]

@@ -1,0 +1,86 @@
+"""Finished cells survive, and only the same experiment goes on with them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from crfdeid.documents import Span
+from crfdeid.errors import DataError, UsageError
+from crfdeid.scoring import EntityError
+from experiments.runs import Run
+from experiments.store import Store
+from experiments.systems import Cell, System
+
+NET = System("net", "net")
+EXPERIMENT: dict[str, Any] = {"command": {"seeds": [0, 1]}, "corpus": "abc"}
+MISSED = EntityError("n1", "missed", Span(0, 4, "DATE"), None, ("unseen",))
+
+
+def a_run(seed: int = 0, **what: Any) -> Run:
+    cell = Cell(NET, seed, **what)
+    found = ({"n1": [Span(5, 9, "ID")]}, (MISSED,)) if cell.is_plain else ({}, ())
+    return Run(cell, {"seed": seed, "dev_f1": 0.5}, *found)
+
+
+def test_a_finished_cell_is_found_by_who_goes_on(tmp_path: Path) -> None:
+    runs = [a_run(0), a_run(1, fraction=0.5), a_run(1, point=(("window", 7),))]
+    cells = [run.cell for run in runs]
+    store = Store(tmp_path / "out", EXPERIMENT, resume=False)
+    assert store.finished(cells) == []
+    store.keep(runs[0])
+    store.keep(runs[2])
+    store.close()
+    store = Store(tmp_path / "out", EXPERIMENT, resume=True)
+    assert store.finished(cells) == [runs[0], runs[2]]
+    store.keep(runs[1])
+    assert store.finished(cells) == runs
+
+
+def test_without_what_belongs_to_it_a_cell_is_not_finished(tmp_path: Path) -> None:
+    store = Store(tmp_path, EXPERIMENT, resume=False)
+    store.keep(a_run())
+    store.folder.errors_file("net", "0").unlink()
+    assert store.finished([Cell(NET, 0)]) == []
+
+
+def test_a_damaged_cell_is_named(tmp_path: Path) -> None:
+    store = Store(tmp_path, EXPERIMENT, resume=False)
+    store.keep(a_run())
+    store.folder.run_file("net", "0").write_text('{"seed": 4}', "utf-8")
+    with pytest.raises(DataError, match=r"0\.json"):
+        store.finished([Cell(NET, 0)])
+
+
+def test_two_runs_never_share_a_folder(tmp_path: Path) -> None:
+    store = Store(tmp_path, EXPERIMENT, resume=False)
+    with pytest.raises(UsageError, match="in use by another run"):
+        Store(tmp_path, EXPERIMENT, resume=True)
+    store.close()
+    with pytest.raises(UsageError, match="give --resume"):
+        Store(tmp_path, EXPERIMENT, resume=False)
+    Store(tmp_path, EXPERIMENT, resume=True).close()
+
+
+def test_another_experiment_is_refused_and_where_it_differs_is_named(tmp_path: Path) -> None:
+    Store(tmp_path, EXPERIMENT, resume=False).close()
+    other = {"command": {"seeds": [0, 1, 2]}, "corpus": "xyz"}
+    with pytest.raises(UsageError, match=r"differs in command\.seeds, corpus"):
+        Store(tmp_path, other, resume=True)
+
+
+def test_files_of_another_kind_are_not_gone_on_with(tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").touch()
+    for resume in (False, True):
+        with pytest.raises(UsageError, match="not an empty folder"):
+            Store(tmp_path, EXPERIMENT, resume=resume)
+
+
+def test_half_written_files_are_cleared_away(tmp_path: Path) -> None:
+    Store(tmp_path, EXPERIMENT, resume=False).close()
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs" / ".writing-abc").touch()
+    Store(tmp_path, EXPERIMENT, resume=True).close()
+    assert not list((tmp_path / "runs").iterdir())

@@ -1,0 +1,98 @@
+"""Which systems and cells an experiment has, and what a sweep chooses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from crfdeid.errors import UsageError
+from experiments.systems import Cell, System, choose, groups, make_systems, plain_cells, settle, sweep_cells
+
+CRF, ELMAN, JORDAN = (System(name, name, None if name == "crf" else "random") for name in ("crf", "elman", "jordan"))
+
+
+def test_one_embedding_leaves_the_names_alone() -> None:
+    assert make_systems(["crf", "elman"], ["random"], {}) == [CRF, ELMAN]
+
+
+def test_several_embeddings_are_in_the_names_of_what_takes_them() -> None:
+    found = make_systems(["crf", "elman"], ["random", "cbow"], {})
+    assert [(s.name, s.model, s.embedding) for s in found] == [
+        ("crf", "crf", None),
+        ("elman-random", "elman", "random"),
+        ("elman-cbow", "elman", "cbow"),
+    ]
+
+
+def test_settings_go_to_the_models_that_have_them() -> None:
+    crf, elman = make_systems(["crf", "elman"], ["random"], {"window": 5, "pos": "none"})
+    assert crf.settings == (("pos", "none"),)
+    assert elman.settings == (("window", 5),)
+
+
+def test_a_setting_that_no_model_has_is_refused() -> None:
+    with pytest.raises(UsageError, match="--freeze-embeddings: no such setting in crf"):
+        make_systems(["crf"], ["random"], {"freeze_embeddings": True})
+
+
+def test_a_model_without_anything_random_is_trained_once() -> None:
+    assert plain_cells([CRF, ELMAN], [3, 1]) == [Cell(CRF, 3), Cell(ELMAN, 3), Cell(ELMAN, 1)]
+
+
+def test_shares_of_the_training_documents_come_after_the_whole() -> None:
+    assert plain_cells([ELMAN], [0], [0.5, 1.0, 0.1]) == [Cell(ELMAN, 0, share) for share in (1.0, 0.5, 0.1)]
+
+
+def test_a_cells_name_is_its_seed_and_what_sets_it_apart() -> None:
+    assert Cell(ELMAN, 3).name == "3"
+    assert Cell(ELMAN, 3, 0.25).name == "3,fraction=0.25"
+    assert Cell(ELMAN, 3, point=(("window", 7), ("hidden", 50))).name == "3,window=7,hidden=50"
+    assert [cell.is_plain for cell in (Cell(ELMAN, 3), Cell(ELMAN, 3, 0.5), Cell(ELMAN, 3, point=(("lr", 1),)))] == [
+        *(True, False, False)
+    ]
+
+
+def test_a_sweep_tries_every_combination_that_a_model_has() -> None:
+    cells = sweep_cells([CRF, ELMAN], [0, 1], {"window": [7, 9], "hidden": [5, 6], "c1": [0.5]})
+    assert [cell for cell in cells if cell.system == CRF] == [Cell(CRF, 0, point=(("c1", 0.5),))]
+    tried = {(dict(c.point)["window"], dict(c.point)["hidden"], c.seed) for c in cells if c.system == ELMAN}
+    assert tried == {(w, h, s) for w in (7, 9) for h in (5, 6) for s in (0, 1)}
+    assert len(cells) == 9
+    assert [cell for cell in sweep_cells([CRF, ELMAN], [0], {"hidden": [5]}) if cell.system == CRF] == []
+    assert sweep_cells([CRF], [0], {}) == []
+
+
+def test_a_sweep_over_what_no_model_has_is_refused() -> None:
+    with pytest.raises(UsageError, match="'colour'"):
+        sweep_cells([CRF, ELMAN], [0], {"window": [7], "colour": ["red"]})
+
+
+def test_the_best_mean_on_dev_is_chosen_and_the_first_of_equals() -> None:
+    a, b, c = ((("window", w),) for w in (7, 9, 11))
+    scores = {Cell(ELMAN, seed, point=point): score for point, pair in ((a, (0.9, 0.1)), (b, (0.6, 0.6)), (c, (0.6, 0.6)))
+              for seed, score in enumerate(pair)}  # fmt: skip
+    assert choose(scores) == {ELMAN: b}
+
+
+def test_what_was_chosen_replaces_the_settings() -> None:
+    given = System("elman", "elman", "random", (("window", 5), ("lr", 0.1)))
+    settled = settle([CRF, given], {given: (("window", 9),)})
+    assert settled == [CRF, System("elman", "elman", "random", (("window", 9), ("lr", 0.1)))]
+
+
+def test_replicates_of_one_architecture_are_together_where_that_pays() -> None:
+    cells = plain_cells([CRF, ELMAN, JORDAN], [0, 1])
+    assert groups(cells, together=False) == [[cell] for cell in cells]
+    assert groups(cells, together=True) == [
+        [Cell(CRF, 0)],
+        [Cell(ELMAN, 0), Cell(ELMAN, 1)],
+        [Cell(JORDAN, 0), Cell(JORDAN, 1)],
+    ]
+
+
+def test_rates_may_differ_among_replicates_and_shapes_may_not() -> None:
+    grid: dict[str, Any] = {"lr": [0.1, 0.2], "hidden": [5, 6]}
+    found = groups(sweep_cells([ELMAN], [0], grid), together=True)
+    assert [{dict(cell.point)["hidden"] for cell in group} for group in found] == [{5}, {6}]
+    assert [len(group) for group in found] == [2, 2]
