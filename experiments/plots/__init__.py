@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from experiments.plots.errors import confusion_plot, error_plot
 from experiments.plots.scores import embedding_plot, fraction_plot, score_plot
-from experiments.plots.style import style, to_png, to_svg
+from experiments.plots.style import house_style, to_png, to_svg
 from experiments.plots.training import curve_plot
 from experiments.tables.frames import Results, curve_frame
 
@@ -32,6 +32,6 @@ def plots(results: Results) -> dict[str, Figure]:
         "learning-curves": (curve_plot, bool(curve_frame(results)[["loss", "dev_f1"]].notna().to_numpy().any())),
         "errors": (error_plot, True),
     }
-    with style():
+    with house_style():
         figures = {name: make(results) for name, (make, asked) in makers.items() if asked}
         return figures | {f"confusions-{system}": confusion_plot(results, system) for system in results["models"]}

@@ -106,7 +106,7 @@ def model_look(results: Results, model: str) -> Look:
 
 
 @contextmanager
-def style() -> Iterator[None]:
+def house_style() -> Iterator[None]:
     """Draw in the style of this module, whatever the user's own settings are."""
     with mpl.rc_context():
         mpl.rcdefaults()
@@ -174,7 +174,7 @@ def readable_on(colour: Sequence[float]) -> str:
 def to_png(figure: Figure) -> bytes:
     """The figure as a PNG file: the same bytes for the same figure."""
     stream = BytesIO()
-    with style():
+    with house_style():
         figure.savefig(stream, format="png", dpi=_PNG_DOTS, metadata={"Software": None})
     return stream.getvalue()
 
@@ -182,6 +182,6 @@ def to_png(figure: Figure) -> bytes:
 def to_svg(figure: Figure) -> str:
     """The figure as an SVG file: the same text for the same figure."""
     stream = StringIO()
-    with style():
+    with house_style():
         figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None})
     return stream.getvalue()
