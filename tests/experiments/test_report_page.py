@@ -277,11 +277,11 @@ def test_everything_that_can_be_used_is_reached_by_the_tab_key_and_shows_the_foc
     for _ in range(len(wanted) + 5):
         page.press("Tab")
         key, outline = page.evaluate(
-            "[keyOf(document.activeElement), getComputedStyle(document.activeElement).outlineWidth]"
+            "[keyOf(document.activeElement), getComputedStyle(document.activeElement).outline]"
         )
         reached.add(key)
         if key in wanted:
-            assert outline != "0px", key
+            assert "solid 3px" in outline, key
     assert wanted <= reached
     assert len(wanted) > 20
 
