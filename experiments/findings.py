@@ -180,7 +180,7 @@ def _order(results: Results, what: str, named: Sequence[tuple[str, Standing]]) -
         return
     steps = []
     for (_, worse), (_, better) in pairwise(named):
-        sign = "<" if worse.f1 < better.f1 else "≥"
+        sign = "<" if worse.f1 < better.f1 else ">" if worse.f1 > better.f1 else "="
         p = _p(results, worse.system, better.system)
         known = "not tested" if p is None else "holds" if p <= results["significance"]["level"] else "may be chance"
         steps.append(f"{worse.system} {sign} {better.system} ({known})")
