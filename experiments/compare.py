@@ -51,7 +51,7 @@ def compare(options: Namespace) -> dict[str, Any]:
     from experiments import results as data  # noqa: PLC0415
     from experiments.embeddings import prepare  # noqa: PLC0415
     from experiments.runs import Plan  # noqa: PLC0415
-    from experiments.systems import make_systems  # noqa: PLC0415
+    from experiments.systems import make_systems, plain_cells  # noqa: PLC0415
 
     started = time.perf_counter()
     device = machine.choose_device(options.device, options.models)
@@ -63,9 +63,9 @@ def compare(options: Namespace) -> dict[str, Any]:
     read = time.perf_counter()
     embeddings = prepare(systems, corpus, options)
     plan = Plan(options.profile, embeddings.vectors, options.out and options.out / "models")
-    environment = data.describe_environment(
-        device=device, jobs=_jobs(options.jobs, device), corpus_seconds=read - started
-    )
+    cells = len(plain_cells(systems, options.seeds, options.fractions))
+    jobs = _jobs(options.jobs, cells, device)
+    environment = data.describe_environment(device=device, jobs=jobs, corpus_seconds=read - started)
     results = data.assemble(
         corpus=corpus.statistics(), command=_command(options), embeddings=embeddings.facts, environment=environment
     )
@@ -117,9 +117,9 @@ def _run(
     return results
 
 
-def _jobs(asked: int | None, device: str) -> int:
+def _jobs(asked: int | None, cells: int, device: str) -> int:
     if device == machine.CPU:
-        return asked or machine.cores()
+        return min(asked or machine.cores(), cells)
     if asked not in (None, 1):
         raise UsageError(f"--jobs {asked}: a GPU trains one group at a time; leave --jobs out, or give --device cpu")
     return 1

@@ -196,6 +196,7 @@ def run_cells(
         DataError: a process was ended from outside, as the system does when memory runs out.
     """
     follow = on_progress or (lambda cell, progress: None)
+    jobs = min(jobs, len(groups))
     if jobs == 1:
         for group in groups:
             yield from run_group(group, corpus, plan, follow)
@@ -206,7 +207,7 @@ def run_cells(
     listener = Thread(target=_listen, args=(queue, follow), daemon=True)
     listener.start()
     others = set(multiprocessing.active_children())
-    pool = ProcessPoolExecutor(min(jobs, len(groups)), context, _start_worker, (corpus, plan, queue))
+    pool = ProcessPoolExecutor(jobs, context, _start_worker, (corpus, plan, queue))
     try:
         with _signals_held():
             futures = [pool.submit(_run_in_worker, group) for group in groups]

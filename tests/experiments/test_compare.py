@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import shlex
@@ -18,14 +19,16 @@ from typing import Any
 import pytest
 
 from crfdeid.corpora import read_corpus
-from crfdeid.models import MODELS, load
+from crfdeid.models import MODELS, load, tagger_class
 from crfdeid.scoring import CATEGORIES, CAUSES
 from experiments.compare import main
-from experiments.results import predictions_jsonl
+from experiments.folder import Folder, spans_jsonl
 from experiments.runs import predict_spans
 from experiments.splits import Split
+from experiments.store import Store
 
 SPLITS = ("train", "dev", "test")
+SHARES = ",".join(f"0.{n}" for n in range(500, 999))  # more cells than a test has time for
 
 
 def corpus_options(folder: Path, *splits: str) -> list[str]:
@@ -55,8 +58,10 @@ def check_counts(counts: dict[str, Any]) -> None:
 
 def check_run(run: dict[str, Any], corpus: dict[str, Any]) -> None:
     assert list(run) == [
-        *("seed", "fit_seconds", "predict_seconds", "tokens_per_second", "scores", "errors", "learning_curve")
+        *("seed", "fit_seconds", "predict_seconds", "tokens_per_second", "dev_f1", "scores", "errors"),
+        "learning_curve",
     ]
+    assert 0 <= run["dev_f1"] <= 1
     assert all(isfinite(run[name]) and run[name] > 0 for name in list(run)[1:4])
     assert list(run["scores"]) == ["entity_strict", "entity_relaxed", "token", "token_binary"]
     for name, scores in run["scores"].items():
@@ -83,8 +88,10 @@ def check_run(run: dict[str, Any], corpus: dict[str, Any]) -> None:
 
 def check_results(results: dict[str, Any], *, models: list[str], seeds: list[int]) -> None:
     """Every key of results.json, and that the numbers agree with each other."""
-    assert list(results) == ["schema", "corpus", "settings", "environment", "models"]
-    assert results["schema"] == 1
+    assert list(results) == [
+        *("schema", "corpus", "settings", "environment", "embeddings", "models", "fractions", "sweep", "significance")
+    ]
+    assert results["schema"] == 2
     corpus = results["corpus"]
     assert list(corpus) == ["name", "format", "type_map", "types", "test", "notices", "splits", "sha256"]
     assert corpus["test"] in corpus["splits"]
@@ -97,13 +104,19 @@ def check_results(results: dict[str, Any], *, models: list[str], seeds: list[int
     assert list(results["settings"]["models"]) == models
     assert results["settings"]["command"]["seeds"] == seeds
     assert list(results["environment"]) == [
-        *("python", "platform", "packages", "device", "cores", "jobs", "corpus_seconds", "total_seconds")
+        *("python", "platform", "packages", "commit", "device", "cores", "jobs", "corpus_seconds", "total_seconds")
     ]
     assert results["environment"]["packages"]["crfdeid"]
     assert list(results["models"]) == models
+    significance = results["significance"]
+    assert list(significance["intervals"]) == models
+    assert {(pair["a"], pair["b"]) for pair in significance["pairs"]} == set(itertools.combinations(models, 2))
     for model in results["models"].values():
-        assert list(model) == ["runs"]
-        assert [run["seed"] for run in model["runs"]] == seeds
+        assert list(model) == ["model", "embedding", "runs"]
+        # A model that has nothing random in it is trained once.
+        assert [run["seed"] for run in model["runs"]] == (
+            seeds if tagger_class(model["model"]).uses_seed else seeds[:1]
+        )
         for run in model["runs"]:
             check_run(run, corpus)
 
@@ -125,7 +138,11 @@ def test_everything_is_printed_and_written(
     assert results["corpus"]["format"] == "jsonl"
     assert results["corpus"]["splits"]["test"]["spans_by_type"] == {"DATE": 6, "DOCTOR": 6, "HOSPITAL": 6}
     files = {str(path.relative_to(out)) for path in out.rglob("*") if path.is_file()}
-    assert {"tables.md", "results.json", "predictions/crf/0.jsonl", "models/crf/0/model.json"} <= files
+    expected = {"tables.md", "results.json", "report.html", "models/crf/0/model.json", "runs/crf/0.json"}
+    expected |= {"predictions/crf/0.jsonl", "predictions/gold.jsonl", "errors/crf/0.jsonl"}
+    assert expected <= files
+    assert not files & {"texts.jsonl", "neighbours.json"}  # This is no synthetic corpus.
+    assert all(stat.S_IMODE((out / name).stat().st_mode) == 0o600 for name in expected if "model" not in name)
     assert not [name for name in files if "partial" in name or "writing" in name]
     assert stat.S_IMODE(out.stat().st_mode) == 0o700
 
@@ -151,11 +168,11 @@ def test_a_saved_model_gives_the_predictions_that_were_written(corpus_folder: Pa
     out = tmp_path / "results"
     main(["--models", "crf", *corpus_options(corpus_folder), "--out", str(out)])
     predictions = predict_spans(load(out / "models/crf/0"), Split.of(read_corpus(corpus_folder / "test.jsonl")))
-    assert predictions_jsonl(predictions) == (out / "predictions/crf/0.jsonl").read_text("utf-8")
+    assert spans_jsonl(predictions) == (out / "predictions/crf/0.jsonl").read_text("utf-8")
 
 
 def test_the_same_command_gives_the_same_bytes_whatever_the_number_of_jobs(corpus_folder: Path, tmp_path: Path) -> None:
-    command = ["--models", "crf", "--seeds", "2", *corpus_options(corpus_folder)]
+    command = ["--models", "crf", "--fractions", "0.5", "--sweep", "c1=0.02,0.1", *corpus_options(corpus_folder)]
     folders = [tmp_path / name for name in ("first", "again", "two")]
     for folder, jobs in zip(folders, ("1", "1", "2"), strict=True):
         assert main([*command, "--jobs", jobs, "--out", str(folder)]) == 0
@@ -166,7 +183,8 @@ def test_the_same_command_gives_the_same_bytes_whatever_the_number_of_jobs(corpu
     assert json.dumps(without_times(first)) == json.dumps(without_times(two))
     written = [sorted(path for path in folder.rglob("*") if path.is_file()) for folder in folders]
     for one, other in zip(written[0], written[2], strict=True):
-        if one.name not in ("results.json", "tables.md"):  # They tell times.
+        told = one.suffix in (".md", ".tex", ".csv", ".html") or one.name == "results.json" or "runs" in one.parts
+        if not told:  # of times
             assert one.read_bytes() == other.read_bytes()
 
 
@@ -195,7 +213,7 @@ def test_a_new_model_is_compared_without_a_change_here(
     results = read_results(out)
     check_results(results, models=["memory", "crf"], seeds=[3, 1])
     assert results["settings"]["models"]["memory"] == {"window": 5, "loss": 0.5}
-    assert memory_model.predict_calls == 2
+    assert memory_model.predict_calls == 4  # dev and test, with two seeds
     assert "memory R" in capsys.readouterr().out
 
 
@@ -323,9 +341,10 @@ def test_output_that_goes_nowhere_is_no_traceback(line: str, code: int, error: s
 
 @pytest.mark.slow
 def test_a_terminal_that_knows_ascii_only_shows_everything(corpus_folder: Path) -> None:
-    done = run_in_shell("COMMAND --seeds 2", corpus_folder, PYTHONIOENCODING="ascii")
+    named = corpus_folder.rename(corpus_folder.with_name("año"))
+    done = run_in_shell("COMMAND", named, PYTHONIOENCODING="ascii")
     assert (done.returncode, done.stderr) == (0, "")
-    assert r"\xb1" in done.stdout
+    assert r"a\xf1o" in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -347,14 +366,26 @@ def test_what_the_system_refuses_is_one_line(
 
 
 def test_two_commands_do_not_share_an_output_folder(
-    corpus_folder: Path, tmp_path: Path, memory_model: Any, monkeypatch: pytest.MonkeyPatch
+    corpus_folder: Path,
+    tmp_path: Path,
+    memory_model: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     out = tmp_path / "results"
     argv = ["--models", "memory", "--jobs", "1", "--out", str(out), *corpus_options(corpus_folder)]
+    held = Store(out, {}, resume=False)
+    try:
+        assert main([*argv, "--resume"]) == 2
+    finally:
+        held.close()
+    assert "in use by another run" in capsys.readouterr().err
     # The other command begins while this one reads its corpus.
-    monkeypatch.setattr("experiments.compare._make_folder", lambda folder: (folder / "predictions").mkdir(parents=True))
+    monkeypatch.setattr("experiments.compare._check_folder", lambda folder: None)
+    monkeypatch.setattr("experiments.options.require_empty", lambda folder: None)
     assert main(argv) == 2
-    assert [path.name for path in out.rglob("*")] == ["predictions"]
+    assert "is not empty" in capsys.readouterr().err
+    assert sorted(path.name for path in out.rglob("*")) == [".lock", "experiment.json"]
 
 
 def test_data_that_cannot_be_read_leave_the_output_folder_free(corpus_folder: Path, tmp_path: Path) -> None:
@@ -374,9 +405,9 @@ def test_no_process_trains_on_when_the_command_is_ended(
     tmp_path: Path,
 ) -> None:
     out = tmp_path / "results"
-    argv = ["--models", "crf", "--profile", "paper", "--seeds", "2000", "--jobs", "2", "--out", str(out)]
+    argv = ["--models", "crf", "--profile", "paper", "--fractions", SHARES, "--jobs", "2", "--out", str(out)]
     process = interruptible([*argv, *corpus_options(corpus_folder)])
-    while not list(out.glob("predictions/crf/*.jsonl")):
+    while not list(out.glob("runs/crf/*.json")):
         assert process.poll() is None
         time.sleep(0.05)
     process.send_signal(number)
@@ -391,15 +422,15 @@ def test_ctrl_c_ends_everything_in_one_line(
     corpus_folder: Path, tmp_path: Path, jobs: str, interruptible: Callable[[list[str]], subprocess.Popen[str]]
 ) -> None:
     out = tmp_path / "results"
-    argv = ["--models", "crf", "--profile", "paper", "--seeds", "2000", "--jobs", jobs, "--out", str(out)]
+    argv = ["--models", "crf", "--profile", "paper", "--fractions", SHARES, "--jobs", jobs, "--out", str(out)]
     process = interruptible([*argv, *corpus_options(corpus_folder)])
     deadline = time.monotonic() + 60
-    while not list(out.glob("predictions/crf/*.jsonl")) and time.monotonic() < deadline:
+    while not list(out.glob("runs/crf/*.json")) and time.monotonic() < deadline:
         time.sleep(0.05)
     os.killpg(process.pid, signal.SIGINT)
     _, err = process.communicate(timeout=30)
     assert process.returncode == 130
-    assert err == "error: interrupted: there are no results\n"
+    assert err == "error: interrupted: what is finished lies in the folder of --out; --resume goes on from there\n"
     assert not (out / "results.json").exists()
 
 
@@ -436,7 +467,7 @@ def test_every_model_gives_the_same_results_one_by_one_and_side_by_side(
 
 
 @pytest.mark.slow
-def test_the_synthetic_corpus_shows_its_errors_and_no_text_goes_into_files(
+def test_the_synthetic_corpus_shows_its_errors_and_keeps_its_texts(
     tmp_path: Path, memory_model: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "results"
@@ -449,3 +480,114 @@ def test_the_synthetic_corpus_shows_its_errors_and_no_text_goes_into_files(
     assert results["corpus"]["name"] == "synthetic (default, seed 5)"
     assert list(results["corpus"]["splits"]) == list(SPLITS)
     assert "Errors in their text" not in (out / "tables.md").read_text("utf-8")
+    assert list(Folder(out).texts() or {}) == [f"test-{n:04d}" for n in range(1, 67)]
+    assert "Crossdale" not in (out / "results.json").read_text("utf-8")
+
+
+def test_an_ended_run_is_gone_on_with_and_gives_what_an_unbroken_one_gives(
+    corpus_folder: Path, tmp_path: Path, memory_model: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    argv = ["--models", "memory", "--seeds", "3", "--jobs", "1", *corpus_options(corpus_folder)]
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    assert main([*argv, "--out", str(whole)]) == 0
+    fit = memory_model.fit
+
+    def fill_the_disk(self: Any, *args: Any, **options: Any) -> None:
+        if self.seed == 1:
+            raise OSError(28, "No space left on device")
+        fit(self, *args, **options)
+
+    monkeypatch.setattr(memory_model, "fit", fill_the_disk)
+    assert main([*argv, "--out", str(broken)]) == 1
+    assert not (broken / "results.json").exists()
+    trained: list[int] = []
+
+    def watched(self: Any, *args: Any, **options: Any) -> None:
+        trained.append(self.seed)
+        fit(self, *args, **options)
+
+    monkeypatch.setattr(memory_model, "fit", watched)
+    assert main([*argv, "--resume", "--out", str(broken)]) == 0
+    assert trained == [1, 2]
+    assert without_times(read_results(broken)) == without_times(read_results(whole))
+    assert main([*argv, "--resume", "--out", str(broken)]) == 0  # Nothing is left to do.
+    assert trained == [1, 2]
+
+
+def test_another_command_does_not_go_on_with_a_folder(
+    corpus_folder: Path, tmp_path: Path, memory_model: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = ["--out", str(tmp_path / "results")]
+    argv = ["--models", "memory", *corpus_options(corpus_folder)]
+    assert main([*argv, *out]) == 0
+    assert main([*argv, "--seeds", "2", "--resume", *out]) == 2
+    assert "differs in command.seeds" in capsys.readouterr().err
+    with (corpus_folder / "train.jsonl").open("a", encoding="utf-8") as stream:
+        stream.write('{"id": "new", "text": "", "spans": []}\n')
+    assert main([*argv, "--resume", *out]) == 2
+    assert "differs in corpus" in capsys.readouterr().err
+
+
+def test_a_sweep_goes_on_with_what_is_best_on_dev(corpus_folder: Path, tmp_path: Path, memory_model: Any) -> None:
+    out = tmp_path / "results"
+    argv = ["--models", "memory,crf", "--sweep", "window=3,7", "c1=0.02", "--seeds", "2", "--jobs", "1"]
+    assert main([*argv, *corpus_options(corpus_folder), "--out", str(out)]) == 0
+    results = read_results(out)
+    tried = {(point["system"], *point["values"].values()): len(point["runs"]) for point in results["sweep"]["points"]}
+    assert tried == {("memory", 3): 2, ("memory", 7): 2, ("crf", 0.02): 1}
+    assert results["sweep"]["chosen"] == {"memory": {"window": 3}, "crf": {"c1": 0.02}}
+    assert results["settings"]["models"]["memory"]["window"] == 3
+
+
+def test_shares_of_the_training_documents_are_compared(corpus_folder: Path, tmp_path: Path, memory_model: Any) -> None:
+    out = tmp_path / "results"
+    argv = ["--models", "memory", "--fractions", "0.2,0.5", "--seeds", "2", *corpus_options(corpus_folder)]
+    assert main([*argv, "--jobs", "1", "--out", str(out)]) == 0
+    found = read_results(out)["fractions"]["memory"]
+    assert [(part["fraction"], part["documents"], len(part["runs"])) for part in found] == [
+        *((0.2, 4, 2), (0.5, 10, 2), (1.0, 20, 2))
+    ]
+    assert found[-1]["runs"][0]["scores"] == read_results(out)["models"]["memory"]["runs"][0]["scores"]
+
+
+def test_text_of_a_real_corpus_is_kept_only_where_asked(corpus_folder: Path, tmp_path: Path, memory_model: Any) -> None:
+    argv = ["--models", "memory", "--jobs", "1", *corpus_options(corpus_folder)]
+    for options, kept in (([], False), (["--include-text"], True)):
+        out = tmp_path / str(kept)
+        assert main([*argv, *options, "--out", str(out)]) == 0
+        assert (Folder(out).texts() is not None) == kept
+        assert ("Huntington" in (out / "report.html").read_text("utf-8")) == kept
+
+
+@pytest.mark.parametrize("option", ["--resume", "--include-text"])
+def test_options_on_the_output_need_one(option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--models", "crf", option]) == 2
+    assert capsys.readouterr().err == f"error: {option} needs --out\n"
+
+
+@pytest.mark.slow
+def test_networks_with_several_embeddings_are_systems_of_their_own(
+    one_length_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CRFDEID_CACHE", str(tmp_path / "cache"))
+    vectors = tmp_path / "tiny.vec"
+    vectors.write_text("2 3\nSeen 0.1 0.2 0.3\nby 0.3 0.2 0.1\n", "utf-8")
+    out = tmp_path / "results"
+    argv = ["--models", "crf,elman", "--embeddings", f"random,rnnlm,cbow,{vectors}", "--epochs", "1", "--jobs", "1"]
+    argv += ["--unlabelled", str(one_length_folder / "dev.jsonl"), "--include-text"]
+    assert main([*argv, *corpus_options(one_length_folder), "--out", str(out)]) == 0
+    results = read_results(out)
+    check_results(results, models=["crf", "elman-random", "elman-rnnlm", "elman-cbow", "elman-tiny"], seeds=[0])
+    kinds = {name: (facts["kind"], facts["dim"]) for name, facts in results["embeddings"].items()}
+    assert kinds == {
+        "random": ("random", 100),
+        "rnnlm": ("rnnlm", 80),
+        "cbow": ("cbow", 300),
+        "tiny": ("pretrained", 3),
+    }
+    unknown = results["embeddings"]["tiny"]["out_of_vocabulary"]["train"]
+    assert 0 < unknown["tokens"] < unknown["types"] < 1
+    assert results["settings"]["models"]["elman-tiny"]["embedding_dim"] == 3
+    neighbours = Folder(out).neighbours() or {}
+    assert set(neighbours) == {"rnnlm", "cbow", "tiny"}
+    assert "elman-tiny" in capsys.readouterr().out

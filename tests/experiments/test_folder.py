@@ -72,7 +72,7 @@ def test_texts_and_neighbours_are_there_only_where_they_are_kept(tmp_path: Path)
 @pytest.mark.parametrize("content", ["{", "[]", '{"schema": 1}', '"text"', "\xff"])
 def test_results_of_another_kind_or_version_are_refused(tmp_path: Path, content: str) -> None:
     (tmp_path / "results.json").write_text(content, "latin-1")
-    with pytest.raises(DataError, match="results.json"):
+    with pytest.raises(DataError, match=r"results\.json"):
         Folder(tmp_path).results()
 
 

@@ -70,8 +70,8 @@ def test_a_sweep_over_what_no_model_has_is_refused() -> None:
 
 def test_the_best_mean_on_dev_is_chosen_and_the_first_of_equals() -> None:
     a, b, c = ((("window", w),) for w in (7, 9, 11))
-    scores = {Cell(ELMAN, seed, point=point): score for point, pair in ((a, (0.9, 0.1)), (b, (0.6, 0.6)), (c, (0.6, 0.6)))
-              for seed, score in enumerate(pair)}  # fmt: skip
+    tried = {a: (0.9, 0.1), b: (0.6, 0.6), c: (0.6, 0.6)}
+    scores = {Cell(ELMAN, seed, point=point): pair[seed] for point, pair in tried.items() for seed in (0, 1)}
     assert choose(scores) == {ELMAN: b}
 
 
