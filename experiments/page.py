@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 import shlex
 from collections import Counter
 from collections.abc import Mapping
@@ -28,7 +29,7 @@ NAMES_IN_TITLE = 3
 class TablePart(NamedTuple):
     """A table as the template takes it."""
 
-    name: str
+    identifier: str
     title: str
     columns: list[str]
     rows: list[tuple[str, list[str]]]
@@ -72,7 +73,7 @@ def report_html(
         standings=ranking(results),
         cautions=cautions(results),
         tables=[_table_part(name, table) for name, table in tables.items()],
-        pictures=pictures,
+        pictures={_identifier(name): picture for name, picture in pictures.items()},
         neighbours=neighbours,
         provenance=provenance(results),
         browser=_browser(folder, results, texts),
@@ -146,7 +147,12 @@ def _sections(pictures: Mapping[str, Picture], neighbours: object) -> list[tuple
 def _table_part(name: str, table: Table) -> TablePart:
     cells = table.cells
     rows = [(str(label), [str(cell) for cell in row]) for label, row in zip(cells.index, cells.to_numpy(), strict=True)]
-    return TablePart(name, table.title, [str(column) for column in cells.columns], rows, table.notes)
+    return TablePart(_identifier(name), table.title, [str(column) for column in cells.columns], rows, table.notes)
+
+
+def _identifier(name: str) -> str:
+    """A name as an address within the page can hold it: a file of word vectors can be called anything."""
+    return re.sub(r"[^\w.-]", "-", name)
 
 
 def _browser(folder: Folder, results: Results, texts: Mapping[str, str] | None) -> dict[str, Any]:

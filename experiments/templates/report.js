@@ -33,9 +33,10 @@
   const number = (count) => count.toLocaleString("en");
   const counted = (count, one, many) => `${number(count)} ${count === 1 ? one : many}`;
 
-  function searched(place) {
-    place.searched ??= plain(`${place.text ?? ""} ${place.document}`);
-    return place.searched;
+  function isFound(place, query) {
+    if (place.text === null) return String(place.document) === query;
+    place.searched ??= plain(`${place.text} ${place.document}`);
+    return place.searched.includes(query);
   }
 
   function shownRuns() {
@@ -55,7 +56,7 @@
     const add = (name, choice) => facets[name].set(choice, (facets[name].get(choice) ?? 0) + 1);
     let errors = 0;
     for (const place of data.places) {
-      if (query && !searched(place).includes(query)) continue;
+      if (query && !isFound(place, query)) continue;
       let here = 0;
       for (const outcome of place.outcomes) {
         for (const run of outcome.runs) {
@@ -144,7 +145,8 @@
       said.append(element("span", "badge", `✗ ${type} ${category}${why}`));
     }
     if (!outcome.spans.length) said.append(element("span", "quiet", "marks nothing here"));
-    const who = element("dt", "", ...names(runs).flatMap((name, i) => [i ? ", " : "", element("span", "", name)]));
+    const who = element("dt", "");
+    names(runs).forEach((name, i, all) => who.append(element("span", "", name + (i + 1 < all.length ? "," : "")), " "));
     const row = element("div", "", who, element("dd", "", said));
     if (outcome.errors.length && outcome.spans.length) row.lastChild.append(marks(place, outcome.spans));
     const match = runs.some((run) => outcome.errors.some((error) => matchesAll(error, data.runs[run][0])));

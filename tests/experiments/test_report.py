@@ -175,19 +175,20 @@ def test_text_and_names_that_look_like_markup_stay_text(tmp_path):
     hostile = Document(HOSTILE, text, (Span(8, 8 + len(HOSTILE), "<b>TYPE"), Span(9, 12, "ID")))
     write_folder(tmp_path, [hostile], systems={"crf": (0,), "elman-cbow": (0,)}, trouble=1.0)
     for folder in ("predictions", "errors"):  # A file of word vectors can be called anything.
-        (tmp_path / folder / "elman-cbow").rename(tmp_path / folder / "elman-<i>x")
+        (tmp_path / folder / "elman-cbow").rename(tmp_path / folder / "elman-<i>x y")
     results = tmp_path / "results.json"
-    results.write_text(results.read_text(encoding="utf-8").replace("elman-cbow", "elman-<i>x"), encoding="utf-8")
+    results.write_text(results.read_text(encoding="utf-8").replace("elman-cbow", "elman-<i>x y"), encoding="utf-8")
     page = page_of(tmp_path)
     for markup in ("alert(1)</script>", "<img src=x", "<i>x", "<b>TYPE", "\u2028"):
         assert markup not in page
     outline = Outline()
     outline.feed(page)
     assert outline.open == []
+    assert not any(re.search(r"[\s<>]", name) for name in outline.ids)
     [place] = browser_of(page)["places"]
     assert place["document"] == HOSTILE
     assert HOSTILE in place["text"]
-    assert ["elman-<i>x", 0] in browser_of(page)["runs"]
+    assert ["elman-<i>x y", 0] in browser_of(page)["runs"]
 
 
 def damage(folder: Path, name: str, content: str | None) -> None:

@@ -333,6 +333,10 @@ def test_without_text_errors_are_listed_by_number_and_offset(open_page, results_
     assert not any(name in page.evaluate("document.body.textContent") for name in gold)
     choose(page, "type", "DATE")
     assert count_of(page)[0] > 0
+    only = open_page("#errors?q=1", path=copy).evaluate(
+        "[...document.querySelectorAll('.where b')].map((name) => name.textContent)"
+    )
+    assert set(only) == {"document 1"}
 
 
 @pytest.mark.slow
