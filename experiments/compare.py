@@ -7,6 +7,7 @@ do the work.
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 import time
 from argparse import Namespace
@@ -204,8 +205,9 @@ def _predictions(systems: Sequence[System], runs: Sequence[Run]) -> dict[str, li
 def _show(shown: Iterable[Table]) -> None:
     from experiments.tables import to_text  # noqa: PLC0415
 
+    width = shutil.get_terminal_size((160, 24)).columns
     for table in shown:
-        print(to_text(table), flush=True)
+        print(to_text(table, width=width), flush=True)
 
 
 def _show_examples(runs: Sequence[Run], corpus: Corpus, *, asked: bool) -> None:
