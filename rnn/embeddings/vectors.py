@@ -85,7 +85,7 @@ class WordVectors:
             DataError: there is no such file, or it is damaged.
         """
         try:
-            with np.load(path, allow_pickle=False) as arrays:
+            with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as arrays:
                 return cls(tuple(json.loads(arrays["words"].tobytes())), arrays["table"])
         except FileNotFoundError:
             raise DataError("no such file of word vectors", path=path) from None

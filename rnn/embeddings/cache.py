@@ -1,0 +1,66 @@
+"""Word vectors that were trained once are kept on disk, under a hash of all they were made from."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import os
+from collections.abc import Callable, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from crfdeid.errors import DataError
+from rnn.embeddings.vectors import WordVectors
+
+VARIABLE = "CRFDEID_CACHE"
+
+
+def cache_folder() -> Path:
+    """Where vectors are kept: ``$CRFDEID_CACHE``, else ``crfdeid`` in the user's cache folder of the XDG standard."""
+    given = os.environ.get(VARIABLE)
+    if given:
+        return Path(given)
+    home = os.environ.get("XDG_CACHE_HOME", "")
+    return (Path(home) if Path(home).is_absolute() else Path.home() / ".cache") / "crfdeid"
+
+
+def cached(
+    name: str, inputs: Any, make: Callable[[], WordVectors], *, libraries: Sequence[str] = ("numpy",)
+) -> WordVectors:
+    """The vectors that were made from the same inputs before, else those that ``make`` gives, kept for the next time.
+
+    Both folder and file are their owner's alone: the words are those of the notes. A damaged file is made anew. Two
+    processes that make the same vectors at once both write them, each file whole.
+
+    Args:
+        name: what is made, such as "cbow": the beginning of the file's name.
+        inputs: all that the vectors depend on (settings, texts, seed): JSON data, with dataclasses anywhere in it.
+        make: makes the vectors.
+        libraries: the distributions whose versions matter, besides this one.
+
+    Raises:
+        DataError: the folder cannot be made or written to.
+    """
+    folder = cache_folder()
+    path = (
+        folder / f"{name}-{_digest([inputs, {library: version(library) for library in ('crfdeid', *libraries)}])}.npz"
+    )
+    try:
+        return WordVectors.load(path)
+    except DataError:
+        pass  # not there, or damaged: what is made now replaces it
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # before the long training, not after it
+    except OSError as error:
+        problem = f"the cache folder cannot be made ({error.strerror}): set {VARIABLE} to another one"
+        raise DataError(problem, path=folder) from None
+    vectors = make()
+    vectors.save(path)
+    return vectors
+
+
+def _digest(inputs: Any) -> str:
+    content = json.dumps(inputs, sort_keys=True, default=dataclasses.asdict)
+    return hashlib.sha256(content.encode()).hexdigest()

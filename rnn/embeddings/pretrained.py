@@ -1,0 +1,180 @@
+"""Word vectors that others have trained: files of word2vec, GloVe and fastText, read by gensim.
+
+The format is told by a file's content. What is checked here is what gensim lets pass, or hangs on.
+"""
+
+from __future__ import annotations
+
+import gzip
+import itertools
+import logging
+import mmap
+import re
+import struct
+import warnings
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+import numpy as np
+
+from crfdeid.errors import DataError
+from rnn.embeddings.vectors import WordVectors
+
+_GZIP = b"\x1f\x8b"
+_PICKLE = b"\x80"
+_FASTTEXT = struct.pack("<i", 793712314)
+_FASTTEXT_SETTINGS = 64  # bytes of settings at the beginning of a binary file of fastText
+_HEADER = re.compile(rb"\d{1,10} (\d{1,5})\s*")  # of word2vec's files: the number of words and D
+_HEAD_BYTES = 1 << 20  # enough for two lines of any size of vector
+_DAMAGED = "damaged or cut off: fetch it anew"
+# What gensim's loaders raise on damaged files.
+_FAILURES = (ValueError, TypeError, AssertionError, EOFError, LookupError, OSError, MemoryError, struct.error)
+_FORMATS = "word2vec (text, binary), GloVe (text), fastText (.vec, .bin)"
+
+
+def read_vectors(path: Path, *, limit: int = 200_000) -> WordVectors:
+    """Read word vectors in a format of word2vec, GloVe or fastText. No code of the file is run.
+
+    All but fastText's binary files may be compressed by gzip, with a name that ends in .gz. Of a word that is there
+    twice the first vector counts. Of fastText's binary files the words' vectors are read, as in its .vec files; vectors
+    for other words are not made from their parts.
+
+    Args:
+        path: the file.
+        limit: the most vectors to read; the files list the most frequent words first.
+
+    Raises:
+        DataError: the file cannot be read, is of no such format, is damaged or cut off.
+    """
+    try:
+        head = _head(path)
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror or 'not a gzip file'}", path=path) from None
+    except (EOFError, zlib.error):
+        raise DataError("a damaged gzip file: fetch it anew", path=path) from None
+    kind, dim = _recognise(head, path)
+    if kind == "fasttext":
+        _check_fasttext(path)
+    elif kind != "binary":
+        _check_lines(path, dim, limit, header=kind == "text")
+    with _quiet():
+        loaded = _load(kind, path, limit)
+    if loaded is None:
+        raise DataError(_DAMAGED, path=path)
+    words = tuple(word for word in loaded.index_to_key[:limit] if word is not None)  # None for a word met again
+    table = np.array(loaded.vectors[: len(words)], np.float32)
+    if not np.isfinite(table).all():
+        raise DataError("holds numbers that are not finite: remove these words, or fetch it anew", path=path)
+    return WordVectors(words, table)
+
+
+def _load(kind: str, path: Path, limit: int) -> Any:
+    """gensim's KeyedVectors; None where gensim fails."""
+    from gensim.models import KeyedVectors  # noqa: PLC0415  a second to import
+    from gensim.models.fasttext import load_facebook_vectors  # noqa: PLC0415
+
+    try:
+        if kind == "fasttext":
+            return load_facebook_vectors(str(path))
+        return KeyedVectors.load_word2vec_format(
+            str(path), binary=kind == "binary", no_header=kind == "glove", limit=limit, unicode_errors="replace"
+        )
+    except _FAILURES:
+        return None
+
+
+def _open(path: Path) -> BinaryIO:
+    """As gensim does it: gzip is told by the name."""
+    return cast(BinaryIO, gzip.open(path) if path.suffix == ".gz" else path.open("rb"))
+
+
+def _head(path: Path) -> bytes:
+    with _open(path) as stream:
+        return stream.read(_HEAD_BYTES)
+
+
+def _recognise(head: bytes, path: Path) -> tuple[str, int]:
+    """The format, by a file's beginning, and D where that tells it."""
+    if head.startswith(_GZIP):
+        raise DataError("compressed by gzip: unpack it, or let its name end in .gz", path=path)
+    if head.startswith(_PICKLE):
+        problem = "saved as Python objects, which could run code: write it with gensim's save_word2vec_format"
+        raise DataError(problem, path=path)
+    if head.startswith(_FASTTEXT):
+        if path.suffix == ".gz":
+            raise DataError("a compressed binary file of fastText: unpack it (gunzip)", path=path)
+        return "fasttext", 0
+    first, _, rest = head.partition(b"\n")
+    found = _HEADER.fullmatch(first)
+    if found and min(map(int, first.split())) > 0:
+        dim = int(found[1])
+        return ("text" if _numbers(rest.partition(b"\n")[0]) == dim else "binary"), dim
+    dim = _numbers(first)
+    if dim >= 2:
+        return "glove", dim
+    raise DataError(f"no word vectors that can be read: give a file of {_FORMATS}", path=path)
+
+
+def _numbers(line: bytes) -> int:
+    """How many numbers stand behind a word; 0 where anything else does."""
+    _, *values = line.rstrip().split(b" ")
+    try:
+        return len([float(value) for value in values])
+    except ValueError:
+        return 0
+
+
+def _check_lines(path: Path, dim: int, limit: int, *, header: bool) -> None:
+    """Refuse lines with other than ``dim`` numbers: gensim repeats a single number ``dim`` times."""
+    with _open(path) as stream:
+        declared = int(stream.readline().split()[0]) if header else 0
+        number = int(header)
+        for number, line in enumerate(itertools.islice(stream, limit), start=1 + header):
+            count = line.rstrip().count(b" ")
+            if count != dim:
+                problem = (
+                    f"{count} numbers where {dim} are due: remove the line, or fetch the file anew if it is cut off"
+                )
+                raise DataError(problem, path=path, line=number)
+    if number - header < min(declared, limit):
+        raise DataError(f"cut off: {number - header} vectors of {declared}: fetch it anew", path=path)
+
+
+def _check_fasttext(path: Path) -> None:
+    """Walk through a binary file of fastText up to its table: gensim reads a cut-off list of words for ever."""
+    with path.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        try:
+            words, _, labels, _, pruned = struct.unpack_from("<3i2q", content, _FASTTEXT_SETTINGS)
+            place = _FASTTEXT_SETTINGS + struct.calcsize("<3i2q")
+            for _ in range(words):
+                end = content.find(b"\0", place)
+                if end < 0:
+                    raise ValueError("a word without an end")
+                place = end + 1 + struct.calcsize("<qb")  # behind the word's count and kind
+            place += max(pruned, 0) * struct.calcsize("<2i")
+            quantised, rows, columns = struct.unpack_from("<?2q", content, place)
+        except (struct.error, ValueError):
+            raise DataError(_DAMAGED, path=path) from None
+        if labels:
+            raise DataError("a classifier of fastText, not word vectors: give the vectors' file", path=path)
+        if quantised:
+            raise DataError("a compressed (quantised) file of fastText: give the whole one", path=path)
+        if not 0 < 4 * rows * columns <= len(content) - place - struct.calcsize("<?2q"):
+            raise DataError(_DAMAGED, path=path)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without gensim's log, which would print words of a file, and its warnings about numbers and unclosed files."""
+    logger = logging.getLogger("gensim")
+    level = logger.level
+    logger.setLevel(logging.CRITICAL + 1)
+    try:
+        with np.errstate(over="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore", ResourceWarning)
+            yield
+    finally:
+        logger.setLevel(level)
