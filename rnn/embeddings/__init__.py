@@ -11,7 +11,7 @@ from rnn.embeddings.cbow import CbowSettings, train_cbow
 from rnn.embeddings.neighbours import nearest, out_of_vocabulary, probe_words
 from rnn.embeddings.pretrained import read_vectors
 from rnn.embeddings.random import random_vectors
-from rnn.embeddings.vectors import WordVectors, class_word, extend, initial_table, replace_rare, scaled
+from rnn.embeddings.vectors import WordVectors, class_word, extend, initial_table, replace_rare
 
 __all__ = [
     "CbowSettings",
@@ -26,6 +26,5 @@ __all__ = [
     "random_vectors",
     "read_vectors",
     "replace_rare",
-    "scaled",
     "train_cbow",
 ]

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crfdeid.errors import DataError, UsageError
-from rnn.embeddings.vectors import BOUNDARY, WordVectors, replace_rare, scaled
+from rnn.embeddings.vectors import BOUNDARY, WordVectors, replace_rare
 
 if TYPE_CHECKING:
     from gensim.models.callbacks import CallbackAny2Vec
@@ -32,7 +32,8 @@ OnEpoch = Callable[[int, int], None]
 class CbowSettings:
     """The settings of the continuous bag of words.
 
-    The defaults suit some hundreds of notes, where the tools' own (5 epochs) leave vectors nearly untrained.
+    The defaults suit some hundreds of notes, where gensim's 5 epochs leave vectors nearly untrained; for millions of
+    words fewer will do.
 
     Args:
         dim: the size of a word vector, D.
@@ -42,7 +43,6 @@ class CbowSettings:
         sample: words above this share of the text are left out now and then.
         lr: the first learning rate; it falls to nearly 0.
         min_count: a word seen less often is read as its casing class.
-        deviation: the standard deviation of all numbers of the table: the vectors are multiplied to have it.
 
     Raises:
         UsageError: a value cannot work.
@@ -50,19 +50,18 @@ class CbowSettings:
 
     dim: int = 300
     window: int = 5
-    epochs: int = 20
+    epochs: int = 50
     negative: int = 5
     sample: float = 1e-3
     lr: float = 0.025
     min_count: int = 2
-    deviation: float = 0.25 / math.sqrt(3)
 
     def __post_init__(self) -> None:
         for name in ("dim", "window", "epochs", "negative", "min_count"):
             value = getattr(self, name)
             if not (value == int(value) and value >= 1):
                 raise UsageError(f"{name} is {value}: give a whole number of 1 or more")
-        for name in ("sample", "lr", "deviation"):
+        for name in ("sample", "lr"):
             value = getattr(self, name)
             if not 0 < value < math.inf:
                 raise UsageError(f"{name} is {value}: give a number above 0")
@@ -111,8 +110,7 @@ def train_cbow(
         seed=seed + 1,  # gensim takes no 0
         callbacks=[_epoch_callback(settings.epochs, on_progress)] if on_progress else [],
     )
-    vectors = WordVectors(tuple(model.wv.index_to_key), np.array(model.wv.vectors, np.float32))
-    return scaled(vectors, settings.deviation)
+    return WordVectors(tuple(model.wv.index_to_key), np.array(model.wv.vectors, np.float32))
 
 
 def _pieces(sentences: Iterable[list[str]]) -> Iterator[list[str]]:

@@ -11,7 +11,7 @@ from crfdeid.documents import LabelledSentence
 from crfdeid.errors import DataError
 from features.tokens import Sentence
 from rnn.batches import FIRST_WORD, PAD, UNKNOWN_CLASSES, Vocabulary, fold
-from rnn.embeddings import WordVectors, extend, initial_table, random_vectors, replace_rare, scaled
+from rnn.embeddings import WordVectors, extend, initial_table, random_vectors, replace_rare
 from rnn.embeddings.vectors import BOUNDARY, CLASS_WORDS
 from rnn.settings import ElmanSettings
 from rnn.tagger import ElmanTagger
@@ -82,20 +82,6 @@ def test_what_are_no_word_vectors_is_refused(words, table, problem):
         WordVectors(words, table)
 
 
-def test_scaling_keeps_directions():
-    vectors = vectors_of("a", "b", "c")
-    found = scaled(vectors, 0.5)
-    assert found.words == vectors.words
-    assert found.table.dtype == np.float32
-    assert found.table.std() == pytest.approx(0.5)
-    np.testing.assert_allclose(found.table / vectors.table, found.table[0, 0] / vectors.table[0, 0], rtol=1e-6)
-
-
-def test_equal_numbers_have_no_scale():
-    with pytest.raises(ValueError, match="no scale"):
-        scaled(WordVectors(("a",), np.ones((1, 4), np.float32)), 0.5)
-
-
 @given(st.lists(st.lists(WORDS, max_size=5), max_size=8), st.integers(1, 4))
 def test_rare_words_become_the_words_of_their_casing(sentences, min_count):
     replaced = replace_rare(sentences, min_count=min_count)
@@ -128,13 +114,14 @@ def test_a_row_is_the_words_vector_else_its_lower_case_forms_else_random(own, gi
     vocabulary = Vocabulary(tuple(dict.fromkeys(map(read, own))), fold_digits)
     vectors = vectors_of(*given_words)
     vocabulary = extend(vocabulary, vectors)
-    random = -np.arange(1.0, len(vocabulary) * 3 + 1).reshape(-1, 3)
+    random = -np.arange(1, len(vocabulary) * 3 + 1, dtype=np.float32).reshape(-1, 3)
     table = initial_table(vocabulary, vectors, random)
     assert table.dtype == np.float32
+    scale = random.std() / vectors.table.std()
     for word, row, drawn in zip(vocabulary.words, table[FIRST_WORD:], random[FIRST_WORD:], strict=True):
-        same = [v for w, v in zip(vectors.words, vectors.table, strict=True) if read(w) == word]
-        lower = [v for w, v in zip(vectors.words, vectors.table, strict=True) if read(w) == word.lower()]
-        np.testing.assert_array_equal(row, [*same, *lower, drawn][0])
+        same = [v * scale for w, v in zip(vectors.words, vectors.table, strict=True) if read(w) == word]
+        lower = [v * scale for w, v in zip(vectors.words, vectors.table, strict=True) if read(w) == word.lower()]
+        np.testing.assert_allclose(row, [*same, *lower, drawn][0], rtol=1e-6)
     np.testing.assert_array_equal(table[:FIRST_WORD], random[:FIRST_WORD])
 
 
@@ -173,6 +160,27 @@ def test_a_word_seen_in_training_alone_and_one_of_the_vectors_alone_both_have_a_
     assert vocabulary.words == ("Doe", "00", "Roe")
     table = initial_table(vocabulary, vectors_of("34", "56", "Roe"), np.zeros((len(vocabulary), 3)))
     np.testing.assert_array_equal(table[FIRST_WORD:], [[0, 0, 0], [1, 2, 3], [7, 8, 9]])
+
+
+def test_given_vectors_get_the_deviation_of_random_ones():
+    random = np.random.default_rng(0)
+    words = tuple(f"w{'x' * i}" for i in range(300))
+    vectors = WordVectors(words, random.normal(0.1, 2.0, (300, 20)).astype(np.float32))
+    vocabulary = extend(Vocabulary(("own",)), vectors)
+    drawn = random.uniform(-0.25, 0.25, (len(vocabulary), 20))
+    table = initial_table(vocabulary, vectors, drawn)
+    assert table[-300:].std() == pytest.approx(drawn.std(), rel=1e-4)
+    ratio = table[-300:] / vectors.table
+    np.testing.assert_allclose(ratio, ratio[0, 0], rtol=1e-5)
+    np.testing.assert_array_equal(table[:-300], drawn[:-300].astype(np.float32))
+
+
+@pytest.mark.parametrize("value", [0.0, 2.0])
+def test_vectors_whose_numbers_are_all_equal_are_left_as_they_are(value):
+    vectors = WordVectors(("fever",), np.full((1, 4), value, np.float32))
+    vocabulary = extend(Vocabulary(()), vectors)
+    drawn = np.random.default_rng(0).uniform(-1, 1, (len(vocabulary), 4))
+    np.testing.assert_array_equal(initial_table(vocabulary, vectors, drawn)[-1], vectors.table[0])
 
 
 def test_random_vectors_are_uniform_and_seeded():
