@@ -12,16 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crfdeid.errors import DataError, UsageError
-from rnn.embeddings.rnnlm import (
-    RnnlmSettings,
-    Weights,
-    chunk_loss,
-    initial_weights,
-    lay_out,
-    split,
-    train_language_model,
-    train_rnnlm,
-)
+from rnn.embeddings.language_model import Weights, chunk_loss, initial_weights, lay_out
+from rnn.embeddings.rnnlm import RnnlmSettings, split, train_language_model, train_rnnlm
 from rnn.embeddings.vectors import BOUNDARY, CLASS_WORDS
 
 V, H, T, B = 5, 3, 4, 2
