@@ -91,7 +91,7 @@ def _describe(
     own: bool,
 ) -> None:
     """Add an embedding; ``own`` where the networks start from just these vectors, not from random ones of their own."""
-    from rnn.embeddings.neighbours import nearest, out_of_vocabulary, probe_words  # noqa: PLC0415
+    from rnn.embeddings import nearest, out_of_vocabulary, probe_words  # noqa: PLC0415
 
     found.facts[name] = {
         "kind": source if source in KINDS else "pretrained",
@@ -110,7 +110,7 @@ def _describe(
 def _words_of_training(counts: Counter[str]) -> WordVectors:
     """The words that a network without given vectors learns one for."""
     from rnn.batches import Vocabulary  # noqa: PLC0415
-    from rnn.embeddings.random import random_vectors  # noqa: PLC0415
+    from rnn.embeddings import random_vectors  # noqa: PLC0415
 
     words = Vocabulary.build([list(counts.elements())]).words
     return random_vectors(words)
@@ -147,8 +147,7 @@ def _sentences_of(path: Path) -> Iterator[Sequence[str]]:
 
 
 def _cbow(text: Words) -> WordVectors:
-    from rnn.embeddings.cache import cached  # noqa: PLC0415
-    from rnn.embeddings.cbow import CbowSettings, train_cbow  # noqa: PLC0415
+    from rnn.embeddings import CbowSettings, cached, train_cbow  # noqa: PLC0415
 
     settings = CbowSettings()
     with bar("cbow vectors", settings.epochs) as step:
@@ -161,8 +160,7 @@ def _cbow(text: Words) -> WordVectors:
 
 
 def _rnnlm(text: Words) -> WordVectors:
-    from rnn.embeddings.cache import cached  # noqa: PLC0415
-    from rnn.embeddings.rnnlm import RnnlmSettings, train_rnnlm  # noqa: PLC0415
+    from rnn.embeddings import RnnlmSettings, cached, train_rnnlm  # noqa: PLC0415
 
     settings = RnnlmSettings()
     with bar("rnnlm vectors", settings.epochs) as step:
@@ -170,7 +168,7 @@ def _rnnlm(text: Words) -> WordVectors:
             "rnnlm",
             [settings, SEED, text],
             lambda: train_rnnlm(text, settings, seed=SEED, on_progress=lambda done, *_: step(done)),
-            libraries=("jax", "numpy"),
+            libraries=("jax", "jaxlib", "optax", "numpy"),
         )
 
 
@@ -178,6 +176,6 @@ _TRAINERS: dict[str, Callable[[Words], WordVectors]] = {"rnnlm": _rnnlm, "cbow":
 
 
 def _read(path: Path) -> WordVectors:
-    from rnn.embeddings.pretrained import read_vectors  # noqa: PLC0415
+    from rnn.embeddings import read_vectors  # noqa: PLC0415
 
     return read_vectors(path)
