@@ -175,10 +175,6 @@ def settle(systems: Iterable[System], chosen: Mapping[System, Point]) -> list[Sy
     ]
 
 
-# Settings in which replicates that are trained together may differ: `rnn.replicates`.
-_EACH_ITS_OWN = frozenset({"lr", "final_lr", "dropout", "max_norm"})
-
-
 def groups(cells: Sequence[Cell], *, together: bool) -> list[list[Cell]]:
     """The cells in the order and company they are trained in.
 
@@ -188,12 +184,14 @@ def groups(cells: Sequence[Cell], *, together: bool) -> list[list[Cell]]:
     """
     if not together:
         return [[cell] for cell in cells]
+    from rnn.replicates import OWN_SETTINGS  # noqa: PLC0415
+
     found: dict[Any, list[Cell]] = {}
     for cell in cells:
         system = cell.system
         if takes_vectors(system.model):
             settings = {**dict(system.settings), **dict(cell.point)}
-            shape = tuple(sorted((n, v) for n, v in settings.items() if n not in _EACH_ITS_OWN))
+            shape = tuple(sorted((n, v) for n, v in settings.items() if n not in OWN_SETTINGS))
             found.setdefault((system.model, system.embedding, cell.fraction, shape, bool(cell.point)), []).append(cell)
         else:
             found[cell] = [cell]

@@ -49,11 +49,14 @@ class Vocabulary:
     def ids(self, words: Sequence[str]) -> list[int]:
         """The id of each word."""
         known: dict[str, int] = self._ids  # type: ignore[attr-defined]
+        # What is known is folded, so a word that is known as it stands need not be folded. No id of a word is 0.
+        return [known.get(word) or self._id_of_other(known, word) for word in words]
+
+    def _id_of_other(self, known: dict[str, int], word: str) -> int:
         if self.fold_digits:
-            words = [fold(word) for word in words]
-        if self.lower_case:
-            return [known.get(word) or known.get(word.lower()) or unknown_class(word) for word in words]
-        return [known[word] if word in known else unknown_class(word) for word in words]
+            word = fold(word)
+        found = known.get(word) or (known.get(word.lower()) if self.lower_case else None)
+        return found or unknown_class(word)
 
     def unknown(self) -> np.ndarray:
         """For every id, the id of the unknown word it would be read as, [V]."""
@@ -163,10 +166,24 @@ def bucket_lengths(lengths: Sequence[int], *, buckets: int = 8, cost: int = 0) -
 # Prediction has its own few shapes, the same for every call, so that little is compiled and no sentence's result
 # depends on its company: lengths 8, 16, 32, 64, …, and for each of them a batch of few rows and one of many.
 _FEW = 4
-_MANY_TOKENS = 2048
+MANY_TOKENS = 2048
 
 
-def predict_batches(lengths: Sequence[int]) -> Iterator[tuple[list[int], int, int]]:
+def batches(
+    rows: Sequence[Sequence[int]], *, window: int, many_tokens: int = MANY_TOKENS
+) -> Iterator[tuple[list[int], Batch]]:
+    """Sentences in batches for prediction: the numbers of those in a batch, in the order of its rows, and the batch.
+
+    Args:
+        rows: the word ids of each sentence; sentences without any are in no batch.
+        window: words in a context window.
+        many_tokens: places for tokens in a batch of many rows.
+    """
+    for members, length, size in predict_batches([len(row) for row in rows], many_tokens=many_tokens):
+        yield members, make_batch([rows[i] for i in members], None, length=length, window=window, size=size)
+
+
+def predict_batches(lengths: Sequence[int], *, many_tokens: int = MANY_TOKENS) -> Iterator[tuple[list[int], int, int]]:
     """Which sentences to run together: their numbers, the padded length and the number of rows.
 
     Sentences without tokens are in no batch.
@@ -176,7 +193,7 @@ def predict_batches(lengths: Sequence[int]) -> Iterator[tuple[list[int], int, in
         if length:
             by_length.setdefault(padded_length(length), []).append(i)
     for length, members in sorted(by_length.items()):
-        many = max(_MANY_TOKENS // length, 1)
+        many = max(many_tokens // length, 1)
         for start in range(0, len(members), many):
             part = members[start : start + many]
             yield part, length, min(_FEW, many) if len(part) <= _FEW else many

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import io
-import math
 import zipfile
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self, final
+from typing import Any, ClassVar, NamedTuple, Self, final
 
 import jax
 import jax.numpy as jnp
@@ -17,23 +16,39 @@ import numpy as np
 from flax import nnx
 
 from crfdeid.documents import LabelledSentence
-from crfdeid.errors import DataError, UsageError
+from crfdeid.errors import UsageError
 from crfdeid.saving import damaged, load_model, save_model
-from crfdeid.scoring import count_tags
-from crfdeid.tagger import FitProgress, OnProgress
+from crfdeid.tagger import OnProgress
 from features.tokens import Sentence
-from rnn.batches import Batch, Vocabulary, make_batch, predict_batches
+from rnn.batches import MANY_TOKENS, Batch, Vocabulary, batches
 from rnn.decoding import predecessors
+from rnn.embeddings.vectors import WordVectors, initial_table
 from rnn.networks.elman import Elman
 from rnn.networks.jordan import Jordan
+from rnn.prediction import best_tags, posteriors
+from rnn.replicates import fit_together
 from rnn.settings import ElmanSettings, JordanSettings, RnnSettings
-from rnn.training import Schedule, Weights, WordDropout, best_tags, make_buckets, posteriors, train
-
-if TYPE_CHECKING:
-    from rnn.embeddings.vectors import WordVectors
+from rnn.training import Weights
 
 _SCHEMA = 1
 _WEIGHTS_FILE = "weights.npz"
+_ACCELERATOR_TOKENS = 65_536  # a batch on an accelerator: a step of few rows takes as long there as one of thousands
+
+
+class Learned(NamedTuple):
+    """What a network has learned, or starts from.
+
+    Attributes:
+        tags: the tags it can give, sorted.
+        vocabulary: the words it has vectors for.
+        graph: the network's structure, from `nnx.split`.
+        weights: its weights, as those of one replicate.
+    """
+
+    tags: tuple[str, ...]
+    vocabulary: Vocabulary
+    graph: Any
+    weights: Weights
 
 
 class RnnTagger(ABC):
@@ -51,7 +66,7 @@ class RnnTagger(ABC):
             self._settings = dataclasses.replace(self._settings, embedding_dim=vectors.table.shape[1])
         self._seed = seed
         self._vectors = vectors
-        self._tags: tuple[str, ...] = ()
+        self.learned: Learned | None = None
 
     @classmethod
     @abstractmethod
@@ -68,9 +83,19 @@ class RnnTagger(ABC):
         return self._settings
 
     @property
+    def seed(self) -> int:
+        """The seed of the initial weights, the order of the sentences and dropout."""
+        return self._seed
+
+    @property
+    def vectors(self) -> WordVectors | None:
+        """The word vectors that training starts from; None for random ones, and in a tagger that was loaded."""
+        return self._vectors
+
+    @property
     def tags(self) -> tuple[str, ...]:
         """The tags this tagger can give, sorted: the columns of `marginals`. Empty before `fit`."""
-        return self._tags
+        return () if self.learned is None else self.learned.tags
 
     def fit(
         self,
@@ -86,92 +111,59 @@ class RnnTagger(ABC):
         Raises:
             DataError: ``train`` holds no tokens.
         """
-        train = [item for item in train if item.tags]
-        if not train:
-            raise DataError("there is nothing to train on: the training set holds no tokens")
-        self._tags = tuple(sorted({tag for item in train for tag in item.tags}))
-        self._vocabulary = Vocabulary.build(
-            (item.sentence.words for item in train),
-            fold_digits=self._settings.fold_digits,
-            min_count=self._settings.min_count,
-        )
+        fit_together([self], train, dev, on_progress=on_progress and (lambda _, progress: on_progress(progress)))
+
+    def initial(self, tags: tuple[str, ...], vocabulary: Vocabulary) -> Learned:
+        """What this tagger knows before training: the weights that the seed and the vectors give the network."""
+        settings, rngs = self._settings, nnx.Rngs(self._seed)
+        bound = settings.embedding_range
+        shape = (len(vocabulary), settings.embedding_dim)
+        table = jax.random.uniform(rngs.params(), shape, minval=-bound, maxval=bound)
         if self._vectors is not None:
-            from rnn.embeddings.vectors import extend  # noqa: PLC0415
-
-            self._vocabulary = extend(self._vocabulary, self._vectors)
-        self._graph, weights = self._initial_weights()
-        self._weights = self._train(weights, train, dev, on_progress)
-
-    def _train(
-        self,
-        initial: Weights,
-        training: Sequence[LabelledSentence],
-        dev: Sequence[LabelledSentence],
-        on_progress: OnProgress | None,
-    ) -> Weights:
-        settings = self._settings
-        tag_ids = {tag: k for k, tag in enumerate(self._tags)}
-        rows = [self._vocabulary.ids(item.sentence.words) for item in training]
-        tags = [[tag_ids[tag] for tag in item.tags] for item in training]
-        max_norm = math.inf if settings.max_norm is None else settings.max_norm
-        schedule = Schedule(
-            settings.epochs, settings.lr, settings.final_lr, settings.dropout, max_norm, settings.freeze_embeddings
-        )
-        tokens = sum(map(len, rows))
-        gold, dev_sentences = [item.tags for item in dev], [item.sentence for item in dev]
-        dev_batches = list(self._batches(dev_sentences))  # once, for all epochs
-        kept, best = initial, -1.0
-        buckets = make_buckets(rows, tags, window=settings.window)
-        drop = WordDropout.of(rows, self._vocabulary, alpha=settings.word_dropout)
-        epochs = train(self._graph, initial, buckets, drop, schedule, seed=self._seed)
-        for epoch, (weights, loss) in enumerate(epochs, start=1):
-            dev_f1 = count_tags(gold, self._predict(weights, dev_sentences, dev_batches)).micro.f1 if dev else None
-            if dev_f1 is None or dev_f1 > best:
-                kept, best = jax.tree.map(jnp.copy, weights), dev_f1 if dev_f1 is not None else best
-            if on_progress is not None:
-                on_progress(FitProgress(epoch, settings.epochs, loss / tokens, dev_f1))
-        return kept
+            table = jnp.asarray(initial_table(vocabulary, self._vectors, table))
+        graph, network = nnx.split(self._network(len(tags), rngs))
+        return Learned(tags, vocabulary, graph, jax.tree.map(lambda array: array[None], Weights(table, network)))
 
     def predict(self, sentences: Sequence[Sentence]) -> list[list[str]]:
         """One tag a token, for each sentence, chosen as the setting ``decoding`` says."""
-        self._require_trained()
-        return self._predict(self._weights, sentences, self._batches(sentences))
-
-    def _predict(
-        self, weights: Weights, sentences: Sequence[Sentence], batches: Iterable[tuple[list[int], Batch]]
-    ) -> list[list[str]]:
+        learned = self._trained()
+        begins = predecessors(learned.tags, self._settings.decoding)
+        names = np.array(learned.tags, object)
+        # All batches are on their way before the first is waited for, so that host and device work at once.
+        running = [
+            (members, best_tags(learned.graph, learned.weights, batch, begins))
+            for members, batch in self._batches(sentences)
+        ]
         rows: list[list[str]] = [[] for _ in sentences]
-        begins = predecessors(self._tags, self._settings.decoding)
-        for members, batch in batches:
-            best = np.asarray(best_tags(self._graph, weights, batch, begins)).tolist()
-            for i, row in zip(members, best, strict=False):
-                rows[i] = [self._tags[k] for k in row[: len(sentences[i].tokens)]]
+        for members, best in running:
+            found = names[np.asarray(best)[0, : len(members)]].tolist()
+            for i, row in zip(members, found, strict=True):
+                rows[i] = row[: len(sentences[i].tokens)]
         return rows
 
     def marginals(self, sentences: Sequence[Sentence]) -> list[np.ndarray]:
         """The probability of each tag at each token, for each sentence: [T, K], rows sum to 1."""
-        self._require_trained()
-        tables = [np.empty((0, len(self._tags)))] * len(sentences)
+        learned = self._trained()
+        tables = [np.empty((0, len(learned.tags)))] * len(sentences)
         for members, batch in self._batches(sentences):
-            found = np.asarray(posteriors(self._graph, self._weights, batch))
+            found = np.asarray(posteriors(learned.graph, learned.weights, batch))[0]
             for i, table in zip(members, found, strict=False):
                 tables[i] = table[: len(sentences[i].tokens)]
         return tables
 
     def _batches(self, sentences: Sequence[Sentence]) -> Iterator[tuple[list[int], Batch]]:
-        rows = [self._vocabulary.ids(sentence.words) for sentence in sentences]
-        for members, length, size in predict_batches([len(row) for row in rows]):
-            part = [rows[i] for i in members]
-            yield members, make_batch(part, None, length=length, window=self._settings.window, size=size)
+        rows = [self._trained().vocabulary.ids(sentence.words) for sentence in sentences]
+        many = MANY_TOKENS if jax.default_backend() == "cpu" else _ACCELERATOR_TOKENS
+        return batches(rows, window=self._settings.window, many_tokens=many)
 
     def save(self, folder: Path) -> None:
         """Write ``model.json`` (settings, tags, vocabulary, checksum) and ``weights.npz``.
 
         The vocabulary holds words of the training notes: the folder is as confidential as the notes are.
         """
-        self._require_trained()
+        learned = self._trained()
         buffer = io.BytesIO()
-        np.savez(buffer, allow_pickle=False, **_named(self._weights))
+        np.savez(buffer, allow_pickle=False, **_named(learned.weights))
         save_model(
             folder,
             model=self.model,
@@ -181,8 +173,9 @@ class RnnTagger(ABC):
             libraries=("jax", "flax"),
             seed=self._seed,
             settings=dataclasses.asdict(self._settings),
-            tags=self._tags,
-            words=self._vocabulary.words,
+            tags=learned.tags,
+            words=learned.vocabulary.words,
+            lower_case=learned.vocabulary.lower_case,
         )
 
     @classmethod
@@ -195,36 +188,24 @@ class RnnTagger(ABC):
         description, content = load_model(folder, model=cls.model, schema=_SCHEMA, file=_WEIGHTS_FILE)
         try:
             tagger = cls(cls.settings_class(**description["settings"]), seed=description["seed"])
-            tagger._tags = tuple(description["tags"])
-            tagger._vocabulary = Vocabulary(tuple(description["words"]), tagger._settings.fold_digits)
-            tagger._graph, like = tagger._initial_weights()
-            tagger._weights = _like(like, content)
+            fold_digits, lower_case = tagger.settings.fold_digits, bool(description["lower_case"])
+            vocabulary = Vocabulary(tuple(description["words"]), fold_digits, lower_case)
+            start = tagger.initial(tuple(description["tags"]), vocabulary)
+            tagger.learned = start._replace(weights=_like(start.weights, content))
         except (KeyError, TypeError, ValueError, zipfile.BadZipFile):
             raise damaged(folder) from None
         return tagger
 
-    def _initial_weights(self) -> tuple[Any, Weights]:
-        """The network's structure, and what is learned as it stands before training."""
-        settings, rngs = self._settings, nnx.Rngs(self._seed)
-        bound = settings.embedding_range
-        shape = (len(self._vocabulary), settings.embedding_dim)
-        table = jax.random.uniform(rngs.params(), shape, minval=-bound, maxval=bound)
-        if self._vectors is not None:
-            from rnn.embeddings.vectors import initial_table  # noqa: PLC0415
-
-            table = initial_table(self._vocabulary, self._vectors, table)
-        graph, network = nnx.split(self._network(len(self._tags), rngs))
-        return graph, Weights(table, network)
-
-    def _require_trained(self) -> None:
-        if not self._tags:
+    def _trained(self) -> Learned:
+        if self.learned is None:
             raise UsageError(f"this {self.model} network is not trained: call fit, or load a saved one")
+        return self.learned
 
 
 def _named(weights: Weights) -> dict[str, np.ndarray]:
-    """Every array of the weights under the name of its place: "table", "network.U", …"""
+    """Every array of one network's weights under the name of its place: "table", "network.U", …"""
     leaves = jax.tree_util.tree_leaves_with_path(weights)
-    return {jax.tree_util.keystr(path, simple=True, separator="."): np.asarray(leaf) for path, leaf in leaves}
+    return {jax.tree_util.keystr(path, simple=True, separator="."): np.asarray(leaf)[0] for path, leaf in leaves}
 
 
 def _like(weights: Weights, content: bytes) -> Weights:
@@ -238,7 +219,7 @@ def _like(weights: Weights, content: bytes) -> Weights:
     expected = _named(weights)
     if {name: a.shape for name, a in loaded.items()} != {name: a.shape for name, a in expected.items()}:
         raise ValueError("other arrays than the network's")
-    leaves = [jnp.asarray(loaded[name]) for name in expected]
+    leaves = [jnp.asarray(loaded[name])[None] for name in expected]
     return jax.tree.unflatten(jax.tree.structure(weights), leaves)
 
 

@@ -9,19 +9,10 @@ from paper_equations import elman_by_hand, jordan_by_hand, windows_by_hand
 
 from rnn.batches import FIRST_WORD, PAD, Vocabulary, make_batch
 from rnn.decoding import ANY
+from rnn.draws import RUN, WordDropout, draw_mask, run_size, threshold
 from rnn.networks import Elman, Jordan
-from rnn.training import (
-    RUN,
-    Schedule,
-    Weights,
-    WordDropout,
-    best_tags,
-    make_buckets,
-    posteriors,
-    run_size,
-    train,
-    update_each,
-)
+from rnn.prediction import best_tags, posteriors
+from rnn.training import Pace, Replicate, Weights, make_buckets, train, update_each
 
 W, D, H, K, V = 3, 2, 3, 6, 9
 RATE = 0.1
@@ -32,12 +23,21 @@ VISITS = [2, 0, 1, 0]
 NETWORKS = pytest.mark.parametrize("network", [Elman, Jordan])
 
 
-def start(network):
+def start(network, seed=0):
     """A network's structure and its weights, all drawn at random."""
-    random = np.random.default_rng(0)
+    random = np.random.default_rng(seed)
     graph, state = nnx.split(network(inputs=W * D, hidden=H, tags=K, rngs=nnx.Rngs(0)))
     state = jax.tree.map(lambda a: jnp.asarray(random.normal(size=a.shape), jnp.float32), state)
     return graph, Weights(jnp.asarray(random.normal(size=(V, D)), jnp.float32), state)
+
+
+def together(*weights):
+    """Weights of replicates, [N, ...]."""
+    return jax.tree.map(lambda *arrays: jnp.stack(arrays), *weights)
+
+
+def replicate(weights, n):
+    return jax.tree.map(lambda array: array[n], weights)
 
 
 def named(graph, weights):
@@ -81,21 +81,30 @@ def draw_masks(seed):
 
 
 def run(graph, weights, visits, masks=None, dropout=0.0, max_norm=np.inf, frozen=False):
-    masks = np.ones((RUN, BUCKET.tags.shape[1], H), bool) if masks is None else masks
-    order = np.zeros(RUN, np.int32)
-    order[: len(visits)] = visits
-    weights = jax.tree.map(jnp.copy, weights)
+    """`update_each` of one replicate: its weights, without the axis N, and loss."""
+    table = weights.table
+    weights = together(weights._replace(table=None) if frozen else weights)
+    after, losses = run_together(
+        graph, weights, [visits], [masks], [dropout], max_norm, table[None] if frozen else None
+    )
+    after = replicate(after, 0)
+    return (after._replace(table=table) if frozen else after), losses[0]
+
+
+def run_together(graph, weights, visits, masks, dropout, max_norm=np.inf, fixed=None):
+    count = len(visits)
+    shape = (count, RUN, BUCKET.tags.shape[1], H)
+    drawn = np.ones(shape, bool)
+    order = np.zeros((count, RUN), np.int32)
+    for n in range(count):
+        order[n, : len(visits[n])] = visits[n]
+        drawn[n] = True if masks[n] is None else masks[n]
+    pace = Pace(
+        np.full(count, RATE, np.float32), np.full(count, max_norm, np.float32), np.float32(1 / (1 - np.array(dropout)))
+    )
+    bucket = BUCKET._replace(ids=np.repeat(BUCKET.ids[None], count, axis=0))
     return update_each(
-        graph,
-        weights,
-        BUCKET,
-        order,
-        np.int32(len(visits)),
-        masks,
-        np.float32(RATE),
-        np.float32(max_norm),
-        dropout=dropout,
-        frozen=frozen,
+        graph, jax.tree.map(jnp.copy, weights), fixed, bucket, order, np.int32(len(visits[0])), drawn, pace
     )
 
 
@@ -108,6 +117,18 @@ def test_one_update_a_sentence_equals_the_slow_loop(network):
     assert float(loss) == pytest.approx(sum(losses), rel=1e-5)
     for letter, array in named(graph, weights).items():
         np.testing.assert_allclose(array, expected[letter], rtol=1e-4, atol=1e-5, err_msg=letter)
+
+
+@NETWORKS
+def test_replicates_side_by_side_are_updated_as_each_would_be_alone(network):
+    graph, first = start(network)
+    second = start(network, seed=1)[1]
+    orders, masks, rates = [VISITS, VISITS[::-1]], [draw_masks(0), draw_masks(1)], [0.5, 0.25]
+    after, losses = run_together(graph, together(first, second), orders, masks, rates)
+    for n, weights in enumerate((first, second)):
+        alone, loss = run(graph, weights, orders[n], masks[n], rates[n])
+        assert float(losses[n]) == pytest.approx(float(loss), rel=1e-5)
+        jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-6), replicate(after, n), alone)
 
 
 @NETWORKS
@@ -145,12 +166,14 @@ def test_dropped_hidden_units_get_no_gradient_and_the_others_are_scaled_up(netwo
 @NETWORKS
 def test_prediction_is_the_equations_whatever_the_padding(network):
     graph, weights = start(network)
-    found = posteriors(graph, weights, BUCKET)
-    best = best_tags(graph, weights, BUCKET, np.full(K, ANY, np.int32))
-    for i, row in enumerate(SENTENCES):
-        expected = posteriors_by_hand(network, named(graph, weights), row)
-        np.testing.assert_allclose(found[i, : len(row)], expected, rtol=1e-4, atol=1e-6)
-        np.testing.assert_array_equal(best[i, : len(row)], expected.argmax(axis=1))
+    both = together(weights, start(network, seed=1)[1])
+    found = posteriors(graph, both, BUCKET)
+    best = best_tags(graph, both, BUCKET, np.full(K, ANY, np.int32))
+    for n in (0, 1):
+        for i, row in enumerate(SENTENCES):
+            expected = posteriors_by_hand(network, named(graph, replicate(both, n)), row)
+            np.testing.assert_allclose(found[n, i, : len(row)], expected, rtol=1e-4, atol=1e-6)
+            np.testing.assert_array_equal(best[n, i, : len(row)], expected.argmax(axis=1))
 
 
 @NETWORKS
@@ -185,25 +208,34 @@ def test_every_epoch_visits_every_sentence_once(monkeypatch):
     buckets = make_buckets(rows, rows, window=W)
     visited = []
 
-    def record(graph, weights, bucket, order, count, masks, rate, max_norm, *, dropout, frozen):
-        assert masks.shape == (run_size(bucket), bucket.tags.shape[1], H)
-        assert masks.mean() == pytest.approx(0.7, abs=0.1)
-        assert max_norm == 9.0
-        visited.append((bucket.tags.shape[1], tuple(order[:count].tolist()), float(rate)))
-        return weights, jnp.zeros(())
+    def record(graph, weights, fixed, bucket, order, count, masks, pace):
+        assert masks.shape == (2, run_size(bucket), bucket.tags.shape[1], H)
+        assert masks[0, :count].mean() == pytest.approx(0.7, abs=0.15)
+        assert masks[1, :count].all()
+        assert pace.max_norm.tolist() == [9.0, 8.0]
+        np.testing.assert_allclose(pace.scale, [1 / 0.7, 1.0], rtol=1e-4)
+        visited.append((bucket.tags.shape[1], order[:, :count].tolist(), pace.rate.tolist()))
+        return weights, jnp.zeros(2)
 
     monkeypatch.setattr("rnn.training.update_each", record)
     drop = WordDropout(np.zeros(V), np.arange(V))
-    schedule = Schedule(epochs=3, learning_rate=0.4, final_rate=0.5, dropout=0.3, max_norm=9.0)
+    replicates = [
+        Replicate(learning_rate=0.4, final_rate=0.5, dropout=0.3, max_norm=9.0, drop=drop, seed=1),
+        Replicate(learning_rate=0.8, final_rate=1.0, dropout=0.0, max_norm=8.0, drop=drop, seed=2),
+    ]
+    graph, weights = start(Elman)
     epochs = []
-    for _ in train(*start(Elman), buckets, drop, schedule, seed=1):
+    for _ in train(graph, together(weights, weights), buckets, replicates, epochs=3):
         epochs.append(visited.copy())
         visited.clear()
     everyone = sorted((b.tags.shape[1], i) for b in buckets for i in range(len(b.lengths)))
-    for epoch in epochs:
-        assert sorted((length, i) for length, order, _ in epoch for i in order) == everyone
-    assert [{rate for *_, rate in epoch} for epoch in epochs] == [{float(np.float32(rate))} for rate in (0.4, 0.3, 0.2)]
+    for n in (0, 1):
+        for epoch in epochs:
+            assert sorted((length, i) for length, order, _ in epoch for i in order[n]) == everyone
+    rates = [np.unique([rate for *_, rate in epoch], axis=0) for epoch in epochs]
+    np.testing.assert_allclose(np.concatenate(rates), [[0.4, 0.8], [0.3, 0.8], [0.2, 0.8]], rtol=1e-6)
     assert epochs[0] != epochs[1]
+    assert [order[0] for _, order, _ in epochs[0]] != [order[1] for _, order, _ in epochs[0]]
 
 
 def test_training_learns_a_pattern_and_is_the_same_for_the_same_seed():
@@ -215,8 +247,8 @@ def test_training_learns_a_pattern_and_is_the_same_for_the_same_seed():
 
     def losses(seed):
         graph, weights = start(Elman)
-        schedule = Schedule(epochs=15, learning_rate=0.3, final_rate=1.0, dropout=0.1, max_norm=9.0)
-        return [loss for _, loss in train(graph, weights, buckets, drop, schedule, seed=seed)]
+        how = Replicate(learning_rate=0.3, final_rate=1.0, dropout=0.1, max_norm=9.0, drop=drop, seed=seed)
+        return [float(loss[0]) for _, loss in train(graph, together(weights), buckets, [how], epochs=15)]
 
     first = losses(0)
     assert first[-1] < 0.2 * first[0]
@@ -236,6 +268,17 @@ def test_word_dropout_reads_rare_words_as_unknown_in_the_stated_share():
     assert set(read[:, 1]) == {smith, 1} and set(read[:, 2]) == {doe, 2}  # lower case, initial capital
     never = WordDropout.of([[smith, doe]], vocabulary, alpha=0.0)
     np.testing.assert_array_equal(never(ids, np.random.default_rng(0)), ids)
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.1, 0.5, 0.99])
+def test_hidden_units_are_dropped_in_the_stated_share(rate):
+    mask = np.empty((50, 40, 33), bool)
+    draw_mask(mask, threshold(rate), np.random.default_rng(0))
+    error = 4 * np.sqrt(rate * (1 - rate) / mask.size)
+    assert abs((~mask).mean() - rate) <= error + 1 / 65536
+    if rate == 0.5:  # no unit, token or sentence is favoured
+        for axes in ((0, 1), (0, 2), (1, 2)):
+            assert abs(mask.mean(axis=axes) - 0.5).max() < 0.06
 
 
 def test_runs_of_long_sentences_are_short():
