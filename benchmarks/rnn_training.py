@@ -11,7 +11,6 @@ all windows of a sentence. The rounds alternate, so that a noisy machine is unki
 from __future__ import annotations
 
 import argparse
-import math
 import os
 import statistics
 import time
@@ -23,48 +22,9 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
 import jax
-import numpy as np
 import torch
-from flax import nnx
+from replicates import DROPOUT, RATE, Sentences, add_sizes, draw_sentences, timed_epochs
 from tabulate import tabulate
-
-from rnn.networks import Elman
-from rnn.training import Schedule, Weights, WordDropout, make_buckets, train
-
-RATE, DROPOUT = 0.01, 0.5
-Sentences = list[list[int]]
-
-
-def draw_sentences(args: argparse.Namespace) -> tuple[Sentences, Sentences]:
-    """Sentences of word ids with Zipf's distribution, and random tags; lengths vary around the mean."""
-    random = np.random.default_rng(args.seed)
-    lengths = 1 + random.poisson(random.gamma(2.0, (args.length - 1) / 2.0, args.sentences))
-    words = [(random.zipf(1.3, n) % (args.words - 7) + 7).tolist() for n in lengths]
-    return words, [random.integers(0, args.tags, n).tolist() for n in lengths]
-
-
-def ours(args: argparse.Namespace, words: Sentences, tags: Sentences) -> Callable[[], float]:
-    """One epoch of our training loop at a call; the seconds it took."""
-    rngs = nnx.Rngs(args.seed)
-    network = Elman(inputs=args.window * args.dim, hidden=args.hidden, tags=args.tags, rngs=rngs)
-    graph, state = nnx.split(network)
-    table = jax.random.uniform(rngs.params(), (args.words, args.dim), minval=-0.25, maxval=0.25)
-    drop = WordDropout(np.zeros(args.words), np.arange(args.words))
-    epochs = train(
-        graph,
-        Weights(table, state),
-        make_buckets(words, tags, window=args.window),
-        drop,
-        Schedule(epochs=args.rounds + 1, learning_rate=RATE, final_rate=1.0, dropout=DROPOUT, max_norm=math.inf),
-        seed=args.seed,
-    )
-
-    def epoch() -> float:
-        start = time.perf_counter()
-        next(epochs)
-        return time.perf_counter() - start
-
-    return epoch
 
 
 def pytorch(args: argparse.Namespace, words: Sentences, tags: Sentences) -> Callable[[], float]:
@@ -106,23 +66,12 @@ def pytorch(args: argparse.Namespace, words: Sentences, tags: Sentences) -> Call
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name, value, text in (
-        ("sentences", 3000, "sentences an epoch"),
-        ("length", 14, "mean length in words"),
-        ("words", 20_000, "rows of the embedding table"),
-        ("dim", 300, "size of a word vector"),
-        ("window", 11, "words in a context window"),
-        ("hidden", 100, "hidden units"),
-        ("tags", 15, "tags"),
-        ("rounds", 5, "epochs of each, in turn, after one to warm up"),
-        ("seed", 0, "random seed"),
-    ):
-        parser.add_argument(f"--{name}", type=int, default=value, help=f"{text} (default: {value})")
+    add_sizes(parser, dim=300)
     args = parser.parse_args()
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     words, tags = draw_sentences(args)
-    contestants = {"PyTorch, eager": pytorch(args, words, tags), "crfdeid": ours(args, words, tags)}
+    contestants = {"PyTorch, eager": pytorch(args, words, tags), "crfdeid": timed_epochs(args, words, tags)}
     times: dict[str, list[float]] = {name: [] for name in contestants}
     for round_ in range(args.rounds + 1):
         for name, epoch in contestants.items():
