@@ -52,7 +52,7 @@ def test_jobs_follow_the_cores_and_the_cells_on_a_cpu() -> None:
     assert _jobs(1, 3, CPU) == 1
 
 
-def test_a_gpu_trains_one_model_at_a_time() -> None:
+def test_a_gpu_trains_one_group_at_a_time() -> None:
     assert _jobs(None, 6, "Invented GPU 9000") == _jobs(1, 6, "Invented GPU 9000") == 1
-    with pytest.raises(UsageError, match="--jobs 2: a GPU trains one model at a time"):
+    with pytest.raises(UsageError, match="--jobs 2: a GPU trains one group at a time"):
         _jobs(2, 6, "Invented GPU 9000")
