@@ -16,8 +16,9 @@ from typing import Any
 
 from crfdeid.models import MODELS
 from experiments import machine
-from experiments.runs import Cell, Plan, run_cell
+from experiments.runs import Plan, run_group
 from experiments.splits import Corpus, generate_corpus, read_splits
+from experiments.systems import Cell, System
 
 
 def parse_variant(text: str) -> dict[str, Any]:
@@ -41,12 +42,14 @@ def read_corpus(args: argparse.Namespace) -> Corpus:
 
 def measure(model: str, variant: dict[str, Any], seed: int, corpus: Corpus, profile: str) -> list[Any]:
     """One row of the table."""
-    run = run_cell(Cell(model, seed), corpus, Plan(profile, variant), lambda cell, progress: None)
-    micro = run.scores["entity_strict"]["micro"]
-    curve = [step.dev_f1 for step in run.curve if step.dev_f1 is not None]
-    best = curve.index(max(curve)) + 1 if curve else len(run.curve)
+    cell = Cell(System(model, model, settings=tuple(variant.items())), seed)
+    (run,) = run_group([cell], corpus, Plan(profile), lambda cell, progress: None)
+    micro = run.record["scores"]["entity_strict"]["micro"]
+    steps = run.record["learning_curve"]
+    curve = [step["dev_f1"] for step in steps if step["dev_f1"] is not None]
+    best = curve.index(max(curve)) + 1 if curve else len(steps)
     scores = [100 * micro[name] for name in ("precision", "recall", "f1")]
-    return [*scores, best, run.fit_seconds]
+    return [*scores, best, run.record["fit_seconds"]]
 
 
 def main() -> None:

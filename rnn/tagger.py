@@ -188,7 +188,7 @@ class RnnTagger(ABC):
         description, content = load_model(folder, model=cls.model, schema=_SCHEMA, file=_WEIGHTS_FILE)
         try:
             tagger = cls(cls.settings_class(**description["settings"]), seed=description["seed"])
-            fold_digits, lower_case = tagger.settings.fold_digits, bool(description["lower_case"])
+            fold_digits, lower_case = tagger.settings.fold_digits, description.get("lower_case", False)
             vocabulary = Vocabulary(tuple(description["words"]), fold_digits, lower_case)
             start = tagger.initial(tuple(description["tags"]), vocabulary)
             tagger.learned = start._replace(weights=_like(start.weights, content))

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from xml.etree.ElementTree import Element
-
-from defusedxml.common import DefusedXmlException
-from defusedxml.ElementTree import ParseError, fromstring
+from xml.etree.ElementTree import Element, ParseError
 
 from crfdeid.documents import Document
 from crfdeid.errors import DataError
@@ -24,6 +21,10 @@ def parse(source: str, path: Path) -> Element:
     Raises:
         DataError: it is not well-formed, or defines entities (as no corpus needs and an attack does).
     """
+    # Only reading XML needs this library: networks train on a machine that lacks it.
+    from defusedxml.common import DefusedXmlException  # noqa: PLC0415
+    from defusedxml.ElementTree import fromstring  # noqa: PLC0415
+
     try:
         root: Element = fromstring(source)
     except ParseError as error:
