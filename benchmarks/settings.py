@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from crfdeid.models import MODELS
+from crfdeid.splits import Corpus, generate_corpus, read_splits
 from experiments import machine
 from experiments.runs import Plan, run_group
-from experiments.splits import Corpus, generate_corpus, read_splits
 from experiments.systems import Cell, System
 
 

@@ -48,7 +48,8 @@ def encode(document: Document) -> Encoded:
             unaligned.append(span)
             continue
         row[begin:stop] = [f"B-{span.label}"] + [f"I-{span.label}"] * (stop - begin - 1)
-    return Encoded([LabelledSentence(s, tuple(row)) for s, row in zip(sentences, tags, strict=True)], sorted(unaligned))
+    labelled = [LabelledSentence(s, tuple(row), document.id) for s, row in zip(sentences, tags, strict=True)]
+    return Encoded(labelled, sorted(unaligned))
 
 
 def tag_spans(tags: Sequence[str], repair: Repair = "begin") -> list[Span]:

@@ -55,7 +55,11 @@ class Document:
 
 
 class LabelledSentence(NamedTuple):
-    """A sentence and one tag a token, in IOB2 ("B-DATE", "I-DATE", "O")."""
+    """A sentence and one tag a token, in IOB2 ("B-DATE", "I-DATE", "O"); and the id of the document it is from.
+
+    Sentences made by hand may leave the document out: they then count as one document.
+    """
 
     sentence: Sentence
     tags: tuple[str, ...]
+    document: str = ""

@@ -68,7 +68,7 @@ def create(
     return cls(settings, seed=seed, vectors=vectors)
 
 
-def load(folder: Path | str) -> Tagger:
+def load_tagger(folder: Path | str) -> Tagger:
     """A trained tagger from the folder `Tagger.save` wrote, whatever its model.
 
     Raises:

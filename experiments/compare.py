@@ -1,6 +1,6 @@
 """Compare models on one corpus: ``python -m experiments.compare --help``.
 
-`main` reads the options, prints, and turns errors into exit codes; `experiments.splits`, `runs`, `results` and `tables`
+`main` reads the options, prints, and turns errors into exit codes; `crfdeid.splits`, `runs`, `results` and `tables`
 do the work.
 """
 
@@ -15,16 +15,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from crfdeid.commands import run_command
 from crfdeid.errors import UsageError
 from experiments import machine
-from experiments.commands import run_command
 from experiments.options import SETTINGS, embedding_name, parse
 
 # Whatever takes long to import is imported where it is used, so that a wrong option is answered at once.
 if TYPE_CHECKING:
     from crfdeid.documents import Span
+    from crfdeid.splits import Corpus
     from experiments.runs import Plan, Run
-    from experiments.splits import Corpus
     from experiments.store import Store
     from experiments.systems import Cell, System
     from experiments.tables import Table
@@ -139,7 +139,7 @@ def _check_folder(folder: Path | None) -> None:
 
 
 def _corpus(options: Namespace) -> Corpus:
-    from experiments.splits import generate_corpus, read_splits  # noqa: PLC0415
+    from crfdeid.splits import generate_corpus, read_splits  # noqa: PLC0415
 
     if options.train is None:
         return generate_corpus(options.profile, seed=options.corpus_seed or 0, types=options.types)

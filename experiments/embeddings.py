@@ -16,9 +16,9 @@ from crfdeid.corpora import FORMATS, read_corpus
 from crfdeid.corpora.files import find_files, read_text
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import DataError
+from crfdeid.progress import bar
+from crfdeid.splits import Corpus
 from experiments.options import KINDS, UNLABELLED_NOTES, embedding_name
-from experiments.progress import bar
-from experiments.splits import Corpus
 from experiments.systems import System
 from features.tokens import split_sentences
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from crfdeid.scoring import CATEGORIES, in_context
+from crfdeid.splits import Split
 from experiments.runs import Run
-from experiments.splits import Split
 
 PER_CATEGORY = 3
 

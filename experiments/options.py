@@ -9,11 +9,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+from crfdeid.commands import Parser
 from crfdeid.corpora import FORMATS
 from crfdeid.errors import UsageError
 from crfdeid.labels import TYPES
 from crfdeid.models import MODELS
-from experiments.commands import Parser
 from experiments.folder import require_empty
 from experiments.machine import DEVICES
 

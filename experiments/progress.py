@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from types import TracebackType
 from typing import NoReturn, Self
 
 from tqdm import tqdm
 
+from crfdeid.progress import make_bar
 from crfdeid.tagger import FitProgress
 from experiments.systems import Cell
 
@@ -26,7 +24,7 @@ class Bars:
     """
 
     def __init__(self, cells: int) -> None:
-        self._total = _bar("models trained", cells)
+        self._total = make_bar("models trained", cells)
         self._running: dict[Cell, tqdm[NoReturn]] = {}
 
     def __enter__(self) -> Self:
@@ -41,7 +39,7 @@ class Bars:
     def step(self, cell: Cell, progress: FitProgress) -> None:
         """Show how far a cell's training is."""
         if cell not in self._running:
-            self._running[cell] = _bar(f"{cell.system.name}, seed {cell.name}", progress.total)
+            self._running[cell] = make_bar(f"{cell.system.name}, seed {cell.name}", progress.total)
         bar = self._running[cell]
         if progress.loss is not None:
             bar.set_postfix(_figures(progress), refresh=False)
@@ -53,22 +51,6 @@ class Bars:
         if bar is not None:
             bar.close()
         self._total.update()
-
-
-@contextmanager
-def bar(text: str, total: int) -> Iterator[Callable[[int], None]]:
-    """A bar for one piece of work; what it gives is called with the number of steps that are done."""
-    with _bar(text, total) as shown:
-
-        def step(done: int) -> None:
-            shown.update(done - shown.n)
-
-        yield step
-
-
-def _bar(text: str, total: int) -> tqdm[NoReturn]:
-    quiet = sys.stderr is None or not sys.stderr.isatty()
-    return tqdm(total=total, desc=text, file=sys.stderr, disable=quiet, leave=False, dynamic_ncols=True)
 
 
 def _figures(progress: FitProgress) -> dict[str, str]:

@@ -12,9 +12,9 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from crfdeid.commands import Parser, run_command
 from crfdeid.corpora.files import write_files
 from crfdeid.errors import DataError
-from experiments.commands import Parser, run_command
 from experiments.folder import Folder
 
 DESCRIPTION = """\

@@ -16,9 +16,9 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from crfdeid.splits import Corpus
 from experiments.folder import SCHEMA
 from experiments.runs import REPAIR, Plan, Run
-from experiments.splits import Corpus
 from experiments.systems import Cell, Point, System, make_tagger
 
 PACKAGES = (

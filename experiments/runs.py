@@ -22,8 +22,8 @@ from crfdeid.bio import Repair, decode
 from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError
 from crfdeid.scoring import EntityError, count_token_pairs, find_errors, score_entities, summarise, token_scores
+from crfdeid.splits import Corpus, Split
 from crfdeid.tagger import FitProgress, Tagger
-from experiments.splits import Corpus, Split
 from experiments.systems import Cell, make_tagger
 
 if TYPE_CHECKING:

@@ -120,7 +120,7 @@ def test_without_anything_random_every_seed_gives_the_same_model(name, tagger):
 
 def test_saved_and_loaded_it_predicts_the_same(tagger, name, tmp_path):
     tagger.save(tmp_path / "model")
-    loaded = models.load(tmp_path / "model")
+    loaded = models.load_tagger(tmp_path / "model")
     assert type(loaded) is type(tagger)
     assert (loaded.tags, loaded.settings) == (tagger.tags, tagger.settings)
     assert loaded.predict(SENTENCES + UNSEEN) == tagger.predict(SENTENCES + UNSEEN)
@@ -154,7 +154,7 @@ def test_a_damaged_model_is_refused(tagger, tmp_path, damage):
         changed = {"truncated": content[:-7], "changed": content[:-9] + b"!" + content[-8:], "exchanged": b"x"}[damage]
         weights.write_bytes(changed)
     with pytest.raises(DataError, match=weights.name):
-        models.load(tmp_path)
+        models.load_tagger(tmp_path)
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"model": 3}', '{"model": "no such"}', "\x00"])
@@ -162,7 +162,7 @@ def test_a_foreign_description_is_refused(tagger, tmp_path, text):
     tagger.save(tmp_path)
     (tmp_path / "model.json").write_text(text)
     with pytest.raises(DataError, match=r"model\.json"):
-        models.load(tmp_path)
+        models.load_tagger(tmp_path)
 
 
 def test_a_description_that_lacks_something_is_refused(tagger, tmp_path):
@@ -172,7 +172,7 @@ def test_a_description_that_lacks_something_is_refused(tagger, tmp_path):
     for key in ("settings", "weights", "schema", "seed"):
         path.write_text(json.dumps({k: v for k, v in description.items() if k != key}))
         with pytest.raises(DataError, match=r"model\.json|weights"):
-            models.load(tmp_path)
+            models.load_tagger(tmp_path)
 
 
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -5,25 +5,13 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-import os
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
+from crfdeid.cache import cache_folder, make_cache_folder
 from crfdeid.errors import DataError
 from rnn.embeddings.vectors import WordVectors
-
-VARIABLE = "CRFDEID_CACHE"
-
-
-def cache_folder() -> Path:
-    """Where vectors are kept: ``$CRFDEID_CACHE``, else ``crfdeid`` in the user's cache folder of the XDG standard."""
-    given = os.environ.get(VARIABLE)
-    if given:
-        return Path(given)
-    home = os.environ.get("XDG_CACHE_HOME", "")
-    return (Path(home) if Path(home).is_absolute() else Path.home() / ".cache") / "crfdeid"
 
 
 def cached(
@@ -43,19 +31,14 @@ def cached(
     Raises:
         DataError: the folder cannot be made or written to.
     """
-    folder = cache_folder()
-    path = (
-        folder / f"{name}-{_digest([inputs, {library: version(library) for library in ('crfdeid', *libraries)}])}.npz"
-    )
+    libraries = ("crfdeid", *libraries)
+    digest = _digest([inputs, {library: version(library) for library in libraries}])
+    path = cache_folder() / f"{name}-{digest}.npz"
     try:
         return WordVectors.load(path)
     except DataError:
         pass  # not there, or damaged: what is made now replaces it
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # before the long training, not after it
-    except OSError as error:
-        problem = f"the cache folder cannot be made ({error.strerror}): set {VARIABLE} to another one"
-        raise DataError(problem, path=folder) from None
+    make_cache_folder()  # before the long training, not after it
     vectors = make()
     vectors.save(path)
     return vectors

@@ -19,12 +19,12 @@ from typing import Any
 import pytest
 
 from crfdeid.corpora import read_corpus
-from crfdeid.models import MODELS, load, tagger_class
+from crfdeid.models import MODELS, load_tagger, tagger_class
 from crfdeid.scoring import CATEGORIES, CAUSES
+from crfdeid.splits import Split
 from experiments.compare import main
 from experiments.folder import Folder, spans_jsonl
 from experiments.runs import predict_spans
-from experiments.splits import Split
 from experiments.store import Store
 
 SPLITS = ("train", "dev", "test")
@@ -167,7 +167,7 @@ def test_predictions_hold_spans_of_every_document_and_no_text(corpus_folder: Pat
 def test_a_saved_model_gives_the_predictions_that_were_written(corpus_folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "results"
     main(["--models", "crf", *corpus_options(corpus_folder), "--out", str(out)])
-    predictions = predict_spans(load(out / "models/crf/0"), Split.of(read_corpus(corpus_folder / "test.jsonl")))
+    predictions = predict_spans(load_tagger(out / "models/crf/0"), Split.of(read_corpus(corpus_folder / "test.jsonl")))
     assert spans_jsonl(predictions) == (out / "predictions/crf/0.jsonl").read_text("utf-8")
 
 

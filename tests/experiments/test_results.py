@@ -11,10 +11,10 @@ import pytest
 from crfdeid.documents import Document, Span
 from crfdeid.errors import UsageError
 from crfdeid.scoring import EntityError
+from crfdeid.splits import Split
 from experiments.examples import error_examples
 from experiments.results import describe_environment, describe_sweep, system_settings
 from experiments.runs import Plan, Run
-from experiments.splits import Split
 from experiments.systems import Cell, System
 
 

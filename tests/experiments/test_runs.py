@@ -10,9 +10,9 @@ import pytest
 
 from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError
+from crfdeid.splits import Corpus, Split
 from crfdeid.tagger import FitProgress
 from experiments.runs import Plan, predict_spans, run_cells, run_group, save_model, score
-from experiments.splits import Corpus, Split
 from experiments.systems import Cell, System
 
 MEMORY = System("memory", "memory")

@@ -8,9 +8,10 @@ from threading import Barrier
 import numpy as np
 import pytest
 
+from crfdeid.cache import cache_folder
 from crfdeid.errors import DataError
 from rnn.embeddings import cache
-from rnn.embeddings.cache import cache_folder, cached
+from rnn.embeddings.cache import cached
 from rnn.embeddings.cbow import CbowSettings
 from rnn.embeddings.vectors import WordVectors
 

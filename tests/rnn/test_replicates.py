@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import DataError, UsageError
-from crfdeid.models import create, load
+from crfdeid.models import create, load_tagger
 from crfdeid.scoring import count_tags
 from features.tokens import Sentence
 from rnn import ElmanSettings, ElmanTagger, JordanSettings, JordanTagger
@@ -124,7 +124,7 @@ def test_a_network_starts_from_given_vectors_and_keeps_them_where_asked(cls, set
     assert (after[seen] == before[seen]).all() == frozen
     tagger.save(tmp_path)
     words = [Sentence.from_words(["Dr", "never", "called"])]
-    np.testing.assert_array_equal(load(tmp_path).marginals(words)[0], tagger.marginals(words)[0])
+    np.testing.assert_array_equal(load_tagger(tmp_path).marginals(words)[0], tagger.marginals(words)[0])
 
 
 def test_vectors_for_a_model_without_any_are_refused():

@@ -8,7 +8,7 @@ import pytest
 
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import DataError, UsageError
-from crfdeid.models import load
+from crfdeid.models import load_tagger
 from features.tokens import Sentence
 from rnn import ElmanSettings, ElmanTagger, JordanSettings, JordanTagger
 
@@ -66,7 +66,7 @@ def test_deep_elman_networks_train_and_load(layers, tmp_path):
     tagger = ElmanTagger(ElmanSettings(layers=layers, **SMALL))
     tagger.fit(TRAIN, [])
     tagger.save(tmp_path)
-    loaded = load(tmp_path)
+    loaded = load_tagger(tmp_path)
     for a, b in zip(tagger.marginals([TRAIN[0].sentence]), loaded.marginals([TRAIN[0].sentence]), strict=True):
         np.testing.assert_array_equal(a, b)
 
@@ -124,7 +124,7 @@ def test_arrays_of_another_shape_are_refused(tmp_path):
     path = tmp_path / "model.json"
     path.write_text(path.read_text().replace('"hidden": 8', '"hidden": 9'))
     with pytest.raises(DataError, match="damaged"):
-        load(tmp_path)
+        load_tagger(tmp_path)
 
 
 def test_a_word_of_the_training_data_is_stored_only_when_it_has_a_vector(tmp_path):
