@@ -12,6 +12,7 @@ setup(
     long_description_content_type="text/markdown",
     license="MIT",
     python_requires=">=3.11",
+    entry_points={"console_scripts": ["crfdeid=crfdeid.cli:main"]},
     packages=find_packages(include=["crfdeid*", "features*", "rnn*", "experiments*"]),
     package_data={
         "crfdeid.corpora.synthetic": ["*.txt", "*.json"],
@@ -34,6 +35,7 @@ setup(
         "gensim>=4.4",
         "matplotlib>=3.9",
         "jinja2>=3.1",
+        "pyarrow>=17",
     ],
     extras_require={
         "test": [

@@ -5,12 +5,14 @@ from __future__ import annotations
 import argparse
 import contextlib
 import io
+import json
 import os
 import signal
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from threading import current_thread, main_thread
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from crfdeid.errors import DataError, UsageError
 
@@ -27,11 +29,11 @@ class Parser(argparse.ArgumentParser):
         raise UsageError(f"{message} (--help lists the options)")
 
 
-def run_command(work: Callable[[], object], *, interrupted: str, out_of_memory: str) -> int:
+def run_command(work: Callable[[], int | None], *, interrupted: str, out_of_memory: str) -> int:
     """Do a command's work; print what goes wrong as one line.
 
     Args:
-        work: all of it, reading the options included.
+        work: all of it, reading the options included; what it returns is the exit code, None for 0.
         interrupted: what to do after Ctrl-C, for the message.
         out_of_memory: what to do where memory runs out, for the message.
 
@@ -43,7 +45,7 @@ def run_command(work: Callable[[], object], *, interrupted: str, out_of_memory: 
         sys.stdout.reconfigure(errors="backslashreplace")  # A terminal without "±" shows \xb1.
     told = signal.signal(signal.SIGTERM, _end) if current_thread() is main_thread() else None
     try:
-        work()
+        code = work()
         if sys.stdout:
             sys.stdout.flush()
     except (DataError, UsageError) as problem:
@@ -61,7 +63,49 @@ def run_command(work: Callable[[], object], *, interrupted: str, out_of_memory: 
     finally:
         if told is not None:
             signal.signal(signal.SIGTERM, told)
-    return 0
+    return code or 0
+
+
+def file_path(text: str) -> Path:
+    """An option's value as the name of a file or a folder."""
+    if not text:
+        raise argparse.ArgumentTypeError("an empty name: give a file or a folder")
+    try:
+        text.encode("utf-8")  # The results name it.
+    except UnicodeEncodeError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not UTF-8: rename it, or give a path relative to it") from None
+    return Path(text)
+
+
+def whole_number(least: int) -> Callable[[str], int]:
+    """What reads an option's value as a whole number from ``least``."""
+
+    def count(text: str) -> int:
+        if not text.isdecimal() or int(text) < least:
+            raise argparse.ArgumentTypeError(f"'{text}' is not a whole number from {least}")
+        return int(text)
+
+    return count
+
+
+def positive_number(text: str) -> float:
+    """An option's value as a number above 0."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number above 0")
+    return value
+
+
+def json_value(text: str) -> Any:
+    """An option's value as a number, true, false or null as JSON spells them; anything else is a text."""
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return text
+    return text if isinstance(value, (dict, list)) else value
 
 
 def _fail(problem: str, code: int) -> int:

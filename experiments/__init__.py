@@ -3,9 +3,8 @@
 compare.py     python -m experiments.compare          options.py   its options
 report.py      python -m experiments.report: everything again from a results folder
 synthetic.py   python -m experiments.synthetic: notes of the synthetic corpus, printed
-commands.py    what the commands share: errors and exit codes
 
-splits.py      training, development and test parts   machine.py   device and cores
+machine.py     the device for training
 embeddings.py  the word vectors of an experiment      systems.py   what is compared, and the cells of work
 runs.py        cells trained, many side by side       store.py     finished cells, to go on with
 comparison.py  which differences hold                 results.py   an experiment as data: results.json

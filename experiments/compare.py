@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from crfdeid.commands import run_command
 from crfdeid.errors import UsageError
+from crfdeid.machine import cores
 from experiments import machine
 from experiments.options import SETTINGS, embedding_name, parse
 
@@ -32,8 +33,12 @@ if TYPE_CHECKING:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; the exit codes are those of `run_command`."""
+
+    def work() -> None:
+        compare(parse(argv))
+
     return run_command(
-        lambda: compare(parse(argv)),
+        work,
         interrupted="what is finished lies in the folder of --out; --resume goes on from there",
         out_of_memory="give --jobs 1, smaller networks or fewer documents",
     )
@@ -120,7 +125,7 @@ def _run(
 
 def _jobs(asked: int | None, cells: int, device: str) -> int:
     if device == machine.CPU:
-        return min(asked or machine.cores(), cells)
+        return min(asked or cores(), cells)
     if asked not in (None, 1):
         raise UsageError(f"--jobs {asked}: a GPU trains one group at a time; leave --jobs out, or give --device cpu")
     return 1

@@ -1,4 +1,4 @@
-"""The device and cores that models are trained on. Imports JAX only where a model computes with it."""
+"""The device that models are trained on. Imports JAX only where a model computes with it."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ import os
 from collections.abc import Iterable
 
 from crfdeid.errors import UsageError
+from crfdeid.machine import one_thread
 from crfdeid.models import MODELS
 
 DEVICES = ("auto", "cpu", "gpu")
 CPU = "cpu"
-# One thread for each model in training, in XLA and in BLAS: a sum taken by several threads can differ in its last
-# digit, so a number of threads that followed the number of jobs would let results depend on it.
-_THREADS = {"PJRT_NPROC": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 
 def choose_device(device: str, models: Iterable[str]) -> str:
@@ -28,7 +26,7 @@ def choose_device(device: str, models: Iterable[str]) -> str:
     Raises:
         UsageError: "gpu" where there is none, or where no model could use it.
     """
-    os.environ.update(_THREADS)
+    one_thread()
     uses_jax = any(not MODELS[name].startswith("crfdeid.") for name in models)
     if device == "gpu" and not uses_jax:
         raise UsageError("--device gpu: none of these models runs on a GPU")
@@ -42,8 +40,3 @@ def choose_device(device: str, models: Iterable[str]) -> str:
     if device == "gpu":
         raise UsageError("--device gpu: JAX finds no GPU here; install crfdeid[gpu], or leave --device out")
     return CPU
-
-
-def cores() -> int:
-    """How many cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

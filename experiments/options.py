@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from crfdeid.commands import Parser
+from crfdeid.commands import Parser, file_path, json_value, positive_number, whole_number
 from crfdeid.corpora import FORMATS
 from crfdeid.errors import UsageError
 from crfdeid.labels import TYPES
@@ -119,20 +118,22 @@ def _add_corpus(group: argparse._ArgumentGroup) -> None:
         "a fixed seed)",
         "test": "documents to score (default: those of the development set, and the results say so)",
     }.items():
-        group.add_argument(f"--{name}", type=_path, metavar="PATH", help=text)
+        group.add_argument(f"--{name}", type=file_path, metavar="PATH", help=text)
     group.add_argument("--format", choices=("auto", *FORMATS), help="their format (default: auto)")
     text = "the paper's seven subtypes, all types the corpus has, or one type for all (default: seven)"
     group.add_argument("--types", choices=TYPES, default="seven", help=text)
-    group.add_argument("--corpus-seed", type=_count_from(0), metavar="N", help="of the synthetic corpus (default: 0)")
+    group.add_argument("--corpus-seed", type=whole_number(0), metavar="N", help="of the synthetic corpus (default: 0)")
 
 
 def _add_settings(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--features", metavar="SET", help="the CRF's features: paper or strong")
     group.add_argument("--pos", metavar="NAME", help="part-of-speech tagger (English): textblob, nltk or none")
-    group.add_argument("--window", type=_count_from(0), metavar="N", help="words that a network sees at once")
-    group.add_argument("--hidden", type=_count_from(1), metavar="N", help="hidden units of a network")
-    group.add_argument("--epochs", type=_count_from(1), metavar="N", help="passes over the training documents, at most")
-    group.add_argument("--lr", type=_positive, metavar="X", help="learning rate")
+    group.add_argument("--window", type=whole_number(0), metavar="N", help="words that a network sees at once")
+    group.add_argument("--hidden", type=whole_number(1), metavar="N", help="hidden units of a network")
+    group.add_argument(
+        "--epochs", type=whole_number(1), metavar="N", help="passes over the training documents, at most"
+    )
+    group.add_argument("--lr", type=positive_number, metavar="X", help="learning rate")
 
 
 def _add_embeddings(group: argparse._ArgumentGroup) -> None:
@@ -143,9 +144,9 @@ def _add_embeddings(group: argparse._ArgumentGroup) -> None:
     )
     group.add_argument("--embeddings", type=_embeddings, default=["random"], metavar="NAMES|PATHS", help=text)
     text = "more text to train rnnlm and cbow on, beside the training documents: text files, or a corpus in any format"
-    group.add_argument("--unlabelled", type=_path, nargs="+", default=[], metavar="PATH", help=text)
+    group.add_argument("--unlabelled", type=file_path, nargs="+", default=[], metavar="PATH", help=text)
     text = f"generated notes to train them on, of the synthetic corpus (default: {UNLABELLED_NOTES})"
-    group.add_argument("--unlabelled-notes", type=_count_from(0), metavar="N", help=text)
+    group.add_argument("--unlabelled-notes", type=whole_number(0), metavar="N", help=text)
     text = "keep word vectors as they are while a network is trained"
     group.add_argument("--freeze-embeddings", action="store_true", default=None, help=text)
 
@@ -164,9 +165,9 @@ def _add_work(group: argparse._ArgumentGroup) -> None:
     text = "where networks are trained; auto takes a GPU where there is one (default: auto)"
     group.add_argument("--device", choices=DEVICES, default="auto", help=text)
     text = "models trained at the same time, which changes no result (default: one a core, on a GPU 1)"
-    group.add_argument("--jobs", type=_count_from(1), metavar="N", help=text)
+    group.add_argument("--jobs", type=whole_number(1), metavar="N", help=text)
     text = "new folder for the report, tables, plots, results.json, predictions and fitted models"
-    group.add_argument("--out", type=_path, metavar="DIR", help=text)
+    group.add_argument("--out", type=file_path, metavar="DIR", help=text)
     text = "go on with what an interrupted run of the same command left in --out"
     group.add_argument("--resume", action="store_true", help=text)
     text = "put the text of a real corpus, which is PHI, into the report"
@@ -210,29 +211,10 @@ def _fractions(text: str) -> list[float]:
 
 def _axis(text: str) -> tuple[str, list[Any]]:
     name, _, values = text.partition("=")
-    found = [_literal(value) for value in values.split(",")]
+    found = [json_value(value) for value in values.split(",")]
     if not name.isidentifier() or "" in found:
         raise argparse.ArgumentTypeError(f"'{text}' is no setting with values, such as window=7,9,11")
     return name, _without_repeats(found, text)
-
-
-def _literal(text: str) -> Any:
-    """A number, true, false or null as JSON spells them; anything else is a text."""
-    try:
-        value = json.loads(text)
-    except ValueError:
-        return text
-    return text if isinstance(value, (dict, list)) else value
-
-
-def _path(text: str) -> Path:
-    if not text:
-        raise argparse.ArgumentTypeError("an empty name: give a file or a folder")
-    try:
-        text.encode("utf-8")  # The results name it.
-    except UnicodeEncodeError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not UTF-8: rename it, or give a path relative to it") from None
-    return Path(text)
 
 
 def _seeds(text: str) -> list[int]:
@@ -253,22 +235,3 @@ def _without_repeats(values: list[_Value], text: str) -> list[_Value]:
     if len(set(values)) < len(values):
         raise argparse.ArgumentTypeError(f"'{text}' names one twice")
     return values
-
-
-def _count_from(least: int) -> Callable[[str], int]:
-    def count(text: str) -> int:
-        if not text.isdecimal() or int(text) < least:
-            raise argparse.ArgumentTypeError(f"'{text}' is not a whole number from {least}")
-        return int(text)
-
-    return count
-
-
-def _positive(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0 < value < float("inf"):
-        raise argparse.ArgumentTypeError(f"'{text}' is not a number above 0")
-    return value

@@ -1,0 +1,22 @@
+"""The cores of this machine, and how a process uses them."""
+
+from __future__ import annotations
+
+import os
+
+# XLA's threads and those of BLAS.
+_THREADS = {"PJRT_NPROC": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+
+
+def one_thread() -> None:
+    """Let this process, and those it starts, compute in one thread each; call it before NumPy or JAX compute.
+
+    A sum taken by several threads can differ in its last digit, so a number of threads that followed the number of
+    jobs would let results depend on it.
+    """
+    os.environ.update(_THREADS)
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,0 +1,53 @@
+"""The user's secret, and keys made from it: for surrogates, and for vocabularies that cannot be read."""
+
+from __future__ import annotations
+
+import hmac
+import os
+from pathlib import Path
+
+from crfdeid.errors import DataError, UsageError
+
+VARIABLE = "CRFDEID_SECRET"
+LEAST = 16
+"""The fewest bytes of a secret: what is shorter can be guessed."""
+
+
+def read_secret(path: Path | None = None) -> bytes:
+    """The secret from a file, else from the environment variable ``CRFDEID_SECRET``.
+
+    White space at either end is not part of it, so that a line end in a file does not matter.
+
+    Raises:
+        UsageError: there is none, or it is shorter than `LEAST` bytes.
+        DataError: the file cannot be read.
+    """
+    if path is None:
+        place, secret = VARIABLE, os.environb.get(VARIABLE.encode(), b"").strip()
+    else:
+        place = str(path)
+        try:
+            secret = path.read_bytes().strip()
+        except OSError as error:
+            problem = f"the secret cannot be read ({error.strerror}): give a file of {LEAST} random bytes or more"
+            raise DataError(problem, path=path) from None
+    if not secret and path is None:
+        raise UsageError(
+            f"a secret is needed: set {VARIABLE}, or name a file with --secret-file ('openssl rand -hex 32' makes one)"
+        )
+    if len(secret) < LEAST:
+        raise UsageError(f"the secret in {place} has {len(secret)} bytes: give {LEAST} or more")
+    return secret
+
+
+def derive(secret: bytes, purpose: str) -> bytes:
+    """A key of 32 bytes for one purpose: HMAC-SHA256 of the purpose under the secret.
+
+    Keys for different purposes say nothing about each other or about the secret (HKDF's expand step with one block,
+    RFC 5869, for a secret that is already random).
+
+    Example:
+        >>> derive(b"0123456789abcdef", "dates") == derive(b"0123456789abcdef", "names")
+        False
+    """
+    return hmac.digest(secret, purpose.encode(), "sha256")
