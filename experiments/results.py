@@ -16,9 +16,10 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from crfdeid.evaluation import REPAIR
 from crfdeid.splits import Corpus
 from experiments.folder import SCHEMA
-from experiments.runs import REPAIR, Plan, Run
+from experiments.runs import Plan, Run
 from experiments.systems import Cell, Point, System, make_tagger
 
 PACKAGES = (

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import multiprocessing
 import os
-import shutil
 import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,10 +17,11 @@ from pathlib import Path
 from threading import Thread, current_thread, main_thread
 from typing import TYPE_CHECKING, Any
 
-from crfdeid.bio import Repair, decode
-from crfdeid.documents import Document, Span
+from crfdeid.documents import Span
 from crfdeid.errors import DataError
-from crfdeid.scoring import EntityError, count_token_pairs, find_errors, score_entities, summarise, token_scores
+from crfdeid.evaluation import predict_spans, score
+from crfdeid.folders import write_folder
+from crfdeid.scoring import EntityError, find_errors, score_entities, summarise
 from crfdeid.splits import Corpus, Split
 from crfdeid.tagger import FitProgress, Tagger
 from experiments.systems import Cell, make_tagger
@@ -29,7 +29,6 @@ from experiments.systems import Cell, make_tagger
 if TYPE_CHECKING:
     from rnn.embeddings import WordVectors
 
-REPAIR: Repair = "begin"
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 OnProgress = Callable[[Cell, FitProgress], None]
@@ -113,7 +112,7 @@ def _evaluate(cell: Cell, tagger: Tagger, corpus: Corpus, plan: Plan, record: di
     predictions = predict_spans(tagger, corpus.scored)
     seconds = time.perf_counter() - started
     if plan.models_folder is not None and cell.is_plain:
-        save_model(tagger, plan.models_folder / cell.system.name / cell.name)
+        write_folder(plan.models_folder / cell.system.name / cell.name, tagger.save)
     gold = corpus.scored.documents
     scores = score(gold, predictions)
     errors = tuple(find_errors(gold, predictions, known_words=corpus.part(cell.fraction).words))
@@ -133,46 +132,6 @@ def _evaluate(cell: Cell, tagger: Tagger, corpus: Corpus, plan: Plan, record: di
 
 def _dev_f1(tagger: Tagger, dev: Split) -> float:
     return score_entities(dev.documents, predict_spans(tagger, dev), match="strict").micro.f1
-
-
-def predict_spans(tagger: Tagger, split: Split) -> dict[str, list[Span]]:
-    """The spans a tagger finds in each document, by document id; invalid tags are read by the policy `REPAIR`."""
-    tags = iter(tagger.predict([labelled.sentence for labelled in split.sentences]))
-    found = {}
-    for document, encoded in zip(split.documents, split.encoded, strict=True):
-        spans = (decode(labelled.sentence, next(tags), REPAIR) for labelled in encoded.sentences)
-        found[document.id] = [span for sentence_spans in spans for span in sentence_spans]
-    return found
-
-
-def score(gold: Sequence[Document], predictions: Mapping[str, Sequence[Span]]) -> dict[str, Any]:
-    """All four scores of a set of predictions, as plain data; fractions, not per cent."""
-    tokens = count_token_pairs(gold, predictions)
-    scores = {
-        "entity_strict": score_entities(gold, predictions, match="strict"),
-        "entity_relaxed": score_entities(gold, predictions, match="relaxed"),
-        "token": token_scores(tokens),
-        "token_binary": token_scores(tokens, binary=True),
-    }
-    return {name: found.to_dict() for name, found in scores.items()}
-
-
-def save_model(tagger: Tagger, folder: Path) -> None:
-    """Save a fitted model so that a folder of the final name is always whole.
-
-    Raises:
-        DataError: it cannot be written.
-    """
-    partial = folder.with_name(f".{folder.name}.partial")
-    try:
-        for left_over in (partial, folder):  # of a run that was ended while it wrote
-            if left_over.exists():
-                shutil.rmtree(left_over)
-        partial.mkdir(mode=0o700, parents=True)
-        tagger.save(partial)
-        partial.replace(folder)
-    except OSError as error:
-        raise DataError(f"the model cannot be saved: {error.strerror}", path=folder) from None
 
 
 def run_cells(

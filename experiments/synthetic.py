@@ -1,4 +1,4 @@
-"""Prints notes of the synthetic corpus with their PHI marked, and its counts: python -m experiments.synthetic."""
+"""Prints notes of the synthetic corpus with their PHI marked, and its counts; writes the corpus to files."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 
+from crfdeid.commands import Parser, file_path, run_command, whole_number
+from crfdeid.corpora import write_corpus
 from crfdeid.corpora.synthetic import PROFILES, Splits, generate
 from crfdeid.documents import Document
+from crfdeid.folders import require_new
 
 
 def marked(document: Document) -> str:
@@ -39,17 +42,36 @@ def counts(corpus: Splits) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print what was asked for; the exit code."""
-    parser = argparse.ArgumentParser(prog="python -m experiments.synthetic", description=__doc__)
+    """Run the command; the exit codes are those of `run_command`."""
+
+    def work() -> None:
+        _show(_parser().parse_args(arguments))
+
+    return run_command(work, interrupted="start it again", out_of_memory="choose --profile default")
+
+
+def _parser() -> Parser:
+    parser = Parser(prog="python -m experiments.synthetic", description=__doc__, allow_abbrev=False)
     parser.add_argument("--profile", choices=list(PROFILES), default="default", help="which corpus (default: default)")
-    parser.add_argument("--seed", type=int, default=0, help="seed of every choice in it (default: 0)")
-    parser.add_argument("--notes", type=int, default=0, help="how many training notes to print (default: 0)")
-    options = parser.parse_args(arguments)
+    text = "seed of every choice in it (default: 0)"
+    parser.add_argument("--seed", type=whole_number(0), default=0, metavar="N", help=text)
+    text = "how many training notes to print (default: 0)"
+    parser.add_argument("--notes", type=whole_number(0), default=0, metavar="N", help=text)
+    text = "new folder for the notes in brat's format, as train/, dev/ and test/"
+    parser.add_argument("--out", type=file_path, metavar="DIR", help=text)
+    return parser
+
+
+def _show(options: argparse.Namespace) -> None:
+    if options.out is not None:
+        require_new(options.out)
     corpus = generate(options.profile, seed=options.seed)
     for document in corpus.train[: options.notes]:
         print(f"===== {document.id} =====\n{marked(document)}")
     print(counts(corpus))
-    return 0
+    if options.out is not None:
+        for name, documents in corpus._asdict().items():
+            write_corpus(documents, options.out / name, format="brat")
 
 
 if __name__ == "__main__":

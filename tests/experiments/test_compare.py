@@ -19,12 +19,12 @@ from typing import Any
 import pytest
 
 from crfdeid.corpora import read_corpus
+from crfdeid.evaluation import predict_spans
 from crfdeid.models import MODELS, load_tagger, tagger_class
 from crfdeid.scoring import CATEGORIES, CAUSES
 from crfdeid.splits import Split
 from experiments.compare import main
 from experiments.folder import Folder, spans_jsonl
-from experiments.runs import predict_spans
 from experiments.store import Store
 
 SPLITS = ("train", "dev", "test")

@@ -10,9 +10,11 @@ import pytest
 
 from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError
+from crfdeid.evaluation import predict_spans, score
+from crfdeid.folders import write_folder
 from crfdeid.splits import Corpus, Split
 from crfdeid.tagger import FitProgress
-from experiments.runs import Plan, predict_spans, run_cells, run_group, save_model, score
+from experiments.runs import Plan, run_cells, run_group
 from experiments.systems import Cell, System
 
 MEMORY = System("memory", "memory")
@@ -143,7 +145,7 @@ def test_a_model_that_cannot_be_saved_leaves_no_folder_of_the_final_name(tmp_pat
             raise OSError(28, "No space left on device")
 
     with pytest.raises(DataError, match="No space left on device"):
-        save_model(Broken(), tmp_path / "models" / "crf" / "0")
+        write_folder(tmp_path / "models" / "crf" / "0", Broken().save)
     assert not (tmp_path / "models" / "crf" / "0").exists()
 
 
@@ -152,5 +154,5 @@ def test_a_model_is_saved_over_what_an_ended_run_left(memory_model: Any, tmp_pat
     for left_over in (folder, folder.with_name(".0.partial")):
         left_over.mkdir(parents=True)
         (left_over / "half").write_text("", "utf-8")
-    save_model(memory_model(), folder)
+    write_folder(folder, memory_model().save)
     assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["model.json"]

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from crfdeid.corpora import read_corpus
+from crfdeid.corpora.synthetic import generate
 from experiments.synthetic import main
 
 
@@ -17,9 +19,16 @@ def test_notes_are_printed_with_their_phi_marked_and_counted(capsys):
 
 
 def test_an_unknown_profile_exits_with_2(capsys):
-    with pytest.raises(SystemExit, match="2"):
-        main(["--profile", "none"])
+    assert main(["--profile", "none"]) == 2
     assert "invalid choice" in capsys.readouterr().err
+
+
+def test_the_corpus_is_written_as_brat(tmp_path, capsys):
+    assert main(["--seed", "7", "--out", str(tmp_path / "notes")]) == 0
+    written = {name: read_corpus(tmp_path / "notes" / name) for name in ("train", "dev", "test")}
+    assert written == {name: list(part) for name, part in generate("default", seed=7)._asdict().items()}
+    assert main(["--out", str(tmp_path / "notes")]) == 2
+    assert "not an empty folder" in capsys.readouterr().err
 
 
 def test_the_documentation_shows_what_the_command_prints(capsys):

@@ -1,0 +1,48 @@
+"""The secret: where it is read from, and the keys made of it."""
+
+import hashlib
+import hmac
+from pathlib import Path
+
+import pytest
+
+from crfdeid.errors import DataError, UsageError
+from crfdeid.secrets import VARIABLE, derive, read_secret
+
+SECRET = b"0123456789abcdef"
+
+
+def test_a_file_goes_before_the_environment_and_its_line_end_does_not_matter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VARIABLE, "another secret of 30 characters")
+    path = tmp_path / "secret"
+    path.write_bytes(SECRET + b"\r\n")
+    assert read_secret(path) == SECRET
+    assert read_secret() == b"another secret of 30 characters"
+
+
+def test_without_a_secret_the_error_says_how_to_make_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(VARIABLE, raising=False)
+    with pytest.raises(UsageError, match=f"set {VARIABLE}, or name a file with --secret-file .*openssl rand"):
+        read_secret()
+
+
+def test_a_short_secret_is_refused_without_being_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "secret"
+    path.write_bytes(b"hunter2\n")
+    with pytest.raises(UsageError, match="has 7 bytes: give 16 or more") as caught:
+        read_secret(path)
+    assert "hunter2" not in str(caught.value)
+    monkeypatch.setenv(VARIABLE, "short")
+    with pytest.raises(UsageError, match=f"{VARIABLE} has 5 bytes"):
+        read_secret()
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="secret cannot be read"):
+        read_secret(tmp_path / "missing")
+
+
+def test_keys_are_hmac_sha256_of_their_purpose() -> None:
+    assert derive(SECRET, "dates") == hmac.new(SECRET, b"dates", hashlib.sha256).digest()
