@@ -1,0 +1,54 @@
+"""Write notes again without their PHI: as labels, numbered labels, masks, surrogates, or not at all."""
+
+from __future__ import annotations
+
+import argparse
+
+HOW = ("label", "numbered", "mask", "surrogate", "remove")
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The options of ``crfdeid redact``."""
+    from crfdeid.commands import file_path  # noqa: PLC0415
+    from crfdeid.notes.command import add_options as add_common  # noqa: PLC0415
+
+    add_common(parser)
+    text = "[PATIENT], [PATIENT-1], ***, an invented name, or nothing (default: label)"
+    parser.add_argument("--how", choices=HOW, default="label", help=text)
+    text = "with --how surrogate: a file with the secret (default: the environment variable CRFDEID_SECRET)"
+    parser.add_argument("--secret-file", type=file_path, metavar="FILE", help=text)
+    text = "with --how surrogate: language and country of what is invented (default: en_US)"
+    parser.add_argument("--locale", default="en_US", help=text)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Hide the PHI of every note.
+
+    Returns:
+        0, or 1 where a note failed.
+    """
+    from crfdeid.errors import UsageError  # noqa: PLC0415
+    from crfdeid.machine import one_thread  # noqa: PLC0415
+    from crfdeid.notes import command, sources  # noqa: PLC0415
+    from crfdeid.notes.pipeline import Plan  # noqa: PLC0415
+    from crfdeid.secrets import derive, read_secret  # noqa: PLC0415
+
+    one_thread()
+    if options.secret_file is not None and options.how != "surrogate":
+        raise UsageError("--secret-file is for --how surrogate: leave it out")
+    secret = read_secret(options.secret_file) if options.how == "surrogate" else None
+    work = command.redaction(options, how=options.how, secret=secret, locale=options.locale)
+    if options.input == command.STDIN:
+        command.write_stdout(command.run_stdin(options, work).text)
+        return 0
+    columns = command.columns_of(options)
+    plan = Plan(lambda file: [file.name], lambda file, target: sources.writer(file, target, columns), columns)
+    settings = {
+        "command": "redact",
+        "how": options.how,
+        "locale": options.locale,
+        # Four digits tell one secret from another, and are too few to try guesses on.
+        "secret": None if secret is None else derive(secret, "resume").hex()[:4],
+        **command.model_settings(options),
+    }
+    return command.run_folder(options, command.Task("redacting", work, plan, settings))

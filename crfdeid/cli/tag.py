@@ -1,0 +1,48 @@
+"""Find PHI in notes and write it down, for people to look at or for `crfdeid score`."""
+
+from __future__ import annotations
+
+import argparse
+
+FORMATS = ("brat", "jsonl", "i2b2-2014", "conll")
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The options of ``crfdeid tag``."""
+    from crfdeid.notes.command import add_options as add_common  # noqa: PLC0415
+
+    add_common(parser)
+    text = "what to write (default: jsonl); the others than jsonl are for .txt files"
+    parser.add_argument("--format", choices=FORMATS, default="jsonl", help=text)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Find the PHI of every note.
+
+    Returns:
+        0, or 1 where a note failed.
+    """
+    from crfdeid.errors import UsageError  # noqa: PLC0415
+    from crfdeid.machine import one_thread  # noqa: PLC0415
+    from crfdeid.notes import command, tagged  # noqa: PLC0415
+    from crfdeid.notes.pipeline import Plan  # noqa: PLC0415
+    from crfdeid.notes.records import NoteFile  # noqa: PLC0415
+
+    one_thread()
+    work = command.redaction(options)
+    if options.input == command.STDIN:
+        if options.format != "jsonl":
+            raise UsageError(f"--format {options.format}: one note from standard input is written as jsonl")
+        command.write_stdout(tagged.to_line(command.run_stdin(options, work)))
+        return 0
+
+    def targets(file: NoteFile) -> list[str]:
+        if options.format != "jsonl" and file.path.suffix.lower() != ".txt":
+            raise UsageError(f"--format {options.format} is for .txt files: write {file.name} with --format jsonl")
+        return tagged.target_names(file, options.format)
+
+    plan = Plan(
+        targets, lambda file, target: tagged.tag_writer(file, target, options.format), command.columns_of(options)
+    )
+    settings = {"command": "tag", "format": options.format, **command.model_settings(options)}
+    return command.run_folder(options, command.Task("tagging", work, plan, settings))

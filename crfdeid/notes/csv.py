@@ -1,0 +1,176 @@
+"""CSV and TSV: a header, and the note in one column. Everything but that field is passed on to the byte.
+
+The fields are parted by a comma, a semicolon, a tab or a bar: the first of these with which the header has the text
+column. A field that holds one of them, a line end or a quote stands in double quotes, with quotes within doubled
+(RFC 4180). A file that breaks this rule is refused as a whole, for nobody can tell where its rows begin.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import IO, NamedTuple
+
+from crfdeid.documents import Document
+from crfdeid.errors import DataError
+from crfdeid.notes.records import Columns, Failure, Note, NoteFile, Row, make_note
+from crfdeid.notes.text import MARK
+
+_DELIMITERS = (",", ";", "\t", "|")
+
+
+class Around(NamedTuple):
+    """A row without the field of its note."""
+
+    before: str
+    field: str
+    after: str
+    delimiter: str
+
+
+class _Places(NamedTuple):
+    """Where the columns are; None for those not asked for."""
+
+    text: int
+    id: int | None
+    patient: int | None
+
+
+def read(file: NoteFile, columns: Columns) -> Iterator[Row]:
+    """The rows of a file; the header is one without a note, and rows are counted from the one after it.
+
+    Raises:
+        DataError: the file cannot be read, has no such column, or its quotes are wrong.
+    """
+    csv.field_size_limit(sys.maxsize)  # Else a field ends at 131,072 characters; csv keeps one limit for everybody.
+    lines = None
+    try:
+        with file.path.open("rb") as stream:
+            delimiter, header = _header(stream, file, columns)
+            places = _places(header, columns, file)
+            lines = _Lines(stream)
+            for number, fields in enumerate(csv.reader(lines, delimiter=delimiter, strict=True)):
+                raw = lines.take()
+                around = Around(raw, "", "", delimiter)
+                content = None
+                if fields and number:
+                    content = _content(file, number, raw, fields, places, len(header))
+                    if isinstance(content, Note):
+                        around = _part(raw, places.text, delimiter)
+                yield Row(content, number, lines.position, around)
+    except csv.Error:
+        problem = (
+            "a double quote or carriage return in the wrong place, or a quoted field that never ends: see RFC 4180"
+        )
+        raise DataError(problem, path=file.path, line=lines.number if lines else 1) from None
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror}", path=file.path) from None
+
+
+class _Lines:
+    """The lines of a file, and those that the record at hand is made of.
+
+    What is not UTF-8 comes as lone surrogates, so that the other rows can still be read.
+    """
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        stream.seek(0)
+        self._stream = stream
+        self._taken: list[str] = []
+        self.position = self.number = 0
+
+    def __iter__(self) -> _Lines:
+        return self
+
+    def __next__(self) -> str:
+        line = next(self._stream)
+        text = line.decode("utf-8", errors="surrogateescape")
+        self._taken.append(text)
+        self.position += len(line)
+        self.number += 1
+        return text.removeprefix(MARK) if self.number == 1 else text
+
+    def take(self) -> str:
+        """The record as it stands in the file."""
+        raw = "".join(self._taken)
+        self._taken.clear()
+        return raw
+
+
+def _header(stream: IO[bytes], file: NoteFile, columns: Columns) -> tuple[str, Sequence[str]]:
+    for delimiter in _DELIMITERS:
+        header = next(csv.reader(_Lines(stream), delimiter=delimiter, strict=True), [])
+        if columns.text in header:
+            return delimiter, header
+    problem = f"the first line names no column '{columns.text}': name it with --text-column"
+    raise DataError(problem, path=file.path)
+
+
+def _places(header: Sequence[str], columns: Columns, file: NoteFile) -> _Places:
+    found: list[int | None] = []
+    for name in (columns.text, columns.id, columns.patient):
+        if name is not None and header.count(name) != 1:
+            problem = f"the first line names the column '{name}' {header.count(name)} times: it is needed once"
+            raise DataError(problem, path=file.path)
+        found.append(None if name is None else header.index(name))
+    text, named, whose = found
+    return _Places(text or 0, named, whose)
+
+
+def _content(
+    file: NoteFile, number: int, raw: str, fields: Sequence[str], places: _Places, width: int
+) -> Note | Failure | None:
+    try:
+        raw.encode("utf-8")
+    except UnicodeEncodeError:
+        return Failure("not UTF-8: convert the file to UTF-8")
+    if len(fields) != width:
+        problem = f"{len(fields)} fields where the header has {width}: put texts that hold the delimiter in quotes"
+        return Failure(problem)
+    named, whose = (None if place is None else fields[place] for place in (places.id, places.patient))
+    return make_note(file, number, fields[places.text], named, whose)
+
+
+def _part(raw: str, column: int, delimiter: str) -> Around:
+    """A record in three: up to a field, the field as it is spelled, and the rest."""
+    field = re.compile(rf'"[^"]*+(?:""[^"]*+)*+"|[^{re.escape(delimiter)}\r\n]*+')
+    start = end = -1
+    for _ in range(column + 1):
+        start = end + 1
+        found = field.match(raw, start)
+        end = found.end() if found else start
+    return Around(raw[:start], raw[start:end], raw[end:], delimiter)
+
+
+def writer(file: NoteFile, target: Path, columns: Columns) -> CsvWriter:
+    """What writes the rows with new texts."""
+    return CsvWriter(target)
+
+
+class CsvWriter:
+    """Writes rows; a text stands in quotes where it did before, and where it must."""
+
+    def __init__(self, target: Path) -> None:
+        self._stream = target.open("wb")
+
+    def write(self, row: Row, document: Document | None) -> None:
+        """Write a row."""
+        before, field, after, delimiter = row.around
+        if document is not None and isinstance(row.content, Note) and document.text != row.content.text:
+            field = _spelled(document.text, delimiter, quoted=field.startswith('"'))
+        # Only a header or a blank line can hold what is no UTF-8.
+        self._stream.write(f"{before}{field}{after}".encode("utf-8", errors="surrogateescape"))
+
+    def close(self) -> None:
+        """Finish the file."""
+        self._stream.close()
+
+
+def _spelled(text: str, delimiter: str, *, quoted: bool) -> str:
+    # An empty text is quoted: in a file with one column it would make a blank line, which readers skip.
+    if quoted or not text or any(mark in text for mark in (delimiter, '"', "\r", "\n")):
+        return '"' + text.replace('"', '""') + '"'
+    return text

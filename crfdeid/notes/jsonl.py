@@ -1,0 +1,137 @@
+"""JSON Lines: one object a line, the note under one key. Everything but that value is passed on to the byte."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from crfdeid.documents import Document
+from crfdeid.errors import DataError
+from crfdeid.notes.records import Columns, Failure, NoteFile, Row, make_note
+from crfdeid.notes.text import MARK
+
+_DECODER = json.JSONDecoder()
+_SPACE = re.compile(r"[ \t\r\n]*+")
+_NOT_JSON = Failure("not valid JSON: each line is one whole object")
+
+
+class Around(NamedTuple):
+    """A line without the value of its note."""
+
+    before: str
+    after: str
+    ascii: bool
+
+
+class _Member(NamedTuple):
+    """One value of an object, and where it stands in the line."""
+
+    value: Any
+    start: int
+    end: int
+
+
+def read(file: NoteFile, columns: Columns) -> Iterator[Row]:
+    """The rows of a file: its lines.
+
+    Raises:
+        DataError: the file cannot be read.
+    """
+    position = 0
+    try:
+        with file.path.open("rb") as stream:
+            for number, line in enumerate(stream, start=1):
+                position += len(line)
+                yield _row(line, file, columns, number, position)
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror}", path=file.path) from None
+
+
+def _row(line: bytes, file: NoteFile, columns: Columns, number: int, position: int) -> Row:
+    try:
+        text = line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        problem = Failure(f"not UTF-8 at byte {error.start} of the line: convert the file to UTF-8")
+        return Row(problem, number, position, None)
+    body = text.removeprefix(MARK) if number == 1 else text
+    if not body.strip(" \t\r\n"):
+        return Row(None, number, position, Around(text, "", True))
+    members = _members(body)
+    if isinstance(members, Failure):
+        return Row(members, number, position, None)
+    if columns.text not in members:
+        return Row(Failure(f"no '{columns.text}': name the text with --text-column"), number, position, None)
+    found = members[columns.text]
+    named, whose = (members[name].value if name in members else None for name in (columns.id, columns.patient))
+    note = make_note(file, number, found.value, named, whose)
+    if note is None:
+        return Row(None, number, position, Around(text, "", True))
+    shift = len(text) - len(body)
+    value = body[found.start : found.end]
+    around = Around(text[: found.start + shift], text[found.end + shift :], value.isascii())
+    return Row(note, number, position, around)
+
+
+def _members(line: str) -> dict[str, _Member] | Failure:
+    """The values of a line's object. A key that is there twice is refused: one of its values would be passed over."""
+    found: dict[str, _Member] = {}
+    try:
+        place = _mark(line, 0, "{")
+        while True:
+            if not found and line.startswith("}", place):
+                break
+            name, place = _DECODER.raw_decode(line, place)
+            if not isinstance(name, str):
+                return _NOT_JSON
+            start = _mark(line, _skip(line, place), ":")
+            value, end = _DECODER.raw_decode(line, start)
+            if name in found:
+                return Failure("a key that stands twice in the object: remove one of the two")
+            found[name] = _Member(value, start, end)
+            place = _skip(line, end)
+            if not line.startswith(",", place):
+                break
+            place = _skip(line, place + 1)
+        if _mark(line, place, "}") != len(line):
+            return _NOT_JSON
+    except (ValueError, RecursionError):
+        return _NOT_JSON
+    return found
+
+
+def _skip(line: str, place: int) -> int:
+    found = _SPACE.match(line, place)
+    return found.end() if found else place
+
+
+def _mark(line: str, place: int, mark: str) -> int:
+    """Where what follows a mark begins."""
+    place = _skip(line, place)
+    if not line.startswith(mark, place):
+        raise ValueError(mark)
+    return _skip(line, place + 1)
+
+
+def writer(file: NoteFile, target: Path, columns: Columns) -> JsonlWriter:
+    """What writes the lines with new texts."""
+    return JsonlWriter(target)
+
+
+class JsonlWriter:
+    """Writes lines; a text that was spelled in ASCII is spelled so again."""
+
+    def __init__(self, target: Path) -> None:
+        self._stream = target.open("wb")
+
+    def write(self, row: Row, document: Document | None) -> None:
+        """Write a line."""
+        around: Around = row.around
+        value = "" if document is None else json.dumps(document.text, ensure_ascii=around.ascii)
+        self._stream.write(f"{around.before}{value}{around.after}".encode())
+
+    def close(self) -> None:
+        """Finish the file."""
+        self._stream.close()

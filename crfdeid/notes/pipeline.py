@@ -1,0 +1,181 @@
+"""From files of notes to files of results: read, work, write, one file after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from crfdeid.documents import Document
+from crfdeid.errors import DataError
+from crfdeid.notes.output import OutputFolder
+from crfdeid.notes.pools import Pool
+from crfdeid.notes.records import Columns, Failure, Kind, Note, NoteFile, Row, Writer
+from crfdeid.notes.sources import kind_of
+from crfdeid.notes.work import Result
+
+# Notes are handed over together, up to so many characters and rows: enough to keep a network busy.
+_BATCH_CHARACTERS = 1 << 16
+_BATCH_ROWS = 256
+
+
+class _Event(NamedTuple):
+    """Something read: a row of a file, why a file cannot be read on, or (None) its end."""
+
+    file: NoteFile
+    item: Row | Failure | None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How files are written.
+
+    Args:
+        targets: the names of the files written for an input file.
+        writer: what writes the rows of an input file to the first of them, and to the others beside it.
+        columns: which columns mean something.
+    """
+
+    targets: Callable[[NoteFile], list[str]]
+    writer: Callable[[NoteFile, Path], Writer]
+    columns: Columns
+
+
+def process(
+    files: Iterable[NoteFile | Failure],
+    plan: Plan,
+    pool: Pool,
+    output: OutputFolder,
+    *,
+    on_failure: Callable[[Failure], None],
+    on_progress: Callable[[int], None] = lambda size: None,
+) -> int:
+    """Do every file that is not finished yet.
+
+    A note that fails has no output; the rest of its file is written. A file that cannot be read to its end has none.
+
+    Args:
+        files: the input, in the order of the work.
+        plan: how it is written.
+        pool: what works on the notes.
+        output: where to.
+        on_failure: called for each note and file that failed.
+        on_progress: called with the bytes of the input that are done.
+
+    Returns:
+        The number of notes with a result.
+
+    Raises:
+        DataError: the output cannot be written.
+    """
+    done = 0
+    notes = 0
+    target = _Target(plan, output, on_failure)
+    for file, item, document in _results(_events(files, plan, output, on_failure), pool):
+        match item:
+            case None:
+                target.end(file)
+                done += file.size
+                on_progress(done)
+            case Failure():
+                target.fail(file, item)
+            case Row():
+                notes += isinstance(document, Document)
+                target.write(file, item, document)
+                on_progress(done + item.position)
+    return notes
+
+
+def _events(
+    files: Iterable[NoteFile | Failure], plan: Plan, output: OutputFolder, on_failure: Callable[[Failure], None]
+) -> Iterator[_Event]:
+    for file in files:
+        if isinstance(file, Failure):
+            on_failure(file)
+            continue
+        kind: Kind | None = kind_of(file)
+        if kind is None:
+            continue
+        if not output.is_finished(file):
+            try:
+                for row in kind.read(file, plan.columns):
+                    yield _Event(file, row)
+            except DataError as problem:
+                yield _Event(file, Failure(problem.problem))
+        yield _Event(file, None)
+
+
+def _results(events: Iterable[_Event], pool: Pool) -> Iterator[tuple[NoteFile, Row | Failure | None, Result | None]]:
+    for batch, results in pool.results(_batches(events), _notes):
+        answers = iter(results)
+        for file, item in batch:
+            has_note = isinstance(item, Row) and isinstance(item.content, Note)
+            yield file, item, next(answers) if has_note else None
+
+
+def _notes(batch: list[_Event]) -> list[Note]:
+    return [item.content for _, item in batch if isinstance(item, Row) and isinstance(item.content, Note)]
+
+
+def _batches(events: Iterable[_Event]) -> Iterator[list[_Event]]:
+    batch: list[_Event] = []
+    characters = 0
+    for event in events:
+        batch.append(event)
+        content = event.item.content if isinstance(event.item, Row) else None
+        characters += len(content.text) if isinstance(content, Note) else 0
+        if characters >= _BATCH_CHARACTERS or len(batch) >= _BATCH_ROWS:
+            yield batch
+            batch, characters = [], 0
+    yield batch
+
+
+class _Target:
+    """The output of the input file at hand."""
+
+    def __init__(self, plan: Plan, output: OutputFolder, on_failure: Callable[[Failure], None]) -> None:
+        self._plan, self._output, self._on_failure = plan, output, on_failure
+        self._writer: Writer | None = None
+        self._failed = False
+
+    def write(self, file: NoteFile, row: Row, result: Result | None) -> None:
+        """Write a row with its result, or list why there is none."""
+        failure = row.content if isinstance(row.content, Failure) else result
+        if self._failed:
+            return
+        if not isinstance(failure, Failure):
+            try:
+                self._open(file).write(row, failure)
+                return
+            except DataError as problem:  # The format cannot hold it.
+                failure = Failure(problem.problem, offset=problem.offset)
+        if row.number is None:
+            self.fail(file, failure)
+        else:
+            self._open(file)
+            failure = failure._replace(file=file.name, row=row.number)
+            self._output.failed(file, failure)
+            self._on_failure(failure)
+
+    def fail(self, file: NoteFile, failure: Failure) -> None:
+        """Give a file up."""
+        self._failed = True
+        self._on_failure(failure._replace(file=file.name))
+
+    def end(self, file: NoteFile) -> None:
+        """Make a file's output final, unless it failed or was there already."""
+        if self._writer is None and not self._failed and not self._output.is_finished(file):
+            self._open(file)
+        if self._writer is not None:
+            self._writer.close()
+            if self._failed:
+                self._output.drop()
+            else:
+                self._output.keep(file, self._plan.targets(file))
+        self._writer, self._failed = None, False
+
+    def _open(self, file: NoteFile) -> Writer:
+        if self._writer is None:
+            self._writer = self._plan.writer(file, self._output.place(self._plan.targets(file)[0]))
+        return self._writer

@@ -1,0 +1,150 @@
+"""What passes between reading and writing: files of notes, their rows, the notes in them, and what failed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+from crfdeid.documents import Document
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The columns (keys, in JSON Lines) that mean something; all others are passed on untouched.
+
+    Args:
+        text: where the note is.
+        id: where its name is; None names notes ``FILE:ROW``.
+        patient: whose it is; None looks at folders (`NoteFile.patient`).
+    """
+
+    text: str = "text"
+    id: str | None = None
+    patient: str | None = None
+
+
+class NoteFile(NamedTuple):
+    """A file that holds notes.
+
+    Attributes:
+        path: where it is.
+        name: its name below the input folder, with forward slashes; the output has the same.
+        size: its bytes.
+        patient: the first-level subfolder of the input that it is in; None where it is in none.
+    """
+
+    path: Path
+    name: str
+    size: int
+    patient: str | None = None
+
+
+class Note(NamedTuple):
+    """A text to work on, its name, and the name of the patient it is about."""
+
+    id: str
+    text: str
+    patient: str
+
+
+class Failure(NamedTuple):
+    """Why there is no output for a note, or for a whole file: never any text of it.
+
+    Attributes:
+        reason: what is wrong and what to do.
+        file: the file's name below the input.
+        row: the row, from 1 (in JSON Lines the line); None for a whole file.
+        offset: the code point in the note, from 0; None where there is none to name.
+    """
+
+    reason: str
+    file: str = ""
+    row: int | None = None
+    offset: int | None = None
+
+    def __str__(self) -> str:
+        place = self.file
+        place += "" if self.row is None else f", row {self.row}"
+        place += "" if self.offset is None else f", offset {self.offset}"
+        return f"{place}: {self.reason}"
+
+
+class Row(NamedTuple):
+    """One row of a file.
+
+    Attributes:
+        content: its note; why it cannot be read; or None where it holds no note (a header, a blank line, a null).
+        number: its number, from 1; None where the whole file is one note.
+        position: how many bytes of the file are read so far, about.
+        around: what the file's writer needs to write it again.
+    """
+
+    content: Note | Failure | None
+    number: int | None
+    position: int
+    around: Any
+
+
+class Writer(Protocol):
+    """Writes the rows of one file, in order; rows that failed are left out."""
+
+    def write(self, row: Row, document: Document | None) -> None:
+        """Write a row with the result for its note; None where it holds no note."""
+        ...
+
+    def close(self) -> None:
+        """Finish the file."""
+        ...
+
+
+class Kind(Protocol):
+    """What each kind of file has: a module with these two functions."""
+
+    def read(self, file: NoteFile, columns: Columns) -> Iterator[Row]:
+        """The rows of a file, one after the other.
+
+        Raises:
+            DataError: the file as a whole cannot be read.
+        """
+        ...
+
+    def writer(self, file: NoteFile, target: Path, columns: Columns) -> Writer:
+        """What writes such a file again to ``target``, with other texts."""
+        ...
+
+
+def make_note(file: NoteFile, number: int, text: Any, id: Any, patient: Any) -> Note | Failure | None:
+    """The note of a row from the values in its columns; None where the text is null.
+
+    A patient or id that is null or empty counts as not given: such a note has a patient of its own.
+    """
+    if text is None:
+        return None
+    if not isinstance(text, str):
+        return Failure("the text column does not hold text: name the right one with --text-column")
+    named = _name(id)
+    whose = _name(patient)
+    if isinstance(named, Failure) or isinstance(whose, Failure):
+        return Failure("the id or patient column holds neither text nor a number, or a lone surrogate: correct it")
+    name = named or f"{file.name}:{number}"
+    return surrogate(text) or Note(name, text, whose or file.patient or name)
+
+
+def surrogate(text: str) -> Failure | None:
+    """The failure of a text with half of a surrogate pair, which JSON can spell, but which is no character."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as problem:
+        reason = f"a lone surrogate ({text[problem.start]!r}), which is no Unicode character: remove or replace it"
+        return Failure(reason, offset=problem.start)
+    return None
+
+
+def _name(value: Any) -> str | Failure | None:
+    if value is None or value == "":
+        return None
+    if isinstance(value, (list, dict, bytes)):
+        return Failure("no name")
+    return surrogate(str(value)) or str(value)

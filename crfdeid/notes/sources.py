@@ -1,0 +1,122 @@
+"""Which files hold notes: a file, or what a folder and its subfolders hold; in a fixed order, one after the other."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from crfdeid.corpora.files import relative_name
+from crfdeid.errors import DataError, UsageError
+from crfdeid.notes import csv, jsonl, parquet, text
+from crfdeid.notes.records import Columns, Failure, Kind, NoteFile, Writer
+
+KINDS: dict[str, Kind] = {
+    ".txt": text,
+    ".jsonl": jsonl,
+    ".ndjson": jsonl,
+    ".csv": csv,
+    ".tsv": csv,
+    ".parquet": parquet,
+}
+
+
+class Survey(NamedTuple):
+    """What there is to do: the bytes of all files of notes, and how many files are of no kind known here."""
+
+    size: int
+    unknown: int
+
+
+def kind_of(file: NoteFile) -> Kind | None:
+    """The kind of a file, by its suffix; None where it is none of `KINDS`."""
+    return KINDS.get(file.path.suffix.lower())
+
+
+def writer(file: NoteFile, target: Path, columns: Columns) -> Writer:
+    """What writes a file of notes again, with other texts, as a file of the same kind."""
+    return KINDS[file.path.suffix.lower()].writer(file, target, columns)
+
+
+def note_files(root: Path) -> Iterator[NoteFile | Failure]:
+    """Every file of a folder, of whatever kind, or the one file that is named: sorted, those of subfolders last.
+
+    Hidden files and folders are no data. Names are listed a folder at a time, so that memory does not grow with the
+    number of folders. What cannot be read is a failure, and the rest goes on.
+    """
+    if root.is_file():
+        yield _note_file(root, root)
+    else:
+        yield from _below(root, root)
+
+
+def _below(folder: Path, root: Path) -> Iterator[NoteFile | Failure]:
+    try:
+        names = sorted(name for name in os.listdir(folder) if not name.startswith("."))  # noqa: PTH208  not Paths
+    except OSError as error:
+        yield Failure(f"cannot be read: {error.strerror}", _shown(folder, root))
+        return
+    subfolders = []
+    for name in names:
+        path = folder / name
+        if path.is_file():
+            yield _note_file(path, root)
+        elif path.is_symlink():
+            yield Failure("a link that leads to no file: put what it stands for in its place", _shown(path, root))
+        elif path.is_dir():
+            subfolders.append(path)
+    for path in subfolders:
+        yield from _below(path, root)
+
+
+def _note_file(path: Path, root: Path) -> NoteFile | Failure:
+    try:
+        name, size = relative_name(path, root), path.stat().st_size
+    except DataError as problem:
+        return Failure(problem.problem, _shown(path, root))
+    except OSError as error:
+        return Failure(f"cannot be read: {error.strerror}", _shown(path, root))
+    first, _, rest = name.partition("/")
+    return NoteFile(path, name, size, first if rest else None)
+
+
+def _shown(path: Path, root: Path) -> str:
+    """A name that any terminal can show."""
+    return str(path.relative_to(root)).encode("utf-8", errors="backslashreplace").decode()
+
+
+def survey(root: Path, targets: Callable[[NoteFile], list[str]]) -> Survey:
+    """Look at the whole input before anything is done.
+
+    Args:
+        root: the file or folder.
+        targets: the names of the files that are to be written for an input file.
+
+    Raises:
+        UsageError: there is no such input, the file is of an unknown kind, or two files would be written to one.
+        DataError: there are no notes.
+    """
+    if not root.exists():
+        raise UsageError(f"--input: no such file or folder: {root}")
+    size = unknown = known = 0
+    folder, taken = "", set[str]()
+    for file in note_files(root):
+        if isinstance(file, Failure):
+            known += 1
+            continue
+        if kind_of(file) is None:
+            unknown += 1
+            continue
+        known += 1
+        size += file.size
+        if file.name.rpartition("/")[0] != folder:
+            folder = file.name.rpartition("/")[0]
+            taken.clear()
+        for target in targets(file):
+            if target in taken:
+                raise UsageError(f"--input: two files would be written to {target}: rename one of them")
+            taken.add(target)
+    if not known:
+        raise DataError(f"holds no notes: expected files that end in {', '.join(KINDS)}", path=root)
+    return Survey(size, unknown)

@@ -1,0 +1,45 @@
+"""Plain text: a ``.txt`` file is one note. A byte-order mark at its beginning is kept, and is no part of the note."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from crfdeid.corpora.files import read_text
+from crfdeid.documents import Document
+from crfdeid.notes.records import Columns, Note, NoteFile, Row
+
+MARK = "\ufeff"
+
+
+def read(file: NoteFile, columns: Columns) -> Iterator[Row]:
+    """The one note of a file; its row's ``around`` is the byte-order mark, or "".
+
+    Raises:
+        DataError: the file cannot be read, or is not UTF-8.
+    """
+    whole = read_text(file.path, keep_mark=True)
+    text = whole.removeprefix(MARK)
+    name = file.name.removesuffix(file.path.suffix)
+    note = Note(name, text, file.patient or name)
+    yield Row(note, None, file.size, whole[: len(whole) - len(text)])
+
+
+def writer(file: NoteFile, target: Path, columns: Columns) -> TextWriter:
+    """What writes a note's new text."""
+    return TextWriter(target)
+
+
+class TextWriter:
+    """Writes one note."""
+
+    def __init__(self, target: Path) -> None:
+        self._target = target
+
+    def write(self, row: Row, document: Document | None) -> None:
+        """Write the note."""
+        if document is not None:
+            self._target.write_bytes((row.around + document.text).encode("utf-8"))
+
+    def close(self) -> None:
+        """Nothing is left to do."""

@@ -1,0 +1,90 @@
+"""What is done with each note: find its PHI, and hide it. In this process, or in several."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from crfdeid.documents import Document
+from crfdeid.errors import DataError
+from crfdeid.notes.records import Failure, Note
+
+Result = Document | Failure
+Worker = Callable[[Sequence[Note]], list[Result]]
+
+
+class Work(Protocol):
+    """What can be sent to another process, to be started there."""
+
+    def start(self) -> Worker:
+        """Load what is needed; what comes back gives one result a note, in order."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Redaction:
+    """Find PHI with a model and, if asked to, hide it.
+
+    Args:
+        model: the model's folder, or the name of a built-in one.
+        key: the key of a private vocabulary, if the model has one.
+        sensitivity: the operating point in per cent; None takes the most probable tags.
+        consistent: whether a name that is found once in a note is found everywhere in it.
+        how: how PHI is hidden (`crfdeid.redact`); None leaves it and gives the spans.
+        secret: what surrogates are derived from.
+        locale: of the surrogates.
+    """
+
+    model: str
+    key: bytes | None = None
+    sensitivity: float | None = None
+    consistent: bool = True
+    how: str | None = None
+    secret: bytes | None = None
+    locale: str = "en_US"
+
+    def start(self) -> Worker:
+        """Load the model.
+
+        Raises:
+            DataError: there is no such model, or a damaged one.
+        """
+        from crfdeid.deidentifier import load  # noqa: PLC0415
+
+        options = {"key": self.key, "sensitivity": self.sensitivity, "consistent": None if self.consistent else False}
+        model = load(self.model, **{name: value for name, value in options.items() if value is not None})
+
+        def work(notes: Sequence[Note]) -> list[Result]:
+            documents = model.annotate_documents(Document(note.id, note.text) for note in notes)
+            return [self._hide(document, note) for document, note in zip(documents, notes, strict=True)]
+
+        return one_by_one(work)
+
+    def _hide(self, document: Document, note: Note) -> Document:
+        if self.how is None:
+            return document
+        from crfdeid.redact import redact  # noqa: PLC0415
+
+        return redact(document, self.how, secret=self.secret, patient=note.patient, locale=self.locale)
+
+
+def one_by_one(work: Worker) -> Worker:
+    """Let a note that fails fail alone: the others that came with it are done again without it."""
+
+    def careful(notes: Sequence[Note]) -> list[Result]:
+        try:
+            return list(work(notes))
+        except Exception as problem:  # Whatever it is, it is listed, and the note has no output.
+            if len(notes) == 1:
+                return [_failure(problem)]
+        return [result for note in notes for result in careful([note])]
+
+    return careful
+
+
+def _failure(problem: Exception) -> Failure:
+    """Why a note failed. The message of an unforeseen error could hold some of its text."""
+    if isinstance(problem, DataError):
+        return Failure(problem.problem, offset=problem.offset)
+    return Failure(f"the model or the redaction failed on it ({type(problem).__name__}): report it")
