@@ -102,7 +102,7 @@ class _Lines:
 
 def _header(stream: IO[bytes], file: NoteFile, columns: Columns) -> tuple[str, Sequence[str]]:
     for delimiter in _DELIMITERS:
-        header = next(csv.reader(_Lines(stream), delimiter=delimiter, strict=True), [])
+        header = next(csv.reader(_Lines(stream), delimiter=delimiter), [])
         if columns.text in header:
             return delimiter, header
     problem = f"the first line names no column '{columns.text}': name it with --text-column"

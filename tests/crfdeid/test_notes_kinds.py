@@ -1,0 +1,383 @@
+"""Reading and writing files of notes: all but the note's text comes out as it went in."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crfdeid.documents import Document
+from crfdeid.errors import DataError
+from crfdeid.notes.records import Columns, Failure, Note, NoteFile, Row
+from crfdeid.notes.sources import kind_of
+
+PLAIN = Columns()
+TEXTS = st.text(max_size=20) | st.sampled_from(["", "a,b", 'say "no"', "x\r\ny", "x\ny", "a;b\tc|d", "\x00", "\ufeff"])
+
+
+def note_file(path: Path) -> NoteFile:
+    return NoteFile(path, path.name, path.stat().st_size)
+
+
+def rows_of(path: Path, columns: Columns = PLAIN) -> list[Row]:
+    file = note_file(path)
+    kind = kind_of(file)
+    assert kind is not None
+    return list(kind.read(file, columns))
+
+
+def notes_of(path: Path, columns: Columns = PLAIN) -> list[Note | Failure]:
+    return [row.content for row in rows_of(path, columns) if row.content is not None]
+
+
+def rewritten(path: Path, change: Callable[[str], str], columns: Columns = PLAIN) -> Path:
+    """The file written again beside itself, with each text changed."""
+    file = note_file(path)
+    kind = kind_of(file)
+    assert kind is not None
+    target = path.with_name(f"new-{path.name}")
+    writer = kind.writer(file, target, columns)
+    for row in kind.read(file, columns):
+        if isinstance(row.content, Note):
+            writer.write(row, Document(row.content.id, change(row.content.text)))
+        elif row.content is None:
+            writer.write(row, None)
+    writer.close()
+    return target
+
+
+def content(name: str, data: bytes) -> Path:
+    """A file of its own; the folder goes when the test's process ends."""
+    folder = TemporaryDirectory()
+    _FOLDERS.append(folder)
+    path = Path(folder.name) / name
+    path.write_bytes(data)
+    return path
+
+
+_FOLDERS: list[TemporaryDirectory[str]] = []
+
+
+@pytest.fixture(autouse=True)
+def clear_folders() -> Any:
+    yield
+    while _FOLDERS:
+        _FOLDERS.pop().cleanup()
+
+
+def shout(text: str) -> str:
+    return f"<{text}>"
+
+
+# --- plain text
+
+
+@given(TEXTS, st.booleans())
+def test_text_comes_back_to_the_byte(text: str, mark: bool) -> None:
+    data = (b"\xef\xbb\xbf" if mark else b"") + text.removeprefix("\ufeff").encode()
+    path = content("note.txt", data)
+    assert notes_of(path) == [Note("note", data.decode("utf-8-sig"), "note")]
+    assert rewritten(path, str).read_bytes() == data
+
+
+def test_a_text_that_is_not_utf8_is_refused_without_showing_it(tmp_path: Path) -> None:
+    path = tmp_path / "note.txt"
+    path.write_bytes("Señor Quill".encode("latin-1"))
+    with pytest.raises(DataError, match="not UTF-8 at byte 2") as refused:
+        rows_of(path)
+    assert "Quill" not in str(refused.value)
+
+
+# --- JSON Lines
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
+    max_leaves=6,
+)
+OTHERS = st.dictionaries(TEXTS.filter(lambda name: name != "text"), VALUES, max_size=4)
+
+
+@given(st.lists(st.tuples(OTHERS, TEXTS, OTHERS), max_size=5), st.booleans(), st.sampled_from(["\n", "\r\n"]))
+def test_json_lines_keep_all_but_the_text(
+    records: list[tuple[dict[str, Any], str, dict[str, Any]]], ascii_only: bool, end: str
+) -> None:
+    objects = [
+        before | {"text": text} | {name: value for name, value in after.items() if name not in before}
+        for before, text, after in records
+    ]
+    data = "".join(json.dumps(one, ensure_ascii=ascii_only) + end for one in objects).encode()
+    path = content("notes.jsonl", data)
+    assert rewritten(path, str).read_bytes() == data
+    again = rewritten(path, shout).read_bytes().decode().split("\n")
+    found = [json.loads(line) for line in again if line.strip()]
+    assert found == [one | {"text": shout(one["text"])} for one in objects]
+    assert [list(one) for one in found] == [list(one) for one in objects]
+
+
+def test_json_lines_are_kept_to_the_byte_around_the_text(tmp_path: Path) -> None:
+    path = tmp_path / "notes.jsonl"
+    lines = [
+        b'\xef\xbb\xbf{"n" : 1.50e+2,\t"text" : "Quill" , "big": 123456789012345678901.0, "x":"\\u00e9\\ud800"}\r\n',
+        b"\n",
+        b'{"text": null, "n": -0}\n',
+        '{"text":"Señor","y":"ñ"}'.encode(),
+    ]
+    path.write_bytes(b"".join(lines))
+    assert notes_of(path) == [
+        Note("notes.jsonl:1", "Quill", "notes.jsonl:1"),
+        Note("notes.jsonl:4", "Señor", "notes.jsonl:4"),
+    ]
+    assert rewritten(path, str).read_bytes() == path.read_bytes()
+    assert rewritten(path, shout).read_bytes() == b"".join(lines).replace(b'"Quill"', b'"<Quill>"').replace(
+        '"Señor"'.encode(), '"<Señor>"'.encode()
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        (b"{", "not valid JSON"),
+        (b"[1]", "not valid JSON"),
+        (b'"text"', "not valid JSON"),
+        (b'{"text": "a"} x', "not valid JSON"),
+        (b'{"text": "a",}', "not valid JSON"),
+        (b'{1: "a"}', "not valid JSON"),
+        (b'{"text" "a"}', "not valid JSON"),
+        (b"[" * 100_000, "not valid JSON"),
+        (b'{"text": ' + b"[" * 100_000, "not valid JSON"),
+        (b'{"text": "a", "text": "b"}', "twice"),
+        (b'{"t\\u0065xt": "a", "text": "b"}', "twice"),
+        (b'{"note": "a"}', "no 'text'"),
+        (b"{}", "no 'text'"),
+        (b'{"text": 3}', "does not hold text"),
+        (b'{"text": ["a"]}', "does not hold text"),
+        (b'{"text": "a\\ud800b"}', "lone surrogate"),
+        (b'{"text": "a\xff"}', "not UTF-8 at byte 11"),
+        (b'{"text": "a\xed\xa0\x80"}', "not UTF-8"),
+    ],
+)
+def test_a_broken_json_line_fails_alone(tmp_path: Path, line: bytes, reason: str) -> None:
+    path = tmp_path / "notes.jsonl"
+    path.write_bytes(b'{"text": "one"}\n' + line + b'\n{"text": "three"}\n')
+    first, broken, third = notes_of(path)
+    assert isinstance(broken, Failure)
+    assert reason in broken.reason
+    assert [first, third] == [Note(f"notes.jsonl:{n}", t, f"notes.jsonl:{n}") for n, t in ((1, "one"), (3, "three"))]
+
+
+def test_the_offset_of_a_lone_surrogate_is_the_notes(tmp_path: Path) -> None:
+    path = tmp_path / "notes.jsonl"
+    path.write_bytes(b'{"text": "\\u00e9\\ud83d\\ude00 \\udc00"}\n')
+    (failure,) = notes_of(path)
+    assert isinstance(failure, Failure)
+    assert failure.offset == 3
+
+
+# --- CSV
+
+
+def csv_bytes(
+    rows: list[list[str]], *, delimiter: str = ",", end: str = "\r\n", quoting: int = csv.QUOTE_MINIMAL
+) -> bytes:
+    stream = io.StringIO(newline="")
+    csv.writer(stream, delimiter=delimiter, lineterminator=end, quoting=quoting).writerows(rows)
+    return stream.getvalue().encode()
+
+
+def csv_rows(data: bytes, delimiter: str = ",") -> list[list[str]]:
+    return list(csv.reader(io.StringIO(data.decode(), newline=""), delimiter=delimiter, strict=True))
+
+
+@given(
+    st.lists(st.tuples(TEXTS, TEXTS, TEXTS), max_size=5),
+    st.sampled_from([",", ";", "\t", "|"]),
+    st.sampled_from(["\r\n", "\n"]),
+    st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),
+    st.booleans(),
+)
+def test_csv_keeps_all_but_the_text(
+    records: list[tuple[str, str, str]], delimiter: str, end: str, quoting: int, mark: bool
+) -> None:
+    rows = [["id", "text", "more"], *map(list, records)]
+    data = (b"\xef\xbb\xbf" if mark else b"") + csv_bytes(rows, delimiter=delimiter, end=end, quoting=quoting)
+    path = content("notes.csv", data)
+    assert [note.text for note in notes_of(path) if isinstance(note, Note)] == [text for _, text, _ in records]
+    assert rewritten(path, str).read_bytes() == data
+    again = rewritten(path, shout).read_bytes()
+    assert again.startswith(b"\xef\xbb\xbf") is mark
+    expected = [rows[0], *([one, shout(text), two] for one, text, two in records)]
+    assert csv_rows(again.removeprefix(b"\xef\xbb\xbf"), delimiter) == expected
+
+
+@given(st.lists(TEXTS, max_size=5), TEXTS)
+def test_a_csv_of_one_column_keeps_its_rows(texts: list[str], new: str) -> None:
+    path = content("notes.csv", csv_bytes([["text"], *([text] for text in texts)]))
+    assert csv_rows(rewritten(path, lambda _: new).read_bytes()) == [["text"], *([new] for _ in texts)]
+
+
+def test_csv_is_kept_to_the_byte_around_the_text(tmp_path: Path) -> None:
+    path = tmp_path / "notes.csv"
+    path.write_bytes(b'"a",text,b\r\n"007",Quill,""\n\n5" tall,"Quill, ""Ann""",x"y\r\n,Quill,')
+    assert rewritten(path, lambda text: text.replace("Quill", "[P]")).read_bytes() == (
+        b'"a",text,b\r\n"007",[P],""\n\n5" tall,"[P], ""Ann""",x"y\r\n,[P],'
+    )
+    assert [row.number for row in rows_of(path)] == [0, 1, 2, 3, 4]
+
+
+def test_csv_fields_may_be_long(tmp_path: Path) -> None:
+    path = tmp_path / "notes.csv"
+    text = 'a "b", ' * 300_000
+    path.write_bytes(csv_bytes([["text", "n"], [text, "1"]]))
+    assert notes_of(path) == [Note("notes.csv:1", text, "notes.csv:1")]
+    assert rewritten(path, str).read_bytes() == path.read_bytes()
+
+
+def test_a_csv_row_that_is_broken_fails_alone(tmp_path: Path) -> None:
+    path = tmp_path / "notes.csv"
+    path.write_bytes(b"id,text\n1,one\n2,two, and more\n3\n4,fo\xffur\n5\xff,five\n6,six\n")
+    contents = notes_of(path)
+    assert [bool(isinstance(one, Failure)) for one in contents] == [False, True, True, True, True, False]
+    assert "3 fields where the header has 2" in str(contents[1])
+    assert "not UTF-8" in str(contents[3])
+    assert rewritten(path, str).read_bytes() == b"id,text\n1,one\n6,six\n"
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"", "no column 'text'"),
+        (b"id,note\n1,Quill\n", "no column 'text'"),
+        (b"text,text\nQuill,Quill\n", "2 times"),
+        (b'text\n"Quill" x\n', "double quote"),
+        (b'text\n"Quill\nand so on\n', "never ends"),
+        (b"text\rQuill\r", "carriage return"),
+        ("text\nQuill\n".encode("utf-16"), "no column 'text'"),
+    ],
+)
+def test_a_csv_file_without_clear_rows_is_refused(tmp_path: Path, data: bytes, reason: str) -> None:
+    path = tmp_path / "notes.csv"
+    path.write_bytes(data)
+    with pytest.raises(DataError, match=reason) as refused:
+        rows_of(path)
+    assert "Quill" not in str(refused.value)
+
+
+# --- Parquet
+
+
+def parquet(table: pa.Table, **options: Any) -> Path:
+    path = content("notes.parquet", b"")
+    pq.write_table(table, path, **options)
+    return path
+
+
+TEXT_TYPES = [pa.string(), pa.large_string(), pa.dictionary(pa.int32(), pa.string())]
+
+
+@given(
+    st.lists(st.tuples(st.none() | st.integers(-9, 9), st.none() | TEXTS, st.lists(TEXTS, max_size=2)), max_size=8),
+    st.sampled_from(TEXT_TYPES),
+    st.integers(1, 8),
+)
+def test_parquet_keeps_all_but_the_text(rows: list[tuple[Any, Any, Any]], kind: pa.DataType, group: int) -> None:
+    table = pa.table(
+        {
+            "n": pa.array([row[0] for row in rows], pa.int8()),
+            "text": pa.array([row[1] for row in rows], pa.string()).cast(kind),
+            "list": pa.array([row[2] for row in rows], pa.list_(pa.string())),
+        }
+    ).replace_schema_metadata({"made": "by hand"})
+    path = parquet(table, row_group_size=group)
+    found = pq.read_table(rewritten(path, shout))
+    assert found.schema.equals(pq.read_table(path).schema, check_metadata=True)
+    expected = [{"n": n, "text": None if text is None else shout(text), "list": more} for n, text, more in rows]
+    assert found.to_pylist() == expected
+
+
+def test_parquet_of_many_rows_keeps_their_order(tmp_path: Path) -> None:
+    many = 1000
+    path = parquet(pa.table({"text": [f"note {n}" for n in range(many)], "n": range(many)}), row_group_size=300)
+    again = pq.read_table(rewritten(path, shout)).to_pylist()
+    assert again == [{"text": f"<note {n}>", "n": n} for n in range(many)]
+    assert rows_of(path)[-1].number == many
+
+
+def test_a_parquet_row_that_is_not_utf8_fails_alone() -> None:
+    broken = pa.Array.from_buffers(
+        pa.string(), 3, [None, pa.py_buffer(b"\0\0\0\0\1\0\0\0\2\0\0\0\3\0\0\0"), pa.py_buffer(b"a\xffc")]
+    )
+    path = parquet(pa.table({"text": broken, "n": [1, 2, 3]}))
+    assert [isinstance(one, Failure) for one in notes_of(path)] == [False, True, False]
+    assert pq.read_table(rewritten(path, shout)).to_pylist() == [{"text": "<a>", "n": 1}, {"text": "<c>", "n": 3}]
+
+
+@pytest.mark.parametrize(
+    ("table", "reason"),
+    [
+        (pa.table({"note": ["a"]}), "0 columns 'text'"),
+        (pa.table([["a"], ["b"]], names=["text", "text"]), "2 columns 'text'"),
+        (pa.table({"text": [1]}), "not of text"),
+        (pa.table({"text": [b"a"]}), "not of text"),
+    ],
+)
+def test_a_parquet_file_without_a_column_of_text_is_refused(table: pa.Table, reason: str) -> None:
+    with pytest.raises(DataError, match=reason):
+        rows_of(parquet(table))
+
+
+def test_what_is_no_parquet_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "notes.parquet"
+    path.write_bytes(b"PAR1 and nothing else")
+    with pytest.raises(DataError, match="no Parquet file"):
+        rows_of(path)
+
+
+# --- what notes are called and whose they are
+
+
+def table_files(folder: Path) -> list[Path]:
+    """The same three rows in each kind of table."""
+    rows: list[dict[str, Any]] = [
+        {"text": "a", "who": "p1", "key": "k1"},
+        {"text": "b", "who": "", "key": ""},
+        {"text": "c", "who": "p1", "key": "k3"},
+    ]
+    (folder / "t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (folder / "t.csv").write_bytes(csv_bytes([list(rows[0]), *(list(row.values()) for row in rows)]))
+    pq.write_table(pa.Table.from_pylist(rows), folder / "t.parquet")
+    return [folder / "t.jsonl", folder / "t.csv", folder / "t.parquet"]
+
+
+def test_columns_name_notes_and_patients(tmp_path: Path) -> None:
+    for path in table_files(tmp_path):
+        second = f"{path.name}:2"
+        assert notes_of(path, Columns(id="key", patient="who")) == [
+            Note("k1", "a", "p1"),
+            Note(second, "b", second),
+            Note("k3", "c", "p1"),
+        ]
+
+
+def test_a_missing_patient_column_is_never_passed_over(tmp_path: Path) -> None:
+    for path in table_files(tmp_path)[1:]:
+        with pytest.raises(DataError, match="nobody"):
+            rows_of(path, Columns(patient="nobody"))
+
+
+def test_numbers_are_names_too_and_lists_are_not(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_text('{"text": "a", "who": 12}\n{"text": "a", "who": [1]}\n{"text": "a", "who": "\\ud800"}\n')
+    note, *others = notes_of(path, Columns(patient="who"))
+    assert note == Note("t.jsonl:1", "a", "12")
+    assert all(isinstance(other, Failure) for other in others)
