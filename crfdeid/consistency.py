@@ -1,0 +1,194 @@
+"""Document consistency: what is found once in a note is found everywhere in it.
+
+A name at the head of a letter is easy to find, the same name in the middle of a sentence is not. So every value that a
+model found is looked for in the rest of its note:
+
+- a name, of a patient or a doctor: whole, in its parts ("Quill" where "Jane Quill" was found), and with one slip of
+  the typist (a letter wrong, missing, added, or two swapped) in a part of `_LEAST_MISSPELT` letters or more;
+- any other value: whole, if it has `_LEAST_VALUE` letters and digits or more, and a capital or that many digits.
+
+A part of a name must look like a name where it stands: it begins with a capital, the note has the word nowhere in
+small letters, and it is in no list of words that announce PHI (`features.lexicons`: months, titles, kin, places).
+Names of accounts ("Quill.j@...") are no names. "Brown sputum" is left alone where a note has "brown" too, and so is
+"May", whoever is called so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple, TypeVar
+
+from crfdeid.documents import Document, Span
+from crfdeid.labels import TO_SEVEN
+from crfdeid.scoring.tokens import positions_in, tokens_of
+from features.lexicons import word_classes
+from features.tokens import Token
+
+_NAMES = {"PATIENT", "DOCTOR"}
+_LEAST_PART = 3
+_LEAST_MISSPELT = 6
+_LEAST_VALUE = 5
+_WITHIN_A_NAME = {"", " ", "-", ", ", ","}
+
+# What follows the name of an account, as in an e-mail address; it is PHI, but no name.
+_ADDRESS = re.compile(r"@|[._]\w")
+
+Words = tuple[str, ...]
+_Key = TypeVar("_Key", bound=Hashable)
+
+
+class _Known(NamedTuple):
+    """What to look for.
+
+    Attributes:
+        values: the type of each whole value, by its words in lower case.
+        written: the whole values as they stand in the note.
+        parts: the type of each part of a name, by the word in lower case.
+    """
+
+    values: Mapping[Words, str]
+    written: frozenset[Words]
+    parts: Mapping[str, str]
+
+
+def make_consistent(document: Document) -> Document:
+    """A document with spans added wherever a value that it has marked stands elsewhere in its text.
+
+    No span is changed or taken away, and none that is added shares a character with another. The new spans begin and
+    end at the edges of tokens and depend on nothing but the document.
+
+    Args:
+        document: a note with the spans that a model found.
+
+    Example:
+        >>> note = Document("1", "Pt: Jane Quill. Ms. Quill is stable.", (Span(4, 14, "PATIENT"),))
+        >>> make_consistent(note).spans[1]
+        Span(start=20, end=25, label='PATIENT')
+    """
+    if not document.spans:
+        return document
+    tokens = tokens_of(document)
+    places = [positions_in(tokens, span) for span in document.spans]
+    free = [True] * len(tokens)
+    for place in places:
+        free[place.start : place.stop] = [False] * len(place)
+    small = {token.text for token in tokens if token.text.islower()}
+    known = _known(document, tokens, places, small)
+    added = [*_whole(tokens, free, known), *_parts(document.text, tokens, free, known.parts, small)]
+    return replace(document, spans=(*document.spans, *added)) if added else document
+
+
+def _known(document: Document, tokens: Sequence[Token], places: Sequence[range], small: set[str]) -> _Known:
+    values: dict[Words, Counter[str]] = {}
+    parts: dict[str, Counter[str]] = {}
+    written = set()
+    for span, place in zip(document.spans, places, strict=True):
+        texts = tuple(tokens[i].text for i in place)
+        words = tuple(text.lower() for text in texts)
+        is_name = TO_SEVEN.get(span.label) in _NAMES
+        if is_name:
+            for word in words:
+                if len(word) >= _LEAST_PART and _looks_like_a_name(word, small):
+                    parts.setdefault(word, Counter())[span.label] += 1
+        if len(texts) > is_name and _is_specific(texts):  # one word of a name is a part
+            values.setdefault(words, Counter())[span.label] += 1
+            written.add(texts)
+    return _Known(_commonest(values), frozenset(written), _commonest(parts))
+
+
+def _commonest(counts: Mapping[_Key, Counter[str]]) -> dict[_Key, str]:
+    """The commonest type of each, of equals the first in the note."""
+    return {key: types.most_common(1)[0][0] for key, types in counts.items()}
+
+
+def _whole(tokens: Sequence[Token], free: list[bool], known: _Known) -> Iterator[Span]:
+    """Whole values where no span is yet, the longest first; their tokens are free no more."""
+    by_first: dict[str, list[Words]] = {}
+    for words in sorted(known.values, key=len, reverse=True):
+        by_first.setdefault(words[0], []).append(words)
+    for i, token in enumerate(tokens):
+        for words in by_first.get(token.text.lower(), ()):
+            stop = i + len(words)
+            texts = tuple(t.text for t in tokens[i:stop])
+            if all(free[i:stop]) and tuple(text.lower() for text in texts) == words and _as_written(texts, known):
+                free[i:stop] = [False] * len(words)
+                yield Span(token.start, tokens[stop - 1].end, known.values[words])
+                break
+
+
+def _as_written(texts: Words, known: _Known) -> bool:
+    """Whether a value stands here as it was found, or with more capitals, but not in small letters for capitals."""
+    return texts in known.written or any(text[0].isupper() for text in texts)
+
+
+def _parts(
+    text: str, tokens: Sequence[Token], free: Sequence[bool], parts: Mapping[str, str], small: set[str]
+) -> Iterator[Span]:
+    """Parts of names where no span is yet; neighbours are one name."""
+    if not parts:
+        return
+    near = {form: part for part in reversed(list(parts)) if len(part) >= _LEAST_MISSPELT for form in _one_less(part)}
+    run: list[tuple[Token, str]] = []
+    for token, is_free in zip(tokens, free, strict=True):
+        if not (is_free and token.text[0].isupper() and len(token.text) >= _LEAST_PART):
+            continue
+        if _ADDRESS.match(text, token.end):
+            continue
+        word = token.text.lower()
+        label = parts.get(word) or _misspelt(word, parts, near)
+        if label is None or not _looks_like_a_name(word, small):
+            continue
+        if run and text[run[-1][0].end : token.start] not in _WITHIN_A_NAME:
+            yield _name(run)
+            run = []
+        run.append((token, label))
+    if run:
+        yield _name(run)
+
+
+def _name(run: Sequence[tuple[Token, str]]) -> Span:
+    """One name of the type that most of its parts have, of equals the last's, which is more often the family's."""
+    labels = [label for _, label in reversed(run)]
+    return Span(run[0][0].start, run[-1][0].end, Counter(labels).most_common(1)[0][0])
+
+
+def _looks_like_a_name(word: str, small: set[str]) -> bool:
+    return word.isalpha() and word not in small and not word_classes(word)
+
+
+def _is_specific(texts: Words) -> bool:
+    """Whether a value says who or where by itself: not "family", "Madrid", "9 pm" or "12"."""
+    letters_and_digits = "".join(text for text in texts if text.isalnum())
+    written_so = any(text[0].isupper() for text in texts) or sum(map(str.isdigit, letters_and_digits)) >= _LEAST_VALUE
+    return len(letters_and_digits) >= _LEAST_VALUE and written_so and (len(texts) > 1 or not word_classes(texts[0]))
+
+
+def _misspelt(word: str, parts: Mapping[str, str], near: Mapping[str, str]) -> str | None:
+    """The type of the part of a name that a word is one slip away from."""
+    if len(word) < _LEAST_MISSPELT - 1:
+        return None
+    for form in (word, *_one_less(word)):
+        part = form if form in parts and len(form) >= _LEAST_MISSPELT else near.get(form)
+        if part is not None and part[0] == word[0] and _one_slip(word, part):
+            return parts[part]
+    return None
+
+
+def _one_less(word: str) -> list[str]:
+    """The word with each one of its letters left out."""
+    return [word[:i] + word[i + 1 :] for i in range(len(word))]
+
+
+def _one_slip(word: str, other: str) -> bool:
+    """Whether one letter was changed, left out or added, or two neighbours swapped (Damerau's four slips).
+
+    Example:
+        >>> [_one_slip("quillan", other) for other in ("qulilan", "quilan", "quiller")]
+        [True, True, False]
+    """
+    i = next((k for k, (a, b) in enumerate(zip(word, other, strict=False)) if a != b), min(len(word), len(other)))
+    a, b = word[i:], other[i:]
+    return a[1:] == b[1:] or a[1:] == b or a == b[1:] or (a[:2] == b[1::-1] and a[2:] == b[2:])

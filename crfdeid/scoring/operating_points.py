@@ -1,0 +1,177 @@
+"""Operating points: how many tokens to hide so that a required share of the PHI is among them, and what it costs.
+
+A model gives each token a probability of being PHI, 1 - P(O). Hiding every token with at least the probability of a
+threshold finds a share of the PHI tokens (sensitivity) and hides others too (false positives). The threshold for a
+required sensitivity is the highest one that reaches it, which has the fewest false positives of all that do. (The
+caption of johnson2020, Table 5, says "lowest"; the lowest of all hides everything.)
+
+Reference:
+    johnson2020, section 4.1 and Table 5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from crfdeid.bio import OUTSIDE
+from crfdeid.documents import Document, Span
+from crfdeid.errors import DataError
+from crfdeid.scoring.counts import Counts
+from crfdeid.scoring.tokens import positions_in, tokens_of
+from crfdeid.tagger import Tagger
+from features.tokens import Sentence
+
+
+class OperatingPoint(NamedTuple):
+    """A threshold and what it gives on some notes.
+
+    Attributes:
+        required: the sensitivity asked for, a fraction; 0 where none was.
+        threshold: tokens with at least this probability of being PHI are hidden.
+        counts: PHI tokens found and missed, and other tokens hidden.
+        tokens: all tokens.
+    """
+
+    required: float
+    threshold: float
+    counts: Counts
+    tokens: int
+
+    def to_dict(self) -> dict[str, float | int]:
+        """As plain data: sensitivity (recall), PPV (precision) and F1 as fractions; FN and FP in 1,000 tokens."""
+        counts = self.counts
+        return {
+            "required": self.required,
+            "threshold": self.threshold,
+            "sensitivity": counts.recall,
+            "ppv": counts.precision,
+            "f1": counts.f1,
+            "false_negatives_per_1000": 1000 * counts.fn / self.tokens,
+            "false_positives_per_1000": 1000 * counts.fp / self.tokens,
+            "tokens": self.tokens,
+        }
+
+
+def operating_points(
+    probabilities: np.ndarray, is_phi: np.ndarray, *, required: Sequence[float]
+) -> list[OperatingPoint]:
+    """The threshold for each required sensitivity, and what it gives.
+
+    With N PHI tokens, at least ``ceil(required N)`` must be found: the threshold is the probability of the PHI token
+    at that place, counted from the most probable. Tokens of equal probability are hidden together.
+
+    Args:
+        probabilities: of being PHI, for each token: [N].
+        is_phi: which tokens are PHI: [N], bool.
+        required: sensitivities above 0, at most 1.
+
+    Raises:
+        DataError: no token is PHI, so that no threshold can be chosen.
+
+    Example:
+        >>> is_phi = np.array([True, True, False, False])
+        >>> (point,) = operating_points(np.array([0.9, 0.2, 0.6, 0.1]), is_phi, required=[1.0])
+        >>> point.threshold, point.counts
+        (0.2, Counts(tp=2, fp=1, fn=0))
+    """
+    ranked = np.sort(probabilities[is_phi])[::-1]
+    if not len(ranked):
+        raise DataError("the notes hold no PHI, so no threshold can be chosen on them: give annotated notes")
+    points = []
+    for share in required:
+        needed = max(int(np.ceil(share * len(ranked) - 1e-9)), 1)  # 0.99 * 100 is 99, also in binary
+        points.append(at_threshold(float(ranked[needed - 1]), probabilities, is_phi, required=share))
+    return points
+
+
+def at_threshold(
+    threshold: float, probabilities: np.ndarray, is_phi: np.ndarray, *, required: float = 0.0
+) -> OperatingPoint:
+    """What a threshold gives: the threshold of other notes, for instance.
+
+    Args:
+        threshold: tokens with at least this probability are hidden.
+        probabilities: of being PHI, for each token: [N].
+        is_phi: which tokens are PHI: [N], bool.
+        required: the sensitivity that the threshold was chosen for.
+    """
+    hidden = probabilities >= threshold
+    tp = int((hidden & is_phi).sum())
+    counts = Counts(tp, int(hidden.sum()) - tp, int(is_phi.sum()) - tp)
+    return OperatingPoint(required, threshold, counts, len(is_phi))
+
+
+def token_probabilities(tagger: Tagger, documents: Sequence[Document]) -> tuple[np.ndarray, np.ndarray]:
+    """The probability of being PHI, and whether it is, for each token of annotated documents.
+
+    A token is PHI where it shares a character with a gold span, also with one that no tags can express.
+
+    Returns:
+        Probabilities, [N], and gold, [N] bool, over all tokens of all documents.
+    """
+    tables = iter(tagger.marginals([sentence for document in documents for sentence in document.sentences()]))
+    probabilities, gold = [np.empty(0)], [np.empty(0, bool)]
+    for document in documents:
+        sentences = document.sentences()
+        starts = np.array([token.start for sentence in sentences for token in sentence.tokens], int)
+        found = [_phi(next(tables), tagger.tags) for _ in sentences]
+        order = np.argsort(starts, kind="stable")
+        probabilities.append(np.concatenate([np.empty(0), *found])[order])
+        is_phi = np.zeros(len(starts), bool)
+        tokens = tokens_of(document)
+        for span in document.spans:
+            places = positions_in(tokens, span)
+            is_phi[places.start : places.stop] = True
+        gold.append(is_phi)
+    return np.concatenate(probabilities), np.concatenate(gold)
+
+
+def phi_spans(sentence: Sentence, table: np.ndarray, tags: Sequence[str], threshold: float) -> list[Span]:
+    """The spans of all tokens with at least a probability of being PHI.
+
+    Each such token has the type with the largest probability, B and I together. A run of neighbours of one type is one
+    span, but for a token that is more probably the beginning of an entity than the inside of one: it begins another.
+
+    Args:
+        sentence: the T tokens.
+        table: their marginals, [T, K].
+        tags: the tags of the columns.
+        threshold: a probability.
+
+    Example:
+        >>> table = np.array([[0.9, 0.1, 0.0], [0.3, 0.6, 0.1], [0.6, 0.1, 0.3]])
+        >>> phi_spans(Sentence.from_words(["by", "Dr", "Doe"]), table, ("O", "B-DOCTOR", "I-DOCTOR"), 0.25)
+        [Span(start=3, end=9, label='DOCTOR')]
+    """
+    labels = sorted({tag[2:] for tag in tags if tag != OUTSIDE})
+    begin, inside = (_columns(table, tags, prefix, labels) for prefix in ("B-", "I-"))  # [T, L] each
+    best = (begin + inside).argmax(axis=1) if labels else np.zeros(len(table), int)
+    spans: list[Span] = []
+    previous = -1
+    for i in np.flatnonzero(_phi(table, tags) >= threshold) if labels else ():
+        token, label = sentence.tokens[i], int(best[i])
+        goes_on = spans and previous == i - 1 and spans[-1].label == labels[label]
+        if goes_on and inside[i, label] >= begin[i, label]:
+            spans[-1] = spans[-1]._replace(end=token.end)
+        else:
+            spans.append(Span(token.start, token.end, labels[label]))
+        previous = int(i)
+    return spans
+
+
+def _phi(table: np.ndarray, tags: Sequence[str]) -> np.ndarray:
+    """1 - P(O) of each token: the sum of the others, which keeps the digits of small probabilities."""
+    columns = [k for k, tag in enumerate(tags) if tag != OUTSIDE]
+    found: np.ndarray = table[:, columns].sum(axis=1, dtype=float)
+    return found
+
+
+def _columns(table: np.ndarray, tags: Sequence[str], prefix: str, labels: Sequence[str]) -> np.ndarray:
+    """The column of each label's B or I tag, zeros where there is none: [T, L]."""
+    place = {tag: k for k, tag in enumerate(tags)}
+    zeros = np.zeros(len(table))
+    columns = [table[:, place[prefix + label]] if prefix + label in place else zeros for label in labels]
+    return np.stack(columns, axis=1) if columns else np.empty((len(table), 0))

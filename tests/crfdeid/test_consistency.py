@@ -1,0 +1,116 @@
+"""Document consistency: what it adds, what it leaves alone, and what must hold for any note."""
+
+import string
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crfdeid.consistency import make_consistent
+from crfdeid.documents import Document, Span
+from crfdeid.scoring.tokens import tokens_of
+
+
+def marked(text: str) -> Document:
+    """ "Pt: [Jane Quill|PATIENT]" as a document."""
+    plain, spans = "", []
+    for i, part in enumerate(text.replace("]", "[").split("[")):
+        value, _, label = part.partition("|")
+        if i % 2:
+            spans.append(Span(len(plain), len(plain) + len(value), label))
+        plain += value
+    return Document("1", plain, tuple(spans))
+
+
+def added(text: str) -> list[tuple[str, str]]:
+    """The words and types that are found besides those that are marked."""
+    document = marked(text)
+    new = [span for span in make_consistent(document).spans if span not in document.spans]
+    return [(document.text[span.start : span.end], span.label) for span in new]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Pt: [Jane Quill|PATIENT]. Later Quill slept, and Jane ate.", [("Quill", "PATIENT"), ("Jane", "PATIENT")]),
+        ("Pt: [Jane Quill|PATIENT]. JANE QUILL signed.", [("JANE QUILL", "PATIENT")]),
+        ("Pt: [Jane Quill|PATIENT]\nQUILL, JANE\n", [("QUILL, JANE", "PATIENT")]),
+        ("[Dr. Sorrelby|DOCTOR] came. Sorelby left.", [("Sorelby", "DOCTOR")]),
+        ("[Sorrelby|DOCTOR] came; Sorrelbyy; Sorreby; Sorrelyb; Sarrelby left.", 4),
+        ("MRN [48-2213-7|ID]; the label 48-2213-7 was lost.", [("48-2213-7", "ID")]),
+        ("From [Tawn List Clinic|HOSPITAL]. Tawn List Clinic called.", [("Tawn List Clinic", "HOSPITAL")]),
+        ("[Ann Roe|DOCTOR] and [Ann Lark|PATIENT] met. Lark left.", [("Lark", "PATIENT")]),
+        ("[MARISOL|NOMBRE_SUJETO_ASISTENCIA] vive sola. Marisol come.", [("Marisol", "NOMBRE_SUJETO_ASISTENCIA")]),
+    ],
+)
+def test_what_was_found_once_is_found_everywhere(text: str, found: list[tuple[str, str]] | int) -> None:
+    assert added(text) == found if isinstance(found, list) else len(added(text)) == found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Mr. [Brown|PATIENT] coughs brown sputum. Brown crusts.",  # an ordinary word in this note
+        "Nurse [May|DOCTOR] called on May 3.",  # a month
+        "[Jo Quill|PATIENT] and Jo.",  # two letters
+        "[Quill|PATIENT], see quillwork and Quillwork.",  # inside a longer word
+        "[Quill|DOCTOR]: Quill.j@example.org, Quill@example.org",  # accounts
+        "[Roe|PATIENT] and Rye.",  # one slip away, but short
+        "[Sorrelby|PATIENT] and Torrelby, and Sarrilby.",  # another first letter; two slips
+        "His [family|RELATIVE] and the family doctor.",
+        "[9 pm|DATE] and 9 pm.",
+        "[Room 4|ID] and room 4.",
+        "In [Madrid|LOCATION], Hospital de Madrid.",  # a word of a list says too little
+        "Nothing is marked: Quill, Quill.",
+    ],
+)
+def test_what_does_not_look_like_the_same_thing_is_left_alone(text: str) -> None:
+    assert added(text) == []
+
+
+def test_a_longer_value_goes_before_a_shorter_one() -> None:
+    text = "[Tawn List|HOSPITAL], [Tawn List Annex|HOSPITAL]. At Tawn List Annex, at Tawn List."
+    assert added(text) == [("Tawn List Annex", "HOSPITAL"), ("Tawn List", "HOSPITAL")]
+
+
+def test_a_part_of_several_types_has_the_commonest() -> None:
+    text = "[Lark|DOCTOR] [Ann Lark|PATIENT] [Bea Lark|PATIENT] and Lark"
+    assert added(text) == [("Lark", "PATIENT")]
+
+
+# Notes of few words, so that repeats, slips and capitals meet often.
+WORDS = st.sampled_from(["Quillan", "Quilan", "QUILLAN", "quillan", "Ann", "Roe", "May", "12345", "12", "-", ",", "@"])
+LABELS = st.sampled_from(["PATIENT", "DOCTOR", "ID", "HOSPITAL", "OTHER"])
+GAPS = st.sampled_from([" ", "", "\n", "  ", "\u200b"])
+
+
+@st.composite
+def documents(draw: st.DrawFn) -> Document:
+    text = "".join(draw(st.lists(st.one_of(WORDS, GAPS, st.text(string.printable, max_size=4)), max_size=30)))
+    cuts = draw(st.lists(st.tuples(st.integers(0, 60), st.integers(1, 12), LABELS), max_size=5))
+    spans = [Span(start, min(start + size, len(text)), label) for start, size, label in cuts if start < len(text)]
+    return Document("1", text, tuple(spans))
+
+
+@given(documents())
+def test_spans_are_only_added_at_the_edges_of_tokens_and_where_none_was(document: Document) -> None:
+    result = make_consistent(document)
+    assert replace(result, spans=document.spans) == document
+    new = list(result.spans)
+    for span in document.spans:
+        new.remove(span)
+    tokens = tokens_of(document)
+    starts, ends = {token.start for token in tokens}, {token.end for token in tokens}
+    assert all(span.start in starts and span.end in ends for span in new)
+    taken = [i for span in new for i in range(span.start, span.end)]
+    assert len(taken) == len(set(taken))
+    assert not set(taken) & {i for span in document.spans for i in range(span.start, span.end)}
+    assert {span.label for span in new} <= {span.label for span in document.spans}
+    assert make_consistent(document) == result
+
+
+@given(documents())
+def test_the_order_of_the_given_spans_does_not_matter(document: Document) -> None:
+    turned = Document(document.id, document.text, tuple(reversed(document.spans)))
+    assert make_consistent(turned) == make_consistent(document)

@@ -1,0 +1,89 @@
+"""Operating points against brute force over every threshold; spans from probabilities."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crfdeid.documents import Document, Span
+from crfdeid.errors import DataError
+from crfdeid.scoring.operating_points import at_threshold, operating_points, phi_spans, token_probabilities
+from features.tokens import Sentence, split_sentences
+
+TOKENS = st.lists(st.tuples(st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.9, 1.0]), st.booleans()), min_size=1, max_size=30)
+
+
+@given(TOKENS, st.sampled_from([0.5, 0.9, 0.99, 1.0]))
+def test_the_threshold_is_the_highest_that_finds_enough(tokens: list[tuple[float, bool]], share: float) -> None:
+    probabilities, is_phi = (np.array(column) for column in zip(*tokens, strict=True))
+    phi = [p for p, right in tokens if right]
+    if not phi:
+        with pytest.raises(DataError, match="no PHI"):
+            operating_points(probabilities, is_phi, required=[share])
+        return
+    (point,) = operating_points(probabilities, is_phi, required=[share])
+    enough = [t for t in sorted({p for p, _ in tokens}) if sum(p >= t for p in phi) >= share * len(phi) - 1e-9]
+    assert point.threshold == max(enough)
+    hidden = [(p, right) for p, right in tokens if p >= point.threshold]
+    counts = point.counts
+    assert counts.tp == sum(right for _, right in hidden)
+    assert counts.fp == len(hidden) - counts.tp
+    assert counts.fn == len(phi) - counts.tp
+    facts = point.to_dict()
+    assert facts["sensitivity"] == counts.tp / len(phi) >= share - 1e-9
+    assert facts["ppv"] == counts.tp / len(hidden)
+    assert facts["false_negatives_per_1000"] == 1000 * counts.fn / len(tokens)
+    assert facts["false_positives_per_1000"] == 1000 * counts.fp / len(tokens)
+
+
+def test_99_per_cent_of_100_are_99() -> None:
+    probabilities = np.linspace(1, 0.01, 100)
+    (point,) = operating_points(probabilities, np.ones(100, bool), required=[0.99])
+    assert point.counts.fn == 1
+
+
+def test_a_threshold_from_elsewhere_is_applied_as_it_is() -> None:
+    point = at_threshold(0.5, np.array([0.6, 0.5, 0.4]), np.array([True, False, True]), required=0.9)
+    assert (point.counts.tp, point.counts.fp, point.counts.fn, point.required) == (1, 1, 1, 0.9)
+
+
+class Sure:
+    """A tagger that is sure of what it says: digits are dates."""
+
+    tags = ("B-DATE", "O")
+
+    def marginals(self, sentences: list[Sentence]) -> list[np.ndarray]:
+        return [np.array([[1.0, 0.0] if w.isdigit() else [0.25, 0.75] for w in s.words]) for s in sentences]
+
+
+def test_gold_that_no_tags_can_express_is_gold() -> None:
+    note = Document("1", "Seen 2001.\nAB12", (Span(6, 9, "DATE"), Span(12, 13, "ID")))
+    probabilities, is_phi = token_probabilities(Sure(), [note, Document("2", "")])
+    words = [token.text for sentence in split_sentences(note.text) for token in sentence.tokens]
+    assert words == ["Seen", "2001", ".", "AB", "12"]
+    assert probabilities.tolist() == [0.25, 1.0, 0.25, 0.25, 1.0]
+    assert is_phi.tolist() == [False, True, False, True, False]
+
+
+TAGS = ("B-DOCTOR", "B-ID", "I-DOCTOR", "O")
+
+
+@pytest.mark.parametrize(
+    ("rows", "threshold", "expected"),
+    [
+        ([[0.6, 0.0, 0.1, 0.3], [0.1, 0.0, 0.3, 0.6]], 0.4, [(0, 4, "DOCTOR")]),
+        ([[0.6, 0.0, 0.1, 0.3], [0.1, 0.0, 0.3, 0.6]], 0.5, [(0, 2, "DOCTOR")]),
+        ([[0.6, 0.0, 0.1, 0.3], [0.4, 0.0, 0.3, 0.3]], 0.4, [(0, 2, "DOCTOR"), (3, 4, "DOCTOR")]),
+        ([[0.1, 0.6, 0.3, 0.0], [0.0, 0.9, 0.0, 0.1]], 0.4, [(0, 2, "ID"), (3, 4, "ID")]),
+        ([[0.0, 0.1, 0.3, 0.6], [0.0, 0.0, 0.0, 1.0]], 0.4, [(0, 2, "DOCTOR")]),
+        ([[0.0, 0.0, 0.0, 1.0], [0.0, 0.0, 0.0, 1.0]], 0.0, [(0, 4, "DOCTOR")]),
+        ([[0.0, 0.0, 0.0, 1.0], [0.0, 0.0, 0.0, 1.0]], 0.1, []),
+    ],
+)
+def test_spans_are_runs_of_tokens_above_the_threshold(rows, threshold, expected) -> None:
+    sentence = Sentence.from_words(["Dr", "X"])
+    assert phi_spans(sentence, np.array(rows), TAGS, threshold) == [Span(*span) for span in expected]
+
+
+def test_a_model_without_types_finds_nothing() -> None:
+    assert phi_spans(Sentence.from_words(["Dr"]), np.ones((1, 1)), ("O",), 0.0) == []
