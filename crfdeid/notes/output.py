@@ -103,6 +103,7 @@ class OutputFolder:
         lines = [line for line in self._lines() if "outputs" in line and self._is_current(line)]
         stamps = {line["file"]: line["stamp"] for line in lines}
         fresh = self._list.with_suffix(".new")
+        fresh.touch(mode=0o600)
         with fresh.open("w", encoding="utf-8") as stream:
             for line in self._lines():
                 if stamps.get(line["file"]) == line["stamp"]:

@@ -6,11 +6,13 @@ from notes_samples import HideQuill, written
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
-from crfdeid.documents import Document
+from crfdeid.bio import encode
+from crfdeid.documents import Document, Span
 from crfdeid.notes import sources
 from crfdeid.notes.output import OutputFolder
 from crfdeid.notes.pipeline import Plan, process
@@ -75,6 +77,31 @@ def written(folder: Path) -> dict[str, bytes]:
     }
 
 
-def changed(document: Document, text: str) -> Document:
-    """A document with another text, and no spans."""
-    return replace(document, text=text, spans=())
+def tiny_model(folder: Path) -> Path:
+    """A CRF that has learnt a few invented names, numbers and dates."""
+    from crfdeid.crf import CrfSettings, CrfTagger  # noqa: PLC0415
+
+    names = ("Quill", "Orla Marsh", "Abe Vole", "Ines Tarn")
+    documents = []
+    for number in range(16):
+        name, date, phone = names[number % 4], f"{number % 12 + 1}/{number + 3}/2031", f"555-{1000 + 37 * number}"
+        text = f"Patient {name} was seen on {date}.\nAttending: Dr. {names[number % 3]}, call {phone}. Leg pain.\n"
+        parts = [
+            ("PATIENT", name, 8),
+            ("DATE", date, 8),
+            ("DOCTOR", names[number % 3], text.index("Dr.")),
+            ("PHONE", phone, 8),
+        ]
+        spans = [
+            Span(text.index(part, start), text.index(part, start) + len(part), label) for label, part, start in parts
+        ]
+        documents.append(Document(str(number), text, tuple(spans)))
+    tagger = CrfTagger(CrfSettings(max_iterations=30))
+    tagger.fit([sentence for document in documents for sentence in encode(document).sentences], [])
+    tagger.save(folder)
+    return folder
+
+
+def crfdeid(*arguments: str | Path) -> list[str]:
+    """The command line of a process of its own."""
+    return [sys.executable, "-c", "import sys; from crfdeid.cli import main; sys.exit(main())", *map(str, arguments)]

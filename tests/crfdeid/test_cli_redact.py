@@ -1,0 +1,309 @@
+"""`crfdeid redact` as a user has it: what comes out, what is refused, and what survives a kill."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+from crfdeid.redact import redact
+from notes_samples import crfdeid, tiny_model, written
+
+from crfdeid.cli import main
+from crfdeid.deidentifier import load
+
+SECRET = "0123456789abcdef0123456789abcdef"
+NOTE = "Patient Quill was seen on 3/14/2031.\r\nAttending: Dr. Orla Marsh, call 555-1037.\n"
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_model(tmp_path_factory.mktemp("model"))
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Path:
+    source = tmp_path / "in"
+    (source / "p1").mkdir(parents=True)
+    (source / "a.txt").write_bytes(NOTE.encode())
+    (source / "p1" / "b.txt").write_bytes(NOTE.encode())
+    (source / "p1" / "c.jsonl").write_text(json.dumps({"text": NOTE, "n": 1}) + "\n")
+    return source
+
+
+def redacted(model: Path, text: str, **options: Any) -> str:
+    return redact(load(model).annotate(text), **options).text
+
+
+def run(*arguments: str | Path) -> int:
+    return main(["redact", *map(str, arguments)])
+
+
+def test_the_model_finds_what_these_tests_hide(model: Path) -> None:
+    found = redacted(model, NOTE, how="label")
+    assert found == "Patient [PATIENT] was seen on [DATE].\r\nAttending: Dr. [DOCTOR], call [PHONE].\n"
+
+
+@pytest.mark.parametrize("how", ["label", "numbered", "mask", "remove"])
+def test_a_folder_is_redacted_in_each_way(model: Path, notes: Path, tmp_path: Path, how: str) -> None:
+    assert run("--model", model, "--input", notes, "--output", tmp_path / "out", "--how", how) == 0
+    expected = redacted(model, NOTE, how=how)
+    found = written(tmp_path / "out")
+    assert set(found) == set(written(notes))
+    assert found["a.txt"].decode() == found["p1/b.txt"].decode() == expected
+    assert json.loads(found["p1/c.jsonl"]) == {"text": expected, "n": 1}
+
+
+def test_label_is_what_is_done_unless_told(model: Path, notes: Path, tmp_path: Path) -> None:
+    assert run("--model", model, "--input", notes / "a.txt", "--output", tmp_path / "out") == 0
+    assert written(tmp_path / "out")["a.txt"].decode() == redacted(model, NOTE, how="label")
+
+
+def test_surrogates_follow_the_secret_and_the_folder_of_the_patient(
+    model: Path, notes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "secret").write_text(SECRET)
+    common = ("--model", model, "--input", notes, "--how", "surrogate")
+    assert run(*common, "--output", tmp_path / "one", "--secret-file", tmp_path / "secret") == 0
+    monkeypatch.setenv("CRFDEID_SECRET", SECRET)
+    assert run(*common, "--output", tmp_path / "two") == 0
+    found = written(tmp_path / "one")
+    assert found == written(tmp_path / "two")
+    for name, patient in (("a.txt", "a"), ("p1/b.txt", "p1")):
+        expected = redacted(model, NOTE, how="surrogate", secret=SECRET.encode(), patient=patient)
+        assert found[name].decode() == expected
+    assert json.loads(found["p1/c.jsonl"])["text"] == found["p1/b.txt"].decode()
+
+
+def test_surrogates_follow_the_column_of_the_patient(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CRFDEID_SECRET", SECRET)
+    (tmp_path / "in.jsonl").write_text(
+        "".join(json.dumps({"who": who, "note": NOTE}) + "\n" for who in ("x", "y", "x"))
+    )
+    options = ("--how", "surrogate", "--patient-column", "who", "--text-column", "note")
+    assert run("--model", model, "--input", tmp_path / "in.jsonl", "--output", tmp_path / "out", *options) == 0
+    lines = [json.loads(line) for line in written(tmp_path / "out")["in.jsonl"].splitlines()]
+    for line in lines:
+        expected = redacted(model, NOTE, how="surrogate", secret=SECRET.encode(), patient=line["who"])
+        assert line["note"] == expected
+    assert lines[0] == lines[2] != lines[1]
+
+
+def test_surrogates_need_a_secret(
+    model: Path, notes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("CRFDEID_SECRET", raising=False)
+    common = ("--model", model, "--input", notes, "--output", tmp_path / "out")
+    assert run(*common, "--how", "surrogate") == 2
+    assert "secret" in capsys.readouterr().err
+    assert run(*common, "--how", "mask", "--secret-file", tmp_path / "secret") == 2
+    assert not (tmp_path / "out").exists()
+
+
+def test_standard_input_is_one_note(model: Path, tmp_path: Path) -> None:
+    command = crfdeid("redact", "--model", model, "--input", "-")
+    done = subprocess.run(command, input=NOTE.encode(), capture_output=True, check=True)
+    assert done.stdout.decode() == redacted(model, NOTE, how="label")
+    assert done.stderr == b""
+    broken = subprocess.run(command, input=b"Patient Quill \xff", capture_output=True, check=False)
+    assert (broken.returncode, broken.stdout) == (1, b"")
+    assert broken.stderr == b"error: standard input: not UTF-8 at byte 14: convert it\n"
+
+
+def test_notes_that_fail_are_listed_without_their_text(
+    model: Path, notes: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (notes / "broken.txt").write_bytes(b"Patient Quill \xff")
+    (notes / "p1" / "c.jsonl").write_text('{"text": "Patient Quill \\ud800"}\n{"text": "Patient Orla Marsh"}\n')
+    (notes / "skip.pdf").write_text("Patient Quill")
+    assert run("--model", model, "--input", notes, "--output", tmp_path / "out") == 1
+    error = capfd.readouterr().err
+    assert "failed: broken.txt: not UTF-8 at byte 14" in error
+    assert "failed: p1/c.jsonl, row 1, offset 14: a lone surrogate" in error
+    assert "note: 1 files were left out" in error
+    assert error.splitlines()[-1] == "error: 2 failed and have no output (see above); the others are done"
+    assert "Quill" not in error
+    assert set(written(tmp_path / "out")) == {"a.txt", "p1/b.txt", "p1/c.jsonl"}
+    assert len(written(tmp_path / "out")["p1/c.jsonl"].splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "code", "message"),
+    [
+        ({"--output": None}, 2, "--output is needed"),
+        ({"--input": "nowhere"}, 2, "no such file or folder"),
+        ({"--output": "in/out"}, 2, "one in the other"),
+        ({"--output": "in"}, 2, "one in the other"),
+        ({"--output": "out.csv"}, 2, "name of a file"),
+        ({"--model": "in"}, 1, "no saved model"),
+        ({"--how": "shuffle"}, 2, "invalid choice"),
+        ({"--jobs": "0"}, 2, "whole number"),
+        ({"--input": "-"}, 2, "leave --output"),
+        ({"--text-column": "note"}, 1, "no 'note'"),
+    ],
+)
+def test_what_cannot_work_is_one_line(
+    model: Path,
+    notes: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    change: dict[str, str | None],
+    code: int,
+    message: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    options: dict[str, str | None] = {"--model": str(model), "--input": "in", "--output": "out", **change}
+    before = written(notes)
+    assert run(*[part for name, value in options.items() if value is not None for part in (name, value)]) == code
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.splitlines()[-1].startswith("error: ")
+    assert written(notes) == before
+
+
+def test_results_stay_as_they_are_unless_resumed(
+    model: Path, notes: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    common = ("--model", model, "--input", notes, "--output", tmp_path / "out")
+    assert run(*common) == 0
+    before = written(tmp_path / "out")
+    assert run(*common, "--how", "mask") == 2
+    assert run(*common, "--how", "mask", "--resume") == 2
+    assert "begun with another how" in capsys.readouterr().err
+    assert written(tmp_path / "out") == before
+    assert run(*common, "--resume", "--jobs", "2") == 0
+    assert written(tmp_path / "out") == before
+
+
+def test_another_model_or_secret_is_not_gone_on_with(
+    model: Path, notes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = tmp_path / "model"
+    other.mkdir()
+    for file in model.iterdir():
+        (other / file.name).write_bytes(file.read_bytes())
+    monkeypatch.setenv("CRFDEID_SECRET", SECRET)
+    common = ("--input", notes, "--output", tmp_path / "out", "--how", "surrogate")
+    assert run("--model", model, *common) == 0
+    assert run("--model", other, *common, "--resume") == 0  # A copy is the same.
+    description = json.loads((other / "model.json").read_text())
+    (other / "model.json").write_text(json.dumps({**description, "note": "trained again"}))
+    assert run("--model", other, *common, "--resume") == 2
+    assert "another model:" in capsys.readouterr().err
+    monkeypatch.setenv("CRFDEID_SECRET", SECRET[::-1])
+    assert run("--model", model, *common, "--resume") == 2
+    assert "another secret:" in capsys.readouterr().err
+
+
+def test_processes_give_what_one_gives(model: Path, tmp_path: Path) -> None:
+    source = many_notes(tmp_path / "in", 300)
+    for jobs in ("1", "2"):
+        assert run("--model", model, "--input", source, "--output", tmp_path / jobs, "--jobs", jobs) == 0
+    assert len(written(tmp_path / "1")) == 300
+    assert written(tmp_path / "1") == written(tmp_path / "2")
+
+
+def test_parquet_needs_nothing_else(model: Path, tmp_path: Path) -> None:
+    import pyarrow as pa  # noqa: PLC0415
+
+    pq.write_table(pa.table({"id": [1, 2], "text": [NOTE, None]}), tmp_path / "in.parquet")
+    assert run("--model", model, "--input", tmp_path / "in.parquet", "--output", tmp_path / "out") == 0
+    assert pq.read_table(tmp_path / "out" / "in.parquet").to_pylist() == [
+        {"id": 1, "text": redacted(model, NOTE, how="label")},
+        {"id": 2, "text": None},
+    ]
+
+
+# --- kill, and two at once
+
+
+def many_notes(folder: Path, count: int) -> Path:
+    folder.mkdir()
+    for number in range(count):
+        (folder / f"{number:04d}.txt").write_text(
+            f"Patient Quill was seen on 3/{number % 28 + 1}/2031. Row {number}.\n"
+        )
+    return folder
+
+
+def start(*arguments: str | Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(crfdeid("redact", *arguments), stderr=subprocess.PIPE, text=True)
+
+
+def wait_for(process: subprocess.Popen[str], out: Path, count: int) -> None:
+    """Wait until so many notes are done."""
+    limit = time.monotonic() + 60
+    while process.poll() is None and len(list(out.glob("*.txt"))) < count:
+        assert time.monotonic() < limit
+        time.sleep(0.005)
+
+
+def kill_after(count: int, out: Path, *arguments: str | Path) -> None:
+    """Start a run, and kill it as soon as so many notes are done."""
+    with start(*arguments) as process:
+        wait_for(process, out, count)
+        process.kill()
+        _, error = process.communicate()
+        assert process.returncode == -signal.SIGKILL, error
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_killed_run_goes_on_where_it_was(model: Path, tmp_path: Path, jobs: str) -> None:
+    source, out = many_notes(tmp_path / "in", 2000), tmp_path / "out"
+    common = ("--model", model, "--input", source, "--output", out, "--jobs", jobs)
+    expected = {
+        name: redact(document).text.encode()
+        for name, document in zip(
+            sorted(written(source)),
+            load(model).annotate_all(text.decode() for _, text in sorted(written(source).items())),
+            strict=True,
+        )
+    }
+    kill_after(300, out, *common)
+    first = written(out)
+    assert 300 <= len(first) < 2000
+    assert first.items() <= expected.items()  # None half-written.
+    inodes = {name: (out / name).stat().st_ino for name in first}
+    kill_after(700, out, *common, "--resume")
+    assert 700 <= len(written(out)) < 2000
+    done = subprocess.run(crfdeid("redact", *common, "--resume"), capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert written(out) == expected
+    again = [name for name, inode in inodes.items() if (out / name).stat().st_ino != inode]
+    assert len(again) <= 1  # At most the one that was not yet listed as finished.
+
+
+def test_two_runs_at_once_do_not_disturb_each_other(model: Path, tmp_path: Path) -> None:
+    source, out = many_notes(tmp_path / "in", 500), tmp_path / "out"
+    common = ("--model", model, "--input", source, "--output", out)
+    with start(*common) as one, start(*common) as two:
+        both = [one, two]
+        errors = [process.communicate()[1] for process in both]
+    codes = sorted(process.returncode for process in both)
+    assert codes in ([0, 1], [0, 2]), errors  # 2: it came so late that the other was done.
+    loser = next(error for process, error in zip(both, errors, strict=True) if process.returncode)
+    assert loser.count("\n") == 1
+    assert "another run is writing there" in loser or "is not empty" in loser
+    assert len(written(out)) == 500
+    assert subprocess.run(crfdeid("redact", *common, "--resume"), check=False).returncode == 0
+
+
+def test_told_to_end_it_leaves_no_process_behind(model: Path, tmp_path: Path) -> None:
+    source, out = many_notes(tmp_path / "in", 2000), tmp_path / "out"
+    common = ("--model", model, "--input", source, "--output", out)
+    with start(*common, "--jobs", "2") as process:
+        wait_for(process, out, 100)
+        process.terminate()
+        _, error = process.communicate()  # Ends when no process holds the other end any more.
+    assert process.returncode == 143, error
+    assert "Traceback" not in error
+    assert run(*common, "--resume") == 0
+    assert len(written(out)) == 2000

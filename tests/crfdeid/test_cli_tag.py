@@ -1,0 +1,109 @@
+"""`crfdeid tag` as a user has it: what it writes is read back by the library as what the model found."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+from notes_samples import crfdeid, tiny_model, written
+
+from crfdeid.cli import main
+from crfdeid.corpora import read_corpus
+from crfdeid.deidentifier import load
+from crfdeid.documents import Document
+
+NOTE = "Patient Quill was seen on 3/14/2031.\r\nAttending: Dr. Orla Marsh, call 555-1037.\n"
+OTHER = "Señora Ines Tarn was seen on 4/2/2031 \U0001f600."
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_model(tmp_path_factory.mktemp("model"))
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Path:
+    source = tmp_path / "in"
+    (source / "p1").mkdir(parents=True)
+    (source / "a.txt").write_bytes(NOTE.encode())
+    (source / "p1" / "b.txt").write_bytes(OTHER.encode())
+    return source
+
+
+def run(*arguments: str | Path) -> int:
+    return main(["tag", *map(str, arguments)])
+
+
+@pytest.mark.parametrize("format", ["brat", "i2b2-2014", "jsonl"])
+def test_every_format_holds_what_the_model_found(model: Path, notes: Path, tmp_path: Path, format: str) -> None:
+    assert run("--model", model, "--input", notes, "--output", tmp_path / "out", "--format", format) == 0
+    found = {
+        document.id.removesuffix(".jsonl:1"): document for document in read_corpus(tmp_path / "out", format=format)
+    }
+    expected = {name: load(model).annotate(text, id=name) for name, text in (("a", NOTE), ("p1/b", OTHER))}
+    assert found == expected
+    assert found["a"].spans
+
+
+def test_brat_keeps_the_text_to_the_byte(model: Path, notes: Path, tmp_path: Path) -> None:
+    (notes / "mark.txt").write_bytes(b"\xef\xbb\xbf" + NOTE.encode())
+    assert run("--model", model, "--input", notes, "--output", tmp_path / "out", "--format", "brat") == 0
+    found = written(tmp_path / "out")
+    assert {name: data for name, data in found.items() if name.endswith(".txt")} == written(notes)
+    marked, plain = (read_corpus(tmp_path / "out" / name)[0] for name in ("mark.txt", "a.txt"))
+    assert [span.start - 1 for span in marked.spans] == [span.start for span in plain.spans]
+    assert [marked.text[start:end] for start, end, _ in marked.spans] == [
+        NOTE[start:end] for start, end, _ in plain.spans
+    ]
+
+
+def test_conll_holds_the_tags(model: Path, notes: Path, tmp_path: Path) -> None:
+    assert run("--model", model, "--input", notes, "--output", tmp_path / "out", "--format", "conll") == 0
+    (found,) = read_corpus(tmp_path / "out" / "a.conll", format="conll")
+    expected = load(model).annotate(NOTE)
+    assert [(found.text[s:e].replace(" ", ""), label) for s, e, label in found.spans] == [
+        (NOTE[s:e].replace(" ", ""), label) for s, e, label in expected.spans
+    ]
+
+
+def test_rows_become_lines_with_their_ids(model: Path, tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "t.csv").write_text('key,text\nk1,Patient Quill\n,"Patient Orla Marsh"\nk3\n')
+    common = ("--model", model, "--input", tmp_path / "in")
+    assert run(*common, "--output", tmp_path / "out", "--id-column", "key") == 1
+    found = read_corpus(tmp_path / "out" / "t.jsonl")
+    assert [(document.id, document.text) for document in found] == [
+        ("k1", "Patient Quill"),
+        ("t.csv:2", "Patient Orla Marsh"),
+    ]
+    assert found[0] == Document("k1", "Patient Quill", load(model).annotate("Patient Quill").spans)
+    assert run(*common, "--output", tmp_path / "brat", "--format", "brat") == 2
+    assert not (tmp_path / "brat").exists()
+
+
+def test_a_note_that_the_format_cannot_hold_fails_alone(
+    model: Path, notes: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (notes / "control.txt").write_bytes(b"Patient Quill \x00")
+    assert run("--model", model, "--input", notes, "--output", tmp_path / "out", "--format", "i2b2-2014") == 1
+    assert "failed: control.txt, offset 14: " in capfd.readouterr().err
+    assert set(written(tmp_path / "out")) == {"a.xml", "p1/b.xml"}
+    assert not list((tmp_path / "out").rglob("*.writing-*"))
+
+
+def test_standard_input_becomes_one_line(model: Path) -> None:
+    command = crfdeid("tag", "--model", model, "--input", "-")
+    done = subprocess.run(command, input=NOTE.encode(), capture_output=True, check=True)
+    record = json.loads(done.stdout)
+    assert record["text"] == NOTE
+    assert [tuple(span.values()) for span in record["spans"]] == list(load(model).annotate(NOTE).spans)
+    refused = subprocess.run([*command, "--format", "brat"], input=b"", capture_output=True, check=False)
+    assert (refused.returncode, refused.stdout) == (2, b"")
+
+
+def test_tagging_twice_gives_the_same(model: Path, notes: Path, tmp_path: Path) -> None:
+    for name, jobs in (("one", "1"), ("two", "2")):
+        assert run("--model", model, "--input", notes, "--output", tmp_path / name, "--jobs", jobs) == 0
+    assert written(tmp_path / "one") == written(tmp_path / "two")

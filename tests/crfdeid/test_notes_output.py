@@ -1,0 +1,167 @@
+"""The output folder: one run at a time, whole files, and a resumed run that does what is left."""
+
+from __future__ import annotations
+
+import json
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from notes_samples import run, written
+
+from crfdeid.errors import DataError, UsageError
+from crfdeid.notes.output import OutputFolder
+
+
+def folder_of(path: Path, **texts: str) -> Path:
+    path.mkdir(exist_ok=True)
+    for name, text in texts.items():
+        (path / f"{name}.txt").write_text(text)
+    return path
+
+
+def begin(source: Path, out: Path, *, resume: bool = False, **settings: str) -> OutputFolder:
+    return OutputFolder(out, source=source, settings=settings, resume=resume)
+
+
+def test_a_folder_that_holds_something_is_refused(tmp_path: Path) -> None:
+    source = folder_of(tmp_path / "in", a="Quill")
+    other = folder_of(tmp_path / "out", thesis="x")
+    for resume in (False, True):
+        with pytest.raises(UsageError, match="not empty"):
+            begin(source, other, resume=resume)
+    assert [path.name for path in other.iterdir()] == ["thesis.txt"]
+    with pytest.raises(UsageError, match="is a file"):
+        begin(source, other / "thesis.txt")
+
+
+def test_results_are_never_overwritten_without_resume(tmp_path: Path) -> None:
+    source = folder_of(tmp_path / "in", a="Quill")
+    run(source, tmp_path / "out")
+    before = written(tmp_path / "out")
+    (source / "a.txt").write_text("another text")
+    with pytest.raises(UsageError, match="--resume"):
+        run(source, tmp_path / "out")
+    assert written(tmp_path / "out") == before
+
+
+@pytest.mark.parametrize("place", ["in", "in/out", "."])
+def test_input_and_output_lie_apart(tmp_path: Path, place: str) -> None:
+    source = folder_of(tmp_path / "in", a="Quill")
+    with pytest.raises(UsageError, match="one in the other"):
+        begin(source, tmp_path / place)
+    link = tmp_path / "link"
+    link.symlink_to(source, target_is_directory=True)
+    with pytest.raises(UsageError, match="one in the other"):
+        begin(source, link)
+    assert sorted(path.name for path in source.iterdir()) == ["a.txt"]
+
+
+def test_a_second_run_is_told_and_harms_nothing(tmp_path: Path) -> None:
+    source = folder_of(tmp_path / "in", a="Quill")
+    with begin(source, tmp_path / "out") as held:
+        held.place("half.txt").write_text("half")
+        code = (
+            "import sys; from pathlib import Path; from crfdeid.notes.output import OutputFolder\n"
+            "OutputFolder(Path(sys.argv[2]), source=Path(sys.argv[1]), settings={}, resume=True)"
+        )
+        other = subprocess.run(
+            [sys.executable, "-c", code, source, tmp_path / "out"], capture_output=True, text=True, check=False
+        )
+        assert "another run is writing there" in other.stderr
+        with pytest.raises(DataError, match="another run is writing there"):
+            begin(source, tmp_path / "out")
+        assert held.place("half.txt").read_text() == "half"
+    begin(source, tmp_path / "out", resume=True).close()
+
+
+def test_resume_with_other_settings_is_refused_and_says_which(tmp_path: Path) -> None:
+    source = folder_of(tmp_path / "in", a="Quill")
+    begin(source, tmp_path / "out", how="label", model="abc").close()
+    with pytest.raises(UsageError, match="another how, locale:"):
+        begin(source, tmp_path / "out", how="mask", model="abc", locale="x", resume=True)
+    with pytest.raises(UsageError, match="another input:"):
+        begin(folder_of(tmp_path / "in2"), tmp_path / "out", how="label", model="abc", resume=True)
+    begin(source, tmp_path / "out", how="label", model="abc", resume=True).close()
+
+
+def test_resume_skips_what_is_finished(tmp_path: Path) -> None:
+    source = folder_of(tmp_path / "in", a="Quill", b="Quill")
+    run(source, tmp_path / "out")
+    (tmp_path / "out" / "a.txt").write_text("kept")
+    (tmp_path / "out" / "b.txt").unlink()
+    folder_of(source, c="Quill")
+    assert run(source, tmp_path / "out", resume=True) == []
+    assert written(tmp_path / "out") == {"a.txt": b"kept", "b.txt": b"[PATIENT:b]", "c.txt": b"[PATIENT:c]"}
+
+
+def test_resume_does_again_what_has_changed(tmp_path: Path) -> None:
+    source = folder_of(tmp_path / "in", a="Quill", b="Quill")
+    run(source, tmp_path / "out")
+    (source / "a.txt").write_text("not Quill")
+    (source / "b.txt").write_text("BOOM")
+    assert [failure.file for failure in run(source, tmp_path / "out", resume=True)] == ["b.txt"]
+    assert written(tmp_path / "out") == {"a.txt": b"not [PATIENT:a]"}
+
+
+def test_resume_goes_on_where_a_note_was_mended(tmp_path: Path) -> None:
+    source = folder_of(tmp_path / "in", a="Quill", b="BOOM")
+    assert len(run(source, tmp_path / "out")) == 1
+    assert len(run(source, tmp_path / "out", resume=True)) == 1
+    folder_of(source, b="Quill")
+    assert run(source, tmp_path / "out", resume=True) == []
+    assert run(source, tmp_path / "out", resume=True) == []
+    assert set(written(tmp_path / "out")) == {"a.txt", "b.txt"}
+
+
+def test_rows_that_failed_are_still_told_when_their_file_is_finished(tmp_path: Path) -> None:
+    source = tmp_path / "rows.csv"
+    source.write_text("text\nQuill\nBOOM\nQuill\n")
+    first = run(source, tmp_path / "out")
+    assert [(failure.file, failure.row) for failure in first] == [("rows.csv", 2)]
+    assert run(source, tmp_path / "out", resume=True) == first
+    (tmp_path / "out" / "rows.csv").unlink()
+    assert run(source, tmp_path / "out", resume=True) == first
+    source.write_text("text\nQuill\n")
+    assert run(source, tmp_path / "out", resume=True) == []
+
+
+def test_what_a_killed_run_left_is_cleared_and_done_again(tmp_path: Path) -> None:
+    source = folder_of(tmp_path / "in", a="Quill", b="Quill")
+    output = begin(source, tmp_path / "out")
+    output.place("a.txt").write_text("half")
+    with (tmp_path / "out" / ".crfdeid" / "finished.jsonl").open("a") as stream:
+        stream.write('{"file": "b.txt", "stamp": "0')
+    output.close()
+    assert run(source, tmp_path / "out", resume=True) == []
+    assert written(tmp_path / "out") == {"a.txt": b"[PATIENT:a]", "b.txt": b"[PATIENT:b]"}
+    assert not (tmp_path / "out" / ".crfdeid" / "part").exists()
+
+
+def test_damaged_settings_are_named(tmp_path: Path) -> None:
+    source = folder_of(tmp_path / "in", a="Quill")
+    begin(source, tmp_path / "out").close()
+    (tmp_path / "out" / ".crfdeid" / "settings.json").write_text("{")
+    with pytest.raises(DataError, match=r"settings\.json: damaged"):
+        begin(source, tmp_path / "out", resume=True)
+
+
+def test_results_are_their_owners_alone(tmp_path: Path) -> None:
+    (tmp_path / "in" / "p1").mkdir(parents=True)
+    (tmp_path / "in" / "p1" / "a.txt").write_text("Quill")
+    (tmp_path / "in" / "rows.jsonl").write_text('{"text": "Quill"}\n')
+    run(tmp_path / "in", tmp_path / "out")
+    for path in (tmp_path / "out").rglob("*"):
+        if path.is_file():
+            assert stat.S_IMODE(path.stat().st_mode) == 0o600, path
+    assert stat.S_IMODE((tmp_path / "out" / ".crfdeid").stat().st_mode) == 0o700
+
+
+def test_what_is_kept_for_resuming_holds_no_time_of_a_note(tmp_path: Path) -> None:
+    source = folder_of(tmp_path / "in", a="Quill")
+    run(source, tmp_path / "out")
+    (line,) = (tmp_path / "out" / ".crfdeid" / "finished.jsonl").read_text().splitlines()
+    assert set(json.loads(line)) == {"file", "stamp", "outputs"}
+    assert str(int((source / "a.txt").stat().st_mtime)) not in line
