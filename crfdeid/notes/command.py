@@ -90,7 +90,7 @@ def run_folder(options: argparse.Namespace, task: Task) -> int:
         raise UsageError(f"--output: {options.output} is the name of a file: name a folder, files keep their names")
     found = survey(options.input, task.plan.targets)
     if found.unknown:
-        _say(f"note: {found.unknown} files were left out, which do not end in {', '.join(KINDS)}")
+        _say(f"note: files left out because they do not end in {', '.join(KINDS)}: {found.unknown}")
     failures = _Failures()
     with (
         OutputFolder(options.output, source=options.input, settings=task.settings, resume=options.resume) as output,
@@ -110,8 +110,8 @@ def run_folder(options: argparse.Namespace, task: Task) -> int:
     return failures.conclude()
 
 
-def run_stdin(options: argparse.Namespace, work: Work, patient: str = "stdin") -> Document:
-    """The result for one note from standard input.
+def run_stdin(options: argparse.Namespace, work: Work) -> Document:
+    """The result for one note from standard input, which is a patient by itself.
 
     Raises:
         UsageError: there is an option that one note from standard input cannot have.
@@ -123,6 +123,7 @@ def run_stdin(options: argparse.Namespace, work: Work, patient: str = "stdin") -
         text = sys.stdin.buffer.read().decode("utf-8")
     except UnicodeDecodeError as problem:
         raise DataError(f"not UTF-8 at byte {problem.start}: convert it", path="standard input") from None
+    patient = hashlib.sha256(text.encode()).hexdigest()
     (result,) = work.start()([Note("stdin", text, patient)])
     if isinstance(result, Failure):
         raise DataError(result.reason, path="standard input", offset=result.offset)
@@ -183,7 +184,7 @@ class _Failures:
     def conclude(self) -> int:
         """The exit code; where it is not 0, a last line says why."""
         if self._count:
-            _say(f"error: {self._count} failed and have no output (see above); the others are done")
+            _say(f"error: {self._count} notes or files failed and have no output (listed above); the others are done")
         return min(self._count, 1)
 
 

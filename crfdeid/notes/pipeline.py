@@ -16,7 +16,7 @@ from crfdeid.notes.sources import kind_of
 from crfdeid.notes.work import Result
 
 # Notes are handed over together, up to so many characters and rows: enough to keep a network busy.
-_BATCH_CHARACTERS = 1 << 16
+_BATCH_CHARACTERS = 1 << 18
 _BATCH_ROWS = 256
 
 

@@ -65,7 +65,7 @@ class Failure(NamedTuple):
     offset: int | None = None
 
     def __str__(self) -> str:
-        place = self.file
+        place = self.file if self.file.isprintable() else ascii(self.file)
         place += "" if self.row is None else f", row {self.row}"
         place += "" if self.offset is None else f", offset {self.offset}"
         return f"{place}: {self.reason}"

@@ -127,8 +127,8 @@ def test_notes_that_fail_are_listed_without_their_text(
     error = capfd.readouterr().err
     assert "failed: broken.txt: not UTF-8 at byte 14" in error
     assert "failed: p1/c.jsonl, row 1, offset 14: a lone surrogate" in error
-    assert "note: 1 files were left out" in error
-    assert error.splitlines()[-1] == "error: 2 failed and have no output (see above); the others are done"
+    assert ".tsv, .parquet: 1" in error
+    assert error.splitlines()[-1] == "error: 2 notes or files failed and have no output (listed above); the others are done"
     assert "Quill" not in error
     assert set(written(tmp_path / "out")) == {"a.txt", "p1/b.txt", "p1/c.jsonl"}
     assert len(written(tmp_path / "out")["p1/c.jsonl"].splitlines()) == 1
@@ -255,7 +255,7 @@ def kill_after(count: int, out: Path, *arguments: str | Path) -> None:
         assert process.returncode == -signal.SIGKILL, error
 
 
-@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("jobs", ["1", pytest.param("2", marks=pytest.mark.slow)])
 def test_a_killed_run_goes_on_where_it_was(model: Path, tmp_path: Path, jobs: str) -> None:
     source, out = many_notes(tmp_path / "in", 2000), tmp_path / "out"
     common = ("--model", model, "--input", source, "--output", out, "--jobs", jobs)
