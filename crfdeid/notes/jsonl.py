@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from crfdeid.documents import Document
 from crfdeid.errors import DataError
-from crfdeid.notes.records import Columns, Failure, NoteFile, Row, make_note
+from crfdeid.notes.records import Columns, Failure, Note, NoteFile, Row, make_note
 from crfdeid.notes.text import MARK
 
 _DECODER = json.JSONDecoder()
@@ -19,11 +19,11 @@ _NOT_JSON = Failure("not valid JSON: each line is one whole object")
 
 
 class Around(NamedTuple):
-    """A line without the value of its note."""
+    """A line in three: up to the value of its note, the value as it is spelled, and the rest."""
 
     before: str
+    value: str
     after: str
-    ascii: bool
 
 
 class _Member(NamedTuple):
@@ -58,7 +58,7 @@ def _row(line: bytes, file: NoteFile, columns: Columns, number: int, position: i
         return Row(problem, number, position, None)
     body = text.removeprefix(MARK) if number == 1 else text
     if not body.strip(" \t\r\n"):
-        return Row(None, number, position, Around(text, "", True))
+        return Row(None, number, position, Around(text, "", ""))
     members = _members(body)
     if isinstance(members, Failure):
         return Row(members, number, position, None)
@@ -68,10 +68,9 @@ def _row(line: bytes, file: NoteFile, columns: Columns, number: int, position: i
     named, whose = (members[name].value if name in members else None for name in (columns.id, columns.patient))
     note = make_note(file, number, found.value, named, whose)
     if note is None:
-        return Row(None, number, position, Around(text, "", True))
+        return Row(None, number, position, Around(text, "", ""))
     shift = len(text) - len(body)
-    value = body[found.start : found.end]
-    around = Around(text[: found.start + shift], text[found.end + shift :], value.isascii())
+    around = Around(text[: found.start + shift], body[found.start : found.end], text[found.end + shift :])
     return Row(note, number, position, around)
 
 
@@ -128,9 +127,10 @@ class JsonlWriter:
 
     def write(self, row: Row, document: Document | None) -> None:
         """Write a line."""
-        around: Around = row.around
-        value = "" if document is None else json.dumps(document.text, ensure_ascii=around.ascii)
-        self._stream.write(f"{around.before}{value}{around.after}".encode())
+        before, value, after = row.around
+        if document is not None and isinstance(row.content, Note) and document.text != row.content.text:
+            value = json.dumps(document.text, ensure_ascii=value.isascii())
+        self._stream.write(f"{before}{value}{after}".encode())
 
     def close(self) -> None:
         """Finish the file."""

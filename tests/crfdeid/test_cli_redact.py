@@ -128,7 +128,7 @@ def test_notes_that_fail_are_listed_without_their_text(
     assert "failed: broken.txt: not UTF-8 at byte 14" in error
     assert "failed: p1/c.jsonl, row 1, offset 14: a lone surrogate" in error
     assert ".tsv, .parquet: 1" in error
-    assert error.splitlines()[-1] == "error: 2 notes or files failed and have no output (listed above); the others are done"
+    assert error.splitlines()[-1].startswith("error: 2 notes or files failed and have no output")
     assert "Quill" not in error
     assert set(written(tmp_path / "out")) == {"a.txt", "p1/b.txt", "p1/c.jsonl"}
     assert len(written(tmp_path / "out")["p1/c.jsonl"].splitlines()) == 1

@@ -209,6 +209,8 @@ def csv_rows(data: bytes, delimiter: str = ",") -> list[list[str]]:
 def test_csv_keeps_all_but_the_text(
     records: list[tuple[str, str, str]], delimiter: str, end: str, quoting: int, mark: bool
 ) -> None:
+    if (end, quoting) == ("\n", csv.QUOTE_MINIMAL):  # csv.writer leaves a lone return bare then, which is no CSV.
+        records = [(a.replace("\r", ""), b.replace("\r", ""), c.replace("\r", "")) for a, b, c in records]
     rows = [["id", "text", "more"], *map(list, records)]
     data = (b"\xef\xbb\xbf" if mark else b"") + csv_bytes(rows, delimiter=delimiter, end=end, quoting=quoting)
     path = content("notes.csv", data)
