@@ -78,6 +78,38 @@ class NGrams(Extractor):
         return f"{'lower-case ' if self.lower else ''}n-grams of {sizes} words in [-{self.window}, {self.window}]"
 
 
+@dataclass(frozen=True)
+class FarWords(Extractor):
+    """Lower-case words further away, by their side and not by their distance: ``before=seen``, ``after=ward``.
+
+    Args:
+        nearest: the distance of the first of them, in tokens.
+        farthest: the distance of the last.
+
+    Example:
+        >>> FarWords(nearest=2, farthest=3).extract(Sentence.from_words(["Seen", "by", "Dr", "Doe"]))[3]
+        ['before=seen', 'before=by']
+    """
+
+    nearest: int = 4
+    farthest: int = 6
+
+    def columns(self, sentence: Sentence) -> list[Column]:
+        """The features of the sentence, kind by kind."""
+        count = len(sentence.tokens)
+        outside: list[str | None] = [None] * self.farthest
+        row = [*outside, *(word.lower() for word in sentence.words), *outside]
+        columns: list[Column] = []
+        for distance in range(self.farthest, self.nearest - 1, -1):
+            columns.append(("before=", row[self.farthest - distance :][:count]))
+            columns.append(("after=", row[self.farthest + distance :][:count]))
+        return columns
+
+    def describe(self) -> str:
+        """What is extracted, in one line."""
+        return f"lower-case words {self.nearest} to {self.farthest} tokens away, by their side"
+
+
 @cache
 def _run_heads(name: str, size: int, window: int) -> list[str]:
     starts = range(-window, window - size + 2)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from features.columns import Column, Extractor
+from features.orthography import shape
 from features.tokens import Sentence
 
 _FIELD_WORDS = 3
@@ -42,6 +43,32 @@ class Layout(Extractor):
     def describe(self) -> str:
         """What is extracted, in one line."""
         return "heading, line prefix, words before the nearest colon and the distance from it, tenth of the note"
+
+
+@dataclass(frozen=True)
+class PrefixWords(Extractor):
+    """The word and its shape, each with the line's prefix: ``prefix+lower=attending|doe``, ``prefix+shape=…|Xxx``.
+
+    In the fields of a form the same word means different things: a number after "MRN" and one after "Phone".
+
+    Example:
+        >>> from features.tokens import split_sentences
+        >>> PrefixWords().extract(split_sentences("Attending: Dr. Doe")[0])[2]
+        ['prefix+lower=attending|dr', 'prefix+shape=attending|Xx']
+    """
+
+    def columns(self, sentence: Sentence) -> list[Column]:
+        """The features of the sentence, kind by kind."""
+        prefix = f"{sentence.line_prefix.lower()}|"
+        words = sentence.words
+        return [
+            ("prefix+lower=", [prefix + word.lower() for word in words]),
+            ("prefix+shape=", [prefix + shape(word) for word in words]),
+        ]
+
+    def describe(self) -> str:
+        """What is extracted, in one line."""
+        return "the word and its shape, each with the line's prefix"
 
 
 def _field_columns(words: Sequence[str]) -> list[Column]:
