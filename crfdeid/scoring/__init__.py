@@ -5,6 +5,7 @@
 - tokens: `score_tokens`, by type or binary.
 - errors: `find_errors` sorts each erroneous entity into one category, with causes.
 - context: `in_context` shows an error in its text.
+- i2b2, meddocan: the scores of those challenges. operating_points: thresholds for a required sensitivity.
 - significance: `randomisation_test` of two systems, `bootstrap_f1` for confidence intervals, `holm` for many tests.
 """
 
@@ -20,6 +21,9 @@ from crfdeid.scoring.errors import (
     find_errors,
     summarise,
 )
+from crfdeid.scoring.i2b2 import HIPAA, score_i2b2
+from crfdeid.scoring.meddocan import score_meddocan
+from crfdeid.scoring.operating_points import OperatingPoint, at_threshold, operating_points, token_probabilities
 from crfdeid.scoring.significance import (
     bootstrap_f1,
     document_counts,
@@ -33,13 +37,16 @@ from crfdeid.scoring.tokens import count_token_pairs, score_tokens, token_scores
 __all__ = [
     "CATEGORIES",
     "CAUSES",
+    "HIPAA",
     "Averages",
     "Category",
     "Counts",
     "EntityError",
     "Match",
+    "OperatingPoint",
     "Predictions",
     "Scores",
+    "at_threshold",
     "bootstrap_f1",
     "confusions",
     "count_tags",
@@ -49,10 +56,14 @@ __all__ = [
     "find_errors",
     "holm",
     "in_context",
+    "operating_points",
     "percentile_interval",
     "randomisation_test",
     "score_entities",
+    "score_i2b2",
+    "score_meddocan",
     "score_tokens",
     "summarise",
+    "token_probabilities",
     "token_scores",
 ]

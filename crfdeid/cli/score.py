@@ -1,0 +1,135 @@
+"""Score what was found in notes against what people annotated in them."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from crfdeid.commands import file_path
+from crfdeid.corpora import FORMATS
+from crfdeid.errors import DataError, UsageError
+from crfdeid.labels import TYPES
+
+if TYPE_CHECKING:
+    from crfdeid.documents import Document
+    from crfdeid.scoring import Counts, Predictions, Scores
+
+MODES = ("strict", "relaxed", "token", "binary", "i2b2", "meddocan")
+_MEASURES = ("P", "R", "F", "right", "spurious", "missed")
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The options of ``crfdeid score``."""
+    parser.add_argument("--gold", type=file_path, required=True, metavar="PATH", help="annotated notes")
+    text = "the same notes with what was found in them"
+    parser.add_argument("--predicted", type=file_path, required=True, metavar="PATH", help=text)
+    text = (
+        f"which scores, separated by commas, from {', '.join(MODES)} (default: strict,binary); docs/scoring.md says "
+        "what they are"
+    )
+    parser.add_argument("--mode", type=_modes, default=["strict", "binary"], metavar="NAMES", help=text)
+    for side in ("gold", "predicted"):
+        text = f"the format of --{side} (default: auto)"
+        parser.add_argument(f"--{side}-format", choices=("auto", *FORMATS), default="auto", help=text)
+    text = "map the types of both to the paper's seven, to one, or leave them (default: all)"
+    parser.add_argument("--types", choices=TYPES, default="all", help=text)
+    parser.add_argument("--json", type=file_path, metavar="FILE", help="write the scores to a new file too")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Print the scores.
+
+    Raises:
+        DataError: notes that cannot be read, or that are not the same on both sides.
+        UsageError: options that cannot work.
+    """
+    from crfdeid.corpora import read_corpus  # noqa: PLC0415
+    from crfdeid.labels import map_types  # noqa: PLC0415
+
+    if options.json is not None and options.json.exists():
+        raise UsageError(f"--json: {options.json} is there already: name a new file, nothing is overwritten")
+    gold, predicted = (
+        map_types(read_corpus(path, format=form), options.types)
+        for path, form in ((options.gold, options.gold_format), (options.predicted, options.predicted_format))
+    )
+    predictions = _paired(gold, predicted)
+    found = {mode: _scores(mode, gold, predictions) for mode in options.mode}
+    for mode, rows in found.items():
+        print(_table(mode, rows), end="\n\n")
+    if options.json is not None:
+        _write(options.json, found)
+
+
+def _paired(gold: list[Document], predicted: list[Document]) -> Predictions:
+    """The spans found in each document, which must be the same documents with the same text.
+
+    Raises:
+        DataError: a document is missing on one side, or its text differs.
+    """
+    texts = {document.id: document.text for document in gold}
+    for document in predicted:
+        text = texts.get(document.id)
+        if text is not None and text != document.text:
+            pairs = zip(text, document.text, strict=False)
+            shorter = min(len(text), len(document.text))
+            offset = next((i for i, (a, b) in enumerate(pairs) if a != b), shorter)
+            problem = "the text is not that of the gold document from here on: score what was found in the same notes"
+            raise DataError(problem, path=document.id, offset=offset)
+    return {document.id: document.spans for document in predicted}
+
+
+def _scores(mode: str, gold: list[Document], predictions: Predictions) -> dict[str, dict[str, float]]:
+    """The rows of a mode's table: fractions and counts by the row's name."""
+    from crfdeid import scoring  # noqa: PLC0415
+
+    if mode in ("strict", "relaxed"):
+        return _by_type(scoring.score_entities(gold, predictions, match="strict" if mode == "strict" else "relaxed"))
+    if mode in ("token", "binary"):
+        return _by_type(scoring.score_tokens(gold, predictions, binary=mode == "binary"))
+    if mode == "i2b2":
+        rows: dict[str, dict[str, float]] = {}
+        for score in scoring.score_i2b2(gold, predictions):
+            name = f"{score.mode}, {score.subset}"
+            rows[f"{name}, micro"] = _row(score.micro)
+            rows[f"{name}, macro"] = {"precision": score.precision, "recall": score.recall, "f1": score.f1}
+        return rows
+    scores = scoring.score_meddocan(gold, predictions)
+    named = {"NER": scores.ner, "span strict": scores.span_strict, "span merged": scores.span_merged}
+    return {**{name: _row(counts) for name, counts in named.items()}, "leak score": {"leak": scores.leak}}
+
+
+def _by_type(scores: Scores) -> dict[str, dict[str, float]]:
+    rows = {label: _row(counts) for label, counts in scores.by_type.items()}
+    return {**rows, "micro": _row(scores.micro), "macro": scores.macro._asdict()}
+
+
+def _row(counts: Counts) -> dict[str, float]:
+    return dict(counts.to_dict())
+
+
+def _table(mode: str, rows: dict[str, dict[str, float]]) -> str:
+    from tabulate import tabulate  # noqa: PLC0415
+
+    cells = []
+    for name, row in rows.items():
+        shares = [f"{100 * row[key]:.2f}" if key in row else "" for key in ("precision", "recall", "f1")]
+        counts = [str(row[key]) if key in row else "" for key in ("tp", "fp", "fn")]
+        cells.append([name, *shares, *counts] if "leak" not in row else [name, f"{row['leak']:.4f}"])
+    align = ("left", *["right"] * len(_MEASURES))
+    return tabulate(cells, [mode, *_MEASURES], tablefmt="pipe", disable_numparse=True, colalign=align)
+
+
+def _write(path: Any, found: dict[str, Any]) -> None:
+    import json  # noqa: PLC0415
+
+    from crfdeid.corpora.files import write_files  # noqa: PLC0415
+
+    write_files({path: json.dumps(found, indent=1) + "\n"})
+
+
+def _modes(text: str) -> list[str]:
+    names = text.split(",")
+    for name in names:
+        if name not in MODES:
+            raise argparse.ArgumentTypeError(f"unknown mode '{name}': choose from {', '.join(MODES)}")
+    return list(dict.fromkeys(names))
