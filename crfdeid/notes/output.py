@@ -123,7 +123,7 @@ class OutputFolder:
         """Whether a file's outputs are there and made from it as it is now. Outdated ones are removed."""
         source = self._source if self._source.is_file() else self._source / line["file"]
         outputs = [self._folder / name for name in line["outputs"]]
-        if source.exists() and _stamp(source) != line["stamp"]:
+        if source.exists() and _stamp(source.stat().st_size, source.stat().st_mtime_ns) != line["stamp"]:
             for output in outputs:
                 output.unlink(missing_ok=True)
         return all(output.is_file() for output in outputs)
@@ -164,7 +164,7 @@ class OutputFolder:
         self._note(file, reason=failure.reason, row=failure.row, offset=failure.offset)
 
     def _note(self, file: NoteFile, **what: Any) -> None:
-        self._journal.write(json.dumps({"file": file.name, "stamp": _stamp(file.path), **what}) + "\n")
+        self._journal.write(json.dumps({"file": file.name, "stamp": _stamp(file.size, file.time), **what}) + "\n")
         self._journal.flush()
 
     def close(self) -> None:
@@ -187,10 +187,9 @@ def _require_apart(source: Path, folder: Path) -> None:
         raise UsageError(f"--output: {folder} and the input lie one in the other: name a folder apart from it")
 
 
-def _stamp(path: Path) -> str:
+def _stamp(size: int, time: int) -> str:
     """What changes with a file: its size and time, hashed, for the time of a note can be PHI."""
-    state = path.stat()
-    return hashlib.sha256(f"{path.name}\0{state.st_size}\0{state.st_mtime_ns}".encode()).hexdigest()[:16]
+    return hashlib.sha256(f"{size} {time}".encode()).hexdigest()[:16]
 
 
 def _sync(path: Path) -> None:

@@ -219,7 +219,7 @@ def test_lone_surrogates_are_refused_where_they_are(tmp_path: Path) -> None:
             half = chr(random.randrange(0xDC00, 0xE000))  # The second half: the first could make a pair with it.
             spelled = [json.dumps(part)[1:-1] for part in (text[: places[-1]], half, text[places[-1] :])]
             stream.write('{"text": "' + "".join(spelled) + '"}\n')
-    rows = jsonl.read(NoteFile(tmp_path / "in.jsonl", "in.jsonl", 1), Columns())
+    rows = jsonl.read(NoteFile(tmp_path / "in.jsonl", "in.jsonl", 1, 0), Columns())
     found = [row.content for row in rows]
     assert [failure.offset for failure in found if isinstance(failure, Failure)] == places
 

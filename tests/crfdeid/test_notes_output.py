@@ -13,6 +13,8 @@ from notes_samples import run, written
 
 from crfdeid.errors import DataError, UsageError
 from crfdeid.notes.output import OutputFolder
+from crfdeid.notes.records import NoteFile
+from crfdeid.notes.sources import note_files
 
 
 def folder_of(path: Path, **texts: str) -> Path:
@@ -104,6 +106,18 @@ def test_resume_does_again_what_has_changed(tmp_path: Path) -> None:
     (source / "b.txt").write_text("BOOM")
     assert [failure.file for failure in run(source, tmp_path / "out", resume=True)] == ["b.txt"]
     assert written(tmp_path / "out") == {"a.txt": b"not [PATIENT:a]"}
+
+
+def test_a_file_that_changed_while_it_was_read_is_done_again(tmp_path: Path) -> None:
+    source = folder_of(tmp_path / "in", a="Quill")
+    (file,) = note_files(source)
+    assert isinstance(file, NoteFile)
+    with begin(source, tmp_path / "out") as output:
+        output.place("a.txt").write_text("of the old text")
+        folder_of(source, a="Quill again")
+        output.keep(file, ["a.txt"])
+    assert run(source, tmp_path / "out", resume=True) == []
+    assert written(tmp_path / "out") == {"a.txt": b"[PATIENT:a] again"}
 
 
 def test_resume_goes_on_where_a_note_was_mended(tmp_path: Path) -> None:
