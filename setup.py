@@ -20,6 +20,7 @@ setup(
     },
     install_requires=[
         "numpy>=1.26",
+        "scipy>=1.12",
         "regex>=2024.4",
         "nltk>=3.9",
         "textblob>=0.19",
@@ -41,7 +42,6 @@ setup(
         "test": [
             "pytest>=8",
             "hypothesis>=6.100",
-            "scipy>=1.12",
             "seqeval>=1.2.2",
             "nervaluate>=1.0",
             "ruff>=0.6",
@@ -51,6 +51,7 @@ setup(
             "types-tqdm",
             "types-defusedxml",
             "types-regex",
+            "scipy-stubs",
         ],
         "benchmarks": ["torch>=2.4"],
         "gpu": ["jax[cuda12]>=0.10"],

@@ -13,6 +13,10 @@ CRF++, which the paper ran with its default settings, minimises ``-sum log p(y |
 the "paper" profile is therefore c1 = 0 and c2 = 1 / (2 C) = 0.5, with a weight for every feature and tag whether or not
 they meet in training (CRF++ expands each template for every tag), every transition, and no frequency cut-off.
 
+CRFsuite trains; its weights are then read out (`crfdeid.crfsuite_file`), and tags and marginals are computed from them
+in NumPy (`crfdeid.linear_chain`). A saved model is therefore plain arrays, several threads can use one model, and
+feature strings can be stored as hashes.
+
 Reference:
     yadav2016, sections 3.8 and 4; Lafferty et al. (2001).
 """
@@ -20,28 +24,34 @@ Reference:
 from __future__ import annotations
 
 import dataclasses
+import io
 import math
-from collections.abc import Mapping, Sequence
+import struct
+import zipfile
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import gettempdir
-from threading import Lock
+from tempfile import TemporaryDirectory, gettempdir
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import pycrfsuite
 
+from crfdeid.crf_weights import CrfWeights
+from crfdeid.crfsuite_file import read_weights
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import DataError, UsageError
-from crfdeid.saving import RETRAIN, damaged, load_model, save_model
+from crfdeid.linear_chain import best_paths, marginals
+from crfdeid.saving import damaged, load_model, save_model
 from crfdeid.tagger import FitProgress, OnProgress
 from features.extractor import FEATURE_SETS, FeatureSet, feature_set
 from features.pos import POS_BACKENDS, PosUnavailable
 from features.tokens import Sentence
 
 # Raised whenever the feature strings or the files change, so that a model never meets features it was not trained on.
-_SCHEMA = 1
-_WEIGHTS = "model.crfsuite"
+_SCHEMA = 2
+_WEIGHTS = "weights.npz"
+_SENTENCES_AT_ONCE = 512  # whose features are in memory together
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +65,7 @@ class CrfSettings:
         c2: weight of the squared L2 penalty.
         max_iterations: L-BFGS iterations at most.
         min_freq: a feature seen less often in training is dropped.
+        min_documents: a feature that fewer training documents have is dropped: what only one patient's notes hold.
         all_possible_states: whether feature and tag pairs that never meet in training get a weight too.
         all_possible_transitions: the same for pairs of tags.
         num_memories: gradients that L-BFGS remembers; each costs 16 bytes a weight.
@@ -69,6 +80,7 @@ class CrfSettings:
     c2: float = 0.02
     max_iterations: int = 100
     min_freq: int = 0
+    min_documents: int = 1
     all_possible_states: bool = False
     all_possible_transitions: bool = True
     num_memories: int = 6
@@ -81,7 +93,7 @@ class CrfSettings:
             value = getattr(self, name)
             if not (math.isfinite(value) and value >= 0):
                 raise UsageError(f"{name} is {value}: give a number of 0 or more")
-        for name, least in (("max_iterations", 1), ("min_freq", 0), ("num_memories", 1)):
+        for name, least in (("max_iterations", 1), ("min_freq", 0), ("min_documents", 1), ("num_memories", 1)):
             value = getattr(self, name)
             if value != int(value) or value < least:
                 raise UsageError(f"{name} is {value}: give a whole number of {least} or more")
@@ -111,10 +123,7 @@ class CrfTagger:
             self._features = feature_set(self._settings.features, pos=self._settings.pos)
         except PosUnavailable as problem:
             raise UsageError(str(problem)) from problem
-        self._weights = b""
-        self._tags: tuple[str, ...] = ()
-        self._model = pycrfsuite.Tagger()
-        self._lock = Lock()  # CRFsuite's tagger holds the sentence it is working on.
+        self._learned: CrfWeights | None = None
 
     @classmethod
     def profiles(cls) -> Mapping[str, CrfSettings]:
@@ -142,11 +151,11 @@ class CrfTagger:
     @property
     def tags(self) -> tuple[str, ...]:
         """The tags this tagger can give, sorted: the columns of `marginals`. Empty before `fit`."""
-        return self._tags
+        return () if self._learned is None else self._learned.tags
 
     @property
     def features(self) -> FeatureSet:
-        """The features it looks at; ``features.describe()`` lists them."""
+        """The features it looks at; ``features.describe_each()`` lists them."""
         return self._features
 
     def fit(
@@ -167,77 +176,103 @@ class CrfTagger:
         if not labelled:
             raise DataError("there is nothing to train on: the training set holds no tokens")
         options = dataclasses.asdict(self._settings)
-        del options["features"], options["pos"]
-        crf = CRF(algorithm="lbfgs", trainer_cls=_trainer(self._settings.max_iterations, on_progress), **options)
-        # A generator: the features of one sentence at a time are strings, the rest are CRFsuite's integers.
-        crf.fit((self._extract(item.sentence) for item in labelled), (item.tags for item in labelled))
-        try:
-            self._open(Path(crf.modelfile.name).read_bytes())
-        except (OSError, ValueError):
-            problem = "CRFsuite could not write its model: make room there, or set TMPDIR to a folder with room"
-            raise DataError(problem, path=gettempdir()) from None
+        for name in ("features", "pos", "min_documents"):
+            del options[name]
+        rows = self._rows(labelled)
+        with TemporaryDirectory() as folder:  # a training that is killed leaves no more than an empty file in it
+            file = Path(folder) / "model.crfsuite"
+            crf = CRF(
+                algorithm="lbfgs",
+                model_filename=str(file),
+                trainer_cls=_trainer(self._settings.max_iterations, on_progress),
+                **options,
+            )
+            # A generator: the features of one sentence at a time are strings, the rest are CRFsuite's integers.
+            crf.fit(rows, (item.tags for item in labelled))
+            try:
+                self._learned = CrfWeights.of_crfsuite(read_weights(file.read_bytes()))
+            except (OSError, ValueError, struct.error):
+                problem = "CRFsuite could not write its model: make room there, or set TMPDIR to a folder with room"
+                raise DataError(problem, path=gettempdir()) from None
 
     def predict(self, sentences: Sequence[Sentence]) -> list[list[str]]:
         """One tag a token, for each sentence: the most probable sequence (Viterbi)."""
-        self._require_trained()
-        rows = []
-        for sentence in sentences:
-            features = self._extract(sentence)
-            with self._lock:
-                rows.append(self._model.tag(features))
-        return rows
+        names = np.array(self.tags, object)
+        return [
+            names[path].tolist()
+            for emissions, lengths, transitions in self._emissions(sentences)
+            for path in best_paths(emissions, lengths, transitions)
+        ]
 
     def marginals(self, sentences: Sequence[Sentence]) -> list[np.ndarray]:
         """The probability of each tag at each token, for each sentence: [T, K], rows sum to 1."""
-        self._require_trained()
-        tables = []
-        for sentence in sentences:
-            features = self._extract(sentence)
-            table = np.empty((len(features), len(self._tags)))  # [T, K]
-            with self._lock:
-                self._model.set(features)
-                for k, tag in enumerate(self._tags):
-                    table[:, k] = [self._model.marginal(tag, t) for t in range(len(features))]
-            tables.append(table)
-        return tables
+        return [
+            table
+            for emissions, lengths, transitions in self._emissions(sentences)
+            for table in marginals(emissions, lengths, transitions)
+        ]
 
-    def save(self, folder: Path) -> None:
-        """Write ``model.json`` (settings, tags, versions, checksum) and ``model.crfsuite`` (the weights).
+    def _emissions(self, sentences: Sequence[Sentence]) -> Iterator[tuple[np.ndarray, list[int], np.ndarray]]:
+        """Some sentences at a time: the sums of the weights of their features, [N, K]; lengths; transitions."""
+        learned = self._trained()
+        for first in range(0, len(sentences), _SENTENCES_AT_ONCE):
+            some = sentences[first : first + _SENTENCES_AT_ONCE]
+            lengths = [len(sentence.tokens) for sentence in some]
+            columns = (self._features.columns(sentence) for sentence in some)
+            matrix = learned.features.matrix(zip(lengths, columns, strict=True))
+            yield matrix @ learned.state, lengths, learned.transitions
 
-        The weights' file holds the features' names, words of the training notes among them: it is as confidential as
-        the notes are.
+    def save(self, folder: Path, *, key: bytes | None = None) -> None:
+        """Write ``model.json`` (settings, tags, versions, checksum) and ``weights.npz``.
+
+        Without a key, the weights' file holds the features' names, words of the training notes among them: it is as
+        confidential as the notes are.
         """
-        self._require_trained()
+        buffer = io.BytesIO()
+        np.savez(buffer, allow_pickle=False, **self._trained().arrays(key))
         save_model(
             folder,
             model="crf",
             schema=_SCHEMA,
             file=_WEIGHTS,
-            weights=self._weights,
-            libraries=("python-crfsuite", "sklearn-crfsuite"),
+            weights=buffer.getvalue(),
+            libraries=("python-crfsuite", "sklearn-crfsuite", "numpy"),
+            key=key,
             seed=self._seed,
             settings=dataclasses.asdict(self._settings),
-            tags=self._tags,
+            tags=self.tags,
         )
 
     @classmethod
-    def load(cls, folder: Path) -> Self:
+    def load(cls, folder: Path, *, key: bytes | None = None) -> Self:
         """Read a model that `save` wrote.
 
         Raises:
             DataError: the folder holds no such model, one of another version, or a damaged one.
+            UsageError: its features are hashed, and the key is missing or another one.
         """
-        description, weights = load_model(folder, model="crf", schema=_SCHEMA, file=_WEIGHTS)
+        saved = load_model(folder, model="crf", schema=_SCHEMA, file=_WEIGHTS, key=key)
         try:
-            settings, seed = CrfSettings(**description["settings"]), int(description["seed"])
-        except (ValueError, KeyError, TypeError):
+            tagger = cls(CrfSettings(**saved.description["settings"]), seed=int(saved.description["seed"]))
+            with np.load(io.BytesIO(saved.weights), allow_pickle=False) as arrays:
+                tagger._learned = CrfWeights.read(saved.description["tags"], arrays, saved.key)
+        except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile):
             raise damaged(folder) from None
-        tagger = cls(settings, seed=seed)
-        try:
-            tagger._open(weights)
-        except ValueError:
-            raise DataError(f"not CRFsuite's model: {RETRAIN}", path=folder / _WEIGHTS) from None
         return tagger
+
+    def _rows(self, labelled: Sequence[LabelledSentence]) -> Iterator[list[list[str]]]:
+        """The features of each sentence as CRFsuite takes them, without those that too few documents have."""
+        least = self._settings.min_documents
+        if least == 1:
+            yield from (self._extract(item.sentence) for item in labelled)
+            return
+        documents: dict[str, set[str]] = {}
+        for item in labelled:
+            for row in self._extract(item.sentence):
+                documents.setdefault(item.document, set()).update(row)
+        counts = Counter(name for names in documents.values() for name in names)
+        for item in labelled:
+            yield [[name for name in row if counts[name] >= least] for row in self._extract(item.sentence)]
 
     def _extract(self, sentence: Sentence) -> list[list[str]]:
         """The features of a sentence as CRFsuite takes them: a lone surrogate, which has no UTF-8, is escaped."""
@@ -248,19 +283,16 @@ class CrfTagger:
             rows = [[name.encode(errors="backslashreplace").decode() for name in row] for row in rows]
         return rows
 
-    def _open(self, weights: bytes) -> None:
-        """Take up a model. CRFsuite reads it where it lies, so the bytes must live as long as the model."""
-        model = pycrfsuite.Tagger()
-        model.open_inmemory(weights)
-        self._weights, self._model, self._tags = weights, model, tuple(sorted(model.labels()))
-
-    def _require_trained(self) -> None:
-        if not self._weights:
+    def _trained(self) -> CrfWeights:
+        if self._learned is None:
             raise UsageError("this CRF is not trained: call fit, or load a saved one")
+        return self._learned
 
 
 def _trainer(total: int, on_progress: OnProgress | None) -> type[Any]:
     """CRFsuite's trainer, which tells of each iteration."""
+
+    import pycrfsuite  # noqa: PLC0415
 
     class Trainer(pycrfsuite.Trainer):
         def message(self, message: str) -> None:

@@ -68,13 +68,18 @@ def create(
     return cls(settings, seed=seed, vectors=vectors)
 
 
-def load_tagger(folder: Path | str) -> Tagger:
+def load_tagger(folder: Path | str, *, key: bytes | None = None) -> Tagger:
     """A trained tagger from the folder `Tagger.save` wrote, whatever its model.
+
+    Args:
+        folder: the model's.
+        key: what its words were hashed with; not needed where they can be read.
 
     Raises:
         DataError: the folder holds no model, or one of an unknown kind.
+        UsageError: its words are hashed, and the key is missing or another one.
     """
-    return tagger_class(model_name(Path(folder))).load(Path(folder))
+    return tagger_class(model_name(Path(folder))).load(Path(folder), key=key)
 
 
 def model_name(folder: Path) -> str:

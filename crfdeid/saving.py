@@ -11,16 +11,29 @@ import json
 from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from crfdeid.errors import DataError
+from crfdeid.errors import DataError, UsageError
+from crfdeid.secrets import hash_word
 
 DESCRIPTION = "model.json"
+READABLE, HASHED = "readable", "hashed"
+"""What a description says of the words in it and in the weights."""
+
+_KEY_CHECK = "crfdeid private vocabulary"
 RETRAIN = "train it again, or copy the folder whole"
 
 
 def save_model(
-    folder: Path, *, model: str, schema: int, file: str, weights: bytes, libraries: tuple[str, ...], **facts: Any
+    folder: Path,
+    *,
+    model: str,
+    schema: int,
+    file: str,
+    weights: bytes,
+    libraries: tuple[str, ...],
+    key: bytes | None,
+    **facts: Any,
 ) -> None:
     """Write a model's weights, then its description.
 
@@ -31,6 +44,7 @@ def save_model(
         file: the weights' file name.
         weights: its content.
         libraries: the distributions whose versions are recorded.
+        key: what the words in ``weights`` and ``facts`` are hashed with; None where they can be read.
         facts: what else the model needs to be built again, as JSON data.
     """
     folder.mkdir(parents=True, exist_ok=True)
@@ -39,6 +53,8 @@ def save_model(
         "model": model,
         "schema": schema,
         "weights": _fingerprint(file, weights),
+        "vocabulary": READABLE if key is None else HASHED,
+        "key_check": None if key is None else hash_word(_KEY_CHECK, key),
         "versions": {name: version(name) for name in ("crfdeid", *libraries)},
         **facts,
     }
@@ -63,11 +79,33 @@ def read_description(folder: Path) -> dict[str, Any]:
     return description
 
 
-def load_model(folder: Path, *, model: str, schema: int, file: str) -> tuple[Mapping[str, Any], bytes]:
+class Saved(NamedTuple):
+    """A model as `save_model` wrote it.
+
+    Attributes:
+        description: what ``model.json`` says.
+        weights: the content of the other file.
+        key: what the words are hashed with; None where they can be read.
+    """
+
+    description: Mapping[str, Any]
+    weights: bytes
+    key: bytes | None
+
+
+def load_model(folder: Path, *, model: str, schema: int, file: str, key: bytes | None) -> Saved:
     """A model's description and its weights, known to be the ones that were written.
+
+    Args:
+        folder: the model's.
+        model: its name in `crfdeid.models.MODELS`.
+        schema: the version of what its files mean.
+        file: the weights' file name.
+        key: what its words were hashed with; not looked at where they can be read.
 
     Raises:
         DataError: there is no such model, it is of another kind or version, or it is damaged.
+        UsageError: its words are hashed, and the key is missing or another one.
     """
     description = read_description(folder)
     if (description["model"], description.get("schema")) != (model, schema):
@@ -80,7 +118,26 @@ def load_model(folder: Path, *, model: str, schema: int, file: str) -> tuple[Map
         raise DataError(f"the model's weights cannot be read: {RETRAIN}", path=path) from None
     if _fingerprint(file, weights) != description.get("weights"):
         raise DataError(f"the model's weights are damaged or belong to another model: {RETRAIN}", path=path)
-    return description, weights
+    return Saved(description, weights, _checked_key(folder, description, key))
+
+
+def is_private(folder: Path) -> bool:
+    """Whether a model's words are stored as keyed hashes, so that a key is needed to load it.
+
+    Raises:
+        DataError: the folder holds no model.
+    """
+    return read_description(folder).get("vocabulary") == HASHED
+
+
+def _checked_key(folder: Path, description: Mapping[str, Any], key: bytes | None) -> bytes | None:
+    if description.get("vocabulary") != HASHED:
+        return None
+    if key is None:
+        raise UsageError(f"{folder}: this model's words are keyed hashes: give the secret that it was trained with")
+    if hash_word(_KEY_CHECK, key) != description.get("key_check"):
+        raise UsageError(f"{folder}: not the secret that this model was trained with: give that one")
+    return key
 
 
 def damaged(folder: Path) -> DataError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import hmac
 import os
 from pathlib import Path
@@ -51,3 +52,15 @@ def derive(secret: bytes, purpose: str) -> bytes:
         False
     """
     return hmac.digest(secret, purpose.encode(), "sha256")
+
+
+def hash_word(word: str, key: bytes) -> str:
+    """What a private vocabulary stores for a word: 32 hexadecimal digits, BLAKE2b under the key.
+
+    Without the key, nobody can test whether a word is among those that are stored.
+
+    Args:
+        word: any text.
+        key: as of `derive`.
+    """
+    return hashlib.blake2b(word.encode(errors="backslashreplace"), digest_size=16, key=key).hexdigest()

@@ -86,15 +86,26 @@ class Tagger(Protocol):
         """The probability of each tag at each token, for each sentence: [T, K], rows sum to 1."""
         ...
 
-    def save(self, folder: Path) -> None:
-        """Write the model as data files (no pickle) into a folder."""
+    def save(self, folder: Path, *, key: bytes | None = None) -> None:
+        """Write the model as data files (no pickle) into a folder.
+
+        Args:
+            folder: where to; made if need be.
+            key: store words and feature strings only as hashes under this key of 16 to 64 bytes; None to store them
+                as they are.
+        """
         ...
 
     @classmethod
-    def load(cls, folder: Path) -> Self:
+    def load(cls, folder: Path, *, key: bytes | None = None) -> Self:
         """Read a model that `save` wrote.
+
+        Args:
+            folder: where from.
+            key: what its words were hashed with; not needed where they can be read.
 
         Raises:
             DataError: the folder holds no such model, or a damaged one.
+            UsageError: its words are hashed, and the key is missing or another one.
         """
         ...

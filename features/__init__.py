@@ -1,6 +1,7 @@
 """Text to tokens to feature strings; this layer knows no labels, so it cannot leak them.
 
 - `tokens`: `Token`, `Sentence`, `tokenize`, `split_sentences`
+- `columns`: `Extractor`, what every extractor is, and `Column`, what it gives
 - `context`: `ContextWords`, `NGrams`, `SentencePosition`
 - `orthography`: `Shapes`, `Affixes`, `CapitalRun`
 - `patterns`: `Patterns`, expressions of known form such as dates and telephone numbers
@@ -10,8 +11,9 @@
 - `extractor`: `FeatureSet`, the named sets `PAPER` and `STRONG`, `feature_set`
 """
 
+from features.columns import Column, Extractor
 from features.context import ContextWords, NGrams, SentencePosition
-from features.extractor import FEATURE_SETS, PAPER, STRONG, Extractor, FeatureSet, feature_set
+from features.extractor import FEATURE_SETS, PAPER, STRONG, FeatureSet, feature_set
 from features.layout import Layout
 from features.lexicons import WordClasses
 from features.orthography import Affixes, CapitalRun, Shapes
@@ -26,6 +28,7 @@ __all__ = [
     "STRONG",
     "Affixes",
     "CapitalRun",
+    "Column",
     "ContextWords",
     "Extractor",
     "FeatureSet",

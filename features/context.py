@@ -2,43 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
+from features.columns import Column, Extractor, padded, window_columns
 from features.tokens import Sentence
-
-# What stands where the window reaches beyond the sentence. The tokeniser never makes these of a text.
-BEFORE, AFTER = "<s>", "</s>"
-
-
-def padded(values: Sequence[str], width: int) -> list[str]:
-    """The values of a sentence with ``width`` markers before and after them: index ``i`` moves to ``i + width``."""
-    return [BEFORE] * width + list(values) + [AFTER] * width
-
-
-def window_columns(values: Sequence[str], name: str, offsets: Sequence[int]) -> list[list[str]]:
-    """One column of features for each offset: at token i, ``name[o]=values[i + o]``.
-
-    Example:
-        >>> window_columns(["Dr", "Doe"], "w", [-1, 0])
-        [['w[-1]=<s>', 'w[-1]=Dr'], ['w[0]=Dr', 'w[0]=Doe']]
-    """
-    width, count = max((abs(offset) for offset in offsets), default=0), len(values)
-    row = padded(values, width)
-    columns = []
-    for offset in offsets:
-        head = f"{name}[{offset}]="
-        columns.append([head + value for value in row[width + offset : width + offset + count]])
-    return columns
-
-
-def as_rows(columns: Sequence[Sequence[str]], count: int) -> list[list[str]]:
-    """Columns of features, one value a token, as the features of each of ``count`` tokens."""
-    return [list(row) for row in zip(*columns, strict=True)] if columns else [[] for _ in range(count)]
 
 
 @dataclass(frozen=True)
-class ContextWords:
+class ContextWords(Extractor):
     """The word itself and the words around it, each with its distance: ``w[-1]=Dr``.
 
     Args:
@@ -56,13 +28,12 @@ class ContextWords:
     window: int = 3
     lower: bool = False
 
-    def extract(self, sentence: Sentence) -> list[list[str]]:
-        """The features of each token: T lists of strings."""
+    def columns(self, sentence: Sentence) -> list[Column]:
+        """The features of the sentence, kind by kind."""
         words, name = sentence.words, "w"
         if self.lower:
             words, name = tuple(word.lower() for word in words), "lower"
-        columns = window_columns(words, name, range(-self.window, self.window + 1))
-        return as_rows(columns, len(words))
+        return window_columns(words, name, self.window)
 
     def describe(self) -> str:
         """What is extracted, in one line."""
@@ -70,7 +41,7 @@ class ContextWords:
 
 
 @dataclass(frozen=True)
-class NGrams:
+class NGrams(Extractor):
     """Runs of neighbouring words that lie within the window: ``w[0,1]=Dr Doe``.
 
     Args:
@@ -90,18 +61,16 @@ class NGrams:
     window: int = 2
     lower: bool = False
 
-    def extract(self, sentence: Sentence) -> list[list[str]]:
-        """The features of each token: T lists of strings."""
+    def columns(self, sentence: Sentence) -> list[Column]:
+        """The features of the sentence, kind by kind."""
         words = [word.lower() for word in sentence.words] if self.lower else sentence.words
         row, count, name = padded(words, self.window), len(words), "lower" if self.lower else "w"
-        columns = []
+        columns: list[Column] = []
         for size in self.sizes:
             runs = [" ".join(run) for run in zip(*(row[i:] for i in range(size)), strict=False)]
-            for first in range(-self.window, self.window - size + 2):
-                head = f"{name}[{','.join(str(first + i) for i in range(size))}]="
-                start = self.window + first
-                columns.append([head + run for run in runs[start : start + count]])
-        return as_rows(columns, count)
+            for start, head in enumerate(_run_heads(name, size, self.window)):
+                columns.append((head, runs[start : start + count]))
+        return columns
 
     def describe(self) -> str:
         """What is extracted, in one line."""
@@ -109,8 +78,14 @@ class NGrams:
         return f"{'lower-case ' if self.lower else ''}n-grams of {sizes} words in [-{self.window}, {self.window}]"
 
 
+@cache
+def _run_heads(name: str, size: int, window: int) -> list[str]:
+    starts = range(-window, window - size + 2)
+    return [f"{name}[{','.join(str(start + i) for i in range(size))}]=" for start in starts]
+
+
 @dataclass(frozen=True)
-class SentencePosition:
+class SentencePosition(Extractor):
     """Whether the token opens or closes its sentence: ``sentence=first``, ``sentence=last``, else nothing.
 
     Example:
@@ -118,13 +93,10 @@ class SentencePosition:
         [['sentence=first'], [], ['sentence=last']]
     """
 
-    def extract(self, sentence: Sentence) -> list[list[str]]:
-        """The features of each token: T lists of strings."""
-        rows: list[list[str]] = [[] for _ in sentence.tokens]
-        if rows:
-            rows[0].append("sentence=first")
-            rows[-1].append("sentence=last")
-        return rows
+    def columns(self, sentence: Sentence) -> list[Column]:
+        """The features of the sentence, kind by kind."""
+        rest: list[str | None] = [None] * (len(sentence.tokens) - 1)
+        return [("sentence=", ["first", *rest]), ("sentence=", [*rest, "last"])] if sentence.tokens else []
 
     def describe(self) -> str:
         """What is extracted, in one line."""

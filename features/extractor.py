@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import chain
-from typing import Protocol
 
+from features.columns import Column, Extractor
 from features.context import ContextWords, NGrams, SentencePosition
 from features.layout import Layout
 from features.lexicons import WordClasses
@@ -15,24 +14,8 @@ from features.pos import POS_BACKENDS, PosFeatures
 from features.tokens import Sentence
 
 
-class Extractor(Protocol):
-    """What every feature extractor is: features for each token of a sentence, and a line that says which.
-
-    A feature is a string, ``name=value``; a token has it or has it not. An extractor sees one sentence at a time and no
-    labels, so its features depend neither on other sentences nor on what is to be predicted.
-    """
-
-    def extract(self, sentence: Sentence) -> list[list[str]]:
-        """The features of each token: T lists of strings."""
-        ...
-
-    def describe(self) -> str:
-        """What is extracted, in one line."""
-        ...
-
-
 @dataclass(frozen=True)
-class FeatureSet:
+class FeatureSet(Extractor):
     """Several extractors as one: each token has the features of all of them, in order.
 
     Args:
@@ -47,13 +30,15 @@ class FeatureSet:
     name: str
     extractors: tuple[Extractor, ...]
 
-    def extract(self, sentence: Sentence) -> list[list[str]]:
-        """The features of each token: T lists of strings."""
-        parts: list[list[list[str]]] = [[[] for _ in sentence.tokens]]  # So that a set of no extractors has rows too.
-        parts += [extractor.extract(sentence) for extractor in self.extractors]
-        return [list(chain.from_iterable(rows)) for rows in zip(*parts, strict=True)]
+    def columns(self, sentence: Sentence) -> list[Column]:
+        """The features of a sentence, kind by kind."""
+        return [column for extractor in self.extractors for column in extractor.columns(sentence)]
 
-    def describe(self) -> list[str]:
+    def describe(self) -> str:
+        """What is extracted, one extractor after the other."""
+        return "; ".join(self.describe_each())
+
+    def describe_each(self) -> list[str]:
         """What is extracted with the part-of-speech tagger there is, one line an extractor."""
         lines = [extractor.describe() for extractor in self.extractors]
         return lines if self.pos != "none" else [*lines, "no parts of speech or chunks"]
@@ -121,7 +106,7 @@ def feature_set(name: str, *, pos: str) -> FeatureSet:
         PosUnavailable: the backend cannot run here.
 
     Example:
-        >>> feature_set("paper", pos="none").describe()
+        >>> feature_set("paper", pos="none").describe_each()
         ['words in [-3, 3]', 'n-grams of 2, 3 words in [-2, 2]', 'no parts of speech or chunks']
     """
     if name not in FEATURE_SETS:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from features.columns import Column, Extractor
 from features.tokens import Sentence
 
 _FIELD_WORDS = 3
@@ -11,7 +13,7 @@ _POSITIONS = 10
 
 
 @dataclass(frozen=True)
-class Layout:
+class Layout(Extractor):
     """The heading above, the field a value belongs to, and the part of the note.
 
     - ``heading``: the heading above the sentence; ``prefix``: what stands before the first colon of its line.
@@ -25,18 +27,30 @@ class Layout:
         ['heading=', 'prefix=attending', 'place=0', 'field=attending', 'field+1=attending']
     """
 
-    def extract(self, sentence: Sentence) -> list[list[str]]:
-        """The features of each token: T lists of strings."""
+    def columns(self, sentence: Sentence) -> list[Column]:
+        """The features of the sentence, kind by kind."""
+        count = len(sentence.tokens)
         place = _POSITIONS * sentence.line // max(sentence.line_count, 1)
-        common = [f"heading={sentence.heading.lower()}", f"prefix={sentence.line_prefix.lower()}", f"place={place}"]
+        columns: list[Column] = [
+            ("heading=", [sentence.heading.lower()] * count),
+            ("prefix=", [sentence.line_prefix.lower()] * count),
+            ("place=", [str(place)] * count),
+        ]
         words = [word.lower() for word in sentence.words]
-        rows, field, colon = [], "", 0
-        for i, word in enumerate(words):
-            rows.append([*common, f"field={field}", f"field+{min(i - colon, 9)}={field}"] if field else common[:])
-            if word == ":":
-                field, colon = " ".join(words[max(i - _FIELD_WORDS, 0) : i]), i
-        return rows
+        return columns + _field_columns(words) if ":" in words else columns
 
     def describe(self) -> str:
         """What is extracted, in one line."""
         return "heading, line prefix, words before the nearest colon and the distance from it, tenth of the note"
+
+
+def _field_columns(words: Sequence[str]) -> list[Column]:
+    fields: list[str | None] = []
+    distances: list[str | None] = []
+    field, colon = "", 0
+    for i, word in enumerate(words):
+        fields.append(field or None)
+        distances.append(f"{min(i - colon, 9)}={field}" if field else None)
+        if word == ":":
+            field, colon = " ".join(words[max(i - _FIELD_WORDS, 0) : i]), i
+    return [("field=", fields), ("field+", distances)]

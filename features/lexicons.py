@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
 
+from features.columns import Column, Extractor, window_heads
 from features.tokens import Sentence
 
 
@@ -116,7 +117,7 @@ def word_classes(word: str) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class WordClasses:
+class WordClasses(Extractor):
     """The lexicon classes of the words around the token: ``class[-1]=title``.
 
     Args:
@@ -125,14 +126,16 @@ class WordClasses:
 
     window: int = 2
 
-    def extract(self, sentence: Sentence) -> list[list[str]]:
-        """The features of each token: T lists of strings."""
-        rows: list[list[str]] = [[] for _ in sentence.tokens]
-        for i, token in enumerate(sentence.tokens):
-            for name in word_classes(token.text):
-                for at in range(max(i - self.window, 0), min(i + self.window + 1, len(rows))):
-                    rows[at].append(f"class[{i - at}]={name}")
-        return rows
+    def columns(self, sentence: Sentence) -> list[Column]:
+        """The features of the sentence, kind by kind."""
+        found = [word_classes(token.text) for token in sentence.tokens]
+        outside: list[str | None] = [None] * self.window
+        columns: list[Column] = []
+        for k in range(max(map(len, found), default=0)):  # the first class of each word, the second, …
+            row = [*outside, *(names[k] if k < len(names) else None for names in found), *outside]
+            for start, head in enumerate(window_heads("class", self.window)):
+                columns.append((head, row[start : start + len(found)]))
+        return columns
 
     def describe(self) -> str:
         """What is extracted, in one line."""

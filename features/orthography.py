@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import regex
 
-from features.context import as_rows, padded, window_columns
+from features.columns import Column, Extractor, padded, window_columns
 from features.tokens import Sentence
 
 # Each word is looked at once for each process: most tokens of a note are words seen before.
@@ -29,7 +29,7 @@ def shape(word: str) -> str:
 
 
 @dataclass(frozen=True)
-class Shapes:
+class Shapes(Extractor):
     """The shape of the words around the token, and the run of shapes around it.
 
     Args:
@@ -42,13 +42,13 @@ class Shapes:
 
     window: int = 2
 
-    def extract(self, sentence: Sentence) -> list[list[str]]:
-        """The features of each token: T lists of strings."""
+    def columns(self, sentence: Sentence) -> list[Column]:
+        """The features of the sentence, kind by kind."""
         shapes = [shape(word) for word in sentence.words]
-        columns = window_columns(shapes, "shape", range(-self.window, self.window + 1))
+        columns = window_columns(shapes, "shape", self.window)
         row = padded(shapes, 1)
-        columns.append([f"shape[-1,0,1]={a} {b} {c}" for a, b, c in zip(row, row[1:], row[2:], strict=False)])
-        return as_rows(columns, len(sentence.tokens))
+        runs = [f"{a} {b} {c}" for a, b, c in zip(row, row[1:], row[2:], strict=False)]
+        return [*columns, ("shape[-1,0,1]=", runs)]
 
     def describe(self) -> str:
         """What is extracted, in one line."""
@@ -56,20 +56,22 @@ class Shapes:
 
 
 @lru_cache(maxsize=_WORDS_KEPT)
-def affixes(word: str, longest: int) -> tuple[str, ...]:
-    """The first and last letters of a word, in lower case: prefixes and suffixes of 1 to ``longest`` letters.
+def affixes(word: str, longest: int) -> tuple[str | None, ...]:
+    """The first and last letters of a word, in lower case: one first letter, one last, two, two, to ``longest``.
+
+    What is longer than the word is None.
 
     Example:
-        >>> affixes("Doe", 2)
-        ('prefix=d', 'suffix=e', 'prefix=do', 'suffix=oe')
+        >>> affixes("Doe", 2), affixes("x", 2)
+        (('d', 'e', 'do', 'oe'), ('x', 'x', None, None))
     """
     lower = word.lower()
-    sizes = range(1, min(longest, len(lower)) + 1)
-    return tuple(feature for n in sizes for feature in (f"prefix={lower[:n]}", f"suffix={lower[-n:]}"))
+    pairs = ((lower[:n], lower[-n:]) if n <= len(lower) else (None, None) for n in range(1, longest + 1))
+    return tuple(affix for pair in pairs for affix in pair)
 
 
 @dataclass(frozen=True)
-class Affixes:
+class Affixes(Extractor):
     """Prefixes and suffixes of the word, see `affixes`.
 
     Args:
@@ -78,9 +80,10 @@ class Affixes:
 
     longest: int = 4
 
-    def extract(self, sentence: Sentence) -> list[list[str]]:
-        """The features of each token: T lists of strings."""
-        return [list(affixes(word, self.longest)) for word in sentence.words]
+    def columns(self, sentence: Sentence) -> list[Column]:
+        """The features of the sentence, kind by kind."""
+        parts = list(zip(*(affixes(word, self.longest) for word in sentence.words), strict=True))
+        return [(("prefix=", "suffix=")[k % 2], values) for k, values in enumerate(parts)]
 
     def describe(self) -> str:
         """What is extracted, in one line."""
@@ -90,10 +93,11 @@ class Affixes:
 # Small words and marks that join the capitals of one name: "Hospital de la Paz", "J. Doe", "O'Neill", "Smith-Jones".
 _JOINING_WORDS = "de del la las los el of the and y e i von van da do dos . - ' ’ & ª º"
 _JOINTS = frozenset(_JOINING_WORDS.split())
+_RUN_FEATURES = ("first", "last", "before", "after", "at", "left")
 
 
 @dataclass(frozen=True)
-class CapitalRun:
+class CapitalRun(Extractor):
     """The run of capitalised words that the token is in: its first word, and the words before and after it.
 
     Small joining words count as part of a run if a capital follows them.
@@ -103,21 +107,21 @@ class CapitalRun:
         ['caps:first=port', 'caps:last=clinic', 'caps:before=at', 'caps:after=.', 'caps:at=1', 'caps:left=2']
     """
 
-    def extract(self, sentence: Sentence) -> list[list[str]]:
-        """The features of each token: T lists of strings."""
+    def columns(self, sentence: Sentence) -> list[Column]:
+        """The features of the sentence, kind by kind."""
         words = sentence.words
-        rows: list[list[str]] = [[] for _ in words]
+        runs = list(_capital_runs(words))
+        if not runs:
+            return []
         row = [word.lower() for word in padded(words, 1)]
-        for first, stop in _capital_runs(words):
-            common = [
-                f"caps:first={row[first + 1]}",
-                f"caps:last={row[stop]}",
-                f"caps:before={row[first]}",
-                f"caps:after={row[stop + 1]}",
-            ]
+        table: list[list[str | None]] = [[None] * len(words) for _ in _RUN_FEATURES]
+        for first, stop in runs:
+            same = (row[first + 1], row[stop], row[first], row[stop + 1])
             for i in range(first, stop):
-                rows[i] = [*common, f"caps:at={min(i - first, 5)}", f"caps:left={min(stop - 1 - i, 5)}"]
-        return rows
+                place = (str(min(i - first, 5)), str(min(stop - 1 - i, 5)))
+                for values, value in zip(table, same + place, strict=True):
+                    values[i] = value
+        return [(f"caps:{name}=", values) for name, values in zip(_RUN_FEATURES, table, strict=True)]
 
     def describe(self) -> str:
         """What is extracted, in one line."""

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from features.context import as_rows, window_columns
+from features.columns import Column, Extractor, window_columns
 from features.lexicons import MONTHS
 from features.tokens import Sentence
 
@@ -83,7 +83,7 @@ def _with_single_spaces(sentence: Sentence) -> tuple[str, list[int]]:
 
 
 @dataclass(frozen=True)
-class Patterns:
+class Patterns(Extractor):
     """The expression of known form that the token and its neighbours are part of, and where in it the token stands.
 
     ``pattern[0]=B-date`` at the first token of a date, ``I-date`` inside, ``E-date`` at the last one.
@@ -99,15 +99,14 @@ class Patterns:
 
     window: int = 1
 
-    def extract(self, sentence: Sentence) -> list[list[str]]:
-        """The features of each token: T lists of strings."""
+    def columns(self, sentence: Sentence) -> list[Column]:
+        """The features of the sentence, kind by kind."""
         places = ["O"] * len(sentence.tokens)
         for name, first, stop in find_patterns(sentence):
             places[first:stop] = [f"I-{name}"] * (stop - first)
             places[stop - 1] = f"E-{name}"
             places[first] = f"B-{name}"
-        columns = window_columns(places, "pattern", range(-self.window, self.window + 1))
-        return as_rows(columns, len(places))
+        return window_columns(places, "pattern", self.window)
 
     def describe(self) -> str:
         """What is extracted, in one line."""

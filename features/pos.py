@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, ClassVar, NamedTuple, Protocol
 
-from features.context import as_rows, padded, window_columns
+from features.columns import Column, Extractor, padded, window_columns
 from features.tokens import Sentence
 
 
@@ -152,7 +152,7 @@ POS_BACKENDS: dict[str, type[TextBlobTagger] | type[NltkTagger] | None] = {
 
 
 @dataclass(frozen=True)
-class PosFeatures:
+class PosFeatures(Extractor):
     """Part-of-speech tags, chunk tags, and both combined with the word itself.
 
     ``pos[o]``, ``chunk[o]``, and for the combined features ``w0:pos[o]=Doe NNP`` and ``w0:chunk[o]=Doe I-NP``:
@@ -173,22 +173,23 @@ class PosFeatures:
     chunk_window: int = 1
     combined_window: int = 1
 
-    def extract(self, sentence: Sentence) -> list[list[str]]:
-        """The features of each token: T lists of strings."""
+    def columns(self, sentence: Sentence) -> list[Column]:
+        """The features of the sentence, kind by kind."""
         words = sentence.words
         tags = self.tagger.tag(words)
         pos, chunks = [tag.pos for tag in tags], [tag.chunk for tag in tags]
-        columns = window_columns(pos, "pos", range(-self.window, self.window + 1))
-        columns += window_columns(chunks, "chunk", range(-self.chunk_window, self.chunk_window + 1))
-        columns += self._combined(words, "pos", pos) + self._combined(words, "chunk", chunks)
-        return as_rows(columns, len(words))
+        columns = window_columns(pos, "pos", self.window)
+        columns += window_columns(chunks, "chunk", self.chunk_window)
+        return columns + self._combined(words, "pos", pos) + self._combined(words, "chunk", chunks)
 
-    def _combined(self, words: Sequence[str], name: str, tags: Sequence[str]) -> list[list[str]]:
+    def _combined(self, words: Sequence[str], name: str, tags: Sequence[str]) -> list[Column]:
         width, count = self.combined_window, len(words)
-        row, columns = padded(tags, width), []
+        row = padded(tags, width)
+        columns: list[Column] = []
         for offset in range(-width, width + 1):
-            head, shifted = f"w0:{name}[{offset}]=", row[width + offset : width + offset + count]
-            columns.append([f"{head}{word} {tag}" for word, tag in zip(words, shifted, strict=True)])
+            shifted = row[width + offset : width + offset + count]
+            values = [f"{word} {tag}" for word, tag in zip(words, shifted, strict=True)]
+            columns.append((f"w0:{name}[{offset}]=", values))
         return columns
 
     def describe(self) -> str:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 import regex
 
+from crfdeid.secrets import hash_word
+
 PAD = 0  # the id of what stands before a sentence's first and after its last word; its vector is learned
+_MOST_REMEMBERED = 1 << 18  # words whose ids a vocabulary remembers
 _DIGIT = regex.compile(r"\p{Nd}")
 
 
@@ -26,37 +29,75 @@ class Vocabulary:
         fold_digits: every digit is read as 0, so that 03/14/72 and 11/02/69 are the same words.
         lower_case: an unknown word is read as its lower-case form where that is known: for words from lower-case
             vectors (`rnn.embeddings.extend`).
+        key: what the words are hashed with (`crfdeid.secrets.hash_word`); None where they are readable.
     """
 
     words: tuple[str, ...]
     fold_digits: bool = True
     lower_case: bool = False
+    key: bytes | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_ids", {word: i + FIRST_WORD for i, word in enumerate(self.words)})
+        object.__setattr__(self, "_seen", {})
 
     @classmethod
-    def build(cls, sentences: Iterable[Sequence[str]], *, fold_digits: bool = True, min_count: int = 2) -> Vocabulary:
-        """The words that occur ``min_count`` times or more, the most frequent first."""
+    def build(
+        cls,
+        sentences: Sequence[Sequence[str]],
+        *,
+        fold_digits: bool = True,
+        min_count: int = 2,
+        documents: Sequence[str] = (),
+        min_documents: int = 1,
+    ) -> Vocabulary:
+        """The words that occur often enough, the most frequent first.
+
+        Args:
+            sentences: the words of each.
+            fold_digits: whether every digit is read as 0.
+            min_count: how often they must occur.
+            documents: the document that each sentence is from, for ``min_documents``.
+            min_documents: how many documents must have them.
+        """
         read = fold if fold_digits else str
         counts = Counter(read(word) for sentence in sentences for word in sentence)
-        frequent = [word for word, count in counts.items() if count >= min_count]
+        frequent = {word for word, count in counts.items() if count >= min_count}
+        if min_documents > 1:
+            by_document: dict[str, set[str]] = {}
+            for document, sentence in zip(documents, sentences, strict=True):
+                by_document.setdefault(document, set()).update(map(read, sentence))
+            spread = Counter(word for words in by_document.values() for word in words)
+            frequent = {word for word in frequent if spread[word] >= min_documents}
         return cls(tuple(sorted(frequent, key=lambda word: (-counts[word], word))), fold_digits)
+
+    def hashed(self, key: bytes) -> tuple[Vocabulary, np.ndarray]:
+        """The same vocabulary with its words as hashes, sorted; and the old id of each new one, [V]."""
+        hashes = [hash_word(word, key) for word in self.words]
+        order = np.argsort(hashes)
+        old = np.concatenate([np.arange(FIRST_WORD), FIRST_WORD + order])
+        return replace(self, words=tuple(hashes[i] for i in order), key=key), old
 
     def __len__(self) -> int:
         return len(self.words) + FIRST_WORD
 
     def ids(self, words: Sequence[str]) -> list[int]:
         """The id of each word."""
-        known: dict[str, int] = self._ids  # type: ignore[attr-defined]
-        # What is known is folded, so a word that is known as it stands need not be folded. No id of a word is 0.
-        return [known.get(word) or self._id_of_other(known, word) for word in words]
+        seen: dict[str, int] = self._seen  # type: ignore[attr-defined]
+        return [seen.get(word) or self._id(word) for word in words]  # no id of a word is 0
 
-    def _id_of_other(self, known: dict[str, int], word: str) -> int:
-        if self.fold_digits:
-            word = fold(word)
-        found = known.get(word) or (known.get(word.lower()) if self.lower_case else None)
-        return found or unknown_class(word)
+    def _id(self, word: str) -> int:
+        """The id of a word that is not remembered, and remember it."""
+        seen: dict[str, int] = self._seen  # type: ignore[attr-defined]
+        folded = fold(word) if self.fold_digits else word
+        found = self._known(folded) or (self._known(folded.lower()) if self.lower_case else None)
+        if len(seen) >= _MOST_REMEMBERED:
+            seen.clear()
+        return seen.setdefault(word, found or unknown_class(folded))
+
+    def _known(self, word: str) -> int | None:
+        known: dict[str, int] = self._ids  # type: ignore[attr-defined]
+        return known.get(word if self.key is None else hash_word(word, self.key))
 
     def unknown(self) -> np.ndarray:
         """For every id, the id of the unknown word it would be read as, [V]."""

@@ -94,8 +94,13 @@ def _require_alike(taggers: Sequence[RnnTagger]) -> None:
 
 
 def _vocabulary(train: Sequence[LabelledSentence], settings: RnnSettings, vectors: WordVectors | None) -> Vocabulary:
-    words = (item.sentence.words for item in train)
-    vocabulary = Vocabulary.build(words, fold_digits=settings.fold_digits, min_count=settings.min_count)
+    vocabulary = Vocabulary.build(
+        [item.sentence.words for item in train],
+        fold_digits=settings.fold_digits,
+        min_count=settings.min_count,
+        documents=[item.document for item in train],
+        min_documents=settings.min_documents,
+    )
     return vocabulary if vectors is None else extend(vocabulary, vectors)
 
 

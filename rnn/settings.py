@@ -36,6 +36,7 @@ class RnnSettings:
             A very long sentence would otherwise throw the weights where nothing is learned any more.
         fold_digits: whether every digit is read as 0.
         min_count: a word seen less often in training has no vector of its own and trains the unknown words' instead.
+        min_documents: a word that fewer training documents have has none either.
         word_dropout: a word seen n times is read as unknown with the probability word_dropout / (word_dropout + n),
             drawn anew for every epoch; 0 for never.
         decoding: "valid" for the most probable sequence of tags that is valid IOB2, "argmax" for the most probable tag
@@ -58,11 +59,12 @@ class RnnSettings:
     max_norm: float | None = 50.0
     fold_digits: bool = True
     min_count: int = 2
+    min_documents: int = 1
     word_dropout: float = 2.0
     decoding: str = "valid"
 
     def __post_init__(self) -> None:
-        for name in ("window", "hidden", "embedding_dim", "epochs", "min_count"):
+        for name in ("window", "hidden", "embedding_dim", "epochs", "min_count", "min_documents"):
             _require(name, getattr(self, name), "a whole number of 1 or more", lambda v: v == int(v) and v >= 1)
         _require("window", self.window, "an odd number, for as many words on either side", lambda v: v % 2 == 1)
         _require("lr", self.lr, "a number above 0, at most 100", lambda v: 0 < v <= 100)

@@ -156,14 +156,18 @@ class RnnTagger(ABC):
         many = MANY_TOKENS if jax.default_backend() == "cpu" else _ACCELERATOR_TOKENS
         return batches(rows, window=self._settings.window, many_tokens=many)
 
-    def save(self, folder: Path) -> None:
+    def save(self, folder: Path, *, key: bytes | None = None) -> None:
         """Write ``model.json`` (settings, tags, vocabulary, checksum) and ``weights.npz``.
 
-        The vocabulary holds words of the training notes: the folder is as confidential as the notes are.
+        Without a key, the vocabulary holds words of the training notes: the folder is as confidential as the notes are.
         """
         learned = self._trained()
+        vocabulary, weights = learned.vocabulary, _named(learned.weights)
+        if key is not None:
+            vocabulary, old = vocabulary.hashed(key)
+            weights["table"] = weights["table"][old]
         buffer = io.BytesIO()
-        np.savez(buffer, allow_pickle=False, **_named(learned.weights))
+        np.savez(buffer, allow_pickle=False, **weights)
         save_model(
             folder,
             model=self.model,
@@ -171,28 +175,30 @@ class RnnTagger(ABC):
             file=_WEIGHTS_FILE,
             weights=buffer.getvalue(),
             libraries=("jax", "flax"),
+            key=key,
             seed=self._seed,
             settings=dataclasses.asdict(self._settings),
             tags=learned.tags,
-            words=learned.vocabulary.words,
-            lower_case=learned.vocabulary.lower_case,
+            words=vocabulary.words,
+            lower_case=vocabulary.lower_case,
         )
 
     @classmethod
-    def load(cls, folder: Path) -> Self:
+    def load(cls, folder: Path, *, key: bytes | None = None) -> Self:
         """Read a model that `save` wrote.
 
         Raises:
             DataError: the folder holds no such model, one of another version, or a damaged one.
+            UsageError: its words are hashed, and the key is missing or another one.
         """
-        description, content = load_model(folder, model=cls.model, schema=_SCHEMA, file=_WEIGHTS_FILE)
+        description, content, key = load_model(folder, model=cls.model, schema=_SCHEMA, file=_WEIGHTS_FILE, key=key)
         try:
             tagger = cls(cls.settings_class(**description["settings"]), seed=description["seed"])
             fold_digits, lower_case = tagger.settings.fold_digits, description.get("lower_case", False)
-            vocabulary = Vocabulary(tuple(description["words"]), fold_digits, lower_case)
+            vocabulary = Vocabulary(tuple(description["words"]), fold_digits, lower_case, key)
             start = tagger.initial(tuple(description["tags"]), vocabulary)
             tagger.learned = start._replace(weights=_like(start.weights, content))
-        except (KeyError, TypeError, ValueError, zipfile.BadZipFile):
+        except (KeyError, TypeError, ValueError, EOFError, zipfile.BadZipFile):
             raise damaged(folder) from None
         return tagger
 

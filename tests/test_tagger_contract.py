@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from crfdeid import models
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import DataError, UsageError
+from crfdeid.saving import is_private
 from features.tokens import Sentence
 
 # Settings that make a model small and quick to fit by heart; each model takes those it has.
@@ -126,6 +127,32 @@ def test_saved_and_loaded_it_predicts_the_same(tagger, name, tmp_path):
     assert loaded.predict(SENTENCES + UNSEEN) == tagger.predict(SENTENCES + UNSEEN)
     for a, b in zip(loaded.marginals(UNSEEN), tagger.marginals(UNSEEN), strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+KEY = bytes(range(32))
+
+
+def test_with_a_key_it_predicts_the_same_and_its_files_hold_no_word(tagger, tmp_path):
+    tagger.save(tmp_path / "model", key=KEY)
+    loaded = models.load_tagger(tmp_path / "model", key=KEY)
+    assert loaded.predict(SENTENCES + UNSEEN) == tagger.predict(SENTENCES + UNSEEN)
+    same_marginals(loaded.marginals(SENTENCES + UNSEEN), tagger.marginals(SENTENCES + UNSEEN))
+    content = b"".join(file.read_bytes().lower() for file in (tmp_path / "model").rglob("*") if file.is_file())
+    words = {word.lower() for sentence in SENTENCES for word in sentence.words if len(word) > 3}
+    assert not [word for word in words if word.encode() in content]
+
+
+@pytest.mark.parametrize(("key", "message"), [(None, "give the secret"), (KEY[::-1], "not the secret")])
+def test_without_its_key_a_private_model_is_refused(tagger, tmp_path, key, message):
+    tagger.save(tmp_path, key=KEY)
+    if is_private(tmp_path):  # what holds no words has nothing to hide
+        with pytest.raises(UsageError, match=message):
+            models.load_tagger(tmp_path, key=key)
+
+
+def test_a_key_for_a_readable_model_is_not_needed(tagger, tmp_path):
+    tagger.save(tmp_path)
+    assert models.load_tagger(tmp_path, key=KEY).predict(SENTENCES) == tagger.predict(SENTENCES)
 
 
 def test_saved_twice_the_files_are_the_same(tagger, tmp_path):

@@ -1,9 +1,11 @@
 """The CRF against oracles that enumerate every tag sequence, and its files against damage."""
 
 import hashlib
+import io
 import itertools
 import json
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +16,7 @@ from scipy.optimize import minimize
 
 from crfdeid import crf as crf_module
 from crfdeid.crf import CrfSettings, CrfTagger
+from crfdeid.crfsuite_file import CrfsuiteWeights, read_weights
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import DataError, UsageError
 from crfdeid.tagger import FitProgress
@@ -137,18 +140,32 @@ def test_another_cost_is_another_penalty() -> None:
     assert max(abs(a - b).max() for a, b in zip(wrong, expected, strict=True)) > 2e-2
 
 
+def fitted_beside_crfsuite(
+    settings: CrfSettings, monkeypatch: pytest.MonkeyPatch
+) -> tuple[CrfTagger, pycrfsuite.Tagger]:
+    """A tagger, and CRFsuite's own with the model that it was made from."""
+    files: list[bytes] = []
+
+    def read(content: bytes) -> CrfsuiteWeights:
+        files.append(content)
+        return read_weights(content)
+
+    monkeypatch.setattr(crf_module, "read_weights", read)
+    tagger = fitted(settings)
+    peer = pycrfsuite.Tagger()
+    peer.open_inmemory(files[0])
+    return tagger, peer
+
+
 @pytest.mark.parametrize(
     "settings",
     [WORDS_ONLY, CrfSettings(c1=0.01, c2=0.01, max_iterations=50), CrfSettings(all_possible_transitions=False, c1=0)],
 )
 def test_prediction_and_marginals_agree_with_the_enumeration_of_all_sequences(
-    settings: CrfSettings, tmp_path: Path
+    settings: CrfSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tagger = fitted(settings)
-    tagger.save(tmp_path)
-    stored = pycrfsuite.Tagger()
-    stored.open(str(tmp_path / "model.crfsuite"))
-    weights = stored.info()
+    tagger, peer = fitted_beside_crfsuite(settings, monkeypatch)
+    weights = peer.info()
     transitions = np.array([[weights.transitions.get((a, b), 0.0) for b in TAGS] for a in TAGS])
     for sentence, tags, table in zip(SENTENCES, tagger.predict(SENTENCES), tagger.marginals(SENTENCES), strict=True):
         states = np.array(
@@ -162,6 +179,46 @@ def test_prediction_and_marginals_agree_with_the_enumeration_of_all_sequences(
             scores.max(), abs=1e-4
         )
         np.testing.assert_allclose(table, enumerated_marginals(states, transitions), atol=1e-4)
+
+
+def test_tags_and_marginals_are_those_of_crfsuite(monkeypatch: pytest.MonkeyPatch) -> None:
+    tagger, peer = fitted_beside_crfsuite(CrfSettings(max_iterations=30), monkeypatch)
+    sentences = [*SENTENCES, Sentence.from_words(["Dr", "Zxqv", "é", "\u200b", "12", "Doe"] * 20), SENTENCES[0]]
+    for sentence, tags, table in zip(sentences, tagger.predict(sentences), tagger.marginals(sentences), strict=True):
+        rows = tagger.features.extract(sentence)
+        assert tags == peer.tag(rows)
+        peer.set(rows)
+        expected = [[peer.marginal(tag, t) for tag in tagger.tags] for t in range(len(rows))]
+        np.testing.assert_allclose(table, expected, rtol=0, atol=1e-12)
+
+
+def test_the_weights_are_those_that_crfsuite_prints(monkeypatch: pytest.MonkeyPatch) -> None:
+    tagger, peer = fitted_beside_crfsuite(CrfSettings(max_iterations=30), monkeypatch)
+    learned = tagger._learned
+    assert learned is not None
+    printed = peer.info()
+    found = {
+        (name, tag): learned.state[row, k]
+        for row, name in enumerate(learned.names)
+        for k, tag in enumerate(tagger.tags)
+        if learned.state[row, k]
+    }
+    assert found.keys() == printed.state_features.keys()
+    assert all(abs(found[key] - weight) < 1e-6 for key, weight in printed.state_features.items())
+    for (a, b), weight in printed.transitions.items():
+        assert abs(learned.transitions[tagger.tags.index(a), tagger.tags.index(b)] - weight) < 1e-6
+
+
+def in_documents(*texts: str) -> list[LabelledSentence]:
+    return [labelled(text)._replace(document=str(number)) for number, text in enumerate(texts)]
+
+
+def test_a_feature_that_too_few_documents_have_is_dropped() -> None:
+    train = in_documents("Mr/O Quill/B-NAME sleeps/O", "Mr/O Roe/B-NAME sleeps/O", "Mr/O Quill/B-NAME rests/O")
+    train += [item._replace(document="1") for item in in_documents("Roe/B-NAME Roe/I-NAME")]
+    tagger = fitted(CrfSettings(min_documents=2, c1=0), train)
+    words = {name for name in tagger._learned.names if name.startswith("lower[0]=")}
+    assert words == {"lower[0]=mr", "lower[0]=quill", "lower[0]=sleeps"}
 
 
 def test_columns_of_the_marginals_are_the_sorted_tags() -> None:
@@ -179,7 +236,7 @@ def test_the_same_data_give_the_same_file_whatever_the_seed_and_however_often(tm
         tagger.fit(TRAIN * 2, [])
         tagger.fit(TRAIN, TRAIN)
         tagger.save(tmp_path / str(seed))
-    files = [(tmp_path / str(seed) / "model.crfsuite").read_bytes() for seed in (0, 7)]
+    files = [(tmp_path / str(seed) / "weights.npz").read_bytes() for seed in (0, 7)]
     assert files[0] == files[1]
 
 
@@ -247,6 +304,7 @@ def test_threads_that_share_a_tagger_do_not_mix_their_sentences() -> None:
         ({"c2": float("nan")}, "c2 is nan"),
         ({"max_iterations": 0}, "max_iterations is 0"),
         ({"min_freq": -1}, "min_freq is -1"),
+        ({"min_documents": 0}, "min_documents is 0"),
         ({"num_memories": 0}, "num_memories is 0"),
     ],
 )
@@ -272,17 +330,17 @@ def test_what_was_saved_is_loaded(tmp_path: Path) -> None:
     assert again.predict(SENTENCES) == tagger.predict(SENTENCES)
     assert all(map(np.array_equal, again.marginals(SENTENCES), tagger.marginals(SENTENCES)))
     again.save(tmp_path / "copy")
-    for name in ("model.json", "model.crfsuite"):
+    for name in ("model.json", "weights.npz"):
         assert (tmp_path / "copy" / name).read_bytes() == (tmp_path / "new" / "folder" / name).read_bytes()
 
 
 def damage_truncate(folder: Path) -> None:
-    path = folder / "model.crfsuite"
+    path = folder / "weights.npz"
     path.write_bytes(path.read_bytes()[:-100])
 
 
 def damage_flip(folder: Path) -> None:
-    path = folder / "model.crfsuite"
+    path = folder / "weights.npz"
     data = bytearray(path.read_bytes())
     data[len(data) // 2] ^= 0xFF
     path.write_bytes(bytes(data))
@@ -301,8 +359,8 @@ def damage_description(**changes: object):
     [
         damage_truncate,
         damage_flip,
-        lambda folder: (folder / "model.crfsuite").write_bytes(b""),
-        lambda folder: (folder / "model.crfsuite").unlink(),
+        lambda folder: (folder / "weights.npz").write_bytes(b""),
+        lambda folder: (folder / "weights.npz").unlink(),
         lambda folder: (folder / "model.json").unlink(),
         lambda folder: (folder / "model.json").write_text("{"),
         lambda folder: (folder / "model.json").write_text("[]"),
@@ -319,17 +377,57 @@ def damage_description(**changes: object):
 def test_a_damaged_or_foreign_model_is_refused(damage, tmp_path: Path) -> None:
     fitted().save(tmp_path)
     damage(tmp_path)
-    with pytest.raises(DataError, match=r"model\.(json|crfsuite)"):
+    with pytest.raises(DataError, match=r"json|npz"):
         CrfTagger.load(tmp_path)
 
 
-def test_a_model_file_of_another_kind_is_refused_though_its_checksum_is_right(tmp_path: Path) -> None:
-    fitted().save(tmp_path)
-    weights = b"not a model at all" * 10
-    (tmp_path / "model.crfsuite").write_bytes(weights)
+def replace_weights(folder: Path, weights: bytes) -> None:
+    """Put other weights into a saved model, with the right checksum."""
+    (folder / "weights.npz").write_bytes(weights)
     digest = hashlib.sha256(weights).hexdigest()
-    damage_description(weights={"file": "model.crfsuite", "bytes": len(weights), "sha256": digest})(tmp_path)
-    with pytest.raises(DataError, match=r"model\.crfsuite"):
+    damage_description(weights={"file": "weights.npz", "bytes": len(weights), "sha256": digest})(folder)
+
+
+def change_array(name: str, change: Callable[[np.ndarray], np.ndarray]) -> Callable[[Path], None]:
+    def damage(folder: Path) -> None:
+        with np.load(folder / "weights.npz") as arrays:
+            changed = {key: change(arrays[key]) if key == name else arrays[key] for key in arrays.files}
+        buffer = io.BytesIO()
+        np.savez(buffer, **changed)
+        replace_weights(folder, buffer.getvalue())
+
+    return damage
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda folder: replace_weights(folder, b"not a model at all" * 10),
+        lambda folder: replace_weights(folder, b""),
+        change_array("state", lambda a: a[1:]),
+        change_array("state", lambda a: a[:, 1:]),
+        change_array("state", lambda a: a * np.nan),
+        change_array("state", lambda a: np.array([["x"] * a.shape[1]] * len(a))),
+        change_array("state", lambda a: np.array([{}], object)),  # pickled, which must never be read
+        change_array("transitions", lambda a: a[1:]),
+        change_array("transitions", lambda a: a / 0.0),
+        change_array("names", lambda a: a[:-1]),
+        change_array("names", lambda a: a | 0x80),
+        change_array("ends", lambda a: a[:-1]),
+        change_array("ends", lambda a: a + 1),
+        change_array("ends", lambda a: a[::-1].copy()),
+        change_array("ends", lambda a: a.reshape(1, -1)),
+        change_array("ends", lambda a: np.float64(3)),
+        damage_description(tags=["O"]),
+        damage_description(tags=None),
+        damage_description(tags=3),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_contents_that_do_not_fit_are_refused_though_the_checksum_is_right(damage, tmp_path: Path) -> None:
+    fitted().save(tmp_path)
+    damage(tmp_path)
+    with pytest.raises(DataError, match="json"):
         CrfTagger.load(tmp_path)
 
 

@@ -100,11 +100,11 @@ def test_paper_without_a_tagger_is_the_same_without_parts_of_speech_and_chunks()
 
 
 def test_a_set_says_what_it_really_extracts() -> None:
-    assert any("by textblob" in line for line in PAPER.describe())
-    assert PAPER.describe()[-1] != "no parts of speech or chunks"
-    assert PAPER.with_pos("none").describe()[-1] == "no parts of speech or chunks"
+    assert any("by textblob" in line for line in PAPER.describe_each())
+    assert PAPER.describe_each()[-1] != "no parts of speech or chunks"
+    assert PAPER.with_pos("none").describe_each()[-1] == "no parts of speech or chunks"
     assert (PAPER.pos, PAPER.with_pos("none").pos) == ("textblob", "none")
-    assert len(STRONG.with_pos("none").describe()) == len(STRONG.extractors)
+    assert len(STRONG.with_pos("none").describe_each()) == len(STRONG.extractors)
 
 
 @pytest.mark.parametrize("name", FEATURE_SETS)

@@ -51,7 +51,9 @@ def test_shapes_around_a_token() -> None:
 
 
 def test_affixes_are_no_longer_than_the_word() -> None:
-    assert affixes("Of", 4) == ("prefix=o", "suffix=f", "prefix=of", "suffix=of")
+    assert affixes("Of", 3) == ("o", "f", "of", "of", None, None)
+    (row,) = Affixes(longest=3).extract(Sentence.from_words(["Of"]))
+    assert row == ["prefix=o", "suffix=f", "prefix=of", "suffix=of"]
     assert Affixes(longest=1).extract(Sentence.from_words(["Quill"])) == [["prefix=q", "suffix=l"]]
 
 

@@ -1,0 +1,117 @@
+"""Inference in a linear-chain CRF, for many sentences at once: Viterbi's best path and the forward-backward marginals.
+
+A path y through a sentence of T tokens scores ``sum_t E[t, y_t] + sum_(t>0) A[y_(t-1), y_t]``, with emissions E [T, K]
+and transitions A [K, K]. Sentences of a batch are padded to the longest; what is padding is never looked at, so that no
+sentence's result depends on its company.
+
+Reference:
+    Lafferty et al. (2001), section 3; Rabiner (1989) for the scaling of the forward and backward variables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+# A batch has sentences of about one length, and no more padded tokens than this unless one sentence alone has.
+_BATCH_TOKENS = 4096
+
+
+def best_paths(emissions: np.ndarray, lengths: Sequence[int], transitions: np.ndarray) -> list[np.ndarray]:
+    """The path with the highest score for each sentence; of equals the one with the smaller number at its end.
+
+    Args:
+        emissions: those of all sentences, one below the other: [N, K].
+        lengths: the tokens of each sentence, N together.
+        transitions: [K, K].
+
+    Returns:
+        For each sentence, T numbers of tags.
+    """
+    paths = [np.empty(0, int)] * len(lengths)
+    for members, scores, sizes in _batches(emissions, lengths):
+        for member, path in zip(members, _viterbi(scores, sizes, transitions), strict=True):
+            paths[member] = path
+    return paths
+
+
+def marginals(emissions: np.ndarray, lengths: Sequence[int], transitions: np.ndarray) -> list[np.ndarray]:
+    """The probability of each tag at each token of each sentence: [T, K], rows sum to 1.
+
+    Args:
+        emissions: those of all sentences, one below the other: [N, K].
+        lengths: the tokens of each sentence, N together.
+        transitions: [K, K].
+    """
+    tables = [np.empty((0, emissions.shape[1]))] * len(lengths)
+    for members, scores, sizes in _batches(emissions, lengths):
+        for member, table, size in zip(members, _forward_backward(scores, sizes, transitions), sizes, strict=True):
+            tables[member] = table[:size]
+    return tables
+
+
+def _batches(emissions: np.ndarray, lengths: Sequence[int]) -> Iterator[tuple[list[int], np.ndarray, np.ndarray]]:
+    """Numbers of sentences, longest first; their emissions, padded with zeros, [B, T, K]; their lengths, [B]."""
+    sizes = np.asarray(lengths, int)
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    order = [int(i) for i in np.argsort(-sizes, kind="stable") if sizes[i]]
+    while order:
+        longest = int(sizes[order[0]])
+        members = order[: max(_BATCH_TOKENS // longest, 1)]
+        order = order[len(members) :]
+        scores = np.zeros((len(members), longest, emissions.shape[1]))
+        for row, i in zip(scores, members, strict=True):
+            row[: sizes[i]] = emissions[starts[i] : starts[i + 1]]
+        yield members, scores, sizes[members]
+
+
+def _viterbi(scores: np.ndarray, sizes: np.ndarray, transitions: np.ndarray) -> list[np.ndarray]:
+    """Best paths of a batch, longest sentence first.
+
+    The way back takes the best tag before each chosen one anew: that is K sums for each token, where keeping them for
+    every tag would be K squared.
+    """
+    batch, longest, _ = scores.shape
+    best = scores.transpose(1, 0, 2).copy()  # [T, B, K]: of all paths that end in a tag
+    for t in range(1, longest):
+        running = _longer_than(t, sizes)
+        through = best[t - 1, :running].T[:, :, None] + transitions[:, None, :]  # [from, B, to]
+        best[t, :running] += through.max(axis=0)
+    paths = np.empty((longest, batch), int)
+    rows = np.arange(batch)
+    paths[sizes - 1, rows] = best[sizes - 1, rows].argmax(axis=1)
+    for t in range(longest - 1, 0, -1):
+        running = _longer_than(t, sizes)
+        into = transitions.T[paths[t, :running]]  # [B, from]
+        paths[t - 1, :running] = (best[t - 1, :running] + into).argmax(axis=1)
+    return [paths[:size, row] for row, size in enumerate(sizes)]
+
+
+def _longer_than(count: int, sizes: np.ndarray) -> int:
+    """How many sentences have more tokens than that; they are the first ones."""
+    return int(np.searchsorted(-sizes, -count))
+
+
+def _forward_backward(scores: np.ndarray, sizes: np.ndarray, transitions: np.ndarray) -> np.ndarray:
+    """Marginals of a batch, longest sentence first: [B, T, K].
+
+    Every step is divided by its sum, and exponents are taken below their largest, so that nothing overflows.
+    """
+    longest = scores.shape[1]
+    weight = np.exp(scores - scores.max(axis=2, keepdims=True))
+    step = np.exp(transitions - transitions.max())
+    forward, backward = np.ones_like(weight), np.ones_like(weight)
+    forward[:, 0] = _normalised(weight[:, 0])
+    for t in range(1, longest):
+        running = _longer_than(t, sizes)
+        forward[:running, t] = _normalised((forward[:running, t - 1] @ step) * weight[:running, t])
+    for t in range(longest - 2, -1, -1):
+        running = _longer_than(t + 1, sizes)
+        backward[:running, t] = _normalised((weight[:running, t + 1] * backward[:running, t + 1]) @ step.T)
+    return _normalised(forward * backward)
+
+
+def _normalised(values: np.ndarray) -> np.ndarray:
+    scaled: np.ndarray = values / values.sum(axis=-1, keepdims=True)
+    return scaled
