@@ -47,6 +47,7 @@ class OutputFolder:
         self._folder, self._source = folder, source
         self._hidden = folder / HIDDEN
         self._part = self._hidden / "part"
+        self._settings = self._hidden / "settings.json"
         self._list = self._hidden / "finished.jsonl"
         _require_apart(source, folder)
         self._lock = self._take()
@@ -62,8 +63,8 @@ class OutputFolder:
         """Hold the folder. The system lets go of it when the process ends, however it ends."""
         if self._folder.exists() and not self._folder.is_dir():
             raise UsageError(f"--output: {self._folder} is a file: name a folder")
-        if self._folder.exists() and not self._hidden.exists() and any(self._folder.iterdir()):
-            raise UsageError(f"--output: {self._folder} is not empty: name a new folder, nothing is overwritten")
+        if self._folder.exists() and not self._hidden.exists():
+            self._require_empty()
         self._folder.mkdir(parents=True, exist_ok=True)
         self._hidden.mkdir(mode=0o700, exist_ok=True)
         lock = os.open(self._hidden / "lock", os.O_RDWR | os.O_CREAT, 0o600)
@@ -76,15 +77,19 @@ class OutputFolder:
             ) from None
         return lock
 
+    def _require_empty(self) -> None:
+        if any(path != self._hidden for path in self._folder.iterdir()):
+            raise UsageError(f"--output: {self._folder} is not empty: name a new folder, nothing is overwritten")
+
     def _begin(self, settings: dict[str, Any], *, resume: bool) -> None:
-        file = self._hidden / "settings.json"
         try:
-            before = json.loads(file.read_text("utf-8"))
+            before = json.loads(self._settings.read_text("utf-8"))
         except FileNotFoundError:
-            write_files({file: json.dumps(settings, indent=1) + "\n"})
+            self._require_empty()
+            write_files({self._settings: json.dumps(settings, indent=1) + "\n"})
             return
         except ValueError:
-            raise DataError("damaged: name a new --output folder", path=file) from None
+            raise DataError("damaged: name a new --output folder", path=self._settings) from None
         if not resume:
             raise UsageError(
                 f"--output: {self._folder} is not empty: name a new folder, or give --resume to go on with it"
@@ -168,8 +173,10 @@ class OutputFolder:
         self._journal.flush()
 
     def close(self) -> None:
-        """Let others use the folder."""
+        """Let others use the folder; where nothing was done, for whatever they like."""
         self._journal.close()
+        if not self._list.stat().st_size:
+            self._settings.unlink()
         shutil.rmtree(self._part, ignore_errors=True)
         os.close(self._lock)
 
