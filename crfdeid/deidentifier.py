@@ -7,9 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from crfdeid.bio import decode
+from crfdeid.builtin import find_model
+from crfdeid.card import threshold_for
+from crfdeid.consistency import make_consistent
 from crfdeid.documents import Document, Span
+from crfdeid.errors import DataError
 from crfdeid.models import load_tagger
+from crfdeid.scoring.operating_points import phi_spans
 from crfdeid.tagger import Tagger
+from features.tokens import Sentence
 
 # Notes are tagged together until so many characters have come in: enough to keep a network busy, little enough that
 # the first results are there soon and that memory does not grow with the number of notes.
@@ -23,22 +29,26 @@ class Deidentifier:
 
     Args:
         tagger: a trained model.
+        threshold: tokens with at least this probability of being PHI are marked, whatever the most probable tags are;
+            None for the most probable tags.
+        consistent: whether a name found once in a note is marked everywhere in it (`crfdeid.consistency`).
 
     Example:
-        >>> from crfdeid.corpora.synthetic import generate  # doctest: +SKIP
         >>> model = crfdeid.load("model/")  # doctest: +SKIP
         >>> model.annotate("Seen by Dr. Quill.").spans  # doctest: +SKIP
         (Span(start=12, end=17, label='DOCTOR'),)
     """
 
-    def __init__(self, tagger: Tagger) -> None:
+    def __init__(self, tagger: Tagger, *, threshold: float | None = None, consistent: bool = True) -> None:
         self.tagger = tagger
+        self.threshold = threshold
+        self.consistent = consistent
 
     def annotate(self, text: str, *, id: str = "") -> Document:
         """The document of a text, with its PHI as spans.
 
         Raises:
-            DataError: the text has a lone surrogate: it is no Unicode text.
+            DataError: the text holds a lone surrogate, so it is no Unicode text.
         """
         (document,) = self.annotate_documents([Document(id, text)])
         return document
@@ -47,14 +57,22 @@ class Deidentifier:
         """A document for each text, in order, as soon as it is done; ids are the texts' numbers, from 0.
 
         Texts are read as they are needed, some 260,000 characters ahead, so memory does not grow with their number.
+
+        Raises:
+            DataError: a text holds a lone surrogate.
         """
         return self.annotate_documents(Document(str(number), text) for number, text in enumerate(texts))
 
     def annotate_documents(self, documents: Iterable[Document]) -> Iterator[Document]:
-        """The same documents with the PHI that the model finds as their spans; spans they had are dropped."""
+        """The same documents, in order, with what the model finds as their spans; spans they had are dropped.
+
+        Raises:
+            DataError: a text holds a lone surrogate.
+        """
         waiting: list[Document] = []
         characters = 0
         for document in documents:
+            _require_unicode(document)
             waiting.append(document)
             characters += len(document.text)
             if characters >= _BATCH_CHARACTERS:
@@ -63,19 +81,48 @@ class Deidentifier:
         yield from self._annotate(waiting)
 
     def _annotate(self, documents: list[Document]) -> Iterator[Document]:
-        sentences = [document.sentences() for document in documents]
-        rows = iter(self.tagger.predict([sentence for group in sentences for sentence in group]))
-        for document, group in zip(documents, sentences, strict=True):
-            spans: list[Span] = []
-            for sentence in group:
-                spans += decode(sentence, next(rows))
-            yield replace(document, spans=tuple(spans))
+        groups = [document.sentences() for document in documents]
+        found = self._find([sentence for group in groups for sentence in group])
+        for document, group in zip(documents, groups, strict=True):
+            spans = tuple(span for _ in group for span in next(found))
+            marked = replace(document, spans=spans)
+            yield make_consistent(marked) if self.consistent else marked
+
+    def _find(self, sentences: list[Sentence]) -> Iterator[list[Span]]:
+        """The spans of each sentence."""
+        if self.threshold is None:
+            for sentence, tags in zip(sentences, self.tagger.predict(sentences), strict=True):
+                yield decode(sentence, tags)
+        else:
+            for sentence, table in zip(sentences, self.tagger.marginals(sentences), strict=True):
+                yield phi_spans(sentence, table, self.tagger.tags, self.threshold)
 
 
-def load(folder: Path | str) -> Deidentifier:
-    """A trained model from its folder, ready to annotate text.
+def load(
+    model: Path | str, *, key: bytes | None = None, sensitivity: float | None = None, consistent: bool = True
+) -> Deidentifier:
+    """A trained model, ready to annotate text.
+
+    Args:
+        model: the folder that `crfdeid train` or `Tagger.save` wrote; or "synthetic", a CRF that is trained on the
+            built-in corpus the first time and kept in the cache. It was never validated on real notes.
+        key: what a private vocabulary was hashed with, from `vocabulary_key`; not needed where it can be read.
+        sensitivity: the share of PHI tokens that must be found, in per cent, such as 99.7: the threshold is the one
+            chosen on the development notes for it when the model was trained. None for the most probable tags.
+        consistent: whether a name found once in a note is marked everywhere in it.
 
     Raises:
         DataError: the folder holds no model, or a damaged one.
+        UsageError: no threshold was chosen for this sensitivity, or the key is missing or another one.
     """
-    return Deidentifier(load_tagger(folder))
+    folder = find_model(model)
+    threshold = None if sensitivity is None else threshold_for(folder, sensitivity)
+    return Deidentifier(load_tagger(folder, key=key), threshold=threshold, consistent=consistent)
+
+
+def _require_unicode(document: Document) -> None:
+    try:
+        document.text.encode()
+    except UnicodeEncodeError as error:
+        problem = "a lone surrogate, so this is no Unicode text: read the file with its right encoding"
+        raise DataError(problem, path=document.id or None, offset=error.start) from None

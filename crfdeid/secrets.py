@@ -34,7 +34,7 @@ def read_secret(path: Path | None = None) -> bytes:
             raise DataError(problem, path=path) from None
     if not secret and path is None:
         raise UsageError(
-            f"a secret is needed: set {VARIABLE}, or name a file with --secret-file ('openssl rand -hex 32' makes one)"
+            f"a secret is needed: set {VARIABLE}, or name a file that holds it ('openssl rand -hex 32' makes one)"
         )
     if len(secret) < LEAST:
         raise UsageError(f"the secret in {place} has {len(secret)} bytes: give {LEAST} or more")
@@ -52,6 +52,11 @@ def derive(secret: bytes, purpose: str) -> bytes:
         False
     """
     return hmac.digest(secret, purpose.encode(), "sha256")
+
+
+def vocabulary_key(secret: bytes) -> bytes:
+    """The key that a private vocabulary is hashed with: that of the purpose "vocabulary"."""
+    return derive(secret, "vocabulary")
 
 
 def hash_word(word: str, key: bytes) -> str:

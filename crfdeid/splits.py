@@ -172,11 +172,6 @@ def read_splits(
             f"No --dev: {len(read['dev'])} of the training documents, drawn with a fixed seed, are the development set "
             "and not trained on."
         )
-    if test is None:
-        notices.append(
-            "No --test: all scores are on the development set, which also chose each network's best epoch; expect "
-            "lower ones on new data."
-        )
     notices += _overlap_notice(read)
     splits = {name: Split.of(documents) for name, documents in read.items()}
     return Corpus(

@@ -12,6 +12,7 @@ import sys
 import time
 from argparse import Namespace
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,11 @@ from crfdeid.errors import UsageError
 from crfdeid.machine import cores
 from experiments import machine
 from experiments.options import SETTINGS, embedding_name, parse
+
+_NO_TEST = (
+    "No --test: all scores are on the development set, which also chose each network's best epoch; expect lower ones "
+    "on new data."
+)
 
 # Whatever takes long to import is imported where it is used, so that a wrong option is answered at once.
 if TYPE_CHECKING:
@@ -148,9 +154,10 @@ def _corpus(options: Namespace) -> Corpus:
 
     if options.train is None:
         return generate_corpus(options.profile, seed=options.corpus_seed or 0, types=options.types)
-    return read_splits(
+    corpus = read_splits(
         options.train, options.dev, options.test, corpus_format=options.format or "auto", types=options.types
     )
+    return corpus if corpus.test is not None else replace(corpus, notices=(*corpus.notices, _NO_TEST))
 
 
 def _command(options: Namespace) -> dict[str, Any]:

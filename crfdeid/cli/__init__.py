@@ -8,7 +8,7 @@ from importlib import import_module
 from crfdeid.commands import Parser, run_command
 
 # In the order of the work. Each is imported for its options only: what it needs to run is imported when it runs.
-COMMANDS = ("train", "score", "inspect", "tag", "redact")
+COMMANDS = ("train", "inspect", "tag", "redact")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

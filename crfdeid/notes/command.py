@@ -137,11 +137,14 @@ def write_stdout(text: str) -> None:
 
 def redaction(options: argparse.Namespace, **more: Any) -> Redaction:
     """The work that the common options ask for."""
-    from crfdeid.secrets import read_secret  # noqa: PLC0415
+    from crfdeid.builtin import find_model  # noqa: PLC0415
+    from crfdeid.saving import is_private  # noqa: PLC0415
+    from crfdeid.secrets import read_secret, vocabulary_key  # noqa: PLC0415
 
-    key = None if options.key_file is None else read_secret(options.key_file)
+    folder = find_model(options.model)
+    key = vocabulary_key(read_secret(options.key_file)) if is_private(folder) else None
     consistent = not options.no_consistency
-    return Redaction(options.model, key=key, sensitivity=options.sensitivity, consistent=consistent, **more)
+    return Redaction(str(folder), key=key, sensitivity=options.sensitivity, consistent=consistent, **more)
 
 
 def model_settings(options: argparse.Namespace) -> dict[str, Any]:

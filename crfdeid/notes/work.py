@@ -52,8 +52,7 @@ class Redaction:
         """
         from crfdeid.deidentifier import load  # noqa: PLC0415
 
-        options = {"key": self.key, "sensitivity": self.sensitivity, "consistent": None if self.consistent else False}
-        model = load(self.model, **{name: value for name, value in options.items() if value is not None})
+        model = load(self.model, key=self.key, sensitivity=self.sensitivity, consistent=self.consistent)
 
         def work(notes: Sequence[Note]) -> list[Result]:
             documents = model.annotate_documents(Document(note.id, note.text) for note in notes)

@@ -24,7 +24,7 @@ def test_a_file_goes_before_the_environment_and_its_line_end_does_not_matter(
 
 def test_without_a_secret_the_error_says_how_to_make_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(VARIABLE, raising=False)
-    with pytest.raises(UsageError, match=f"set {VARIABLE}, or name a file with --secret-file .*openssl rand"):
+    with pytest.raises(UsageError, match=f"set {VARIABLE}, or name a file that holds it .*openssl rand"):
         read_secret()
 
 

@@ -1,0 +1,24 @@
+"""Print a model's card in Markdown: what it was trained on, how it did, and whether its vocabulary can be read."""
+
+from __future__ import annotations
+
+import argparse
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The options of ``crfdeid inspect``."""
+    parser.add_argument("--model", required=True, metavar="DIR", help="the model's folder, or 'synthetic'")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Print the card.
+
+    Raises:
+        DataError: the folder holds no model, or a damaged one.
+    """
+    from crfdeid.builtin import find_model  # noqa: PLC0415
+    from crfdeid.card import read_card  # noqa: PLC0415
+    from crfdeid.card_text import render_card  # noqa: PLC0415
+
+    folder = find_model(options.model)
+    print(render_card(folder, read_card(folder)))

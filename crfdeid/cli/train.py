@@ -1,0 +1,111 @@
+"""Train a model on annotated notes, measure it on the development notes, and choose its thresholds."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from crfdeid.commands import file_path, json_value, whole_number
+from crfdeid.corpora import FORMATS
+from crfdeid.errors import UsageError
+from crfdeid.labels import TYPES
+from crfdeid.models import MODELS
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The options of ``crfdeid train``."""
+    parser.add_argument("--train", type=file_path, required=True, metavar="PATH", help="annotated notes to learn from")
+    text = "annotated notes for scores and thresholds (default: a tenth of --train, drawn with a fixed seed)"
+    parser.add_argument("--dev", type=file_path, metavar="PATH", help=text)
+    parser.add_argument("--out", type=file_path, required=True, metavar="DIR", help="new folder for the model")
+    text = f"the model: {', '.join(MODELS)}; several, separated by commas, for --combine (default: crf)"
+    parser.add_argument("--model", default="crf", metavar="NAME", help=text)
+    text = "join several models: all that any finds, what most find, or the mean of their probabilities"
+    parser.add_argument("--combine", choices=("union", "vote", "mean"), help=text)
+    text = "the notes' format (default: auto)"
+    parser.add_argument("--format", choices=("auto", *FORMATS), default="auto", help=text)
+    text = "the paper's seven subtypes, all types the notes have, or one type for all (default: all)"
+    parser.add_argument("--types", choices=TYPES, default="all", help=text)
+    text = "settings the model starts from: tuned, or the paper's (default: default)"
+    parser.add_argument("--profile", choices=("default", "paper"), default="default", help=text)
+    text = "settings of the model that differ, such as epochs=10 hidden=50"
+    parser.add_argument("--set", type=_setting, nargs="+", default=[], metavar="NAME=VALUE", help=text)
+    text = "of everything random in training (default: 0)"
+    parser.add_argument("--seed", type=whole_number(0), default=0, metavar="N", help=text)
+    text = "sensitivities in per cent to choose thresholds for (default: 99.0,99.7,99.9)"
+    parser.add_argument("--sensitivities", type=_sensitivities, default="99.0,99.7,99.9", metavar="LIST", help=text)
+    text = "store the words of the notes as keyed hashes only; needs a secret, here and whenever the model is used"
+    parser.add_argument("--private-vocabulary", action="store_true", help=text)
+    text = "leave out words and features that fewer documents have (default: 1, with --private-vocabulary 3)"
+    parser.add_argument("--min-documents", type=whole_number(1), metavar="K", help=text)
+    text = "with --private-vocabulary: a file with the secret (default: the environment variable CRFDEID_SECRET)"
+    parser.add_argument("--key-file", type=file_path, metavar="FILE", help=text)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Train, write the model and its card, and print the card.
+
+    Raises:
+        UsageError: options that cannot work.
+        DataError: notes that cannot be read, or a folder that cannot be written.
+    """
+    from crfdeid.card_text import render_card  # noqa: PLC0415
+    from crfdeid.folders import require_new  # noqa: PLC0415
+    from crfdeid.machine import one_thread  # noqa: PLC0415
+    from crfdeid.models import create  # noqa: PLC0415
+    from crfdeid.progress import bar  # noqa: PLC0415
+    from crfdeid.secrets import read_secret, vocabulary_key  # noqa: PLC0415
+    from crfdeid.splits import read_splits  # noqa: PLC0415
+    from crfdeid.training import train_model  # noqa: PLC0415
+
+    if options.key_file is not None and not options.private_vocabulary:
+        raise UsageError("--key-file is for --private-vocabulary: leave it out")
+    require_new(options.out)
+    key = vocabulary_key(read_secret(options.key_file)) if options.private_vocabulary else None
+    one_thread()
+    name, settings = _model(options)
+    tagger = create(name, profile=options.profile, seed=options.seed, overrides=settings)
+    corpus = read_splits(options.train, options.dev, None, corpus_format=options.format, types=options.types)
+    with bar(f"training {options.model}", None) as step:
+        card = train_model(
+            tagger,
+            corpus,
+            options.out,
+            key=key,
+            required=options.sensitivities,
+            on_progress=lambda progress: step(progress.step),
+        )
+    print(render_card(options.out, card))
+
+
+def _model(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
+    """The model's name, and the settings that differ from its profile's."""
+    settings = dict(options.set)
+    least = options.min_documents or (3 if options.private_vocabulary else 1)
+    if least > 1:
+        settings["min_documents"] = least
+    names = options.model.split(",")
+    if options.combine is None:
+        if len(names) > 1:
+            raise UsageError(f"--model {options.model}: several models need --combine")
+        return options.model, settings
+    if len(names) == 1:
+        raise UsageError(f"--combine {options.combine} needs several models: --model crf,elman")
+    return "ensemble", {**settings, "members": tuple(names), "combine": options.combine}
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    if not (name.isidentifier() and equals):
+        raise argparse.ArgumentTypeError(f"'{text}' is no setting with a value, such as epochs=10")
+    return name, json_value(value)
+
+
+def _sensitivities(text: str) -> list[float]:
+    try:
+        numbers = [float(part) for part in text.split(",")]
+    except ValueError:
+        numbers = [0.0]
+    if not all(0 < number <= 100 for number in numbers):
+        raise argparse.ArgumentTypeError(f"'{text}' is no list of per cents such as 99.0,99.7")
+    return [number / 100 for number in sorted(set(numbers))]
