@@ -297,13 +297,10 @@ def test_two_runs_at_once_do_not_disturb_each_other(model: Path, tmp_path: Path)
 
 
 def test_told_to_end_it_leaves_no_process_behind(model: Path, tmp_path: Path) -> None:
-    source, out = many_notes(tmp_path / "in", 2000), tmp_path / "out"
-    common = ("--model", model, "--input", source, "--output", out)
-    with start(*common, "--jobs", "2") as process:
+    source, out = many_notes(tmp_path / "in", 1000), tmp_path / "out"
+    with start("--model", model, "--input", source, "--output", out, "--jobs", "2") as process:
         wait_for(process, out, 100)
         process.terminate()
         _, error = process.communicate()  # Ends when no process holds the other end any more.
     assert process.returncode == 143, error
-    assert "Traceback" not in error
-    assert run(*common, "--resume") == 0
-    assert len(written(out)) == 2000
+    assert error == ""
