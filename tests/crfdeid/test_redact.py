@@ -1,0 +1,113 @@
+"""Redaction: what stands for a span, and that nothing else changes."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crfdeid.documents import Document, Span
+from crfdeid.errors import UsageError
+from crfdeid.redact import HOW, merged, redact
+
+SECRET = b"sixteen bytes or more"
+NOTE = Document(
+    "1", "Pt Jane Quill,\nDr. Roe. 3/14.", (Span(3, 13, "PATIENT"), Span(19, 22, "DOCTOR"), Span(24, 28, "DATE"))
+)
+
+
+def of(*values: tuple[str, str]) -> Document:
+    """Values and their types, one a line."""
+    text, spans = "", []
+    for value, label in values:
+        spans.append(Span(len(text), len(text) + len(value), label))
+        text += value + "\n"
+    return Document("1", text, tuple(spans))
+
+
+@pytest.mark.parametrize(
+    ("how", "text"),
+    [
+        ("label", "Pt [PATIENT],\nDr. [DOCTOR]. [DATE]."),
+        ("numbered", "Pt [PATIENT-1],\nDr. [DOCTOR-1]. [DATE-1]."),
+        ("mask", "Pt **** *****,\nDr. ***. ****."),
+        ("remove", "Pt ,\nDr. . ."),
+    ],
+)
+def test_each_way(how: str, text: str) -> None:
+    result = redact(NOTE, how)
+    assert result.text == text
+    assert [span.label for span in result.spans] == ([] if how == "remove" else ["PATIENT", "DOCTOR", "DATE"])
+
+
+def test_the_same_person_has_the_same_number() -> None:
+    names = ["Jane Quill", "Quill", "QUILL, JANE", "Ms. Quill's", "J. Quill", "John Quill", "Roe", "J.Q.", "Dr. John"]
+    text = redact(of(*((name, "PATIENT") for name in names)), "numbered").text
+    assert [line.removeprefix("[PATIENT-").removesuffix("]") for line in text.splitlines()] == list("111112312")
+
+
+def test_numbers_are_by_type_and_by_value() -> None:
+    document = of(("48-22", "ID"), ("48 22", "ID"), ("4822x", "ID"), ("48-22", "PHONE"), ("...", "ID"), ("--", "ID"))
+    lines = redact(document, "numbered").text.splitlines()
+    assert lines == ["[ID-1]", "[ID-1]", "[ID-2]", "[PHONE-1]", "[ID-3]", "[ID-4]"]
+
+
+def test_an_unknown_way_is_refused() -> None:
+    with pytest.raises(UsageError, match="unknown way to redact 'hide': choose from label, numbered, mask"):
+        redact(NOTE, "hide")
+
+
+def test_surrogates_need_a_secret_and_a_known_locale() -> None:
+    with pytest.raises(UsageError, match="need a secret"):
+        redact(NOTE, "surrogate")
+    with pytest.raises(UsageError, match="unknown locale 'xx_XX'"):
+        redact(NOTE, "surrogate", secret=SECRET, locale="xx_XX")
+
+
+def test_a_document_is_a_patient_by_itself_unless_one_is_named() -> None:
+    first, second = (Document(name, NOTE.text, NOTE.spans) for name in ("1", "2"))
+
+    def text(document: Document, patient: str | None = None) -> str:
+        return redact(document, "surrogate", secret=SECRET, patient=patient).text
+
+    assert text(first) == text(first)
+    assert text(first) != text(second)
+    assert text(first, "p") == text(second, "p")
+
+
+SPANS = st.lists(
+    st.builds(lambda a, n, label: Span(a, a + n, label), st.integers(0, 20), st.integers(1, 9), st.sampled_from("ABC")),
+    max_size=8,
+)
+
+
+@given(SPANS)
+def test_merged_spans_cover_the_same_characters_and_share_none(spans: list[Span]) -> None:
+    result = merged(spans)
+    covered = [i for span in result for i in range(span.start, span.end)]
+    assert sorted(set(covered)) == covered == sorted({i for span in spans for i in range(span.start, span.end)})
+    for span in result:
+        inside = [other for other in spans if span.start <= other.start < span.end]
+        longest = max(other.end - other.start for other in inside)
+        assert span.label in {other.label for other in inside if other.end - other.start == longest}
+    assert merged(result) == result
+    # Two spans that only touch stay apart: each boundary between merged spans is one that no span crosses.
+    assert all(not (other.start < span.start < other.end) for span in result for other in spans)
+
+
+@given(st.text(min_size=30, max_size=40), SPANS, st.sampled_from(HOW))
+def test_nothing_outside_the_spans_changes(text: str, spans: list[Span], how: str) -> None:
+    document = Document("1", text, tuple(spans))
+    result = redact(document, how, secret=SECRET)
+    assert redact(document, how, secret=SECRET) == result
+    old, new = merged(spans), list(result.spans)
+    assert [span.label for span in new] == ([] if how == "remove" else [span.label for span in old])
+
+    def gaps(whole: str, cut: list[Span]) -> list[str]:
+        edges = [0, *(edge for span in cut for edge in (span.start, span.end)), len(whole)]
+        return [whole[a:b] for a, b in zip(edges[::2], edges[1::2], strict=True)]
+
+    if how == "remove":
+        assert result.text == "".join(gaps(text, old))
+        return
+    assert gaps(result.text, new) == gaps(text, old)
+    for before, after in zip(old, new, strict=True):
+        assert how == "mask" or result.text[after.start : after.end] != text[before.start : before.end]
