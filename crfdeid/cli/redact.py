@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 
-HOW = ("label", "numbered", "mask", "surrogate", "remove")
-
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The options of ``crfdeid redact``."""
     from crfdeid.commands import file_path  # noqa: PLC0415
     from crfdeid.notes.command import add_options as add_common  # noqa: PLC0415
+    from crfdeid.redact import HOW  # noqa: PLC0415
 
     add_common(parser)
     text = "[PATIENT], [PATIENT-1], ***, an invented name, or nothing (default: label)"

@@ -47,6 +47,7 @@ class OutputFolder:
         self._folder, self._source = folder, source
         self._hidden = folder / HIDDEN
         self._part = self._hidden / "part"
+        self._settings = self._hidden / "settings.json"
         self._list = self._hidden / "finished.jsonl"
         _require_apart(source, folder)
         self._lock = self._take()
@@ -62,8 +63,8 @@ class OutputFolder:
         """Hold the folder. The system lets go of it when the process ends, however it ends."""
         if self._folder.exists() and not self._folder.is_dir():
             raise UsageError(f"--output: {self._folder} is a file: name a folder")
-        if self._folder.exists() and not self._hidden.exists() and any(self._folder.iterdir()):
-            raise UsageError(f"--output: {self._folder} is not empty: name a new folder, nothing is overwritten")
+        if self._folder.exists() and not self._hidden.exists():
+            self._require_empty()
         self._folder.mkdir(parents=True, exist_ok=True)
         self._hidden.mkdir(mode=0o700, exist_ok=True)
         lock = os.open(self._hidden / "lock", os.O_RDWR | os.O_CREAT, 0o600)
@@ -76,15 +77,19 @@ class OutputFolder:
             ) from None
         return lock
 
+    def _require_empty(self) -> None:
+        if any(path != self._hidden for path in self._folder.iterdir()):
+            raise UsageError(f"--output: {self._folder} is not empty: name a new folder, nothing is overwritten")
+
     def _begin(self, settings: dict[str, Any], *, resume: bool) -> None:
-        file = self._hidden / "settings.json"
         try:
-            before = json.loads(file.read_text("utf-8"))
+            before = json.loads(self._settings.read_text("utf-8"))
         except FileNotFoundError:
-            write_files({file: json.dumps(settings, indent=1) + "\n"})
+            self._require_empty()
+            write_files({self._settings: json.dumps(settings, indent=1) + "\n"})
             return
         except ValueError:
-            raise DataError("damaged: name a new --output folder", path=file) from None
+            raise DataError("damaged: name a new --output folder", path=self._settings) from None
         if not resume:
             raise UsageError(
                 f"--output: {self._folder} is not empty: name a new folder, or give --resume to go on with it"
@@ -123,7 +128,7 @@ class OutputFolder:
         """Whether a file's outputs are there and made from it as it is now. Outdated ones are removed."""
         source = self._source if self._source.is_file() else self._source / line["file"]
         outputs = [self._folder / name for name in line["outputs"]]
-        if source.exists() and _stamp(source) != line["stamp"]:
+        if source.exists() and _stamp(source.stat().st_size, source.stat().st_mtime_ns) != line["stamp"]:
             for output in outputs:
                 output.unlink(missing_ok=True)
         return all(output.is_file() for output in outputs)
@@ -164,12 +169,14 @@ class OutputFolder:
         self._note(file, reason=failure.reason, row=failure.row, offset=failure.offset)
 
     def _note(self, file: NoteFile, **what: Any) -> None:
-        self._journal.write(json.dumps({"file": file.name, "stamp": _stamp(file.path), **what}) + "\n")
+        self._journal.write(json.dumps({"file": file.name, "stamp": _stamp(file.size, file.time), **what}) + "\n")
         self._journal.flush()
 
     def close(self) -> None:
-        """Let others use the folder."""
+        """Let others use the folder; where nothing was done, for whatever they like."""
         self._journal.close()
+        if not self._list.stat().st_size:
+            self._settings.unlink()
         shutil.rmtree(self._part, ignore_errors=True)
         os.close(self._lock)
 
@@ -187,10 +194,9 @@ def _require_apart(source: Path, folder: Path) -> None:
         raise UsageError(f"--output: {folder} and the input lie one in the other: name a folder apart from it")
 
 
-def _stamp(path: Path) -> str:
+def _stamp(size: int, time: int) -> str:
     """What changes with a file: its size and time, hashed, for the time of a note can be PHI."""
-    state = path.stat()
-    return hashlib.sha256(f"{path.name}\0{state.st_size}\0{state.st_mtime_ns}".encode()).hexdigest()[:16]
+    return hashlib.sha256(f"{size} {time}".encode()).hexdigest()[:16]
 
 
 def _sync(path: Path) -> None:

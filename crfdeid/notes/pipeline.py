@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from crfdeid.documents import Document
 from crfdeid.errors import DataError
 from crfdeid.notes.output import OutputFolder
 from crfdeid.notes.pools import Pool
@@ -50,7 +49,7 @@ def process(
     *,
     on_failure: Callable[[Failure], None],
     on_progress: Callable[[int], None] = lambda size: None,
-) -> int:
+) -> None:
     """Do every file that is not finished yet.
 
     A note that fails has no output; the rest of its file is written. A file that cannot be read to its end has none.
@@ -63,16 +62,12 @@ def process(
         on_failure: called for each note and file that failed.
         on_progress: called with the bytes of the input that are done.
 
-    Returns:
-        The number of notes with a result.
-
     Raises:
         DataError: the output cannot be written.
     """
     done = 0
-    notes = 0
     target = _Target(plan, output, on_failure)
-    for file, item, document in _results(_events(files, plan, output, on_failure), pool):
+    for file, item, result in _results(_events(files, plan, output, on_failure), pool):
         match item:
             case None:
                 target.end(file)
@@ -81,10 +76,8 @@ def process(
             case Failure():
                 target.fail(file, item)
             case Row():
-                notes += isinstance(document, Document)
-                target.write(file, item, document)
+                target.write(file, item, result)
                 on_progress(done + item.position)
-    return notes
 
 
 def _events(
@@ -141,22 +134,19 @@ class _Target:
 
     def write(self, file: NoteFile, row: Row, result: Result | None) -> None:
         """Write a row with its result, or list why there is none."""
-        failure = row.content if isinstance(row.content, Failure) else result
-        if self._failed:
-            return
-        if not isinstance(failure, Failure):
+        outcome = row.content if isinstance(row.content, Failure) else result
+        if not isinstance(outcome, Failure):
             try:
-                self._open(file).write(row, failure)
+                self._open(file).write(row, outcome)
                 return
             except DataError as problem:  # The format cannot hold it.
-                failure = Failure(problem.problem, offset=problem.offset)
+                outcome = Failure(problem.problem, offset=problem.offset)
         if row.number is None:
-            self.fail(file, failure)
+            self.fail(file, outcome)
         else:
-            self._open(file)
-            failure = failure._replace(file=file.name, row=row.number)
-            self._output.failed(file, failure)
-            self._on_failure(failure)
+            outcome = outcome._replace(file=file.name, row=row.number)
+            self._output.failed(file, outcome)
+            self._on_failure(outcome)
 
     def fail(self, file: NoteFile, failure: Failure) -> None:
         """Give a file up."""

@@ -32,12 +32,14 @@ class NoteFile(NamedTuple):
         path: where it is.
         name: its name below the input folder, with forward slashes; the output has the same.
         size: its bytes.
+        time: when it was changed last, in nanoseconds.
         patient: the first-level subfolder of the input that it is in; None where it is in none.
     """
 
     path: Path
     name: str
     size: int
+    time: int
     patient: str | None = None
 
 

@@ -72,13 +72,13 @@ def _below(folder: Path, root: Path) -> Iterator[NoteFile | Failure]:
 
 def _note_file(path: Path, root: Path) -> NoteFile | Failure:
     try:
-        name, size = relative_name(path, root), path.stat().st_size
+        name, state = relative_name(path, root), path.stat()
     except DataError as problem:
         return Failure(problem.problem, _shown(path, root))
     except OSError as error:
         return Failure(f"cannot be read: {error.strerror}", _shown(path, root))
     first, _, rest = name.partition("/")
-    return NoteFile(path, name, size, first if rest else None)
+    return NoteFile(path, name, state.st_size, state.st_mtime_ns, first if rest else None)
 
 
 def _shown(path: Path, root: Path) -> str:

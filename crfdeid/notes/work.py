@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from crfdeid.documents import Document
-from crfdeid.errors import DataError
+from crfdeid.errors import DataError, UsageError
 from crfdeid.notes.records import Failure, Note
 
 Result = Document | Failure
@@ -69,11 +69,16 @@ class Redaction:
 
 
 def one_by_one(work: Worker) -> Worker:
-    """Let a note that fails fail alone: the others that came with it are done again without it."""
+    """Let a note that fails fail alone: the others that came with it are done again without it.
+
+    A wrong option is no note's fault, and is raised.
+    """
 
     def careful(notes: Sequence[Note]) -> list[Result]:
         try:
             return list(work(notes))
+        except UsageError:
+            raise
         except Exception as problem:  # Whatever it is, it is listed, and the note has no output.
             if len(notes) == 1:
                 return [_failure(problem)]

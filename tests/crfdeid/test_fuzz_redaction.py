@@ -14,7 +14,6 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from crfdeid.redact import redact
 from notes_samples import tiny_model, written
 
 from crfdeid.cli import main
@@ -22,6 +21,7 @@ from crfdeid.deidentifier import Deidentifier, load
 from crfdeid.documents import Document, Span
 from crfdeid.notes import jsonl
 from crfdeid.notes.records import Columns, Failure, NoteFile
+from crfdeid.redact import redact
 
 NUMBERS = range(int(os.environ.get("CRFDEID_FUZZ", "300")))
 LABELS = ("PATIENT", "DOCTOR", "HOSPITAL", "LOCATION", "PHONE", "ID", "DATE", "AGE", "OTRO_NUMERO_IDENTIF")
@@ -33,45 +33,10 @@ PIECES = (
     *("\r\n", "\n", "\r", "\t", "\0", "\x1c", "\x1f", "\x7f", "\x85", "\u2028", "\u2029", "\xa0", "\u3000"),
     *("\u200b", "\u200c", "\u200d", "\ufeff", "\u2060", "\xad", "\u0301", "\u0327", "\u20dd", "\ufe0f", "\u1ab0"),
     *("\u202e", "\u200f", "\u2066", "\u0660", "\u00b2", "\u0130", "\u00df", "\u1e9e", "\ufdfd", "\uffff", "\U0010ffff"),
-    *(
-        "\U0001f469\u200d\u2695\ufe0f",
-        "\U0001f1eb\U0001f1f7",
-        "[PATIENT]",
-        "[",
-        "]",
-        "{",
-        "\\",
-        '"',
-        "<b>",
-        "&#13;",
-        "]]>",
-    ),
-    *(
-        " ",
-        " ",
-        " ",
-        ". ",
-        ": ",
-        "Patient Quill",
-        "Dr. Orla Marsh",
-        "Abe Vole's",
-        "Q.",
-        "Mr",
-        "3/14/2031",
-        "March of last year",
-    ),
-    *(
-        "03-14-31",
-        "31 feb",
-        "555-1037",
-        "(555) 555-1037 x12",
-        "000-00-0000",
-        "aged 91",
-        "12 Elm Street",
-        "a@b.example",
-        "0",
-        "00",
-    ),
+    *("\U0001f469\u200d\u2695\ufe0f", "\U0001f1eb\U0001f1f7"),
+    *("[PATIENT]", "[", "]", "{", "\\", '"', "<b>", "&#13;", "]]>", " ", " ", " ", ". ", ": "),
+    *("Patient Quill", "Dr. Orla Marsh", "Abe Vole's", "Q.", "Mr", "12 Elm Street", "a@b.example", "aged 91"),
+    *("3/14/2031", "March of last year", "03-14-31", "31 feb", "555-1037", "(555) 555-1037 x12", "000-00-0000", "0"),
 )
 
 
@@ -175,7 +140,7 @@ def test_nothing_is_changed_outside_the_spans(how: str) -> None:
         assert gaps(result.text, result.spans) == left, number
         for before, after in zip(covered(given.text, given.spans), covered(result.text, result.spans), strict=True):
             if how == "mask":
-                assert len(after) == len(before), number
+                assert after == "".join(c if c.isspace() else "*" for c in before), number
             else:
                 assert after != before, number
 
@@ -219,7 +184,7 @@ def test_lone_surrogates_are_refused_where_they_are(tmp_path: Path) -> None:
             half = chr(random.randrange(0xDC00, 0xE000))  # The second half: the first could make a pair with it.
             spelled = [json.dumps(part)[1:-1] for part in (text[: places[-1]], half, text[places[-1] :])]
             stream.write('{"text": "' + "".join(spelled) + '"}\n')
-    rows = jsonl.read(NoteFile(tmp_path / "in.jsonl", "in.jsonl", 1), Columns())
+    rows = jsonl.read(NoteFile(tmp_path / "in.jsonl", "in.jsonl", 1, 0), Columns())
     found = [row.content for row in rows]
     assert [failure.offset for failure in found if isinstance(failure, Failure)] == places
 

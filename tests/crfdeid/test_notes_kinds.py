@@ -6,6 +6,8 @@ import csv
 import io
 import json
 from collections.abc import Callable
+from datetime import UTC, datetime
+from decimal import Decimal
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -26,7 +28,7 @@ TEXTS = st.text(max_size=20) | st.sampled_from(["", "a,b", 'say "no"', "x\r\ny",
 
 
 def note_file(path: Path) -> NoteFile:
-    return NoteFile(path, path.name, path.stat().st_size)
+    return NoteFile(path, path.name, path.stat().st_size, 0)
 
 
 def rows_of(path: Path, columns: Columns = PLAIN) -> list[Row]:
@@ -307,12 +309,42 @@ def test_parquet_keeps_all_but_the_text(rows: list[tuple[Any, Any, Any]], kind: 
     assert found.to_pylist() == expected
 
 
-def test_parquet_of_many_rows_keeps_their_order(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", TEXT_TYPES, ids=str)
+def test_parquet_of_many_rows_keeps_their_order(kind: pa.DataType) -> None:
     many = 1000
-    path = parquet(pa.table({"text": [f"note {n}" for n in range(many)], "n": range(many)}), row_group_size=300)
+    texts = pa.array([f"note {n}" for n in range(many)], pa.string()).cast(kind)
+    path = parquet(pa.table({"text": texts, "n": range(many)}), row_group_size=300)
     again = pq.read_table(rewritten(path, shout)).to_pylist()
     assert again == [{"text": f"<note {n}>", "n": n} for n in range(many)]
     assert rows_of(path)[-1].number == many
+
+
+def test_columns_of_every_type_are_kept_where_a_row_is_left_out() -> None:
+    day = datetime(2031, 3, 14, 15, 9, 26, tzinfo=UTC)
+    row = {
+        "text": "a",
+        "when": day,
+        "day": day.date(),
+        "exact": Decimal("1.50"),
+        "bytes": b"\xff",
+        "nested": {"a": [1, None], "b": {"c": "x"}},
+        "none": None,
+        "flag": True,
+    }
+    table = pa.Table.from_pylist([row, {"text": None}, row])
+    table = table.append_column("map", pa.array([[("k", 1)], None, []], pa.map_(pa.string(), pa.int64())))
+    table = table.append_column("level", pa.array(["low", None, "low"]).dictionary_encode())
+    path = parquet(table)
+    file = note_file(path)
+    target = path.with_name("new.parquet")
+    writer = kind_of(file).writer(file, target, PLAIN)
+    first, _, third = rows_of(path)
+    for kept in (first, third):
+        writer.write(kept, Document("", "b"))
+    writer.close()
+    left = [{**one, "text": "b"} for one in table.to_pylist() if one["text"]]
+    assert pq.read_table(target).to_pylist() == left
+    assert pq.read_table(target).schema == pq.read_table(path).schema
 
 
 def test_a_parquet_row_that_is_not_utf8_fails_alone() -> None:

@@ -13,6 +13,8 @@ from notes_samples import run, written
 
 from crfdeid.errors import DataError, UsageError
 from crfdeid.notes.output import OutputFolder
+from crfdeid.notes.records import NoteFile
+from crfdeid.notes.sources import note_files
 
 
 def folder_of(path: Path, **texts: str) -> Path:
@@ -79,7 +81,7 @@ def test_a_second_run_is_told_and_harms_nothing(tmp_path: Path) -> None:
 
 def test_resume_with_other_settings_is_refused_and_says_which(tmp_path: Path) -> None:
     source = folder_of(tmp_path / "in", a="Quill")
-    begin(source, tmp_path / "out", how="label", model="abc").close()
+    run(source, tmp_path / "out", settings={"how": "label", "model": "abc"})
     with pytest.raises(UsageError, match="another how, locale:"):
         begin(source, tmp_path / "out", how="mask", model="abc", locale="x", resume=True)
     with pytest.raises(UsageError, match="another input:"):
@@ -104,6 +106,18 @@ def test_resume_does_again_what_has_changed(tmp_path: Path) -> None:
     (source / "b.txt").write_text("BOOM")
     assert [failure.file for failure in run(source, tmp_path / "out", resume=True)] == ["b.txt"]
     assert written(tmp_path / "out") == {"a.txt": b"not [PATIENT:a]"}
+
+
+def test_a_file_that_changed_while_it_was_read_is_done_again(tmp_path: Path) -> None:
+    source = folder_of(tmp_path / "in", a="Quill")
+    (file,) = note_files(source)
+    assert isinstance(file, NoteFile)
+    with begin(source, tmp_path / "out") as output:
+        output.place("a.txt").write_text("of the old text")
+        folder_of(source, a="Quill again")
+        output.keep(file, ["a.txt"])
+    assert run(source, tmp_path / "out", resume=True) == []
+    assert written(tmp_path / "out") == {"a.txt": b"[PATIENT:a] again"}
 
 
 def test_resume_goes_on_where_a_note_was_mended(tmp_path: Path) -> None:
@@ -140,9 +154,19 @@ def test_what_a_killed_run_left_is_cleared_and_done_again(tmp_path: Path) -> Non
     assert not (tmp_path / "out" / ".crfdeid" / "part").exists()
 
 
+def test_where_nothing_was_done_another_run_can_begin(tmp_path: Path) -> None:
+    source = folder_of(tmp_path / "in", a="Quill")
+    begin(source, tmp_path / "out", model="a wrong one").close()
+    assert run(source, tmp_path / "out", settings={"model": "the right one"}) == []
+    begin(source, tmp_path / "new", model="a wrong one").close()
+    folder_of(tmp_path / "new", thesis="x")
+    with pytest.raises(UsageError, match="not empty"):
+        begin(source, tmp_path / "new")
+
+
 def test_damaged_settings_are_named(tmp_path: Path) -> None:
     source = folder_of(tmp_path / "in", a="Quill")
-    begin(source, tmp_path / "out").close()
+    run(source, tmp_path / "out")
     (tmp_path / "out" / ".crfdeid" / "settings.json").write_text("{")
     with pytest.raises(DataError, match=r"settings\.json: damaged"):
         begin(source, tmp_path / "out", resume=True)

@@ -175,7 +175,8 @@ def test_no_more_notes_are_read_than_are_at_work(tmp_path: Path) -> None:
     counting = Counting()
     with OutputFolder(tmp_path / "out", source=tmp_path / "rows.jsonl", settings={}, resume=False) as output:
         files = sources.note_files(tmp_path / "rows.jsonl")
-        assert pipeline.process(files, redact_plan(), counting, output, on_failure=pytest.fail) == 20_000
+        pipeline.process(files, redact_plan(), counting, output, on_failure=pytest.fail)
+    assert len(written(tmp_path / "out")["rows.jsonl"].splitlines()) == 20_000
     assert counting.most <= 5 * 256
 
 

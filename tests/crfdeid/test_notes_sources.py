@@ -40,7 +40,9 @@ def test_files_come_sorted_and_know_their_first_folder(tmp_path: Path) -> None:
 
 def test_one_file_is_nobodys_folder(tmp_path: Path) -> None:
     touch(tmp_path, "p1/x.txt")
-    assert list(note_files(tmp_path / "p1" / "x.txt")) == [NoteFile(tmp_path / "p1" / "x.txt", "x.txt", 1)]
+    (file,) = note_files(tmp_path / "p1" / "x.txt")
+    time = (tmp_path / "p1" / "x.txt").stat().st_mtime_ns
+    assert file == NoteFile(tmp_path / "p1" / "x.txt", "x.txt", 1, time, None)
 
 
 def test_the_survey_counts_what_there_is(tmp_path: Path) -> None:
