@@ -115,6 +115,7 @@ class CrfTagger:
 
     settings_class: ClassVar[type[CrfSettings]] = CrfSettings
     uses_seed: ClassVar[bool] = False
+    learns_by_heart: ClassVar[bool] = True
 
     def __init__(self, settings: CrfSettings | None = None, *, seed: int = 0) -> None:
         self._settings = settings if settings is not None else CrfSettings()

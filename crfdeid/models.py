@@ -17,6 +17,9 @@ MODELS = {
     "crf": "crfdeid.crf:CrfTagger",
     "elman": "rnn.tagger:ElmanTagger",
     "jordan": "rnn.tagger:JordanTagger",
+    "rules": "crfdeid.rules:RulesTagger",
+    "hybrid": "crfdeid.hybrid:HybridTagger",
+    "ensemble": "crfdeid.ensemble:EnsembleTagger",
 }
 
 
@@ -48,7 +51,7 @@ def create(
         profile: "default" or "paper".
         seed: the seed of everything random in the model.
         overrides: settings that differ from the profile's; those the model does not have are left out, so that one
-            set of options can serve several models.
+            set of options can serve several models. A model made of models hands them on to its members.
         vectors: the word vectors a network starts from, an `rnn.embeddings.WordVectors`; None for random ones.
 
     Raises:
@@ -60,6 +63,8 @@ def create(
         raise UsageError(f"unknown profile '{profile}' of {name}: choose from {', '.join(profiles)}")
     known = {field.name for field in dataclasses.fields(cls.settings_class)}
     changes = {key: value for key, value in (overrides or {}).items() if key in known}
+    if "options" in known:
+        changes["options"] = {key: value for key, value in (overrides or {}).items() if key not in known}
     settings = dataclasses.replace(profiles[profile], **changes)
     if vectors is None:
         return cls(settings, seed=seed)

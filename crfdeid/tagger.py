@@ -42,10 +42,12 @@ class Tagger(Protocol):
     Attributes:
         settings_class: the dataclass of its settings.
         uses_seed: whether the seed changes anything: False for a model whose training has nothing random in it.
+        learns_by_heart: whether it can learn any few sentences: False for a model of fixed rules.
     """
 
     settings_class: ClassVar[type[Any]]
     uses_seed: ClassVar[bool]
+    learns_by_heart: ClassVar[bool]
 
     def __init__(self, settings: Any = None, *, seed: int = 0) -> None: ...
 

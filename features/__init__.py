@@ -2,19 +2,19 @@
 
 - `tokens`: `Token`, `Sentence`, `tokenize`, `split_sentences`
 - `columns`: `Extractor`, what every extractor is, and `Column`, what it gives
-- `context`: `ContextWords`, `NGrams`, `SentencePosition`
+- `context`: `ContextWords`, `FarWords`, `NGrams`, `SentencePosition`
 - `orthography`: `Shapes`, `Affixes`, `CapitalRun`
 - `patterns`: `Patterns`, expressions of known form such as dates and telephone numbers
 - `lexicons`: `WordClasses`, small lists of the words that announce an identifier
-- `layout`: `Layout`, section, field and place in the note
+- `layout`: `Layout`, section, field and place in the note; `PrefixWords`
 - `pos`: `TextBlobTagger`, `NltkTagger`, `POS_BACKENDS`, `PosFeatures`
 - `extractor`: `FeatureSet`, the named sets `PAPER` and `STRONG`, `feature_set`
 """
 
 from features.columns import Column, Extractor
-from features.context import ContextWords, NGrams, SentencePosition
+from features.context import ContextWords, FarWords, NGrams, SentencePosition
 from features.extractor import FEATURE_SETS, PAPER, STRONG, FeatureSet, feature_set
-from features.layout import Layout
+from features.layout import Layout, PrefixWords
 from features.lexicons import WordClasses
 from features.orthography import Affixes, CapitalRun, Shapes
 from features.patterns import Patterns
@@ -31,6 +31,7 @@ __all__ = [
     "Column",
     "ContextWords",
     "Extractor",
+    "FarWords",
     "FeatureSet",
     "Layout",
     "NGrams",
@@ -40,6 +41,7 @@ __all__ = [
     "PosTag",
     "PosTagger",
     "PosUnavailable",
+    "PrefixWords",
     "Sentence",
     "SentencePosition",
     "Shapes",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from features.columns import Column, Extractor
-from features.context import ContextWords, NGrams, SentencePosition
-from features.layout import Layout
+from features.context import ContextWords, FarWords, NGrams, SentencePosition
+from features.layout import Layout, PrefixWords
 from features.lexicons import WordClasses
 from features.orthography import Affixes, CapitalRun, Shapes
 from features.patterns import Patterns
@@ -79,7 +79,8 @@ STRONG = FeatureSet(
     "strong",
     (
         ContextWords(window=3, lower=True),
-        NGrams(sizes=(2,), window=1, lower=True),
+        NGrams(sizes=(2,), window=2, lower=True),
+        FarWords(),
         SentencePosition(),
         Shapes(),
         Affixes(),
@@ -87,6 +88,7 @@ STRONG = FeatureSet(
         Patterns(),
         WordClasses(),
         Layout(),
+        PrefixWords(),
         PosFeatures(),
     ),
 )

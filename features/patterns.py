@@ -62,14 +62,14 @@ def find_patterns(sentence: Sentence) -> Iterator[tuple[str, int, int]]:
         >>> list(find_patterns(split_sentences("Seen 03/14/72, took 5 mg")[0]))
         [('date', 1, 6), ('measure', 8, 10)]
     """
-    text, token_at = _with_single_spaces(sentence)
+    text, token_at = single_spaced(sentence)
     if not _WORTH_A_LOOK.search(text):
         return
     for match in _ANY.finditer(text):
         yield str(match.lastgroup), token_at[match.start()], token_at[match.end() - 1] + 1
 
 
-def _with_single_spaces(sentence: Sentence) -> tuple[str, list[int]]:
+def single_spaced(sentence: Sentence) -> tuple[str, list[int]]:
     """The sentence's text with one space for any gap, and for each character the number of its token."""
     parts: list[str] = []
     token_at: list[int] = []

@@ -57,6 +57,7 @@ class RnnTagger(ABC):
     model: ClassVar[str]
     settings_class: ClassVar[type[RnnSettings]]
     uses_seed: ClassVar[bool] = True
+    learns_by_heart: ClassVar[bool] = True
 
     def __init__(
         self, settings: RnnSettings | None = None, *, seed: int = 0, vectors: WordVectors | None = None

@@ -30,32 +30,36 @@ _LAST_OF_THIS_CENTURY = 40
 _MONTH = (
     rf"(?P<month>(?:{'|'.join([*_ENGLISH, *_SPANISH])}|sept|setiembre|{'|'.join(m[:3] for m in _ENGLISH + _SPANISH)}))"
 )
-_DAY, _YEAR, _YEAR4 = r"(?P<day>[0-3]?\d)", r"(?P<year>(?:1[89]|20)\d\d|['’]?\d\d)", r"(?P<year>(?:1[89]|20)\d\d)"
+_DAY, _YEAR, _YEAR4 = (
+    r"(?P<day>[0-3]?[0-9])",
+    r"(?P<year>(?:1[89]|20)[0-9][0-9]|['’]?[0-9][0-9])",
+    r"(?P<year>(?:1[89]|20)[0-9][0-9])",
+)
 _GAP = r"(?:\s*[-/.,]\s*|\s+(?:de|del|of|año|the)\s+(?:(?:de|del|of|año|the)\s+)?|\s+|)"
-_NUMBER = r"(?P<{}>\d\d?)"
+_NUMBER = r"(?P<{}>[0-9][0-9]?)"
 
 # Written forms, the fuller ones first. "a" and "b" are day and month in the order of the locale.
 _FORMS = [
-    rf"(?P<year>(?:1[89]|20)\d\d)\s?(?P<sep>[-/.])\s?(?P<monthnumber>\d\d?)\s?(?P=sep)\s?{_DAY}(?!\d)",
-    rf"{_NUMBER.format('a')}\s?(?P<sep>[-/.])\s?{_NUMBER.format('b')}\s?(?P=sep)\s?(?P<year>(?:1[89]|20)\d\d|\d\d)(?!\d)",
-    r"(?P<year>(?:1[89]|20)\d\d)(?P<monthnumber>[01]\d)(?P<day>[0-3]\d)(?!\d)",
-    rf"{_DAY}(?P<ordinal>st|nd|rd|th|º|ª)?{_GAP}{_MONTH}\.?(?!\p{{L}}){_GAP}{_YEAR}(?!\d)",
-    rf"{_MONTH}\.?(?!\p{{L}}){_GAP}{_DAY}(?P<ordinal>st|nd|rd|th)?{_GAP}{_YEAR4}(?!\d)",
-    rf"{_MONTH}\.?(?!\p{{L}}){_GAP}{_YEAR4}(?!\d)",
-    rf"{_MONTH}\.?(?!\p{{L}})\s*(?P<year>['’]\d\d)(?!\d)",
+    rf"(?P<year>(?:1[89]|20)[0-9][0-9])\s?(?P<sep>[-/.])\s?(?P<monthnumber>[0-9][0-9]?)\s?(?P=sep)\s?{_DAY}(?![0-9])",
+    rf"{_NUMBER.format('a')}\s?(?P<sep>[-/.])\s?{_NUMBER.format('b')}\s?(?P=sep)\s?(?P<year>(?:1[89]|20)[0-9][0-9]|[0-9][0-9])(?![0-9])",
+    r"(?P<year>(?:1[89]|20)[0-9][0-9])(?P<monthnumber>[01][0-9])(?P<day>[0-3][0-9])(?![0-9])",
+    rf"{_DAY}(?P<ordinal>st|nd|rd|th|º|ª)?{_GAP}{_MONTH}\.?(?!\p{{L}}){_GAP}{_YEAR}(?![0-9])",
+    rf"{_MONTH}\.?(?!\p{{L}}){_GAP}{_DAY}(?P<ordinal>st|nd|rd|th)?{_GAP}{_YEAR4}(?![0-9])",
+    rf"{_MONTH}\.?(?!\p{{L}}){_GAP}{_YEAR4}(?![0-9])",
+    rf"{_MONTH}\.?(?!\p{{L}})\s*(?P<year>['’][0-9][0-9])(?![0-9])",
     rf"{_DAY}(?P<ordinal>st|nd|rd|th|º|ª)?{_GAP}{_MONTH}(?!\p{{L}})",
-    rf"{_MONTH}\.?(?!\p{{L}}){_GAP}{_DAY}(?P<ordinal>st|nd|rd|th)?(?![\d\p{{L}}])",
-    rf"(?P<monthnumber>\d\d?)\s?[-/.]\s?{_YEAR4}(?!\d)",
-    rf"{_NUMBER.format('a')}\s?[-/]\s?{_NUMBER.format('b')}(?!\d)",
+    rf"{_MONTH}\.?(?!\p{{L}}){_GAP}{_DAY}(?P<ordinal>st|nd|rd|th)?(?![0-9\p{{L}}])",
+    rf"(?P<monthnumber>[0-9][0-9]?)\s?[-/.]\s?{_YEAR4}(?![0-9])",
+    rf"{_NUMBER.format('a')}\s?[-/]\s?{_NUMBER.format('b')}(?![0-9])",
     rf"{_MONTH}(?!\p{{L}})",
-    rf"{_YEAR4}(?!\d)",
-    r"(?P<year>['’]\d\d)(?!\d)",
+    rf"{_YEAR4}(?![0-9])",
+    r"(?P<year>['’][0-9][0-9])(?![0-9])",
 ]
 _DAY_NAMES = [*_WEEKDAYS[0], *_WEEKDAYS[1], *_OTHER_DAYS, *(name[:3] for name in _WEEKDAYS[0])]
-_DATE = [regex.compile(rf"(?<![\d\p{{L}}]){form}", regex.IGNORECASE) for form in _FORMS]
+_DATE = [regex.compile(rf"(?<![0-9\p{{L}}]){form}", regex.IGNORECASE) for form in _FORMS]
 _DAY_NAME = regex.compile(rf"(?<!\p{{L}})(?P<weekday>{'|'.join(_DAY_NAMES)})(?!\p{{L}})", regex.IGNORECASE)
 _KEPT = regex.compile(
-    r"\d{1,2}:\d\d(?::\d\d)?(?:\s?[ap]\.?m\.?)?"
+    r"[0-9]{1,2}:[0-9][0-9](?::[0-9][0-9])?(?:\s?[ap]\.?m\.?)?"
     r"|(?<!\p{L})(?:of|the|on|in|at|to|from|and|since|until|till|last|next|this|that|past|previous|following|early|mid|"
     r"late|ago|day|days|week|weeks|month|months|year|years|morning|afternoon|evening|night|noon|today|yesterday|tomorrow|"
     r"am|pm|de|del|el|la|los|las|al|a|y|en|desde|hasta|año|años|mes|meses|día|días|semana|semanas|pasado|pasada|próximo|"

@@ -15,7 +15,7 @@ from crfdeid.surrogates.shapes import scrambled, scrambled_address
 from crfdeid.surrogates.words import Words
 
 _MONTH_FIRST = ("en_US", "en_PH", "fil_PH")  # the rest of the world puts the day first, or the year
-_NUMBER = regex.compile(r"\p{Nd}+")
+_NUMBER = regex.compile(r"(?<![0-9])[0-9]{1,3}(?![0-9])")
 
 # Type -> kind. A type that is not here has the kind of the one of the seven that it belongs to, else "shape".
 KINDS: Mapping[str, str] = {

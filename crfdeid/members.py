@@ -1,0 +1,72 @@
+"""Models made of models: their members in one file, and their tables side by side."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from crfdeid.bio import OUTSIDE
+from crfdeid.models import create, load_tagger
+from crfdeid.tagger import Tagger
+
+FILE = "members.zip"
+_EARLIEST = (1980, 1, 1, 0, 0, 0)  # that a zip file can hold: the same members are the same bytes at any time
+
+
+def create_members(names: Sequence[str], *, profile: str, seed: int, options: Mapping[str, Any]) -> list[Tagger]:
+    """New, untrained members; each takes of the options those that it has.
+
+    Raises:
+        UsageError: an unknown model, or a value that it refuses.
+    """
+    return [create(name, profile=profile, seed=seed, overrides=options) for name in names]
+
+
+def pack(members: Sequence[Tagger], *, key: bytes | None) -> bytes:
+    """Trained members as the content of one file, not compressed."""
+    buffer = io.BytesIO()
+    with TemporaryDirectory() as folder, zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as packed:
+        for number, member in enumerate(members):
+            place = Path(folder) / str(number)
+            member.save(place, key=key)
+            for file in sorted(place.iterdir()):
+                packed.writestr(zipfile.ZipInfo(f"{number}/{file.name}", _EARLIEST), file.read_bytes())
+    return buffer.getvalue()
+
+
+def unpack(content: bytes, count: int, *, key: bytes | None) -> list[Tagger]:
+    """The members that `pack` packed.
+
+    Raises:
+        ValueError: they are not there; `DataError`, for a member that is damaged, is one.
+        zipfile.BadZipFile: it is no such file.
+    """
+    members = []
+    with zipfile.ZipFile(io.BytesIO(content)) as packed:
+        for number in range(count):
+            with TemporaryDirectory() as folder:
+                for name in packed.namelist():
+                    start, _, file = name.partition("/")
+                    if start == str(number) and file == Path(file).name and file not in ("", ".", ".."):
+                        (Path(folder) / file).write_bytes(packed.read(name))
+                members.append(load_tagger(folder, key=key))
+    return members
+
+
+def joint_tags(members: Sequence[Tagger]) -> tuple[str, ...]:
+    """The tags of all members, sorted, with what is outside."""
+    return tuple(sorted({OUTSIDE, *(tag for member in members for tag in member.tags)}))
+
+
+def widened(table: np.ndarray, own: Sequence[str], joint: Sequence[str]) -> np.ndarray:
+    """A member's marginals with a column for every joint tag, 0 where the member has none: [T, K]."""
+    place = {tag: k for k, tag in enumerate(joint)}
+    wide = np.zeros((len(table), len(joint)))
+    wide[:, [place[tag] for tag in own]] = table
+    return wide
