@@ -13,7 +13,9 @@ def test_the_guide_runs_as_it_stands():
     assert failed == 0
 
 
-@pytest.mark.parametrize("module", ["context", "counts", "entities", "errors", "tokens"])
+@pytest.mark.parametrize(
+    "module", ["context", "counts", "entities", "errors", "i2b2", "meddocan", "operating_points", "tokens"]
+)
 def test_docstring_examples_run(module):
     failed, tried = doctest.testmod(import_module(f"crfdeid.scoring.{module}"))
     assert tried > 0
