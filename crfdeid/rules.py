@@ -106,7 +106,7 @@ RULES = (
         PATTERNS["date"],
         ("DATE", "FECHAS"),
         ("03/14/72", "1972-03-14", "14 de marzo de 1972", "March 14, 1972", "14-03-1972"),
-        ("120/80", "3.5", "in may"),
+        ("120/80", "3.5", "in may", "93-12-23-7", "7.36/12/02"),
     ),
     Rule(
         "age over 89",
@@ -126,7 +126,9 @@ RULES = (
     ),
 )
 
-_COMPILED = [(rule, regex.compile(rf"(?<![\w@])(?:{rule.form})(?!\w)", regex.IGNORECASE)) for rule in RULES]
+# A find is no part of a longer word, number or chain of numbers.
+_BEFORE, _AFTER = r"(?<![\w@])(?<!\d[-/.])", r"(?!\w)(?![-/.]\d)"
+_COMPILED = [(rule, regex.compile(f"{_BEFORE}(?:{rule.form}){_AFTER}", regex.IGNORECASE)) for rule in RULES]
 _WORTH_A_LOOK = regex.compile(r"\d|@|www|http", regex.IGNORECASE)
 
 

@@ -63,12 +63,14 @@ def compare(options: Namespace) -> dict[str, Any]:
     from experiments import results as data  # noqa: PLC0415
     from experiments.embeddings import prepare  # noqa: PLC0415
     from experiments.runs import Plan  # noqa: PLC0415
-    from experiments.systems import make_systems, plain_cells  # noqa: PLC0415
+    from experiments.systems import make_ensemble, make_systems, plain_cells  # noqa: PLC0415
 
     started = time.perf_counter()
     device = machine.choose_device(options.device, options.models)
     given = {name: value for name in SETTINGS if (value := getattr(options, name)) is not None}
     systems = make_systems(options.models, [embedding_name(source) for source in options.embeddings], given)
+    if options.combine is not None:
+        systems.append(make_ensemble(options.models, options.combine, given))
     data.system_settings(systems, Plan(options.profile))  # a value that cannot work is refused now
     _check_folder(options.out)
     corpus = _corpus(options)

@@ -27,7 +27,7 @@ def choose_device(device: str, models: Iterable[str]) -> str:
         UsageError: "gpu" where there is none, or where no model could use it.
     """
     one_thread()
-    uses_jax = any(not MODELS[name].startswith("crfdeid.") for name in models)
+    uses_jax = any(not MODELS[name].startswith("crfdeid.") or name == "ensemble" for name in models)
     if device == "gpu" and not uses_jax:
         raise UsageError("--device gpu: none of these models runs on a GPU")
     if device == "cpu" or not uses_jax:

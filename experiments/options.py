@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from crfdeid.commands import Parser, file_path, json_value, positive_number, whole_number
 from crfdeid.corpora import FORMATS
+from crfdeid.ensemble import COMBINE
 from crfdeid.errors import UsageError
 from crfdeid.labels import TYPES
 from crfdeid.models import MODELS
@@ -39,6 +40,8 @@ _SEEDS = 2**32  # JAX takes 32 bits of a seed: larger ones would repeat those be
 # Options that replace the setting of the same name in every model that has one.
 SETTINGS = ("features", "pos", "window", "hidden", "epochs", "lr", "freeze_embeddings")
 
+COMPARED = ("crf", "elman", "jordan")  # the paper's
+
 KINDS = ("random", "rnnlm", "cbow")  # of word vectors; anything else names a file of them
 UNLABELLED_NOTES = 1000
 
@@ -58,6 +61,8 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
         raise UsageError("--corpus-seed is for the synthetic corpus: leave it out, or leave out --train")
     if options.train is not None and options.unlabelled_notes is not None:
         raise UsageError("--unlabelled-notes is for the synthetic corpus: leave it out, or give --unlabelled files")
+    if options.combine is not None and len(options.models) < 2:
+        raise UsageError("--combine joins several models: name two or more in --models")
     for name in ("resume", "include_text"):
         if getattr(options, name) and options.out is None:
             raise UsageError(f"--{name.replace('_', '-')} needs --out")
@@ -103,8 +108,10 @@ def _parser() -> argparse.ArgumentParser:
 
 def _add_models(group: argparse.ArgumentParser) -> None:
     known = ", ".join(MODELS)
-    text = f"models to compare, separated by commas, from {known} (default: all)"
-    group.add_argument("--models", type=_models, default=list(MODELS), metavar="NAMES", help=text)
+    text = f"models to compare, separated by commas, from {known} (default: {','.join(COMPARED)})"
+    group.add_argument("--models", type=_models, default=list(COMPARED), metavar="NAMES", help=text)
+    text = "one more system, the models joined: all that any finds, what most find, or the mean of their probabilities"
+    group.add_argument("--combine", choices=COMBINE, help=text)
     text = "settings of the models and size of the synthetic corpus: tuned and small, or the paper's (default: default)"
     group.add_argument("--profile", choices=("default", "paper"), default="default", help=text)
     text = "train each model N times, with the seeds 0 to N-1, or once with each seed of a list: 3,7 (default: 1)"

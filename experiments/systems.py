@@ -85,6 +85,17 @@ def make_systems(models: Iterable[str], embeddings: Sequence[str], settings: Map
     return found
 
 
+def make_ensemble(models: Sequence[str], combine: str, settings: Mapping[str, Any]) -> System:
+    """The models joined into one, which trains members of its own, with random word vectors.
+
+    Args:
+        models: the members.
+        combine: how they are joined, one of `crfdeid.ensemble.COMBINE`; also the system's name.
+        settings: what replaces the settings of the members' profiles.
+    """
+    return System(combine, "ensemble", None, (("members", tuple(models)), ("combine", combine), *settings.items()))
+
+
 def setting_names(model: str) -> frozenset[str]:
     """The settings a model has."""
     return frozenset(field.name for field in fields(tagger_class(model).settings_class))

@@ -92,7 +92,7 @@ class FarWords(Extractor):
     """
 
     nearest: int = 4
-    farthest: int = 6
+    farthest: int = 8
 
     def columns(self, sentence: Sentence) -> list[Column]:
         """The features of the sentence, kind by kind."""

@@ -9,14 +9,18 @@ from pathlib import Path
 import pytest
 
 from crfdeid.errors import UsageError
-from crfdeid.models import MODELS
 from experiments.compare import main
 from experiments.options import parse
 
 
 def test_defaults() -> None:
     options = parse([])
-    assert (options.models, options.seeds, options.profile, options.types) == (list(MODELS), [0], "default", "seven")
+    assert (options.models, options.seeds, options.profile, options.types) == (
+        ["crf", "elman", "jordan"],
+        [0],
+        "default",
+        "seven",
+    )
     assert options.train is None
     assert options.jobs is None
 

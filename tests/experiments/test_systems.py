@@ -7,7 +7,18 @@ from typing import Any
 import pytest
 
 from crfdeid.errors import UsageError
-from experiments.systems import Cell, System, choose, groups, make_systems, plain_cells, settle, sweep_cells
+from experiments.systems import (
+    Cell,
+    System,
+    choose,
+    groups,
+    make_ensemble,
+    make_systems,
+    make_tagger,
+    plain_cells,
+    settle,
+    sweep_cells,
+)
 
 CRF, ELMAN, JORDAN = (System(name, name, None if name == "crf" else "random") for name in ("crf", "elman", "jordan"))
 
@@ -96,3 +107,11 @@ def test_rates_may_differ_among_replicates_and_shapes_may_not() -> None:
     found = groups(sweep_cells([ELMAN], [0], grid), together=True)
     assert [{dict(cell.point)["hidden"] for cell in group} for group in found] == [{5}, {6}]
     assert [len(group) for group in found] == [2, 2]
+
+
+def test_an_ensemble_hands_settings_on_to_its_members():
+    system = make_ensemble(["crf", "elman"], "vote", {"epochs": 3, "pos": "none"})
+    assert (system.name, system.model) == ("vote", "ensemble")
+    settings = make_tagger(Cell(system, 0), "paper", {}).settings
+    assert (settings.members, settings.combine, settings.profile) == (("crf", "elman"), "vote", "paper")
+    assert settings.options == {"epochs": 3, "pos": "none"}
