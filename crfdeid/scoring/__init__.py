@@ -5,7 +5,8 @@
 - tokens: `score_tokens`, by type or binary.
 - errors: `find_errors` sorts each erroneous entity into one category, with causes.
 - context: `in_context` shows an error in its text.
-- i2b2, meddocan: the scores of those challenges. operating_points: thresholds for a required sensitivity.
+- i2b2, meddocan: the scores of those challenges.
+- operating_points: thresholds for a required sensitivity. transfer: how well they hold on other notes.
 - significance: `randomisation_test` of two systems, `bootstrap_f1` for confidence intervals, `holm` for many tests.
 """
 
@@ -23,7 +24,14 @@ from crfdeid.scoring.errors import (
 )
 from crfdeid.scoring.i2b2 import HIPAA, score_i2b2
 from crfdeid.scoring.meddocan import score_meddocan
-from crfdeid.scoring.operating_points import OperatingPoint, at_threshold, operating_points, token_probabilities
+from crfdeid.scoring.operating_points import (
+    OperatingPoint,
+    at_threshold,
+    default_point,
+    document_probabilities,
+    operating_points,
+    token_probabilities,
+)
 from crfdeid.scoring.significance import (
     bootstrap_f1,
     document_counts,
@@ -33,6 +41,7 @@ from crfdeid.scoring.significance import (
     randomisation_test,
 )
 from crfdeid.scoring.tokens import count_token_pairs, score_tokens, token_scores
+from crfdeid.scoring.transfer import Transfer, between_halves, sensitivity_interval
 
 __all__ = [
     "CATEGORIES",
@@ -46,12 +55,16 @@ __all__ = [
     "OperatingPoint",
     "Predictions",
     "Scores",
+    "Transfer",
     "at_threshold",
+    "between_halves",
     "bootstrap_f1",
     "confusions",
     "count_tags",
     "count_token_pairs",
+    "default_point",
     "document_counts",
+    "document_probabilities",
     "f1_scores",
     "find_errors",
     "holm",
@@ -63,6 +76,7 @@ __all__ = [
     "score_i2b2",
     "score_meddocan",
     "score_tokens",
+    "sensitivity_interval",
     "summarise",
     "token_probabilities",
     "token_scores",

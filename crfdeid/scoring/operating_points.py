@@ -18,7 +18,7 @@ import numpy as np
 
 from crfdeid.bio import OUTSIDE
 from crfdeid.documents import Document, Span
-from crfdeid.errors import DataError
+from crfdeid.errors import DataError, UsageError
 from crfdeid.scoring.counts import Counts
 from crfdeid.scoring.tokens import positions_in, tokens_of
 from crfdeid.tagger import Tagger
@@ -29,28 +29,28 @@ class OperatingPoint(NamedTuple):
     """A threshold and what it gives on some notes.
 
     Attributes:
-        required: the sensitivity asked for, a fraction; 0 where none was.
-        threshold: tokens with at least this probability of being PHI are hidden.
+        required: the sensitivity asked for, a fraction; None where none was.
+        threshold: tokens with at least this probability of being PHI are hidden; None for the most probable tags.
         counts: PHI tokens found and missed, and other tokens hidden.
         tokens: all tokens.
     """
 
-    required: float
-    threshold: float
+    required: float | None
+    threshold: float | None
     counts: Counts
     tokens: int
 
-    def to_dict(self) -> dict[str, float | int]:
+    def to_dict(self) -> dict[str, float | int | None]:
         """As plain data: sensitivity (recall), PPV (precision) and F1 as fractions; FN and FP in 1,000 tokens."""
-        counts = self.counts
+        counts, tokens = self.counts, max(self.tokens, 1)
         return {
             "required": self.required,
             "threshold": self.threshold,
             "sensitivity": counts.recall,
             "ppv": counts.precision,
             "f1": counts.f1,
-            "false_negatives_per_1000": 1000 * counts.fn / self.tokens,
-            "false_positives_per_1000": 1000 * counts.fp / self.tokens,
+            "false_negatives_per_1000": 1000 * counts.fn / tokens,
+            "false_positives_per_1000": 1000 * counts.fp / tokens,
             "tokens": self.tokens,
         }
 
@@ -58,10 +58,7 @@ class OperatingPoint(NamedTuple):
 def operating_points(
     probabilities: np.ndarray, is_phi: np.ndarray, *, required: Sequence[float]
 ) -> list[OperatingPoint]:
-    """The threshold for each required sensitivity, and what it gives.
-
-    With N PHI tokens, at least ``ceil(required N)`` must be found: the threshold is the probability of the PHI token
-    at that place, counted from the most probable. Tokens of equal probability are hidden together.
+    """The threshold for each required sensitivity, as `choose_threshold` has it, and what it gives.
 
     Args:
         probabilities: of being PHI, for each token: [N].
@@ -70,6 +67,7 @@ def operating_points(
 
     Raises:
         DataError: no token is PHI, so that no threshold can be chosen.
+        UsageError: a sensitivity that is none.
 
     Example:
         >>> is_phi = np.array([True, True, False, False])
@@ -77,56 +75,118 @@ def operating_points(
         >>> point.threshold, point.counts
         (0.2, Counts(tp=2, fp=1, fn=0))
     """
-    ranked = np.sort(probabilities[is_phi])[::-1]
+    ranked = np.sort(probabilities[is_phi])
+    thresholds = [choose_threshold(ranked, share) for share in required]
+    points = (at_threshold(threshold, probabilities, is_phi) for threshold in thresholds)
+    return [point._replace(required=share) for point, share in zip(points, required, strict=True)]
+
+
+def choose_threshold(ranked: np.ndarray, required: float) -> float:
+    """The highest threshold that finds a required share of the PHI.
+
+    Of M PHI tokens at least ``ceil(required M)`` must be found: the threshold is the probability of the one at that
+    place, counted from the most probable. Tokens of equal probability are hidden together. A PHI token that the model
+    gives no probability at all is found only by the threshold 0, which hides everything.
+
+    Args:
+        ranked: the probabilities of the PHI tokens, ascending: [M].
+        required: a sensitivity above 0, at most 1.
+
+    Raises:
+        DataError: there is no PHI token.
+        UsageError: a sensitivity that is none.
+    """
+    if not 0 < required <= 1:
+        raise UsageError(f"a required sensitivity of {required}: give a fraction above 0, at most 1")
     if not len(ranked):
         raise DataError("the notes hold no PHI, so no threshold can be chosen on them: give annotated notes")
-    points = []
-    for share in required:
-        needed = max(int(np.ceil(share * len(ranked) - 1e-9)), 1)  # 0.99 * 100 is 99, also in binary
-        points.append(at_threshold(float(ranked[needed - 1]), probabilities, is_phi, required=share))
-    return points
+    needed = max(int(np.ceil(required * len(ranked) - 1e-9)), 1)  # 0.99 * 100 is 99, also in binary
+    return float(ranked[-needed])
 
 
-def at_threshold(
-    threshold: float, probabilities: np.ndarray, is_phi: np.ndarray, *, required: float = 0.0
-) -> OperatingPoint:
+def at_threshold(threshold: float, probabilities: np.ndarray, is_phi: np.ndarray) -> OperatingPoint:
     """What a threshold gives: the threshold of other notes, for instance.
 
     Args:
         threshold: tokens with at least this probability are hidden.
         probabilities: of being PHI, for each token: [N].
         is_phi: which tokens are PHI: [N], bool.
-        required: the sensitivity that the threshold was chosen for.
     """
-    hidden = probabilities >= threshold
+    return OperatingPoint(None, threshold, _counts(probabilities >= threshold, is_phi), len(is_phi))
+
+
+def _counts(hidden: np.ndarray, is_phi: np.ndarray) -> Counts:
     tp = int((hidden & is_phi).sum())
-    counts = Counts(tp, int(hidden.sum()) - tp, int(is_phi.sum()) - tp)
-    return OperatingPoint(required, threshold, counts, len(is_phi))
+    return Counts(tp, int(hidden.sum()) - tp, int(is_phi.sum()) - tp)
+
+
+class TokenProbabilities(NamedTuple):
+    """The tokens of one document, by place.
+
+    Attributes:
+        probabilities: of being PHI, [N].
+        is_phi: which are PHI in gold, [N] bool.
+    """
+
+    probabilities: np.ndarray
+    is_phi: np.ndarray
+
+
+def document_probabilities(tagger: Tagger, documents: Sequence[Document]) -> list[TokenProbabilities]:
+    """The probability of being PHI, and whether it is, for each token of each annotated document.
+
+    A token is PHI where it shares a character with a gold span, also with one that no tags can express.
+    """
+    tables = iter(tagger.marginals([sentence for document in documents for sentence in document.sentences()]))
+    notes = []
+    for document in documents:
+        found = [_phi(next(tables), tagger.tags) for _ in document.sentences()]
+        notes.append(TokenProbabilities(_by_place(document, found), _gold(document)))
+    return notes
 
 
 def token_probabilities(tagger: Tagger, documents: Sequence[Document]) -> tuple[np.ndarray, np.ndarray]:
-    """The probability of being PHI, and whether it is, for each token of annotated documents.
-
-    A token is PHI where it shares a character with a gold span, also with one that no tags can express.
+    """`document_probabilities` of all documents together.
 
     Returns:
         Probabilities, [N], and gold, [N] bool, over all tokens of all documents.
     """
-    tables = iter(tagger.marginals([sentence for document in documents for sentence in document.sentences()]))
-    probabilities, gold = [np.empty(0)], [np.empty(0, bool)]
+    return joined(document_probabilities(tagger, documents))
+
+
+def joined(notes: Sequence[TokenProbabilities]) -> tuple[np.ndarray, np.ndarray]:
+    """The tokens of several documents together: probabilities, [N], and gold, [N] bool."""
+    probabilities = np.concatenate([np.empty(0), *(note.probabilities for note in notes)])
+    return probabilities, np.concatenate([np.empty(0, bool), *(note.is_phi for note in notes)])
+
+
+def default_point(tagger: Tagger, documents: Sequence[Document]) -> OperatingPoint:
+    """What the most probable tags give, without a threshold: a token is hidden where its tag is not O."""
+    tags = iter(tagger.predict([sentence for document in documents for sentence in document.sentences()]))
+    counts, tokens = Counts(), 0
     for document in documents:
-        sentences = document.sentences()
-        starts = np.array([token.start for sentence in sentences for token in sentence.tokens], int)
-        found = [_phi(next(tables), tagger.tags) for _ in sentences]
-        order = np.argsort(starts, kind="stable")
-        probabilities.append(np.concatenate([np.empty(0), *found])[order])
-        is_phi = np.zeros(len(starts), bool)
-        tokens = tokens_of(document)
-        for span in document.spans:
-            places = positions_in(tokens, span)
-            is_phi[places.start : places.stop] = True
-        gold.append(is_phi)
-    return np.concatenate(probabilities), np.concatenate(gold)
+        hidden = [np.array([tag != OUTSIDE for tag in next(tags)], bool) for _ in document.sentences()]
+        is_phi = _gold(document)
+        counts, tokens = counts + _counts(_by_place(document, hidden) > 0, is_phi), tokens + len(is_phi)
+    return OperatingPoint(None, None, counts, tokens)
+
+
+def _by_place(document: Document, values: Sequence[np.ndarray]) -> np.ndarray:
+    """Values of the tokens, sentence by sentence, in the order of `tokens_of`: [N]."""
+    if not values:
+        return np.empty(0)
+    starts = [token.start for sentence in document.sentences() for token in sentence.tokens]
+    return np.concatenate(values)[np.argsort(np.array(starts, int), kind="stable")]
+
+
+def _gold(document: Document) -> np.ndarray:
+    """Which tokens share a character with a gold span: [N], bool."""
+    tokens = tokens_of(document)
+    is_phi = np.zeros(len(tokens), bool)
+    for span in document.spans:
+        places = positions_in(tokens, span)
+        is_phi[places.start : places.stop] = True
+    return is_phi
 
 
 def phi_spans(sentence: Sentence, table: np.ndarray, tags: Sequence[str], threshold: float) -> list[Span]:
