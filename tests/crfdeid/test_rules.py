@@ -34,9 +34,7 @@ def test_each_rule_leaves_its_counterexamples(rule: Rule, text: str) -> None:
     assert found(rule, text) == []
 
 
-@pytest.mark.parametrize(
-    "text", ["7" * 200_000, "1-" * 100_000, "a@" * 100_000, "a.b" * 70_000, "www." * 50_000, "(1" * 90_000]
-)
+@pytest.mark.parametrize("part", ["7", "1-", "a@", "a.b", "www.", "(1", "+1 1"])
 def test_hostile_text_takes_linear_time(part: str) -> None:
     text = part * (200_000 // len(part))
     started = time.process_time()
