@@ -23,7 +23,7 @@ from crfdeid.documents import LabelledSentence, Span
 from crfdeid.errors import DataError, UsageError
 from crfdeid.saving import damaged, load_model, save_model
 from crfdeid.tagger import FitProgress, OnProgress
-from features.patterns import PATTERNS, single_spaced
+from features.patterns import PATTERNS, WRITTEN_DATE, single_spaced
 from features.tokens import Sentence
 
 
@@ -48,6 +48,13 @@ class Rule(NamedTuple):
 _GAP = r"(?:\s?[:#.º°-]){0,3}\s?"
 _PHONES = ("PHONE", "NUMERO_TELEFONO", "CONTACT")
 _IDS = ("MEDICALRECORD", "IDNUM", "ID", "ID_SUJETO_ASISTENCIA")
+
+
+def _numeric_date(mark: str) -> str:
+    """A day, a month and a year in any usual order; stricter than `features.patterns`, since nothing else decides."""
+    day, month, year = r"(?:0?[1-9]|[12]\d|3[01])", r"(?:0?[1-9]|1[0-2])", r"(?:19|20)\d\d"
+    return rf"(?:{day}{mark}{month}|{month}{mark}{day}){mark}(?:{year}|\d\d)|{year}{mark}{month}{mark}{day}"
+
 
 RULES = (
     Rule(
@@ -103,10 +110,10 @@ RULES = (
     ),
     Rule(
         "date",
-        PATTERNS["date"],
+        "|".join([*(_numeric_date(mark) for mark in ("/", "-", r"\.")), WRITTEN_DATE]),
         ("DATE", "FECHAS"),
         ("03/14/72", "1972-03-14", "14 de marzo de 1972", "March 14, 1972", "14-03-1972"),
-        ("120/80", "3.5", "in may", "93-12-23-7", "7.36/12/02"),
+        ("120/80", "3.5", "in may", "93-12-23-7", "7.36/12/02", "10-0-10", "40-30-20"),
     ),
     Rule(
         "age over 89",

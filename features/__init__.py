@@ -8,12 +8,15 @@
 - `lexicons`: `WordClasses`, small lists of the words that announce an identifier
 - `layout`: `Layout`, section, field and place in the note; `PrefixWords`
 - `pos`: `TextBlobTagger`, `NltkTagger`, `POS_BACKENDS`, `PosFeatures`
+- `gazetteers`, `clusters`: `Gazetteers`, `WordClusters`, lists of names and clusters of words; in no named set
 - `extractor`: `FeatureSet`, the named sets `PAPER` and `STRONG`, `feature_set`
 """
 
+from features.clusters import WordClusters, make_clusters
 from features.columns import Column, Extractor
 from features.context import ContextWords, FarWords, NGrams, SentencePosition
 from features.extractor import FEATURE_SETS, PAPER, STRONG, FeatureSet, feature_set
+from features.gazetteers import Gazetteers
 from features.layout import Layout, PrefixWords
 from features.lexicons import WordClasses
 from features.orthography import Affixes, CapitalRun, Shapes
@@ -33,6 +36,7 @@ __all__ = [
     "Extractor",
     "FarWords",
     "FeatureSet",
+    "Gazetteers",
     "Layout",
     "NGrams",
     "NltkTagger",
@@ -48,7 +52,9 @@ __all__ = [
     "TextBlobTagger",
     "Token",
     "WordClasses",
+    "WordClusters",
     "feature_set",
+    "make_clusters",
     "split_sentences",
     "tokenize",
 ]

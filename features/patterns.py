@@ -24,13 +24,16 @@ _UNIT = (
     r"hrs?|h|days?|d[ií]as?|weeks?|semanas?|months?|mes|meses|min|minutes?|minutos?)"
 )
 
+WRITTEN_DATE = "|".join([rf"{_DAY}{_OF}{_MONTH}(?:{_OF}(?:{_YEAR}|\d\d))?", rf"{_MONTH}{_OF}{_DAY}(?:{_OF}{_YEAR})?"])
+"""Dates with the month as a word, in English and Spanish."""
+
 # Name -> what the expression looks like, without regard to case. A space stands for any white space between tokens.
 PATTERNS: dict[str, str] = {
     "email": r"[\w.+-]{1,64}+ ?@ ?[\w-]{1,64}+(?: ?\.[\w-]{1,64}+){1,4}",
     "url": r"(?:https?://|www\.)\S{1,200}",
     "date": "|".join(
         [rf"\d\d?{sep}\d\d?{sep}(?:{_YEAR}|\d\d)|{_YEAR}{sep}\d\d?{sep}\d\d?" for sep in (" ?/ ?", "-", r"\.")]
-        + [rf"{_DAY}{_OF}{_MONTH}(?:{_OF}(?:{_YEAR}|\d\d))?", rf"{_MONTH}{_OF}{_DAY}(?:{_OF}{_YEAR})?"]
+        + [WRITTEN_DATE]
     ),
     "month": rf"(?:mes de )?{_MONTH}{_OF}(?:{_YEAR}|\d\d)|(?:mes de ){_MONTH}|\d\d?[/-]{_YEAR}",
     "time": r"\d\d?:\d\d(?::\d\d)?(?: ?[ap]\.?m\.?)?",

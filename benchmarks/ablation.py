@@ -1,0 +1,66 @@
+"""What each extractor of STRONG brings: F without it, and F with each of those that are not in STRONG.
+
+    python benchmarks/ablation.py
+    python benchmarks/ablation.py --train notes/train --dev notes/dev --format brat --types seven
+
+Trains the CRF's default once for each line, and prints a Markdown table of strict entity scores on the development
+notes, in per cent. Differences of 0.2 are a handful of entities.
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+
+from crfdeid import crf
+from crfdeid.corpora import FORMATS
+from crfdeid.evaluation import predict_spans
+from crfdeid.labels import TYPES
+from crfdeid.scoring import Counts, score_entities
+from crfdeid.splits import Corpus, generate_corpus, read_splits
+from features import STRONG, Extractor, FeatureSet
+from features.clusters import WordClusters, make_clusters
+from features.gazetteers import Gazetteers
+from features.pos import PosFeatures, TextBlobTagger
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--train", type=Path, metavar="PATH", help="training notes (default: the synthetic corpus)")
+    parser.add_argument("--dev", type=Path, metavar="PATH", help="development notes")
+    parser.add_argument("--format", choices=("auto", *FORMATS), default="auto", help="their format (default: auto)")
+    parser.add_argument("--types", choices=TYPES, default="seven", help="which types (default: seven)")
+    args = parser.parse_args()
+    if args.train:
+        corpus = read_splits(args.train, args.dev, None, corpus_format=args.format, types=args.types)
+    else:
+        corpus = generate_corpus("default", types=args.types)
+    print("| features | P | R | F | difference |\n| --- | --- | --- | --- | --- |")
+    whole = score(STRONG.with_pos("none"), corpus)
+    show("STRONG", whole, whole)
+    parts = STRONG.with_pos("none").extractors
+    for i, part in enumerate(parts):
+        rest = FeatureSet("strong", parts[:i] + parts[i + 1 :])
+        show(f"without {type(part).__name__}: {part.describe()}", score(rest, corpus), whole)
+    sentences = [labelled.sentence for labelled in corpus.train.sentences]
+    more: list[Extractor] = [Gazetteers(), WordClusters(make_clusters(sentences)), PosFeatures(TextBlobTagger())]
+    for part in more:
+        with_part = FeatureSet("strong", (*parts, part))
+        show(f"with {type(part).__name__}: {part.describe()}", score(with_part, corpus), whole)
+
+
+def score(features: FeatureSet, corpus: Corpus) -> Counts:
+    tagger = crf.CrfTagger()
+    tagger._features = replace(features, name="strong")
+    tagger.fit(corpus.train.sentences, [])
+    return score_entities(corpus.dev.documents, predict_spans(tagger, corpus.dev)).micro
+
+
+def show(name: str, counts: Counts, whole: Counts) -> None:
+    figures = " | ".join(f"{100 * value:.2f}" for value in (counts.precision, counts.recall, counts.f1))
+    print(f"| {name} | {figures} | {100 * (counts.f1 - whole.f1):+.2f} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

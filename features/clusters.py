@@ -1,0 +1,69 @@
+"""Clusters of words that are used alike, from text without annotations, as features.
+
+They are no part of `STRONG`: docs/features.md has what they bring on the corpora here. Made from the training notes
+alone they know nothing more than the words themselves do; with much more text of the same kind they may be worth more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from features.columns import Column, Extractor, window_heads
+from features.tokens import Sentence
+
+
+@dataclass(frozen=True)
+class WordClusters(Extractor):
+    """The cluster of the words around the token: ``cluster[-1]=17``; nothing for a word in none.
+
+    Args:
+        clusters: the cluster of each word in lower case, from `make_clusters` or elsewhere.
+        window: tokens on each side.
+
+    Example:
+        >>> WordClusters({"dr": "17"}, window=1).extract(Sentence.from_words(["Dr", "Doe"]))
+        [['cluster[0]=17'], ['cluster[-1]=17']]
+    """
+
+    clusters: Mapping[str, str]
+    window: int = 1
+
+    def columns(self, sentence: Sentence) -> list[Column]:
+        """The features of the sentence, kind by kind."""
+        count = len(sentence.tokens)
+        outside: list[str | None] = [None] * self.window
+        row = [*outside, *(self.clusters.get(word.lower()) for word in sentence.words), *outside]
+        heads = window_heads("cluster", self.window)
+        return [(head, row[start : start + count]) for start, head in enumerate(heads)]
+
+    def describe(self) -> str:
+        """What is extracted, in one line."""
+        return f"clusters of words ({len(set(self.clusters.values()))}) in [-{self.window}, {self.window}]"
+
+
+def make_clusters(sentences: Sequence[Sentence], *, count: int = 200, seed: int = 0) -> dict[str, str]:
+    """Words that are used alike: k-means over word2vec's vectors (continuous bag of words, 100 dimensions).
+
+    Args:
+        sentences: text, without annotations; words that occur five times or more get a cluster.
+        count: clusters at most.
+        seed: of the vectors and of k-means.
+
+    Returns:
+        The cluster's number of each word in lower case.
+
+    Reference:
+        Mikolov et al. (2013) for the vectors.
+    """
+    from gensim.models import Word2Vec  # noqa: PLC0415  takes long to import
+    from sklearn.cluster import KMeans  # noqa: PLC0415
+    from sklearn.preprocessing import normalize  # noqa: PLC0415
+
+    words = [[word.lower() for word in sentence.words] for sentence in sentences]
+    vectors = Word2Vec(words, vector_size=100, window=5, min_count=5, sg=0, epochs=10, seed=seed, workers=1).wv
+    names = list(vectors.index_to_key)
+    if not names:
+        return {}
+    found = KMeans(min(count, len(names)), random_state=seed, n_init=1).fit_predict(normalize(vectors.vectors))
+    return {name: str(number) for name, number in zip(names, found, strict=True)}

@@ -1,0 +1,67 @@
+"""Lists of people's names and places, from Faker's data for a locale, as features.
+
+They are no part of `STRONG`: a model that uses them depends on the installed version of Faker, and Faker also draws
+some of the synthetic corpus's names, which would score itself. docs/features.md has what they bring.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from features.columns import Column, Extractor, window_heads
+from features.tokens import Sentence
+
+_DRAWS = 3000  # Faker repeats itself: after so many, most of a list has come
+
+
+@dataclass(frozen=True)
+class Gazetteers(Extractor):
+    """The lists that a capitalised word is in: ``list[-1]=first+last``.
+
+    Args:
+        locales: languages and countries, as Faker names them.
+        window: tokens on each side.
+
+    Example:
+        >>> Gazetteers(("en_US",), window=0).extract(Sentence.from_words(["Zimmerman", "coughs"]))
+        [['list[0]=last'], []]
+    """
+
+    locales: tuple[str, ...] = ("en_US", "es_ES")
+    window: int = 1
+
+    def columns(self, sentence: Sentence) -> list[Column]:
+        """The features of the sentence, kind by kind."""
+        lists = gazetteers(self.locales)
+        found = [lists.get(word.lower()) if word[0].isupper() else None for word in sentence.words]
+        if not any(found):
+            return []
+        outside: list[str | None] = [None] * self.window
+        row = [*outside, *found, *outside]
+        heads = window_heads("list", self.window)
+        return [(head, row[start : start + len(found)]) for start, head in enumerate(heads)]
+
+    def describe(self) -> str:
+        """What is extracted, in one line."""
+        places = ", ".join(self.locales)
+        return f"lists of first and family names and of places ({places}) in [-{self.window}, {self.window}]"
+
+
+@cache
+def gazetteers(locales: tuple[str, ...]) -> Mapping[str, str]:
+    """The lists that each word is in, by the word in lower case: "first", "last", "place", or several with "+"."""
+    from faker import Faker  # noqa: PLC0415  takes long to import
+
+    lists: dict[str, set[str]] = {}
+    for locale in locales:
+        fake = Faker(locale)
+        fake.seed_instance(0)
+        kinds: dict[str, Callable[[], str]] = {"first": fake.first_name, "last": fake.last_name, "place": fake.city}
+        for kind, draw in kinds.items():
+            for name in {draw() for _ in range(_DRAWS)}:
+                for word in name.split():
+                    if len(word) > 2:
+                        lists.setdefault(word.lower(), set()).add(kind)
+    return {word: "+".join(sorted(kinds)) for word, kinds in lists.items()}
