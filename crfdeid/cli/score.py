@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import sys
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from crfdeid.commands import file_path
@@ -28,9 +30,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "what they are"
     )
     parser.add_argument("--mode", type=_modes, default=["strict", "binary"], metavar="NAMES", help=text)
+    text = "the format of both (default: auto, for each)"
+    parser.add_argument("--format", choices=("auto", *FORMATS), default="auto", help=text)
     for side in ("gold", "predicted"):
-        text = f"the format of --{side} (default: auto)"
-        parser.add_argument(f"--{side}-format", choices=("auto", *FORMATS), default="auto", help=text)
+        text = f"the format of --{side}, where the two differ (default: that of --format)"
+        parser.add_argument(f"--{side}-format", choices=("auto", *FORMATS), help=text)
     text = "map the types of both to the paper's seven, to one, or leave them (default: all)"
     parser.add_argument("--types", choices=TYPES, default="all", help=text)
     parser.add_argument("--json", type=file_path, metavar="FILE", help="write the scores to a new file too")
@@ -49,10 +53,13 @@ def run(options: argparse.Namespace) -> None:
     if options.json is not None and options.json.exists():
         raise UsageError(f"--json: {options.json} is there already: name a new file, nothing is overwritten")
     gold, predicted = (
-        map_types(read_corpus(path, format=form), options.types)
+        map_types(read_corpus(path, format=form or options.format), options.types)
         for path, form in ((options.gold, options.gold_format), (options.predicted, options.predicted_format))
     )
-    predictions = _paired(gold, predicted)
+    _require_same(gold, predicted)
+    predictions = {document.id: document.spans for document in predicted}
+    for note in _notes(options, gold, predictions):
+        print(f"note: {note}", file=sys.stderr)
     found = {mode: _scores(mode, gold, predictions) for mode in options.mode}
     for mode, rows in found.items():
         print(_table(mode, rows), end="\n\n")
@@ -60,34 +67,62 @@ def run(options: argparse.Namespace) -> None:
         _write(options.json, found)
 
 
-def _paired(gold: list[Document], predicted: list[Document]) -> Predictions:
-    """The spans found in each document, which must be the same documents with the same text.
+def _require_same(gold: list[Document], predicted: list[Document]) -> None:
+    """Refuse to score other documents, or other texts, than gold's: what is skipped would count as perfect.
 
     Raises:
         DataError: a document is missing on one side, or its text differs.
     """
     texts = {document.id: document.text for document in gold}
+    ids = {document.id for document in predicted}
+    sides = {"--predicted": sorted(texts.keys() - ids), "--gold": sorted(ids - texts.keys())}
+    missing = [f"missing in {side}: {_listed(names)}" for side, names in sides.items() if names]
+    if missing:
+        raise DataError(f"{'; '.join(missing)}: score the same notes on both sides, those without findings too")
     for document in predicted:
-        text = texts.get(document.id)
-        if text is not None and text != document.text:
+        text = texts[document.id]
+        if text != document.text:
             pairs = zip(text, document.text, strict=False)
             shorter = min(len(text), len(document.text))
             offset = next((i for i, (a, b) in enumerate(pairs) if a != b), shorter)
             problem = "the text is not that of the gold document from here on: score what was found in the same notes"
             raise DataError(problem, path=document.id, offset=offset)
-    return {document.id: document.spans for document in predicted}
+
+
+def _listed(names: list[str], most: int = 5) -> str:
+    shown = ", ".join(map(repr, names[:most]))
+    return f"{shown} and {len(names) - most} more" if len(names) > most else shown
+
+
+def _notes(options: argparse.Namespace, gold: list[Document], predictions: Predictions) -> Iterator[str]:
+    """What a reader of the tables could take for a fault of the model."""
+    from crfdeid.scoring.i2b2 import types_beside_2014  # noqa: PLC0415
+
+    annotated = [document.spans for document in gold]
+    sides = [{span.label for spans in side for span in spans} for side in (annotated, predictions.values())]
+    if options.types == "all" and all(sides) and sides[0].isdisjoint(sides[1]):
+        yield "gold and predictions have no type in common: give --types seven, or --types binary"
+    if "i2b2" in options.mode:
+        beside = types_beside_2014(gold, predictions)
+        if beside:
+            yield f"no i2b2 scores over HIPAA's types: the 2014 challenge has no {_listed(beside)}"
 
 
 def _scores(mode: str, gold: list[Document], predictions: Predictions) -> dict[str, dict[str, float]]:
     """The rows of a mode's table: fractions and counts by the row's name."""
     from crfdeid import scoring  # noqa: PLC0415
+    from crfdeid.evaluation import count_leaking  # noqa: PLC0415
 
     if mode in ("strict", "relaxed"):
         return _by_type(scoring.score_entities(gold, predictions, match="strict" if mode == "strict" else "relaxed"))
-    if mode in ("token", "binary"):
-        return _by_type(scoring.score_tokens(gold, predictions, binary=mode == "binary"))
+    if mode == "token":
+        return _by_type(scoring.score_tokens(gold, predictions))
+    if mode == "binary":
+        leaking = count_leaking(gold, predictions)
+        rows = {"PHI": _row(scoring.score_tokens(gold, predictions, binary=True).micro)}
+        return {**rows, "notes with a miss": {"notes": leaking, "of": len(gold)}}
     if mode == "i2b2":
-        rows: dict[str, dict[str, float]] = {}
+        rows = {}
         for score in scoring.score_i2b2(gold, predictions):
             name = f"{score.mode}, {score.subset}"
             rows[f"{name}, micro"] = _row(score.micro)
@@ -100,7 +135,8 @@ def _scores(mode: str, gold: list[Document], predictions: Predictions) -> dict[s
         "span merged": scores.span_merged,
         "span merged, as published": scores.span_merged_as_published,
     }
-    return {**{name: _row(counts) for name, counts in named.items()}, "leak score": {"leak": scores.leak}}
+    leak = {"leak": scores.leak, "sentences": scores.sentences}
+    return {**{name: _row(counts) for name, counts in named.items()}, "leak score": leak}
 
 
 def _by_type(scores: Scores) -> dict[str, dict[str, float]]:
@@ -115,13 +151,18 @@ def _row(counts: Counts) -> dict[str, float]:
 def _table(mode: str, rows: dict[str, dict[str, float]]) -> str:
     from tabulate import tabulate  # noqa: PLC0415
 
-    cells = []
-    for name, row in rows.items():
-        shares = [f"{100 * row[key]:.2f}" if key in row else "" for key in ("precision", "recall", "f1")]
-        counts = [str(row[key]) if key in row else "" for key in ("tp", "fp", "fn")]
-        cells.append([name, *shares, *counts] if "leak" not in row else [name, f"{row['leak']:.4f}"])
+    cells = [[name, *_cells(row)] for name, row in rows.items()]
     align = ("left", *["right"] * len(_MEASURES))
     return tabulate(cells, [mode, *_MEASURES], tablefmt="pipe", disable_numparse=True, colalign=align)
+
+
+def _cells(row: dict[str, float]) -> list[str]:
+    if "leak" in row:
+        return [f"{row['leak']:.4f}"]
+    if "notes" in row:
+        return [f"{row['notes']} of {row['of']}"]
+    shares = [f"{100 * row[key]:.2f}" for key in ("precision", "recall", "f1")]
+    return shares + [str(row[key]) for key in ("tp", "fp", "fn") if key in row]
 
 
 def _write(path: Any, found: dict[str, Any]) -> None:

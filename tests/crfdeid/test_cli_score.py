@@ -31,15 +31,18 @@ def test_each_mode_has_a_table(paths: tuple[str, str], tmp_path: Path, capsys: p
     out = tmp_path / "scores.json"
     modes = "strict,relaxed,token,binary,i2b2,meddocan"
     assert main(["score", "--gold", paths[0], "--predicted", paths[1], "--mode", modes, "--json", str(out)]) == 0
-    printed = capsys.readouterr().out
+    printed, noted = capsys.readouterr()
+    assert noted == ""
     for mode in modes.split(","):
         assert f"| {mode} " in printed
     scores = json.loads(out.read_text())
     assert scores["strict"]["micro"]["f1"] == 0.5
     assert scores["relaxed"]["micro"]["f1"] == 1.0
-    assert scores["binary"]["micro"] == {"precision": 1.0, "recall": 0.8, "f1": 8 / 9, "tp": 4, "fp": 0, "fn": 1}
+    assert scores["binary"]["PHI"] == {"precision": 1.0, "recall": 0.8, "f1": 8 / 9, "tp": 4, "fp": 0, "fn": 1}
+    assert scores["binary"]["notes with a miss"] == {"notes": 1, "of": 2}
+    assert "| 1 of 2 |" in printed
     assert scores["i2b2"]["strict, HIPAA, micro"]["f1"] == 1.0
-    assert scores["meddocan"]["leak score"] == {"leak": 0.5}
+    assert scores["meddocan"]["leak score"] == {"leak": 0.5, "sentences": 2}
     assert main(["score", "--gold", paths[0], "--predicted", paths[1], "--json", str(out)]) == 2
 
 
@@ -51,8 +54,12 @@ def test_types_are_mapped_on_both_sides(paths: tuple[str, str], capsys: pytest.C
 @pytest.mark.parametrize(
     ("documents", "message"),
     [
-        (GOLD[:1], "2: no prediction for this document"),
-        ([*GOLD, Document("3", "x")], "3: predicted, but not among the gold documents"),
+        (GOLD[:1], "missing in --predicted: '2': score the same notes"),
+        ([*GOLD, Document("3", "x")], "missing in --gold: '3': score the same notes"),
+        (
+            [Document(f"n{i}", "x") for i in range(7)],
+            "missing in --predicted: '1', '2'; missing in --gold: 'n0', 'n1', 'n2', 'n3', 'n4' and 2 more: score",
+        ),
         ([GOLD[0], Document("2", "NothinG.")], "2, offset 6: the text is not that of the gold document"),
         ([GOLD[0], Document("2", "Nothing")], "2, offset 7: the text is not that of the gold document"),
     ],
@@ -61,6 +68,28 @@ def test_other_notes_are_refused(documents, message, tmp_path: Path, capsys: pyt
     gold, found = write(tmp_path / "gold", GOLD), write(tmp_path / "found", documents)
     assert main(["score", "--gold", str(gold), "--predicted", str(found)]) == 1
     assert message in capsys.readouterr().err
+
+
+def test_types_that_cannot_match_are_pointed_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = "Ann Doe"
+    gold = write(tmp_path / "gold", [Document("1", text, (Span(0, 7, "NOMBRE_SUJETO_ASISTENCIA"),))])
+    found = write(tmp_path / "found", [Document("1", text, (Span(0, 7, "PATIENT"),))])
+    common = ["score", "--gold", str(gold), "--predicted", str(found)]
+    assert main([*common, "--mode", "i2b2"]) == 0
+    printed, noted = capsys.readouterr()
+    assert "gold and predictions have no type in common: give --types seven" in noted
+    assert "no i2b2 scores over HIPAA's types: the 2014 challenge has no 'NOMBRE_SUJETO_ASISTENCIA'" in noted
+    assert "HIPAA" not in printed
+    assert main([*common, "--types", "seven", "--mode", "i2b2"]) == 0
+    printed, noted = capsys.readouterr()
+    assert noted == ""
+    assert "| strict, HIPAA, micro    | 100.00 |" in printed
+
+
+def test_formats_can_be_named_for_both_or_each(paths: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    common = ["score", "--gold", paths[0], "--predicted", paths[1]]
+    assert main([*common, "--format", "brat", "--gold-format", "jsonl"]) == 0
+    assert main([*common, "--format", "jsonl"]) == 1  # there is none in the folder of predictions
 
 
 def test_an_unknown_mode_is_refused(paths: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -72,9 +101,10 @@ def test_an_unknown_mode_is_refused(paths: tuple[str, str], capsys: pytest.Captu
 def test_a_corpus_agrees_with_itself_in_another_format(data_folder: Path, tmp_path: Path) -> None:
     dev = data_folder / "meddocan" / "dev"
     gold, found, out = str(dev / "brat"), str(dev / "xml"), tmp_path / "scores.json"
-    modes = "strict,token,i2b2,meddocan"
+    modes = "strict,relaxed,token,binary,i2b2,meddocan"
     assert main(["score", "--gold", gold, "--predicted", found, "--mode", modes, "--json", str(out)]) == 0
     scores = json.loads(out.read_text())
     assert scores["strict"]["micro"]["tp"] == 5801
     assert all(row["f1"] == 1 for mode in scores.values() for row in mode.values() if row.get("tp"))
-    assert scores["meddocan"]["leak score"] == {"leak": 0}
+    assert scores["meddocan"]["leak score"]["leak"] == 0
+    assert scores["binary"]["notes with a miss"] == {"notes": 0, "of": 250}
