@@ -6,11 +6,14 @@ alone they know nothing more than the words themselves do; with much more text o
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from features.columns import Column, Extractor, window_heads
 from features.tokens import Sentence
+
+_MIN_COUNT = 5
 
 
 @dataclass(frozen=True)
@@ -61,9 +64,10 @@ def make_clusters(sentences: Sequence[Sentence], *, count: int = 200, seed: int 
     from sklearn.preprocessing import normalize  # noqa: PLC0415
 
     words = [[word.lower() for word in sentence.words] for sentence in sentences]
-    vectors = Word2Vec(words, vector_size=100, window=5, min_count=5, sg=0, epochs=10, seed=seed, workers=1).wv
-    names = list(vectors.index_to_key)
-    if not names:
+    counts = Counter(word for row in words for word in row)
+    if not counts or max(counts.values()) < _MIN_COUNT:
         return {}
+    vectors = Word2Vec(words, vector_size=100, window=5, min_count=_MIN_COUNT, sg=0, epochs=10, seed=seed, workers=1).wv
+    names = list(vectors.index_to_key)
     found = KMeans(min(count, len(names)), random_state=seed, n_init=1).fit_predict(normalize(vectors.vectors))
     return {name: str(number) for name, number in zip(names, found, strict=True)}

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from crfdeid.commands import file_path, json_value, whole_number
 from crfdeid.corpora import FORMATS
 from crfdeid.errors import UsageError
 from crfdeid.labels import TYPES
-from crfdeid.models import MODELS
+from crfdeid.models import MODELS, tagger_class
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -81,6 +83,7 @@ def run(options: argparse.Namespace) -> None:
 def _model(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
     """The model's name, and the settings that differ from its profile's."""
     settings = dict(options.set)
+    _require_known(options.model.split(","), settings)
     least = options.min_documents or (3 if options.private_vocabulary else 1)
     if least > 1:
         settings["min_documents"] = least
@@ -92,6 +95,16 @@ def _model(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
     if len(names) == 1:
         raise UsageError(f"--combine {options.combine} needs several models: --model crf,elman")
     return "ensemble", {**settings, "members": tuple(names), "combine": options.combine}
+
+
+def _require_known(models: Sequence[str], settings: Mapping[str, Any]) -> None:
+    """Refuse a setting that none of the models has, which would be passed over."""
+    known = {field.name for name in models for field in dataclasses.fields(tagger_class(name).settings_class)}
+    if "options" in known:  # of a model that hands them on
+        return
+    for name in settings:
+        if name not in known:
+            raise UsageError(f"--set: no setting '{name}' in {', '.join(models)}; there are {', '.join(sorted(known))}")
 
 
 def _setting(text: str) -> tuple[str, Any]:

@@ -1,0 +1,261 @@
+"""``crfdeid train`` and ``inspect``: what they write and print, and what they refuse; and the built-in model."""
+
+import json
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from crfdeid import DataError, Deidentifier, Document, UsageError, builtin, create, load, write_corpus
+from crfdeid.card import read_card, threshold_for
+from crfdeid.cli import main
+from crfdeid.corpora.synthetic import generate
+from crfdeid.evaluation import count_leaking, predict_spans
+from crfdeid.scoring import score_tokens
+from crfdeid.secrets import VARIABLE, vocabulary_key
+from crfdeid.splits import Split
+
+SECRET = "a secret of more than 16 bytes"
+QUICK = ["--set", "max_iterations=25"]
+
+
+@pytest.fixture(scope="module")
+def notes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Forty training notes and twelve development notes of the synthetic corpus, in brat's format."""
+    folder = tmp_path_factory.mktemp("notes")
+    corpus = generate("default", seed=3)
+    write_corpus(corpus.train[:40], folder / "train", format="brat")
+    write_corpus(corpus.dev[:12], folder / "dev", format="brat")
+    return folder
+
+
+def train(notes: Path, out: Path, *more: str) -> int:
+    return main(
+        ["train", "--train", str(notes / "train"), "--dev", str(notes / "dev"), "--out", str(out), *QUICK, *more]
+    )
+
+
+@pytest.fixture(scope="module")
+def model(notes: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("model") / "model"
+    assert train(notes, folder) == 0
+    return folder
+
+
+def test_the_card_holds_what_was_measured(model: Path, notes: Path) -> None:
+    card = read_card(model)
+    assert card is not None
+    assert {name: part["documents"] for name, part in card["corpus"]["splits"].items()} == {"train": 40, "dev": 12}
+    split = Split.of(generate("default", seed=3).dev[:12])
+    alone = predict_spans(load(model).tagger, split)
+    micro = score_tokens(split.documents, alone, binary=True).micro
+    assert card["dev"]["alone"]["token_binary"]["micro"] == micro.to_dict()
+    assert card["dev"]["alone"]["leaking_documents"] == count_leaking(split.documents, alone) > 0
+    used = {d.id: d.spans for d in load(model).annotate_documents(split.documents)}
+    assert (
+        card["dev"]["consistent"]["token_binary"]["micro"]
+        == score_tokens(split.documents, used, binary=True).micro.to_dict()
+    )
+
+
+@pytest.mark.parametrize("required", [99.0, 99.7, 99.9])
+def test_a_threshold_reaches_its_sensitivity_where_it_was_chosen(model: Path, required: float) -> None:
+    split = Split.of(generate("default", seed=3).dev[:12])
+    found = {
+        d.id: d.spans for d in load(model, sensitivity=required, consistent=False).annotate_documents(split.documents)
+    }
+    micro = score_tokens(split.documents, found, binary=True).micro
+    assert micro.recall >= required / 100 - 1e-9
+    (point,) = [p for p in read_card(model)["operating_points"] if p["required"] == pytest.approx(required / 100)]
+    assert (point["sensitivity"], point["ppv"]) == (micro.recall, micro.precision)
+
+
+def test_a_sensitivity_without_a_threshold_is_refused(model: Path, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"sensitivity of 98 %: there are 99, 99\.7, 99\.9"):
+        load(model, sensitivity=98)
+    load(model).tagger.save(tmp_path)
+    with pytest.raises(UsageError, match="no card, so no thresholds"):
+        load(tmp_path, sensitivity=99)
+
+
+def test_inspect_prints_the_card(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["inspect", "--model", str(model)]) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith("# Model card: model\n")
+    for part in (
+        "- Model: crf",
+        "readable: words of the training notes",
+        "| train ",
+        "| all ",
+        "| 99.7 ",
+        "notes with a miss",
+    ):
+        assert part in printed
+
+
+def test_a_model_without_a_card_says_so(model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    load(model).tagger.save(tmp_path)
+    assert main(["inspect", "--model", str(tmp_path)]) == 0
+    assert "It has no card" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [("{", "not a model's card"), ("[]", "not a model's card"), ("{}", "of this version")],
+)
+def test_a_damaged_card_is_refused(content: str, message: str, model: Path, tmp_path: Path) -> None:
+    load(model).tagger.save(tmp_path)
+    (tmp_path / "card.json").write_text(content)
+    with pytest.raises(DataError, match=message):
+        threshold_for(tmp_path, 99)
+
+
+def test_the_card_of_another_model_is_refused(model: Path, tmp_path: Path) -> None:
+    load(model).tagger.save(tmp_path)
+    (tmp_path / "card.json").write_bytes((model / "card.json").read_bytes())
+    description = json.loads((tmp_path / "model.json").read_text())
+    (tmp_path / "model.json").write_text(json.dumps(description))
+    with pytest.raises(DataError, match="the card of another model"):
+        read_card(tmp_path)
+
+
+def test_a_private_vocabulary_needs_its_secret_everywhere(
+    notes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv(VARIABLE, raising=False)
+    assert train(notes, tmp_path / "none", "--private-vocabulary") == 2
+    key = tmp_path / "key"
+    key.write_text(SECRET)
+    out = tmp_path / "model"
+    assert train(notes, out, "--private-vocabulary", "--key-file", str(key)) == 0
+    assert "words are stored as keyed hashes" in capsys.readouterr().out
+    documents = generate("default", seed=3).train[:40]
+    names = {d.text[s.start : s.end].split()[0].lower() for d in documents for s in d.spans if s.label == "DOCTOR"}
+    content = b"".join(path.read_bytes().lower() for path in out.iterdir())
+    assert len(names) > 20
+    assert not [name for name in names if len(name) > 4 and name.encode() in content]
+    note = tmp_path / "in" / "a.txt"
+    note.parent.mkdir()
+    note.write_text("Seen by Dr. Quill on 03/14/72.")
+    command = ["redact", "--model", str(out), "--input", str(note.parent), "--output"]
+    assert main([*command, str(tmp_path / "1")]) == 2
+    assert "a secret is needed" in capsys.readouterr().err
+    assert main([*command, str(tmp_path / "2"), "--key-file", str(key)]) == 0
+    with pytest.raises(UsageError, match="not the secret"):
+        load(out, key=vocabulary_key(b"another secret of bytes"))
+    assert load(out, key=vocabulary_key(SECRET.encode())).annotate("on 03/14/72").spans
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--model", "bert"], "unknown model 'bert'"),
+        (["--model", "crf,rules"], "several models need --combine"),
+        (["--combine", "union"], "needs several models"),
+        (["--set", "epochs"], "'epochs' is no setting with a value"),
+        (["--set", "epochs=3"], "no setting 'epochs'"),
+        (["--sensitivities", "0.99,101"], "is no list of per cents"),
+        (["--key-file", "x"], "--key-file is for --private-vocabulary"),
+        (["--min-documents", "0"], "not a whole number from 1"),
+    ],
+)
+def test_options_that_cannot_work_are_refused(
+    more: list[str], message: str, notes: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["train", "--train", str(notes / "train"), "--out", str(tmp_path / "out"), *more]
+    assert main(command) == 2
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_nothing_is_overwritten(model: Path, notes: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert train(notes, model) == 2
+    assert "not an empty folder" in capsys.readouterr().err
+
+
+def test_models_joined_are_one_model(notes: Path, tmp_path: Path) -> None:
+    assert train(notes, tmp_path / "model", "--model", "crf,rules", "--combine", "union") == 0
+    assert load(tmp_path / "model").annotate("on 03/14/1972").spans
+
+
+def test_several_threads_share_a_model(model: Path) -> None:
+    texts = [document.text for document in generate("default", seed=5).test[:12]]
+    shared = load(model)
+    expected = [document.spans for document in shared.annotate_all(texts)]
+    found: dict[int, list] = {}
+
+    def work(number: int) -> None:
+        found[number] = [shared.annotate(text).spans for text in texts]
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all(found[number] == expected for number in range(6))
+
+
+def test_texts_are_taken_as_they_are_needed(model: Path) -> None:
+    taken = 0
+
+    def texts():
+        nonlocal taken
+        while True:
+            taken += 1
+            yield "Seen on 03/14/72.\n" * 8000
+
+    results = load(model).annotate_all(texts())
+    for number in range(6):
+        assert next(results).id == str(number)
+        assert taken <= number + 2
+
+
+def test_a_lone_surrogate_is_refused(model: Path) -> None:
+    with pytest.raises(DataError, match=r"n1, offset 3: a lone surrogate"):
+        load(model).annotate("see\ud800n", id="n1")
+    assert load(model).annotate("") == Document("", "")
+
+
+class Empty:
+    tags = ("O",)
+
+    def predict(self, sentences):
+        return [["O"] * len(sentence.tokens) for sentence in sentences]
+
+
+def test_spans_that_a_document_had_are_dropped() -> None:
+    note = generate("default", seed=3).dev[0]
+    (found,) = Deidentifier(Empty()).annotate_documents([note])
+    assert (found.text, found.spans) == (note.text, ())
+
+
+def test_the_built_in_model_is_trained_once_and_says_what_it_is(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CRFDEID_CACHE", str(tmp_path))
+    monkeypatch.setattr(builtin, "create", lambda name: create(name, overrides={"max_iterations": 8}))
+    model = load("synthetic")
+    first = capsys.readouterr().err
+    assert "has not been validated on real ones" in first and "training it once" in first
+    assert model.annotate("Discharged on 03/14/1992.").spans
+    again = load("synthetic")
+    second = capsys.readouterr().err
+    assert "has not been validated" in second and "training it once" not in second
+    assert again.annotate("Discharged on 03/14/1992.") == model.annotate("Discharged on 03/14/1992.")
+    (folder,) = tmp_path.glob("model-synthetic-*")
+    (folder / "weights.npz").write_bytes(b"x")
+    assert load("synthetic").annotate("Discharged on 03/14/1992.").spans
+    assert "training it once" in capsys.readouterr().err
+
+
+def test_the_crf_needs_neither_jax_nor_scikit_learn(model: Path) -> None:
+    code = f"""
+import sys, crfdeid
+from crfdeid.redact import redact
+print(redact(crfdeid.load({str(model)!r}).annotate("on 03/14/1972")).text)
+print([name for name in ("jax", "sklearn", "faker", "pandas", "pyarrow", "gensim", "nltk") if name in sys.modules])
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "on [DATE]\n[]\n"
