@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from crfdeid.commands import file_path
 from crfdeid.corpora import FORMATS
+from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError, UsageError
 from crfdeid.labels import TYPES
 
 if TYPE_CHECKING:
-    from crfdeid.documents import Document
     from crfdeid.scoring import Counts, Predictions, Scores
 
 MODES = ("strict", "relaxed", "token", "binary", "i2b2", "meddocan")
+_MARK = "\ufeff"
 _MEASURES = ("P", "R", "F", "right", "spurious", "missed")
 
 
@@ -56,8 +57,7 @@ def run(options: argparse.Namespace) -> None:
         map_types(read_corpus(path, format=form or options.format), options.types)
         for path, form in ((options.gold, options.gold_format), (options.predicted, options.predicted_format))
     )
-    _require_same(gold, predicted)
-    predictions = {document.id: document.spans for document in predicted}
+    predictions = _paired(gold, predicted)
     for note in _notes(options, gold, predictions):
         print(f"note: {note}", file=sys.stderr)
     found = {mode: _scores(mode, gold, predictions) for mode in options.mode}
@@ -67,26 +67,35 @@ def run(options: argparse.Namespace) -> None:
         _write(options.json, found)
 
 
-def _require_same(gold: list[Document], predicted: list[Document]) -> None:
-    """Refuse to score other documents, or other texts, than gold's: what is skipped would count as perfect.
+def _paired(gold: list[Document], predicted: list[Document]) -> Predictions:
+    """The spans found in each document, which must be the same documents with the same text.
 
     Raises:
-        DataError: a document is missing on one side, or its text differs.
+        DataError: a document is missing on one side: what is skipped would count as perfect. Or its text differs.
     """
-    texts = {document.id: document.text for document in gold}
-    ids = {document.id for document in predicted}
-    sides = {"--predicted": sorted(texts.keys() - ids), "--gold": sorted(ids - texts.keys())}
+    found = {document.id: document for document in predicted}
+    ids = {document.id for document in gold}
+    sides = {"--predicted": sorted(ids - found.keys()), "--gold": sorted(found.keys() - ids)}
     missing = [f"missing in {side}: {_listed(names)}" for side, names in sides.items() if names]
     if missing:
         raise DataError(f"{'; '.join(missing)}: score the same notes on both sides, those without findings too")
-    for document in predicted:
-        text = texts[document.id]
-        if text != document.text:
-            pairs = zip(text, document.text, strict=False)
-            shorter = min(len(text), len(document.text))
-            offset = next((i for i, (a, b) in enumerate(pairs) if a != b), shorter)
-            problem = "the text is not that of the gold document from here on: score what was found in the same notes"
-            raise DataError(problem, path=document.id, offset=offset)
+    return {document.id: _spans_in(document, found[document.id]) for document in gold}
+
+
+def _spans_in(gold: Document, found: Document) -> list[Span]:
+    """The spans found, as offsets in gold's text: some formats count a file's byte-order mark, others drop it."""
+    if gold.text.removeprefix(_MARK) != found.text.removeprefix(_MARK):
+        pairs = zip(gold.text, found.text, strict=False)
+        shorter = min(len(gold.text), len(found.text))
+        offset = next((i for i, (a, b) in enumerate(pairs) if a != b), shorter)
+        problem = (
+            "the text is not that of the gold document from here on: score what was found in the same notes, in a "
+            "format that keeps the text (column formats do not)"
+        )
+        raise DataError(problem, path=gold.id, offset=offset)
+    shift = gold.text.startswith(_MARK) - found.text.startswith(_MARK)
+    moved = ((max(start + shift, 0), end + shift, label) for start, end, label in found.spans)
+    return [Span(*span) for span in moved if span[1] > 0]
 
 
 def _listed(names: list[str], most: int = 5) -> str:

@@ -70,6 +70,22 @@ def test_other_notes_are_refused(documents, message, tmp_path: Path, capsys: pyt
     assert message in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("marked", ["gold", "found"])
+def test_a_byte_order_mark_that_only_one_format_counts_does_not_matter(marked, tmp_path: Path) -> None:
+    out = tmp_path / "scores.json"
+    spans = (Span(0, 3, "PATIENT"), Span(8, 13, "DATE"))
+    moved = tuple(Span(start + 1, end + 1, label) for start, end, label in spans)
+    paths = {}
+    for side in ("gold", "found"):
+        text = "Ann, on 03/14"
+        mark = side == marked
+        document = Document("1", "\ufeff" + text if mark else text, (Span(0, 1, "ID"), *moved) if mark else spans)
+        paths[side] = str(write(tmp_path / side, [document], "brat" if mark else "jsonl"))
+    assert main(["score", "--gold", paths["gold"], "--predicted", paths["found"], "--json", str(out)]) == 0
+    micro = json.loads(out.read_text())["strict"]["micro"]
+    assert (micro["tp"], micro["fp"], micro["fn"]) == (2, 0, int(marked == "gold"))  # gold on the mark is never lost
+
+
 def test_types_that_cannot_match_are_pointed_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = "Ann Doe"
     gold = write(tmp_path / "gold", [Document("1", text, (Span(0, 7, "NOMBRE_SUJETO_ASISTENCIA"),))])

@@ -139,6 +139,14 @@ def test_meddocans_tracks_by_brute_force(notes):
     for name, view in (("span_strict", places), ("span_merged", merged)):
         assert getattr(scores, name) == compared((view(right), view(found)) for right, found in notes)
 
+    expected = Counts()
+    for gold_spans, found_spans in notes:
+        right = [set(range(*p)) for p in places(gold_spans) & places(found_spans)]
+        right += [set(range(*p)) for p in merged(gold_spans) & merged(found_spans) if set(range(*p)) not in right]
+        sides = [sum(not any(set(range(*p)) <= r for r in right) for p in places(s)) for s in (found_spans, gold_spans)]
+        expected += Counts(len(right), *sides)
+    assert scores.span_merged_as_published == expected
+
 
 def test_merged_spans_as_the_challenge_published_them():
     """Three spans in a row, of which the prediction has the outer two right and cuts the middle one."""
