@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import math
 import multiprocessing
-import os
-import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from concurrent.futures import as_completed
 from dataclasses import dataclass, field
 from multiprocessing.queues import SimpleQueue
 from pathlib import Path
-from threading import Thread, current_thread, main_thread
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 from crfdeid.documents import Span
-from crfdeid.errors import DataError
 from crfdeid.evaluation import predict_spans, score
 from crfdeid.folders import write_folder
+from crfdeid.processes import processes
 from crfdeid.scoring import EntityError, find_errors, score_entities, summarise
 from crfdeid.splits import Corpus, Split
 from crfdeid.tagger import FitProgress, Tagger
@@ -29,7 +25,6 @@ from experiments.systems import Cell, make_tagger
 if TYPE_CHECKING:
     from rnn.embeddings import WordVectors
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 OnProgress = Callable[[Cell, FitProgress], None]
 
@@ -160,49 +155,17 @@ def run_cells(
         for group in groups:
             yield from run_group(group, corpus, plan, follow)
         return
-    # Spawned, not forked: a fork of a process with JAX's threads can deadlock.
-    context = multiprocessing.get_context("spawn")
-    queue: SimpleQueue[Any] = context.SimpleQueue()
+    queue: SimpleQueue[Any] = multiprocessing.get_context("spawn").SimpleQueue()
     listener = Thread(target=_listen, args=(queue, follow), daemon=True)
     listener.start()
-    others = set(multiprocessing.active_children())
-    pool = ProcessPoolExecutor(jobs, context, _start_worker, (corpus, plan, queue))
-    try:
-        with _signals_held():
-            futures = [pool.submit(_run_in_worker, group) for group in groups]
+    ended = "a training process was ended from outside; if memory ran out, give --jobs 1"
+    with processes(jobs, _start_worker, corpus, plan, queue, ended=ended) as pool:
+        futures = [pool.submit(_run_in_worker, group) for group in groups]
         for future in as_completed(futures):
             yield from future.result()
-    except BrokenProcessPool:
-        raise DataError("a training process was ended from outside; if memory ran out, give --jobs 1") from None
-    except BaseException:
-        # An error or Ctrl-C: what the other cells still do is worthless. The listener is left waiting, because an
-        # ended process may have held the queue's lock.
-        pool.shutdown(wait=False, cancel_futures=True)
-        for process in set(multiprocessing.active_children()) - others:
-            process.kill()
-        raise
-    pool.shutdown()
+    # After an error the listener is left waiting, because an ended process may have held the queue's lock.
     queue.put(None)
     listener.join()
-
-
-@contextmanager
-def _signals_held() -> Iterator[None]:
-    """Let Ctrl-C wait while processes are started, in them too: interrupted half-way, they hang or complain."""
-    held: list[int] = []
-    handlers = {}
-    if current_thread() is main_thread():
-        # A signal blocked here can still reach another thread, and Python runs its handler here all the same.
-        handlers = {number: signal.signal(number, lambda number, _: held.append(number)) for number in _SIGNALS}
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)  # The new processes inherit it.
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
-    for waiting in held:
-        signal.raise_signal(waiting)
 
 
 def _listen(queue: SimpleQueue[Any], follow: OnProgress) -> None:
@@ -216,19 +179,7 @@ _shared: tuple[Corpus, Plan, SimpleQueue[Any]]
 def _start_worker(corpus: Corpus, plan: Plan, queue: SimpleQueue[Any]) -> None:
     """Keep what every cell of this process needs, so that the corpus is sent once a process and not once a cell."""
     global _shared  # noqa: PLW0603
-    # Ctrl-C reaches the whole process group; the parent alone answers it.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
-    Thread(target=_end_with_parent, daemon=True).start()
     _shared = corpus, plan, queue
-
-
-def _end_with_parent() -> None:
-    """A parent that is killed cannot end its processes: they would train on, and then wait for ever."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
 
 
 def _run_in_worker(cells: Sequence[Cell]) -> list[Run]:
