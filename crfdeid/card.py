@@ -68,7 +68,7 @@ def read_card(folder: Path) -> dict[str, Any] | None:
         card = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         raise DataError(f"not a model's card: {RETRAIN}", path=path) from None
     if not (isinstance(card, dict) and card.get("schema") == _SCHEMA):
         raise DataError(f"not a model's card of this version: {RETRAIN}", path=path)

@@ -41,8 +41,9 @@ from crfdeid.crf_weights import CrfWeights
 from crfdeid.crfsuite_file import read_weights
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import DataError, UsageError
+from crfdeid.feature_index import holdable
 from crfdeid.linear_chain import best_paths, marginals
-from crfdeid.saving import damaged, load_model, save_model
+from crfdeid.saving import damaged, load_model, names_of, save_model
 from crfdeid.tagger import FitProgress, OnProgress
 from features.extractor import FEATURE_SETS, FeatureSet, feature_set
 from features.pos import POS_BACKENDS, PosUnavailable
@@ -256,8 +257,8 @@ class CrfTagger:
         try:
             tagger = cls(CrfSettings(**saved.description["settings"]), seed=int(saved.description["seed"]))
             with np.load(io.BytesIO(saved.weights), allow_pickle=False) as arrays:
-                tagger._learned = CrfWeights.read(saved.description["tags"], arrays, saved.key)
-        except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile):
+                tagger._learned = CrfWeights.read(names_of(saved.description["tags"]), arrays, saved.key)
+        except (ValueError, KeyError, TypeError, EOFError, OverflowError, zipfile.BadZipFile):
             raise damaged(folder) from None
         return tagger
 
@@ -276,13 +277,10 @@ class CrfTagger:
             yield [[name for name in row if counts[name] >= least] for row in self._extract(item.sentence)]
 
     def _extract(self, sentence: Sentence) -> list[list[str]]:
-        """The features of a sentence as CRFsuite takes them: a lone surrogate, which has no UTF-8, is escaped."""
+        """The features of a sentence as CRFsuite takes them, with what it cannot hold escaped."""
         rows = self._features.extract(sentence)
-        try:
-            "".join((sentence.heading, sentence.line_prefix, *sentence.words)).encode()
-        except UnicodeEncodeError:
-            rows = [[name.encode(errors="backslashreplace").decode() for name in row] for row in rows]
-        return rows
+        text = "".join((sentence.heading, sentence.line_prefix, *sentence.words))
+        return rows if holdable(text) == text else [[holdable(name) for name in row] for row in rows]
 
     def _trained(self) -> CrfWeights:
         if self._learned is None:

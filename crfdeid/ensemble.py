@@ -15,7 +15,7 @@ import numpy as np
 
 from crfdeid.bio import OUTSIDE, tag_spans
 from crfdeid.documents import LabelledSentence
-from crfdeid.errors import DataError, UsageError
+from crfdeid.errors import UsageError
 from crfdeid.linear_chain import best_paths
 from crfdeid.members import FILE, create_members, joint_tags, pack, unpack, widened
 from crfdeid.models import MODELS
@@ -175,7 +175,7 @@ class EnsembleTagger:
         try:
             tagger = cls(EnsembleSettings(**saved.description["settings"]), seed=int(saved.description["seed"]))
             tagger._members = unpack(saved.weights, len(tagger.settings.members), key=saved.key)
-        except (ValueError, KeyError, TypeError, zipfile.BadZipFile, DataError):
+        except (ValueError, KeyError, TypeError, zipfile.BadZipFile, OverflowError, EOFError, NotImplementedError):
             raise damaged(folder) from None
         return tagger
 

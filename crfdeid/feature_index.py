@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 from features.columns import Column
 
 # Values that are remembered for each head; beyond, what was seen is forgotten and looked up again.
-_MOST_REMEMBERED = 1 << 16
+_MOST_REMEMBERED = 1 << 14
 
 
 class FeatureIndex:
@@ -53,21 +53,28 @@ class FeatureIndex:
         return values if values is not None else self._heads.setdefault(head, _Values(self._look_up, head))
 
     def _look_up(self, name: str) -> int:
-        # A lone surrogate has no UTF-8; it was escaped in training too.
-        return self._rows.get(self._stored(name.encode(errors="backslashreplace").decode()), -1)
+        return self._rows.get(self._stored(holdable(name)), -1)
+
+
+def holdable(text: str) -> str:
+    """A text as CRFsuite can hold it: lone surrogates, which have no UTF-8, and NUL, which ends its names, escaped."""
+    if "\0" in text:
+        text = text.replace("\0", "\\x00")
+    return text.encode(errors="backslashreplace").decode()
 
 
 class _Values(dict[str | None, int]):
     """The rows of the features with one head, by value; -1 where there is none."""
 
     def __init__(self, look_up: Callable[[str], int], head: str) -> None:
-        super().__init__({None: -1})
+        super().__init__()
         self._look_up = look_up
         self._head = head
 
-    def __missing__(self, value: str) -> int:
+    def __missing__(self, value: str | None) -> int:
+        if value is None:
+            return -1
         if len(self) > _MOST_REMEMBERED:
             self.clear()
-            self[None] = -1
         row = self[value] = self._look_up(self._head + value)
         return row

@@ -14,7 +14,7 @@ import numpy as np
 
 from crfdeid.bio import OUTSIDE
 from crfdeid.documents import LabelledSentence
-from crfdeid.errors import DataError, UsageError
+from crfdeid.errors import UsageError
 from crfdeid.members import FILE, create_members, joint_tags, pack, unpack, widened
 from crfdeid.rules import RulesTagger, write_span
 from crfdeid.saving import damaged, load_model, save_model
@@ -152,7 +152,7 @@ class HybridTagger:
         try:
             tagger = cls(HybridSettings(**saved.description["settings"]), seed=int(saved.description["seed"]))
             model, rules = unpack(saved.weights, 2, key=saved.key)
-        except (ValueError, KeyError, TypeError, zipfile.BadZipFile, DataError):
+        except (ValueError, KeyError, TypeError, zipfile.BadZipFile, OverflowError, EOFError, NotImplementedError):
             raise damaged(folder) from None
         if not isinstance(rules, RulesTagger):
             raise damaged(folder)

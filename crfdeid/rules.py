@@ -21,7 +21,7 @@ import regex
 from crfdeid.bio import OUTSIDE, tag_spans
 from crfdeid.documents import LabelledSentence, Span
 from crfdeid.errors import DataError, UsageError
-from crfdeid.saving import damaged, load_model, save_model
+from crfdeid.saving import damaged, load_model, names_of, save_model
 from crfdeid.tagger import FitProgress, OnProgress
 from features.patterns import PATTERNS, WRITTEN_DATE, single_spaced
 from features.tokens import Sentence
@@ -347,11 +347,11 @@ class RulesTagger:
             tagger = cls(RulesSettings(**saved.description["settings"]), seed=int(saved.description["seed"]))
             content = json.loads(saved.weights)
             trusted = {str(name): (str(label), float(share)) for name, (label, share) in content["trusted"].items()}
-            tags = tuple(map(str, saved.description["tags"]))
+            tags = names_of(saved.description["tags"])
             tagger._learned = _Learned(tags, trusted, float(content["missed"]))
             if OUTSIDE not in tags or not {f"B-{label}" for label, _ in trusted.values()} <= set(tags):
                 raise ValueError("rules for types that it has no tags for")
-        except (ValueError, KeyError, TypeError, AttributeError):
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
             raise damaged(folder) from None
         return tagger
 

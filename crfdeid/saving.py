@@ -58,6 +58,7 @@ def save_model(
         "versions": {name: version(name) for name in ("crfdeid", *libraries)},
         **facts,
     }
+    description["sha256"] = description_checksum(description)
     (folder / DESCRIPTION).write_text(json.dumps(description, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
@@ -72,7 +73,7 @@ def read_description(folder: Path) -> dict[str, Any]:
         description = json.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         raise DataError("no such file: this folder holds no saved model", path=path) from None
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         raise DataError(f"not a saved model's description: {RETRAIN}", path=path) from None
     if not (isinstance(description, dict) and isinstance(description.get("model"), str)):
         raise DataError(f"not a saved model's description: {RETRAIN}", path=path)
@@ -111,6 +112,8 @@ def load_model(folder: Path, *, model: str, schema: int, file: str, key: bytes |
     if (description["model"], description.get("schema")) != (model, schema):
         problem = f"not a model of the kind '{model}' and of this version (schema {schema}): {RETRAIN}"
         raise DataError(problem, path=folder / DESCRIPTION)
+    if description.get("sha256") != description_checksum(description):
+        raise damaged(folder)
     path = folder / file
     try:
         weights = path.read_bytes()
@@ -131,13 +134,30 @@ def is_private(folder: Path) -> bool:
 
 
 def _checked_key(folder: Path, description: Mapping[str, Any], key: bytes | None) -> bytes | None:
-    if description.get("vocabulary") != HASHED:
+    if description.get("vocabulary") == READABLE:
         return None
     if key is None:
         raise UsageError(f"{folder}: this model's words are keyed hashes: give the secret that it was trained with")
     if hash_word(_KEY_CHECK, key) != description.get("key_check"):
         raise UsageError(f"{folder}: not the secret that this model was trained with: give that one")
     return key
+
+
+def description_checksum(description: Mapping[str, Any]) -> str:
+    """What a description's field "sha256" must be: the checksum of all its other fields."""
+    others = {name: value for name, value in description.items() if name != "sha256"}
+    return hashlib.sha256(json.dumps(others, sort_keys=True).encode()).hexdigest()
+
+
+def names_of(value: Any) -> tuple[str, ...]:
+    """A description's list of different names, such as its tags.
+
+    Raises:
+        ValueError: it is something else.
+    """
+    if not (isinstance(value, list) and all(isinstance(name, str) for name in value) and len(set(value)) == len(value)):
+        raise ValueError("not a list of different names")
+    return tuple(value)
 
 
 def damaged(folder: Path) -> DataError:

@@ -17,7 +17,7 @@ from flax import nnx
 
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import UsageError
-from crfdeid.saving import damaged, load_model, save_model
+from crfdeid.saving import damaged, load_model, names_of, save_model
 from crfdeid.tagger import OnProgress
 from features.tokens import Sentence
 from rnn.batches import MANY_TOKENS, Batch, Vocabulary, batches
@@ -194,12 +194,15 @@ class RnnTagger(ABC):
         """
         description, content, key = load_model(folder, model=cls.model, schema=_SCHEMA, file=_WEIGHTS_FILE, key=key)
         try:
-            tagger = cls(cls.settings_class(**description["settings"]), seed=description["seed"])
-            fold_digits, lower_case = tagger.settings.fold_digits, description.get("lower_case", False)
-            vocabulary = Vocabulary(tuple(description["words"]), fold_digits, lower_case, key)
-            start = tagger.initial(tuple(description["tags"]), vocabulary)
-            tagger.learned = start._replace(weights=_like(start.weights, content))
-        except (KeyError, TypeError, ValueError, EOFError, zipfile.BadZipFile):
+            tagger = cls(cls.settings_class(**description["settings"]), seed=int(description["seed"]))
+            tags, words = names_of(description["tags"]), names_of(description["words"])
+            vocabulary = Vocabulary(words, tagger.settings.fold_digits, bool(description.get("lower_case")), key)
+            arrays = _arrays(content)
+            # Only their shapes: a description that asks for a network of absurd size must not be built.
+            shapes = jax.eval_shape(lambda: tagger.initial(tags, vocabulary).weights)
+            weights = _like(shapes, arrays)
+            tagger.learned = tagger.initial(tags, vocabulary)._replace(weights=weights)
+        except (KeyError, TypeError, ValueError, EOFError, OverflowError, zipfile.BadZipFile):
             raise damaged(folder) from None
         return tagger
 
@@ -211,23 +214,42 @@ class RnnTagger(ABC):
 
 def _named(weights: Weights) -> dict[str, np.ndarray]:
     """Every array of one network's weights under the name of its place: "table", "network.U", …"""
+    return {name: np.asarray(leaf)[0] for name, leaf in _leaves(weights)}
+
+
+def _leaves(weights: Weights) -> list[tuple[str, Any]]:
     leaves = jax.tree_util.tree_leaves_with_path(weights)
-    return {jax.tree_util.keystr(path, simple=True, separator="."): np.asarray(leaf)[0] for path, leaf in leaves}
+    return [(jax.tree_util.keystr(path, simple=True, separator="."), leaf) for path, leaf in leaves]
 
 
-def _like(weights: Weights, content: bytes) -> Weights:
+def _arrays(content: bytes) -> dict[str, np.ndarray]:
+    """The arrays of a saved file.
+
+    Raises:
+        ValueError: they hold something other than finite numbers.
+    """
+    with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
+        found = {name: arrays[name] for name in arrays.files}
+    if not all(array.dtype == np.float32 and np.isfinite(array).all() for array in found.values()):
+        raise ValueError("weights that are no numbers")
+    return found
+
+
+def _like(shapes: Weights, arrays: Mapping[str, np.ndarray]) -> Weights:
     """Weights of the same structure and shapes with the arrays of a saved file.
+
+    Args:
+        shapes: the structure, with arrays or their shapes as leaves, of one replicate.
+        arrays: by the names of their places.
 
     Raises:
         ValueError: the file's arrays are not those of the structure.
     """
-    with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
-        loaded = {name: arrays[name] for name in arrays.files}
-    expected = _named(weights)
-    if {name: a.shape for name, a in loaded.items()} != {name: a.shape for name, a in expected.items()}:
+    expected = _leaves(shapes)
+    if {name: a.shape for name, a in arrays.items()} != {name: leaf.shape[1:] for name, leaf in expected}:
         raise ValueError("other arrays than the network's")
-    leaves = [jnp.asarray(loaded[name])[None] for name in expected]
-    return jax.tree.unflatten(jax.tree.structure(weights), leaves)
+    leaves = [jnp.asarray(arrays[name])[None] for name, _ in expected]
+    return jax.tree.unflatten(jax.tree.structure(shapes), leaves)
 
 
 @final

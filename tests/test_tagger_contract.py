@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from crfdeid import models
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import DataError, UsageError
-from crfdeid.saving import is_private
+from crfdeid.saving import description_checksum, is_private
 from features.tokens import Sentence
 
 # Settings that make a model small and quick to fit by heart; each model takes those it has.
@@ -206,7 +206,8 @@ def test_a_description_that_lacks_something_is_refused(tagger, tmp_path):
     path = tmp_path / "model.json"
     description = json.loads(path.read_text())
     for key in ("settings", "weights", "schema", "seed"):
-        path.write_text(json.dumps({k: v for k, v in description.items() if k != key}))
+        rest = {k: v for k, v in description.items() if k != key}
+        path.write_text(json.dumps(rest | {"sha256": description_checksum(rest)}))
         with pytest.raises(DataError, match=r"model\.json|weights"):
             models.load_tagger(tmp_path)
 

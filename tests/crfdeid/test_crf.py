@@ -19,6 +19,7 @@ from crfdeid.crf import CrfSettings, CrfTagger
 from crfdeid.crfsuite_file import CrfsuiteWeights, read_weights
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import DataError, UsageError
+from crfdeid.saving import description_checksum
 from crfdeid.tagger import FitProgress
 from features import PosUnavailable, Sentence, feature_set
 
@@ -209,6 +210,12 @@ def test_the_weights_are_those_that_crfsuite_prints(monkeypatch: pytest.MonkeyPa
         assert abs(learned.transitions[tagger.tags.index(a), tagger.tags.index(b)] - weight) < 1e-6
 
 
+def test_what_crfsuite_cannot_hold_is_told_apart_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    train = [labelled("by/O a\0b/B-NAME"), labelled("by/O a\0c/O"), labelled("by/O a\ud800/B-NAME"), labelled("a/O")]
+    tagger = fitted(CrfSettings(c1=0), train)
+    assert tagger.predict([item.sentence for item in train]) == [list(item.tags) for item in train]
+
+
 def in_documents(*texts: str) -> list[LabelledSentence]:
     return [labelled(text)._replace(document=str(number)) for number, text in enumerate(texts)]
 
@@ -349,7 +356,8 @@ def damage_flip(folder: Path) -> None:
 def damage_description(**changes: object):
     def damage(folder: Path) -> None:
         path = folder / "model.json"
-        path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+        description = json.loads(path.read_text()) | changes
+        path.write_text(json.dumps(description | {"sha256": description_checksum(description)}))
 
     return damage
 
@@ -421,6 +429,9 @@ def change_array(name: str, change: Callable[[np.ndarray], np.ndarray]) -> Calla
         damage_description(tags=["O"]),
         damage_description(tags=None),
         damage_description(tags=3),
+        damage_description(tags=[1, 2, 3]),
+        damage_description(tags=["O", "O", "B-NAME"]),
+        damage_description(tags={"O": 1, "B-NAME": 2, "I-NAME": 3}),
     ],
 )
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")

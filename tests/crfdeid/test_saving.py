@@ -1,0 +1,190 @@
+"""Saved models against damage: whatever happened to a file, loading says so and nothing else happens."""
+
+import hashlib
+import io
+import json
+import threading
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+
+from crfdeid.documents import LabelledSentence
+from crfdeid.errors import DataError, UsageError
+from crfdeid.feature_index import FeatureIndex
+from crfdeid.models import create, load_tagger
+from crfdeid.saving import description_checksum
+from features.tokens import Sentence
+
+SMALL = {"max_iterations": 5, "epochs": 2, "hidden": 4, "embedding_dim": 3, "window": 1, "members": ("crf", "rules")}
+TRAIN = [
+    LabelledSentence(Sentence.from_words(["Dr", "Quill", "came"]), ("O", "B-DOCTOR", "O")),
+    LabelledSentence(Sentence.from_words(["on", "03/14/72"]), ("O", "B-DATE")),
+]
+KEY = bytes(32)
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    folders: dict[str, Path] = {}
+
+    def folder(name: str) -> Path:
+        if name not in folders:
+            folders[name] = tmp_path_factory.mktemp(name)
+            tagger = create(name, overrides=SMALL)
+            tagger.fit(TRAIN, TRAIN)
+            tagger.save(folders[name])
+        return folders[name]
+
+    return folder
+
+
+def copied(source: Path, target: Path) -> Path:
+    for file in source.iterdir():
+        (target / file.name).write_bytes(file.read_bytes())
+    return target
+
+
+def damage(content: bytes, random: Random) -> bytes:
+    kind, place = random.randrange(4), random.randrange(len(content))
+    if kind == 0:
+        return content[:place]
+    if kind == 1:
+        return content + content[:place]
+    if kind == 2:
+        return content[:place] + bytes([random.randrange(256)]) + content[place:]
+    return content[:place] + bytes([content[place] ^ (1 << random.randrange(8))]) + content[place + 1 :]
+
+
+@pytest.mark.parametrize(("name", "times"), [("crf", 120), ("rules", 150), ("hybrid", 30), ("elman", 12)])
+def test_a_file_that_was_changed_anywhere_is_refused(name: str, times: int, saved, tmp_path: Path) -> None:
+    random = Random(7)
+    source = saved(name)
+    for _ in range(times):
+        folder = copied(source, tmp_path)
+        file = random.choice(sorted(folder.iterdir()))
+        content = file.read_bytes()
+        changed = damage(content, random)
+        if file.name == "model.json" and changed != content:
+            try:  # white space around the values of JSON says nothing
+                if json.loads(changed) == json.loads(content):
+                    continue
+            except ValueError:
+                pass
+        file.write_bytes(changed)
+        if changed == content:
+            continue
+        with pytest.raises((DataError, UsageError)):
+            load_tagger(folder)
+
+
+def rewrite(folder: Path, **changes: object) -> None:
+    path = folder / "model.json"
+    description = json.loads(path.read_text()) | changes
+    path.write_text(json.dumps(description | {"sha256": description_checksum(description)}))
+
+
+def replace_weights(folder: Path, file: str, content: bytes) -> None:
+    (folder / file).write_bytes(content)
+    digest = hashlib.sha256(content).hexdigest()
+    rewrite(folder, weights={"file": file, "bytes": len(content), "sha256": digest})
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"tags": [1, 2]},
+        {"tags": "O"},
+        {"words": "abc"},
+        {"words": [1, 2]},
+        {"words": ["a", "a"]},
+        {"seed": 10**30},
+        {"settings": {"hidden": 10**9}},
+        {"settings": {"embedding_dim": 10**9, "hidden": 4, "window": 1}},
+    ],
+)
+def test_a_network_whose_description_does_not_fit_is_refused(changes, saved, tmp_path: Path) -> None:
+    folder = copied(saved("elman"), tmp_path)
+    rewrite(folder, **changes)
+    with pytest.raises(DataError, match="damaged"):
+        load_tagger(folder)
+
+
+@pytest.mark.parametrize(
+    "change", [lambda a: a * np.nan, lambda a: a.astype(np.int32), lambda a: a[..., :1], lambda a: a.astype("U")]
+)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_a_network_whose_arrays_are_no_weights_is_refused(change, saved, tmp_path: Path) -> None:
+    folder = copied(saved("elman"), tmp_path)
+    with np.load(folder / "weights.npz") as arrays:
+        changed = {name: change(arrays[name]) for name in arrays.files}
+    buffer = io.BytesIO()
+    np.savez(buffer, **changed)
+    replace_weights(folder, "weights.npz", buffer.getvalue())
+    with pytest.raises(DataError, match="damaged"):
+        load_tagger(folder)
+
+
+def packed(**files: bytes) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as file:
+        for name, content in files.items():
+            file.writestr(name, content)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize("name", ["hybrid", "ensemble"])
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"no zip", packed(), packed(**{"0/model.json": b"{}", "../out": b"x", "/tmp/out": b"x", "0/": b""})],
+)
+def test_members_that_are_none_are_refused(name: str, content: bytes, saved, tmp_path: Path) -> None:
+    folder = copied(saved(name), tmp_path)
+    replace_weights(folder, "members.zip", content)
+    with pytest.raises(DataError, match="damaged"):
+        load_tagger(folder)
+    assert not (tmp_path.parent / "out").exists()
+
+
+def test_a_description_of_endless_depth_is_refused(saved, tmp_path: Path) -> None:
+    folder = copied(saved("crf"), tmp_path)
+    (folder / "model.json").write_text("[" * 100_000)
+    with pytest.raises(DataError, match="not a saved model's description"):
+        load_tagger(folder)
+
+
+def test_hashed_words_are_not_taken_for_readable_ones(saved, tmp_path: Path) -> None:
+    load_tagger(saved("crf")).save(tmp_path, key=KEY)
+    path = tmp_path / "model.json"
+    path.write_text(path.read_text().replace('"hashed"', '"hasheD"'))
+    with pytest.raises(DataError, match="damaged"):
+        load_tagger(tmp_path)
+    rewrite(tmp_path)
+    with pytest.raises(UsageError, match="give the secret"):
+        load_tagger(tmp_path)
+
+
+def test_threads_may_forget_what_others_look_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crfdeid.feature_index._MOST_REMEMBERED", 2)
+    index = FeatureIndex({f"w={n}": n for n in range(50)}, str)
+    columns = [("w=", [str(n) for n in range(50)]), ("x=", [None] * 50)]
+    expected = index.matrix([(50, columns)]).toarray()
+    wrong: list[object] = []
+
+    def work() -> None:
+        try:
+            for _ in range(100):
+                if not np.array_equal(index.matrix([(50, columns)]).toarray(), expected):
+                    wrong.append("another matrix")
+        except Exception as problem:
+            wrong.append(problem)
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
