@@ -25,7 +25,7 @@ from crfdeid.documents import Document, Span
 from crfdeid.labels import TO_SEVEN
 from crfdeid.scoring.tokens import positions_in, tokens_of
 from features.lexicons import word_classes
-from features.tokens import Token
+from features.tokens import Sentence, Token
 
 _NAMES = {"PATIENT", "DOCTOR"}
 _LEAST_PART = 3
@@ -54,7 +54,7 @@ class _Known(NamedTuple):
     parts: Mapping[str, str]
 
 
-def make_consistent(document: Document) -> Document:
+def make_consistent(document: Document, sentences: Sequence[Sentence] | None = None) -> Document:
     """A document with spans added wherever a value that it has marked stands elsewhere in its text.
 
     No span is changed or taken away, and none that is added shares a character with another. The new spans begin and
@@ -62,6 +62,7 @@ def make_consistent(document: Document) -> Document:
 
     Args:
         document: a note with the spans that a model found.
+        sentences: its sentences, where they are at hand; else it is taken apart again.
 
     Example:
         >>> note = Document("1", "Pt: Jane Quill. Ms. Quill is stable.", (Span(4, 14, "PATIENT"),))
@@ -70,7 +71,7 @@ def make_consistent(document: Document) -> Document:
     """
     if not document.spans:
         return document
-    tokens = tokens_of(document)
+    tokens = tokens_of(document) if sentences is None else [t for sentence in sentences for t in sentence.tokens]
     places = [positions_in(tokens, span) for span in document.spans]
     free = [True] * len(tokens)
     for place in places:

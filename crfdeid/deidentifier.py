@@ -86,7 +86,7 @@ class Deidentifier:
         for document, group in zip(documents, groups, strict=True):
             spans = tuple(span for _ in group for span in next(found))
             marked = replace(document, spans=spans)
-            yield make_consistent(marked) if self.consistent else marked
+            yield make_consistent(marked, group) if self.consistent else marked
 
     def _find(self, sentences: list[Sentence]) -> Iterator[list[Span]]:
         """The spans of each sentence."""

@@ -36,21 +36,27 @@ class FeatureIndex:
             sentences: the number of tokens of each sentence, and its columns.
         """
         found: list[int] = []
-        tokens = [np.empty(0, np.intp)]
+        sizes: list[int] = []  # tokens of the sentence, for each column
+        starts: list[int] = []  # its first token
         start = 0
+        heads = self._heads
         for count, columns in sentences:
             for head, values in columns:
-                found += map(self._values(head).__getitem__, values)
-            tokens.append(np.tile(np.arange(start, start + count), len(columns)))
+                known = heads.get(head)
+                if known is None:
+                    known = heads.setdefault(head, _Values(self._look_up, head))
+                found += map(known.__getitem__, values)
+            sizes += [count] * len(columns)
+            starts += [start] * len(columns)
             start += count
-        features = np.array(found, np.intp)
-        known = features >= 0
-        places = (np.concatenate(tokens)[known], features[known])
-        return csr_array((np.ones(len(places[0])), places), shape=(start, len(self)))
-
-    def _values(self, head: str) -> _Values:
-        values = self._heads.get(head)
-        return values if values is not None else self._heads.setdefault(head, _Values(self._look_up, head))
+        features = np.array(found, np.int32)
+        # The token of each value: its column's first token, and the value's place in the column.
+        lengths = np.array(sizes, np.intp)
+        places = np.arange(len(features)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        known_ones = np.flatnonzero(features >= 0)
+        tokens = (places + np.repeat(np.array(starts, np.intp), lengths))[known_ones]
+        shape = (start, len(self))
+        return csr_array((np.ones(len(tokens)), (tokens, features[known_ones])), shape=shape)
 
     def _look_up(self, name: str) -> int:
         return self._rows.get(self._stored(holdable(name)), -1)
