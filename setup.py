@@ -53,7 +53,7 @@ setup(
             "types-regex",
             "scipy-stubs",
         ],
-        "benchmarks": ["torch>=2.4"],
+        "benchmarks": ["torch>=2.4", "presidio-analyzer>=2.2.350", "presidio-anonymizer>=2.2.350"],
         "gpu": ["jax[cuda12]>=0.10"],
     },
 )

@@ -19,7 +19,7 @@ from features.tokens import Sentence
 
 # Notes are tagged together until so many characters have come in: enough to keep a network busy, little enough that
 # the first results are there soon and that memory does not grow with the number of notes.
-_BATCH_CHARACTERS = 1 << 18
+_BATCH_CHARACTERS = 1 << 16
 
 
 class Deidentifier:
@@ -56,7 +56,7 @@ class Deidentifier:
     def annotate_all(self, texts: Iterable[str]) -> Iterator[Document]:
         """A document for each text, in order, as soon as it is done; ids are the texts' numbers, from 0.
 
-        Texts are read as they are needed, some 260,000 characters ahead, so memory does not grow with their number.
+        Texts are read as they are needed, some 65,000 characters ahead, so memory does not grow with their number.
 
         Raises:
             DataError: a text holds a lone surrogate.

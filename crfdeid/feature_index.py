@@ -73,14 +73,15 @@ class _Values(dict[str | None, int]):
     """The rows of the features with one head, by value; -1 where there is none."""
 
     def __init__(self, look_up: Callable[[str], int], head: str) -> None:
-        super().__init__()
+        super().__init__({None: -1})
         self._look_up = look_up
         self._head = head
 
     def __missing__(self, value: str | None) -> int:
-        if value is None:
+        if value is None:  # between the two lines below, in another thread
             return -1
         if len(self) > _MOST_REMEMBERED:
             self.clear()
+            self[None] = -1
         row = self[value] = self._look_up(self._head + value)
         return row

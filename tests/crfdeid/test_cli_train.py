@@ -203,7 +203,7 @@ def test_texts_are_taken_as_they_are_needed(model: Path) -> None:
         nonlocal taken
         while True:
             taken += 1
-            yield "Seen on " + "x" * 262_144
+            yield "Seen on " + "x" * 65_536
 
     results = load(model).annotate_all(texts())
     for number in range(6):
