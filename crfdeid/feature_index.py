@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from threading import Lock
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from features.columns import Column
 
-# Values that are remembered for each head; beyond, what was seen is forgotten and looked up again.
-_MOST_REMEMBERED = 1 << 14
+# Values that are remembered of one kind of feature; beyond, what was seen is forgotten and looked up again.
+_MOST_REMEMBERED = 1 << 15
 
 
 class FeatureIndex:
@@ -24,7 +25,7 @@ class FeatureIndex:
     def __init__(self, rows: Mapping[str, int], stored: Callable[[str], str]) -> None:
         self._rows = rows
         self._stored = stored
-        self._heads: dict[str, _Values] = {}
+        self._kinds: dict[tuple[str, ...], _Kind] = {}
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -35,28 +36,31 @@ class FeatureIndex:
         Args:
             sentences: the number of tokens of each sentence, and its columns.
         """
-        found: list[int] = []
-        sizes: list[int] = []  # tokens of the sentence, for each column
-        starts: list[int] = []  # its first token
+        found: dict[tuple[str, ...], tuple[_Kind, list[int], list[int], list[int]]] = {}
         start = 0
-        heads = self._heads
         for count, columns in sentences:
-            for head, values in columns:
-                known = heads.get(head)
-                if known is None:
-                    known = heads.setdefault(head, _Values(self._look_up, head))
-                found += map(known.__getitem__, values)
-            sizes += [count] * len(columns)
-            starts += [start] * len(columns)
+            for heads, values in columns:
+                entry = found.get(heads)
+                if entry is None:
+                    entry = found[heads] = (self._kind(heads), [], [], [])
+                kind, numbers, starts, counts = entry
+                numbers += map(kind.__getitem__, values)
+                starts.append(start)
+                counts.append(count)
             start += count
-        features = np.array(found, np.int32)
-        # The token of each value: its column's first token, and the value's place in the column.
-        lengths = np.array(sizes, np.intp)
-        places = np.arange(len(features)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-        known_ones = np.flatnonzero(features >= 0)
-        tokens = (places + np.repeat(np.array(starts, np.intp), lengths))[known_ones]
-        shape = (start, len(self))
-        return csr_array((np.ones(len(tokens)), (tokens, features[known_ones])), shape=shape)
+        tokens, features = [np.empty(0, np.intp)], [np.empty(0, np.int32)]
+        for kind, numbers, starts, counts in found.values():
+            for where, rows in kind.features(numbers, starts, counts):
+                tokens.append(where)
+                features.append(rows)
+        token = np.concatenate(tokens)
+        return csr_array((np.ones(len(token)), (token, np.concatenate(features))), shape=(start, len(self)))
+
+    def _kind(self, heads: tuple[str, ...]) -> _Kind:
+        kind = self._kinds.get(heads)
+        if kind is None or len(kind) > _MOST_REMEMBERED:
+            kind = self._kinds[heads] = _Kind(self._look_up, heads)
+        return kind
 
     def _look_up(self, name: str) -> int:
         return self._rows.get(self._stored(holdable(name)), -1)
@@ -69,19 +73,48 @@ def holdable(text: str) -> str:
     return text.encode(errors="backslashreplace").decode()
 
 
-class _Values(dict[str | None, int]):
-    """The rows of the features with one head, by value; -1 where there is none."""
+class _Kind(dict[str | None, int]):
+    """The values of one kind of feature, numbered, and the rows of each with every head: -1 where there is none.
 
-    def __init__(self, look_up: Callable[[str], int], head: str) -> None:
-        super().__init__({None: -1})
+    Several threads may look values up: numbers and rows are given under a lock, and never change.
+    """
+
+    def __init__(self, look_up: Callable[[str], int], heads: tuple[str, ...]) -> None:
+        super().__init__({None: 0})
         self._look_up = look_up
-        self._head = head
+        self._heads = heads
+        self._table = np.full((64, len(heads)), -1, np.int32)
+        self._lock = Lock()
 
-    def __missing__(self, value: str | None) -> int:
-        if value is None:  # between the two lines below, in another thread
-            return -1
-        if len(self) > _MOST_REMEMBERED:
-            self.clear()
-            self[None] = -1
-        row = self[value] = self._look_up(self._head + value)
-        return row
+    def __missing__(self, value: str) -> int:
+        rows = [self._look_up(head + value) for head in self._heads]
+        with self._lock:
+            number = self.get(value)
+            if number is None:
+                number = len(self)
+                if number == len(self._table):
+                    self._table = np.concatenate([self._table, np.full_like(self._table, -1)])
+                self._table[number] = rows
+                self[value] = number
+        return number
+
+    def features(
+        self, numbers: Sequence[int], starts: Sequence[int], counts: Sequence[int]
+    ) -> Iterable[tuple[np.ndarray, np.ndarray]]:
+        """The known features with each head: the tokens that have one, and their rows.
+
+        Args:
+            numbers: of the values of all columns of this kind, one after the other.
+            starts: the first token of each column's sentence.
+            counts: its number of tokens.
+        """
+        more = len(self._heads) - 1
+        lengths = np.array(counts, np.intp)
+        place = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        token = place + np.repeat(np.array(starts, np.intp), lengths)
+        first = place + np.repeat(np.cumsum(lengths + more) - lengths - more, lengths)
+        rows = self._table[np.array(numbers, np.intp)]
+        for offset in range(more + 1):
+            row = rows[first + offset, offset]
+            known = np.flatnonzero(row >= 0)
+            yield token[known], row[known]

@@ -34,11 +34,9 @@ class WordClusters(Extractor):
 
     def columns(self, sentence: Sentence) -> list[Column]:
         """The features of the sentence, kind by kind."""
-        count = len(sentence.tokens)
         outside: list[str | None] = [None] * self.window
         row = [*outside, *(self.clusters.get(word.lower()) for word in sentence.words), *outside]
-        heads = window_heads("cluster", self.window)
-        return [(head, row[start : start + count]) for start, head in enumerate(heads)]
+        return [(window_heads("cluster", self.window), row)]
 
     def describe(self) -> str:
         """What is extracted, in one line."""

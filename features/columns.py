@@ -13,11 +13,12 @@ from features.tokens import Sentence
 BEFORE, AFTER = "<s>", "</s>"
 
 
-Column = tuple[str, Sequence[str | None]]
-"""One kind of feature for the T tokens of a sentence: how its strings begin, "w[-1]=", and how each token's goes on.
+Column = tuple[tuple[str, ...], Sequence[str | None]]
+"""One kind of feature for the T tokens of a sentence: how its strings begin, and how they go on.
 
-The feature string of token i is ``head + values[i]``; it has none where the value is None. Kept apart, a model can look
-a feature up without building its string.
+There are W beginnings ("w[-1]=", "w[0]=", "w[1]=") and T + W - 1 values: token i has ``heads[k] + values[i + k]`` for
+each k, and lacks it where the value is None. Kept apart, a model can look a value up once for all beginnings, without
+building the strings.
 """
 
 
@@ -32,7 +33,7 @@ class Extractor(ABC):
 
     @abstractmethod
     def columns(self, sentence: Sentence) -> list[Column]:
-        """The features of a sentence, kind by kind; several columns may have one head."""
+        """The features of a sentence, kind by kind; several columns may have the same beginnings."""
 
     @abstractmethod
     def describe(self) -> str:
@@ -42,10 +43,11 @@ class Extractor(ABC):
     def extract(self, sentence: Sentence) -> list[list[str]]:
         """The features of each token: T lists of strings."""
         rows: list[list[str]] = [[] for _ in sentence.tokens]
-        for head, values in self.columns(sentence):
-            for row, value in zip(rows, values, strict=True):
-                if value is not None:
-                    row.append(head + value)
+        for heads, values in self.columns(sentence):
+            for k, head in enumerate(heads):
+                for row, value in zip(rows, values[k : k + len(rows)], strict=True):
+                    if value is not None:
+                        row.append(head + value)
         return rows
 
 
@@ -54,19 +56,17 @@ def padded(values: Sequence[str], width: int) -> list[str]:
     return [BEFORE] * width + list(values) + [AFTER] * width
 
 
-def window_columns(values: Sequence[str], name: str, width: int) -> list[Column]:
-    """One column for each offset o from -width to width: at token i, ``name[o]=values[i + o]``.
+def window_column(values: Sequence[str], name: str, width: int) -> Column:
+    """The values around each token: at token i, ``name[o]=values[i + o]`` for each offset o from -width to width.
 
     Example:
-        >>> window_columns(["Dr", "Doe"], "w", 1)[:2]
-        [('w[-1]=', ['<s>', 'Dr']), ('w[0]=', ['Dr', 'Doe'])]
+        >>> window_column(["Dr", "Doe"], "w", 1)
+        (('w[-1]=', 'w[0]=', 'w[1]='), ['<s>', 'Dr', 'Doe', '</s>'])
     """
-    count = len(values)
-    row = padded(values, width)
-    return [(head, row[start : start + count]) for start, head in enumerate(window_heads(name, width))]
+    return window_heads(name, width), padded(values, width)
 
 
 @cache
 def window_heads(name: str, width: int) -> tuple[str, ...]:
-    """The heads of a window's columns: ``name[o]=`` for each offset."""
+    """The beginnings of a window's features: ``name[o]=`` for each offset."""
     return tuple(f"{name}[{offset}]=" for offset in range(-width, width + 1))

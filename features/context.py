@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
-from features.columns import Column, Extractor, padded, window_columns
+from features.columns import Column, Extractor, padded, window_column
 from features.tokens import Sentence
 
 
@@ -33,7 +33,7 @@ class ContextWords(Extractor):
         words, name = sentence.words, "w"
         if self.lower:
             words, name = tuple(word.lower() for word in words), "lower"
-        return window_columns(words, name, self.window)
+        return [window_column(words, name, self.window)]
 
     def describe(self) -> str:
         """What is extracted, in one line."""
@@ -64,12 +64,11 @@ class NGrams(Extractor):
     def columns(self, sentence: Sentence) -> list[Column]:
         """The features of the sentence, kind by kind."""
         words = [word.lower() for word in sentence.words] if self.lower else sentence.words
-        row, count, name = padded(words, self.window), len(words), "lower" if self.lower else "w"
+        row, name = padded(words, self.window), "lower" if self.lower else "w"
         columns: list[Column] = []
         for size in self.sizes:
             runs = [" ".join(run) for run in zip(*(row[i:] for i in range(size)), strict=False)]
-            for start, head in enumerate(_run_heads(name, size, self.window)):
-                columns.append((head, runs[start : start + count]))
+            columns.append((_run_heads(name, size, self.window), runs))
         return columns
 
     def describe(self) -> str:
@@ -99,11 +98,11 @@ class FarWords(Extractor):
         count = len(sentence.tokens)
         outside: list[str | None] = [None] * self.farthest
         row = [*outside, *(word.lower() for word in sentence.words), *outside]
-        columns: list[Column] = []
-        for distance in range(self.farthest, self.nearest - 1, -1):
-            columns.append(("before=", row[self.farthest - distance :][:count]))
-            columns.append(("after=", row[self.farthest + distance :][:count]))
-        return columns
+        distances = self.farthest - self.nearest + 1
+        return [
+            (("before=",) * distances, row[: count + distances - 1]),
+            (("after=",) * distances, row[self.farthest + self.nearest :]),
+        ]
 
     def describe(self) -> str:
         """What is extracted, in one line."""
@@ -111,9 +110,9 @@ class FarWords(Extractor):
 
 
 @cache
-def _run_heads(name: str, size: int, window: int) -> list[str]:
+def _run_heads(name: str, size: int, window: int) -> tuple[str, ...]:
     starts = range(-window, window - size + 2)
-    return [f"{name}[{','.join(str(start + i) for i in range(size))}]=" for start in starts]
+    return tuple(f"{name}[{','.join(str(start + i) for i in range(size))}]=" for start in starts)
 
 
 @dataclass(frozen=True)
@@ -128,7 +127,8 @@ class SentencePosition(Extractor):
     def columns(self, sentence: Sentence) -> list[Column]:
         """The features of the sentence, kind by kind."""
         rest: list[str | None] = [None] * (len(sentence.tokens) - 1)
-        return [("sentence=", ["first", *rest]), ("sentence=", [*rest, "last"])] if sentence.tokens else []
+        heads = ("sentence=",)
+        return [(heads, ["first", *rest]), (heads, [*rest, "last"])] if sentence.tokens else []
 
     def describe(self) -> str:
         """What is extracted, in one line."""

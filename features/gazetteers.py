@@ -39,9 +39,7 @@ class Gazetteers(Extractor):
         if not any(found):
             return []
         outside: list[str | None] = [None] * self.window
-        row = [*outside, *found, *outside]
-        heads = window_heads("list", self.window)
-        return [(head, row[start : start + len(found)]) for start, head in enumerate(heads)]
+        return [(window_heads("list", self.window), [*outside, *found, *outside])]
 
     def describe(self) -> str:
         """What is extracted, in one line."""

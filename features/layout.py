@@ -33,9 +33,9 @@ class Layout(Extractor):
         count = len(sentence.tokens)
         place = _POSITIONS * sentence.line // max(sentence.line_count, 1)
         columns: list[Column] = [
-            ("heading=", [sentence.heading.lower()] * count),
-            ("prefix=", [sentence.line_prefix.lower()] * count),
-            ("place=", [str(place)] * count),
+            (("heading=",), [sentence.heading.lower()] * count),
+            (("prefix=",), [sentence.line_prefix.lower()] * count),
+            (("place=",), [str(place)] * count),
         ]
         words = [word.lower() for word in sentence.words]
         return columns + _field_columns(words) if ":" in words else columns
@@ -62,8 +62,8 @@ class PrefixWords(Extractor):
         prefix = f"{sentence.line_prefix.lower()}|"
         words = sentence.words
         return [
-            ("prefix+lower=", [prefix + word.lower() for word in words]),
-            ("prefix+shape=", [prefix + shape(word) for word in words]),
+            (("prefix+lower=",), [prefix + word.lower() for word in words]),
+            (("prefix+shape=",), [prefix + shape(word) for word in words]),
         ]
 
     def describe(self) -> str:
@@ -80,4 +80,4 @@ def _field_columns(words: Sequence[str]) -> list[Column]:
         distances.append(f"{min(i - colon, 9)}={field}" if field else None)
         if word == ":":
             field, colon = " ".join(words[max(i - _FIELD_WORDS, 0) : i]), i
-    return [("field=", fields), ("field+", distances)]
+    return [(("field=",), fields), (("field+",), distances)]

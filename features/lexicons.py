@@ -133,8 +133,7 @@ class WordClasses(Extractor):
         columns: list[Column] = []
         for k in range(max(map(len, found), default=0)):  # the first class of each word, the second, …
             row = [*outside, *(names[k] if k < len(names) else None for names in found), *outside]
-            for start, head in enumerate(window_heads("class", self.window)):
-                columns.append((head, row[start : start + len(found)]))
+            columns.append((window_heads("class", self.window), row))
         return columns
 
     def describe(self) -> str:

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import regex
 
-from features.columns import Column, Extractor, padded, window_columns
+from features.columns import Column, Extractor, padded, window_column
 from features.tokens import Sentence
 
 # Each word is looked at once for each process: most tokens of a note are words seen before.
@@ -45,10 +45,9 @@ class Shapes(Extractor):
     def columns(self, sentence: Sentence) -> list[Column]:
         """The features of the sentence, kind by kind."""
         shapes = [shape(word) for word in sentence.words]
-        columns = window_columns(shapes, "shape", self.window)
         row = padded(shapes, 1)
         runs = [f"{a} {b} {c}" for a, b, c in zip(row, row[1:], row[2:], strict=False)]
-        return [*columns, ("shape[-1,0,1]=", runs)]
+        return [window_column(shapes, "shape", self.window), (("shape[-1,0,1]=",), runs)]
 
     def describe(self) -> str:
         """What is extracted, in one line."""
@@ -83,7 +82,8 @@ class Affixes(Extractor):
     def columns(self, sentence: Sentence) -> list[Column]:
         """The features of the sentence, kind by kind."""
         parts = list(zip(*(affixes(word, self.longest) for word in sentence.words), strict=True))
-        return [(("prefix=", "suffix=")[k % 2], values) for k, values in enumerate(parts)]
+        heads = (("prefix=",), ("suffix=",))
+        return [(heads[k % 2], values) for k, values in enumerate(parts)]
 
     def describe(self) -> str:
         """What is extracted, in one line."""
@@ -93,7 +93,7 @@ class Affixes(Extractor):
 # Small words and marks that join the capitals of one name: "Hospital de la Paz", "J. Doe", "O'Neill", "Smith-Jones".
 _JOINING_WORDS = "de del la las los el of the and y e i von van da do dos . - ' ’ & ª º"
 _JOINTS = frozenset(_JOINING_WORDS.split())
-_RUN_FEATURES = ("first", "last", "before", "after", "at", "left")
+_RUN_FEATURES = tuple((f"caps:{name}=",) for name in ("first", "last", "before", "after", "at", "left"))
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ class CapitalRun(Extractor):
                 place = (str(min(i - first, 5)), str(min(stop - 1 - i, 5)))
                 for values, value in zip(table, same + place, strict=True):
                     values[i] = value
-        return [(f"caps:{name}=", values) for name, values in zip(_RUN_FEATURES, table, strict=True)]
+        return list(zip(_RUN_FEATURES, table, strict=True))
 
     def describe(self) -> str:
         """What is extracted, in one line."""

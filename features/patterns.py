@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from features.columns import Column, Extractor, window_columns
+from features.columns import Column, Extractor, window_column
 from features.lexicons import MONTHS
 from features.tokens import Sentence
 
@@ -109,7 +109,7 @@ class Patterns(Extractor):
             places[first:stop] = [f"I-{name}"] * (stop - first)
             places[stop - 1] = f"E-{name}"
             places[first] = f"B-{name}"
-        return window_columns(places, "pattern", self.window)
+        return [window_column(places, "pattern", self.window)]
 
     def describe(self) -> str:
         """What is extracted, in one line."""

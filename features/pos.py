@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, ClassVar, NamedTuple, Protocol
 
-from features.columns import Column, Extractor, padded, window_columns
+from features.columns import Column, Extractor, padded, window_column
 from features.tokens import Sentence
 
 
@@ -178,8 +178,7 @@ class PosFeatures(Extractor):
         words = sentence.words
         tags = self.tagger.tag(words)
         pos, chunks = [tag.pos for tag in tags], [tag.chunk for tag in tags]
-        columns = window_columns(pos, "pos", self.window)
-        columns += window_columns(chunks, "chunk", self.chunk_window)
+        columns = [window_column(pos, "pos", self.window), window_column(chunks, "chunk", self.chunk_window)]
         return columns + self._combined(words, "pos", pos) + self._combined(words, "chunk", chunks)
 
     def _combined(self, words: Sequence[str], name: str, tags: Sequence[str]) -> list[Column]:
@@ -189,7 +188,7 @@ class PosFeatures(Extractor):
         for offset in range(-width, width + 1):
             shifted = row[width + offset : width + offset + count]
             values = [f"{word} {tag}" for word, tag in zip(words, shifted, strict=True)]
-            columns.append((f"w0:{name}[{offset}]=", values))
+            columns.append(((f"w0:{name}[{offset}]=",), values))
         return columns
 
     def describe(self) -> str:

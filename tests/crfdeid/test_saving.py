@@ -170,7 +170,7 @@ def test_hashed_words_are_not_taken_for_readable_ones(saved, tmp_path: Path) -> 
 def test_threads_may_forget_what_others_look_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("crfdeid.feature_index._MOST_REMEMBERED", 2)
     index = FeatureIndex({f"w={n}": n for n in range(50)}, str)
-    columns = [("w=", [str(n) for n in range(50)]), ("x=", [None] * 50)]
+    columns = [(("w=",), [str(n) for n in range(50)]), (("w=", "x="), [None, *map(str, range(50))])]
     expected = index.matrix([(50, columns)]).toarray()
     wrong: list[object] = []
 
