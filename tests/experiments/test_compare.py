@@ -20,11 +20,12 @@ import pytest
 
 from crfdeid.corpora import read_corpus
 from crfdeid.evaluation import predict_spans
-from crfdeid.models import MODELS, load_tagger, tagger_class
+from crfdeid.models import load_tagger, tagger_class
 from crfdeid.scoring import CATEGORIES, CAUSES
 from crfdeid.splits import Split
 from experiments.compare import main
 from experiments.folder import Folder, spans_jsonl
+from experiments.options import COMPARED
 from experiments.store import Store
 
 SPLITS = ("train", "dev", "test")
@@ -456,12 +457,12 @@ def test_every_model_gives_the_same_results_one_by_one_and_side_by_side(
         )
         assert (done.returncode, done.stderr) == (0, "")
     one, three = map(read_results, folders.values())
-    check_results(one, models=list(MODELS), seeds=[0])
+    check_results(one, models=list(COMPARED), seeds=[0])
     assert one["settings"]["models"]["elman"]["hidden"] == one["settings"]["models"]["jordan"]["hidden"] == 10
     assert len(one["models"]["jordan"]["runs"][0]["learning_curve"]) == 3
     del one["environment"]["jobs"], three["environment"]["jobs"]
     assert without_times(one) == without_times(three)
-    for model in MODELS:
+    for model in COMPARED:
         first, second = (sorted((folder / "models" / model / "0").iterdir()) for folder in folders.values())
         assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
 
