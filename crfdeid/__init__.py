@@ -6,7 +6,7 @@
 
     tagger.py        what every model is: a Tagger        models.py        MODELS, every model by name
     crf.py           the CRF, with crf_weights.py, crfsuite_file.py, feature_index.py and linear_chain.py
-    rules.py         patterns                             hybrid.py, ensemble.py, members.py: models made of models
+    rules.py, rule_table.py: patterns                     hybrid.py, ensemble.py, members.py: models made of models
     saving.py        a model's files                      training.py, evaluation.py, card.py: a model and its card
 
     deidentifier.py  a trained model at work on text      consistency.py   found once, found everywhere in its note
