@@ -10,7 +10,7 @@ names, which the 2014 corpus files under NAME although they are no name. docs/fo
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from crfdeid.documents import Document, Span
@@ -126,6 +126,17 @@ def map_types(documents: Sequence[Document], types: str = "seven") -> list[Docum
             f"the types {_listed(unknown)} cannot be split into the seven: choose --types all or --types binary"
         )
     return [replace(document, spans=_sevenths(document.spans)) for document in documents]
+
+
+def in_order(labels: Iterable[str]) -> list[str]:
+    """Types as tables list them: those of the seven in their order, then the others by name.
+
+    Example:
+        >>> in_order({"ZIP", "AGE", "DATE", "PATIENT"})
+        ['PATIENT', 'DATE', 'AGE', 'ZIP']
+    """
+    found = set(labels)
+    return [*(label for label in SEVEN if label in found), *sorted(found.difference(SEVEN))]
 
 
 def _sevenths(spans: Sequence[Span]) -> tuple[Span, ...]:

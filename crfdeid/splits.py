@@ -16,9 +16,8 @@ from crfdeid.bio import Encoded, encode
 from crfdeid.corpora import read_corpus, recognise
 from crfdeid.documents import Document, LabelledSentence
 from crfdeid.errors import DataError
-from crfdeid.labels import SEVEN, map_types
+from crfdeid.labels import in_order, map_types
 
-SPLITS = ("train", "dev", "test")
 DEV_SHARE = 0.1
 DEV_SEED = 0
 PART_SEED = 0
@@ -138,7 +137,7 @@ class Corpus:
         found = {
             span.label for split in self.splits.values() for document in split.documents for span in document.spans
         }
-        return [*(label for label in SEVEN if label in found), *sorted(found.difference(SEVEN))]
+        return in_order(found)
 
     def sha256(self) -> str:
         """A hash of every split's names, texts and spans, in order."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from crfdeid.documents import Document
 from crfdeid.errors import UsageError
-from crfdeid.labels import SEVEN
+from crfdeid.labels import in_order
 from crfdeid.scoring import (
     Predictions,
     bootstrap_f1,
@@ -59,7 +59,7 @@ def compare_systems(
         UsageError: a system has no runs, or a number that makes no sense.
     """
     types = {span.label for document in gold for span in document.spans}
-    categories = [OVERALL, *(label for label in SEVEN if label in types), *sorted(types.difference(SEVEN))]
+    categories = [OVERALL, *in_order(types)]
     counts = _averaged_counts(gold, predictions, categories[1:])
     f1 = {name: f1_scores(found.sum(axis=0)) for name, found in counts.items()}
     resampled = {name: bootstrap_f1(found, samples=samples, seed=seed) for name, found in counts.items()}

@@ -75,9 +75,8 @@ def prepare(systems: Sequence[System], corpus: Corpus, options: Namespace) -> Em
             vectors = _TRAINERS[source](text) if source in _TRAINERS else _read(Path(source))
             _describe(found, name, source, vectors, counts, own=True)
         found.facts[name]["fit_seconds"] = time.perf_counter() - started
-    if learned:
-        for name in learned:
-            found.facts[name]["text_words"] = sum(map(len, text))
+    for name in learned:
+        found.facts[name]["text_words"] = sum(map(len, text))
     return found
 
 
