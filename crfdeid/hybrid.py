@@ -95,8 +95,7 @@ class HybridTagger:
         model, rules = create_members(
             (settings.member, "rules"), profile=settings.profile, seed=self._seed, options=settings.options
         )
-        if not isinstance(rules, RulesTagger):
-            raise TypeError("the model 'rules' is another one")
+        assert isinstance(rules, RulesTagger)
         model.fit(train, dev, on_progress=on_progress)
         rules.fit(train, dev)
         self._members = (model, rules)

@@ -49,8 +49,6 @@ def unpack(content: bytes, count: int, *, key: bytes | None) -> list[Tagger]:
     """
     members = []
     with zipfile.ZipFile(io.BytesIO(content)) as packed:
-        if any(entry.compress_type != zipfile.ZIP_STORED for entry in packed.infolist()):
-            raise ValueError("compressed, so it could unpack to any size")
         for number in range(count):
             with TemporaryDirectory() as folder:
                 for name in packed.namelist():

@@ -18,7 +18,6 @@ import numpy as np
 from crfdeid.bio import OUTSIDE, tag_spans
 from crfdeid.documents import LabelledSentence, Span
 from crfdeid.errors import DataError, UsageError
-from crfdeid.labels import BINARY
 from crfdeid.rule_table import RULES, find_rules
 from crfdeid.saving import damaged, load_model, names_of, save_model
 from crfdeid.tagger import FitProgress, OnProgress
@@ -115,10 +114,12 @@ class RulesTagger:
             left = [tag for i, tag in enumerate(item.tags) if i not in covered]
             others += len(left)
             missed += len(left) - left.count(OUTSIDE)
-        known = {tag for item in train for tag in item.tags} | {OUTSIDE}
-        trusted = self._choose(finds, right, {tag[2:] for tag in known if tag != OUTSIDE})
-        tags = tuple(sorted(known | _tags_of(trusted)))
-        self._learned = _Learned(tags, trusted, (missed + 1) / (others + 2))
+        tags = {tag for item in train for tag in item.tags} | {OUTSIDE}
+        labels = {tag[2:] for tag in tags} - {""}
+        trusted = self._choose(finds, right, labels)
+        used = {f"{prefix}{label}" for label, _ in trusted.values() for prefix in ("B-", "I-")}
+        known = tags if {label for label, _ in trusted.values()} <= labels else tags | used
+        self._learned = _Learned(tuple(sorted(known | (used - tags))), trusted, (missed + 1) / (others + 2))
         if on_progress is not None:
             on_progress(FitProgress(step=1, total=1))
 
@@ -133,7 +134,7 @@ class RulesTagger:
                 if hits / (count + 1) >= self._settings.precision:
                     trusted[rule.name] = (label, (hits + 1) / (count + 2))
             else:
-                known = next((name for name in (*rule.types, BINARY) if name in labels), None)
+                known = next((name for name in rule.types if name in labels), None)
                 label = known or (rule.types[0] if self._settings.keep_untried else "")
                 if label:
                     trusted[rule.name] = (label, self._settings.precision)
@@ -212,7 +213,7 @@ class RulesTagger:
             trusted = {str(name): (str(label), float(share)) for name, (label, share) in content["trusted"].items()}
             tags = names_of(saved.description["tags"])
             tagger._learned = _Learned(tags, trusted, float(content["missed"]))
-            if not {OUTSIDE, *_tags_of(trusted)} <= set(tags):
+            if OUTSIDE not in tags or not {f"B-{label}" for label, _ in trusted.values()} <= set(tags):
                 raise ValueError("rules for types that it has no tags for")
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
             raise damaged(folder) from None
@@ -240,11 +241,6 @@ class _Learned(NamedTuple):
     tags: tuple[str, ...]
     trusted: Mapping[str, tuple[str, float]]
     missed: float
-
-
-def _tags_of(trusted: Mapping[str, tuple[str, float]]) -> set[str]:
-    """The tags that rules give."""
-    return {f"{prefix}{label}" for label, _ in trusted.values() for prefix in ("B-", "I-")}
 
 
 def write_span(row: list[str], span: Span) -> None:

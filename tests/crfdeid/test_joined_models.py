@@ -1,8 +1,6 @@
 """Hybrid and ensemble: how members' answers are joined, against plain counting; and what they refuse."""
 
-import io
 import itertools
-import zipfile
 
 import numpy as np
 import pytest
@@ -13,7 +11,6 @@ from crfdeid.documents import LabelledSentence
 from crfdeid.ensemble import EnsembleSettings, EnsembleTagger
 from crfdeid.errors import UsageError
 from crfdeid.hybrid import HybridSettings, HybridTagger
-from crfdeid.members import unpack
 from crfdeid.rules import RulesTagger
 from features.tokens import Sentence, split_sentences
 
@@ -132,11 +129,3 @@ def test_a_rule_changes_nothing_that_the_model_found() -> None:
 def test_settings_that_cannot_work_are_refused(settings: type, change: dict[str, object], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         settings(**change)
-
-
-def test_compressed_members_are_refused() -> None:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as packed:
-        packed.writestr("0/model.json", "0" * 10_000_000)
-    with pytest.raises(ValueError, match="compressed"):
-        unpack(buffer.getvalue(), 1, key=None)
