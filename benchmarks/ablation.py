@@ -13,12 +13,12 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
-from crfdeid import crf
 from crfdeid.corpora import FORMATS
-from crfdeid.evaluation import predict_spans
+from crfdeid.corpora.splits import Corpus, generate_corpus, read_splits
+from crfdeid.crf import tagger as crf
 from crfdeid.labels import TYPES
 from crfdeid.scoring import Counts, score_entities
-from crfdeid.splits import Corpus, generate_corpus, read_splits
+from crfdeid.scoring.evaluation import predict_spans
 from features import STRONG, Extractor, FeatureSet
 from features.clusters import WordClusters, make_clusters
 from features.gazetteers import Gazetteers

@@ -18,11 +18,11 @@ from tabulate import tabulate
 
 from crfdeid.consistency import make_consistent
 from crfdeid.corpora import FORMATS
-from crfdeid.evaluation import predict_spans
+from crfdeid.corpora.splits import generate_corpus, read_splits
 from crfdeid.labels import TYPES
 from crfdeid.models import MODELS, create
 from crfdeid.scoring import score_entities, score_tokens
-from crfdeid.splits import generate_corpus, read_splits
+from crfdeid.scoring.evaluation import predict_spans
 
 
 def main() -> None:

@@ -26,13 +26,13 @@ from typing import Any
 
 from tabulate import tabulate
 
+from crfdeid.corpora.splits import Split
 from crfdeid.corpora.synthetic import generate
 from crfdeid.deidentifier import Deidentifier
 from crfdeid.documents import Document
-from crfdeid.machine import one_thread
 from crfdeid.models import create
-from crfdeid.redact import redact
-from crfdeid.splits import Split
+from crfdeid.redaction.replace import redact
+from crfdeid.system.threads import one_thread
 
 PASSES = 3
 Redactor = Callable[[Sequence[str]], list[str]]

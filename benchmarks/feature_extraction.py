@@ -20,7 +20,7 @@ from tabulate import tabulate
 from crfdeid.bio import encode
 from crfdeid.corpora import read_corpus
 from crfdeid.corpora.synthetic import generate_notes
-from crfdeid.crf import CrfTagger
+from crfdeid.crf.tagger import CrfTagger
 from crfdeid.documents import Document, LabelledSentence
 from features import PAPER, STRONG, PosTagger, Sentence, TextBlobTagger, split_sentences
 

@@ -19,8 +19,10 @@ import numpy as np
 from tabulate import tabulate
 
 from crfdeid.corpora import FORMATS, read_corpus
+from crfdeid.corpora.splits import generate_corpus, read_splits
 from crfdeid.documents import Document
 from crfdeid.labels import TYPES
+from crfdeid.model_card.train import REQUIRED
 from crfdeid.models import MODELS, create
 from crfdeid.scoring import (
     OperatingPoint,
@@ -32,9 +34,7 @@ from crfdeid.scoring import (
     sensitivity_interval,
 )
 from crfdeid.scoring.operating_points import TokenProbabilities, joined
-from crfdeid.splits import generate_corpus, read_splits
 from crfdeid.tagger import Tagger
-from crfdeid.training import REQUIRED
 
 
 def main() -> None:

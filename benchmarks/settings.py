@@ -14,11 +14,11 @@ import dataclasses
 from pathlib import Path
 from typing import Any
 
+from crfdeid.corpora.splits import Corpus, generate_corpus, read_splits
 from crfdeid.models import MODELS
-from crfdeid.splits import Corpus, generate_corpus, read_splits
-from experiments import machine
-from experiments.runs import Plan, run_group
-from experiments.systems import Cell, System
+from experiments.running import device
+from experiments.running.runs import Plan, run_group
+from experiments.running.systems import Cell, System
 
 
 def parse_variant(text: str) -> dict[str, Any]:
@@ -64,7 +64,7 @@ def main() -> None:
     parser.add_argument("--profile", default="default")
     parser.add_argument("--seeds", type=int, default=1, help="seeds 0 to N-1, a row each (default: 1)")
     args = parser.parse_intermixed_args()
-    machine.choose_device("cpu", [args.model])
+    device.choose_device("cpu", [args.model])
     corpus = read_corpus(args)
     print(f"{'settings':48} seed      P      R      F  best epoch  seconds")
     for variant in ["", *args.variants]:

@@ -23,7 +23,7 @@ from crfdeid.documents import Document, LabelledSentence, Span
 from crfdeid.errors import DataError, UsageError
 from crfdeid.labels import SEVEN, TYPES, map_types
 from crfdeid.models import MODELS, create, load_tagger
-from crfdeid.redact import redact
+from crfdeid.redaction.replace import redact
 
 __all__ = [
     "FORMATS",

@@ -7,11 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from crfdeid.bio import decode
-from crfdeid.builtin import find_model
-from crfdeid.card import threshold_for
 from crfdeid.consistency import make_consistent
 from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError
+from crfdeid.model_card.builtin import find_model
+from crfdeid.model_card.card import threshold_for
 from crfdeid.models import load_tagger
 from crfdeid.scoring.operating_points import phi_spans
 from crfdeid.tagger import Tagger

@@ -18,8 +18,8 @@ MODELS = {
     "elman": "rnn.tagger:ElmanTagger",
     "jordan": "rnn.tagger:JordanTagger",
     "rules": "crfdeid.rules:RulesTagger",
-    "hybrid": "crfdeid.hybrid:HybridTagger",
-    "ensemble": "crfdeid.ensemble:EnsembleTagger",
+    "hybrid": "crfdeid.combined.hybrid:HybridTagger",
+    "ensemble": "crfdeid.combined.ensemble:EnsembleTagger",
 }
 
 

@@ -1,6 +1,6 @@
 """Compare models on one corpus: ``python -m experiments.compare --help``.
 
-`main` reads the options, prints, and turns errors into exit codes; `crfdeid.splits`, `runs`, `results` and `tables`
+`main` reads the options, prints, and turns errors into exit codes; `running`, `results` and `tables`
 do the work.
 """
 
@@ -16,11 +16,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from crfdeid.commands import run_command
+from crfdeid.cli.shell import run_command
 from crfdeid.errors import UsageError
-from crfdeid.machine import cores
-from experiments import machine
+from crfdeid.system.threads import cores
 from experiments.options import SETTINGS, embedding_name, parse
+from experiments.running.device import CPU, choose_device
 
 _NO_TEST = (
     "No --test: all scores are on the development set, which also chose each network's best epoch; expect lower ones "
@@ -29,11 +29,11 @@ _NO_TEST = (
 
 # Whatever takes long to import is imported where it is used, so that a wrong option is answered at once.
 if TYPE_CHECKING:
+    from crfdeid.corpora.splits import Corpus
     from crfdeid.documents import Span
-    from crfdeid.splits import Corpus
-    from experiments.runs import Plan, Run
-    from experiments.store import Store
-    from experiments.systems import Cell, System
+    from experiments.results.store import Store
+    from experiments.running.runs import Plan, Run
+    from experiments.running.systems import Cell, System
     from experiments.tables import Table
 
 
@@ -60,13 +60,13 @@ def compare(options: Namespace) -> dict[str, Any]:
         DataError: data that cannot be read, or files that cannot be written.
         UsageError: options that cannot work.
     """
-    from experiments import results as data  # noqa: PLC0415
-    from experiments.embeddings import prepare  # noqa: PLC0415
-    from experiments.runs import Plan  # noqa: PLC0415
-    from experiments.systems import make_ensemble, make_systems, plain_cells  # noqa: PLC0415
+    from experiments.results import assemble as data  # noqa: PLC0415
+    from experiments.running.embeddings import prepare  # noqa: PLC0415
+    from experiments.running.runs import Plan  # noqa: PLC0415
+    from experiments.running.systems import make_ensemble, make_systems, plain_cells  # noqa: PLC0415
 
     started = time.perf_counter()
-    device = machine.choose_device(options.device, options.models)
+    device = choose_device(options.device, options.models)
     given = {name: value for name in SETTINGS if (value := getattr(options, name)) is not None}
     systems = make_systems(options.models, [embedding_name(source) for source in options.embeddings], given)
     if options.combine is not None:
@@ -103,12 +103,12 @@ def _run(
     neighbours: Mapping[str, Any],
 ) -> dict[str, Any]:
     """All the training, in the order of what depends on what, and everything that is made of its results."""
-    from experiments import results as data  # noqa: PLC0415
     from experiments import tables  # noqa: PLC0415
-    from experiments.comparison import compare_systems  # noqa: PLC0415
-    from experiments.systems import choose, plain_cells, settle, sweep_cells  # noqa: PLC0415
+    from experiments.results import assemble as data  # noqa: PLC0415
+    from experiments.running.significance import compare_systems  # noqa: PLC0415
+    from experiments.running.systems import choose, plain_cells, settle, sweep_cells  # noqa: PLC0415
 
-    jobs, together = results["environment"]["jobs"], results["environment"]["device"] != machine.CPU
+    jobs, together = results["environment"]["jobs"], results["environment"]["device"] != CPU
     _show([tables.corpus_table(results)])
 
     def train(cells: Sequence[Cell]) -> list[Run]:
@@ -132,7 +132,7 @@ def _run(
 
 
 def _jobs(asked: int | None, cells: int, device: str) -> int:
-    if device == machine.CPU:
+    if device == CPU:
         return min(asked or cores(), cells)
     if asked not in (None, 1):
         raise UsageError(f"--jobs {asked}: a GPU trains one group at a time; leave --jobs out, or give --device cpu")
@@ -141,7 +141,7 @@ def _jobs(asked: int | None, cells: int, device: str) -> int:
 
 def _check_folder(folder: Path | None) -> None:
     """Make the output folder before anything takes long; it is claimed only when the data are known to be good."""
-    from experiments.folder import make_folder  # noqa: PLC0415
+    from experiments.results.folder import make_folder  # noqa: PLC0415
 
     if folder is None:
         return
@@ -152,7 +152,7 @@ def _check_folder(folder: Path | None) -> None:
 
 
 def _corpus(options: Namespace) -> Corpus:
-    from crfdeid.splits import generate_corpus, read_splits  # noqa: PLC0415
+    from crfdeid.corpora.splits import generate_corpus, read_splits  # noqa: PLC0415
 
     if options.train is None:
         return generate_corpus(options.profile, seed=options.corpus_seed or 0, types=options.types)
@@ -171,7 +171,7 @@ def _command(options: Namespace) -> dict[str, Any]:
 
 
 def _store(options: Namespace, results: Mapping[str, Any], settings: Mapping[str, Any]) -> Store | None:
-    from experiments.store import Store  # noqa: PLC0415
+    from experiments.results.store import Store  # noqa: PLC0415
 
     if options.out is None:
         return None
@@ -191,9 +191,9 @@ def _train(
     cells: Sequence[Cell], corpus: Corpus, plan: Plan, store: Store | None, *, jobs: int, together: bool
 ) -> list[Run]:
     """Every cell's run, in the order of the cells: those that the store has, and the others once they are trained."""
-    from experiments.progress import Bars  # noqa: PLC0415
-    from experiments.runs import run_cells  # noqa: PLC0415
-    from experiments.systems import groups  # noqa: PLC0415
+    from experiments.running.progress import Bars  # noqa: PLC0415
+    from experiments.running.runs import run_cells  # noqa: PLC0415
+    from experiments.running.systems import groups  # noqa: PLC0415
 
     runs = {run.cell: run for run in store.finished(cells)} if store is not None else {}
     left = groups([cell for cell in cells if cell not in runs], together=together)
@@ -225,7 +225,7 @@ def _show(shown: Iterable[Table]) -> None:
 
 
 def _show_examples(runs: Sequence[Run], corpus: Corpus, *, asked: bool) -> None:
-    from experiments.examples import error_examples  # noqa: PLC0415
+    from experiments.reporting.examples import error_examples  # noqa: PLC0415
 
     if not (corpus.is_synthetic or asked):
         return
@@ -240,8 +240,8 @@ def _write(
     store: Store, results: Mapping[str, Any], corpus: Corpus, neighbours: Mapping[str, Any], options: Namespace
 ) -> None:
     from crfdeid.corpora.files import write_files  # noqa: PLC0415
-    from experiments.folder import spans_jsonl, texts_jsonl, to_json  # noqa: PLC0415
     from experiments.report import write_report  # noqa: PLC0415
+    from experiments.results.folder import spans_jsonl, texts_jsonl, to_json  # noqa: PLC0415
 
     folder, documents = store.folder, corpus.scored.documents
     write_files({folder.gold_file: spans_jsonl({document.id: list(document.spans) for document in documents})})

@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from crfdeid.commands import Parser, file_path, json_value, positive_number, whole_number
+from crfdeid.cli.shell import Parser, file_path, json_value, positive_number, whole_number
+from crfdeid.combined.ensemble import COMBINE
 from crfdeid.corpora import FORMATS
-from crfdeid.ensemble import COMBINE
 from crfdeid.errors import UsageError
 from crfdeid.labels import TYPES
 from crfdeid.models import MODELS
-from experiments.folder import require_empty
-from experiments.machine import DEVICES
+from experiments.results.folder import require_empty
+from experiments.running.device import DEVICES
 
 DESCRIPTION = """\
 Train models to find protected health information, score them on the same documents, and show the results side by

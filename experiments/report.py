@@ -12,10 +12,10 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from crfdeid.commands import Parser, run_command
+from crfdeid.cli.shell import Parser, run_command
 from crfdeid.corpora.files import write_files
 from crfdeid.errors import DataError
-from experiments.folder import Folder
+from experiments.results.folder import Folder
 
 DESCRIPTION = """\
 Make the tables, the plots and report.html of a results folder again, from its results.json, predictions and errors.
@@ -77,8 +77,8 @@ def _contents(
 ) -> dict[str, str | bytes]:
     """Every file by its name in the folder, the report last."""
     # They take long to import: a wrong option is answered at once.
-    from experiments.page import Picture, report_html  # noqa: PLC0415
     from experiments.plots import plots, to_png, to_svg  # noqa: PLC0415
+    from experiments.reporting.page import Picture, report_html  # noqa: PLC0415
     from experiments.tables import result_tables, setup_tables, to_csv, to_latex, to_markdown  # noqa: PLC0415
 
     tables = setup_tables(results) | result_tables(results, published=published)

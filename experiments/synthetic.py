@@ -7,11 +7,11 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 
-from crfdeid.commands import Parser, file_path, run_command, whole_number
+from crfdeid.cli.shell import Parser, file_path, run_command, whole_number
 from crfdeid.corpora import write_corpus
 from crfdeid.corpora.synthetic import PROFILES, Splits, generate
 from crfdeid.documents import Document
-from crfdeid.folders import require_new
+from crfdeid.system.folders import require_new
 
 
 def marked(document: Document) -> str:

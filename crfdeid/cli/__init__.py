@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib import import_module
 
-from crfdeid.commands import Parser, run_command
+from crfdeid.cli.shell import Parser, run_command
 
 # In the order of the work. Each is imported for its options only: what it needs to run is imported when it runs.
 COMMANDS = ("train", "score", "inspect", "tag", "redact")

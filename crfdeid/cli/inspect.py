@@ -16,9 +16,9 @@ def run(options: argparse.Namespace) -> None:
     Raises:
         DataError: the folder holds no model, or a damaged one.
     """
-    from crfdeid.builtin import find_model  # noqa: PLC0415
-    from crfdeid.card import read_card  # noqa: PLC0415
-    from crfdeid.card_text import render_card  # noqa: PLC0415
+    from crfdeid.model_card.builtin import find_model  # noqa: PLC0415
+    from crfdeid.model_card.card import read_card  # noqa: PLC0415
+    from crfdeid.model_card.markdown import render_card  # noqa: PLC0415
 
     folder = find_model(options.model)
     print(render_card(folder, read_card(folder)))

@@ -7,9 +7,9 @@ import argparse
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The options of ``crfdeid redact``."""
-    from crfdeid.commands import file_path  # noqa: PLC0415
-    from crfdeid.notes.command import add_options as add_common  # noqa: PLC0415
-    from crfdeid.redact import HOW  # noqa: PLC0415
+    from crfdeid.cli.note_options import add_options as add_common  # noqa: PLC0415
+    from crfdeid.cli.shell import file_path  # noqa: PLC0415
+    from crfdeid.redaction.replace import HOW  # noqa: PLC0415
 
     add_common(parser)
     text = "[PATIENT], [PATIENT-1], ***, an invented name, or nothing (default: label)"
@@ -26,21 +26,22 @@ def run(options: argparse.Namespace) -> int:
     Returns:
         0, or 1 where a note failed.
     """
+    from crfdeid.cli import note_options  # noqa: PLC0415
     from crfdeid.errors import UsageError  # noqa: PLC0415
-    from crfdeid.machine import one_thread  # noqa: PLC0415
-    from crfdeid.notes import command, sources  # noqa: PLC0415
+    from crfdeid.notes import sources  # noqa: PLC0415
     from crfdeid.notes.pipeline import Plan  # noqa: PLC0415
     from crfdeid.secrets import derive, read_secret  # noqa: PLC0415
+    from crfdeid.system.threads import one_thread  # noqa: PLC0415
 
     one_thread()
     if options.secret_file is not None and options.how != "surrogate":
         raise UsageError("--secret-file is for --how surrogate: leave it out")
     secret = read_secret(options.secret_file) if options.how == "surrogate" else None
-    work = command.redaction(options, how=options.how, secret=secret, locale=options.locale)
-    if options.input == command.STDIN:
-        command.write_stdout(command.run_stdin(options, work).text)
+    work = note_options.redaction(options, how=options.how, secret=secret, locale=options.locale)
+    if options.input == note_options.STDIN:
+        note_options.write_stdout(note_options.run_stdin(options, work).text)
         return 0
-    columns = command.columns_of(options)
+    columns = note_options.columns_of(options)
     plan = Plan(lambda file: [file.name], lambda file, target: sources.writer(file, target, columns), columns)
     settings = {
         "command": "redact",
@@ -48,6 +49,6 @@ def run(options: argparse.Namespace) -> int:
         "locale": options.locale,
         # Four digits tell one secret from another, and are too few to try guesses on.
         "secret": None if secret is None else derive(secret, "resume").hex()[:4],
-        **command.model_settings(options),
+        **note_options.model_settings(options),
     }
-    return command.run_folder(options, command.Task("redacting", work, plan, settings))
+    return note_options.run_folder(options, note_options.Task("redacting", work, plan, settings))

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from crfdeid.commands import file_path
+from crfdeid.cli.shell import file_path
 from crfdeid.corpora import FORMATS
 from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError, UsageError
@@ -120,7 +120,7 @@ def _notes(options: argparse.Namespace, gold: list[Document], predictions: Predi
 def _scores(mode: str, gold: list[Document], predictions: Predictions) -> dict[str, dict[str, float]]:
     """The rows of a mode's table: fractions and counts by the row's name."""
     from crfdeid import scoring  # noqa: PLC0415
-    from crfdeid.evaluation import count_leaking  # noqa: PLC0415
+    from crfdeid.scoring.evaluation import count_leaking  # noqa: PLC0415
 
     if mode in ("strict", "relaxed"):
         return _by_type(scoring.score_entities(gold, predictions, match="strict" if mode == "strict" else "relaxed"))

@@ -9,7 +9,7 @@ FORMATS = ("brat", "jsonl", "i2b2-2014", "conll")
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The options of ``crfdeid tag``."""
-    from crfdeid.notes.command import add_options as add_common  # noqa: PLC0415
+    from crfdeid.cli.note_options import add_options as add_common  # noqa: PLC0415
 
     add_common(parser)
     text = "what to write (default: jsonl); the others than jsonl are for .txt files"
@@ -22,18 +22,19 @@ def run(options: argparse.Namespace) -> int:
     Returns:
         0, or 1 where a note failed.
     """
+    from crfdeid.cli import note_options  # noqa: PLC0415
     from crfdeid.errors import UsageError  # noqa: PLC0415
-    from crfdeid.machine import one_thread  # noqa: PLC0415
-    from crfdeid.notes import command, tagged  # noqa: PLC0415
+    from crfdeid.notes import tagged  # noqa: PLC0415
     from crfdeid.notes.pipeline import Plan  # noqa: PLC0415
     from crfdeid.notes.records import NoteFile  # noqa: PLC0415
+    from crfdeid.system.threads import one_thread  # noqa: PLC0415
 
     one_thread()
-    work = command.redaction(options)
-    if options.input == command.STDIN:
+    work = note_options.redaction(options)
+    if options.input == note_options.STDIN:
         if options.format != "jsonl":
             raise UsageError(f"--format {options.format}: one note from standard input is written as jsonl")
-        command.write_stdout(tagged.to_line(command.run_stdin(options, work)))
+        note_options.write_stdout(tagged.to_line(note_options.run_stdin(options, work)))
         return 0
 
     def targets(file: NoteFile) -> list[str]:
@@ -42,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
         return tagged.target_names(file, options.format)
 
     plan = Plan(
-        targets, lambda file, target: tagged.tag_writer(file, target, options.format), command.columns_of(options)
+        targets, lambda file, target: tagged.tag_writer(file, target, options.format), note_options.columns_of(options)
     )
-    settings = {"command": "tag", "format": options.format, **command.model_settings(options)}
-    return command.run_folder(options, command.Task("tagging", work, plan, settings))
+    settings = {"command": "tag", "format": options.format, **note_options.model_settings(options)}
+    return note_options.run_folder(options, note_options.Task("tagging", work, plan, settings))

@@ -7,7 +7,7 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from crfdeid.commands import file_path, json_value, whole_number
+from crfdeid.cli.shell import file_path, json_value, whole_number
 from crfdeid.corpora import FORMATS
 from crfdeid.errors import UsageError
 from crfdeid.labels import TYPES
@@ -51,14 +51,14 @@ def run(options: argparse.Namespace) -> None:
         UsageError: options that cannot work.
         DataError: notes that cannot be read, or a folder that cannot be written.
     """
-    from crfdeid.card_text import render_card  # noqa: PLC0415
-    from crfdeid.folders import require_new  # noqa: PLC0415
-    from crfdeid.machine import one_thread  # noqa: PLC0415
+    from crfdeid.corpora.splits import read_splits  # noqa: PLC0415
+    from crfdeid.model_card.markdown import render_card  # noqa: PLC0415
+    from crfdeid.model_card.train import train_model  # noqa: PLC0415
     from crfdeid.models import create  # noqa: PLC0415
-    from crfdeid.progress import bar  # noqa: PLC0415
     from crfdeid.secrets import read_secret, vocabulary_key  # noqa: PLC0415
-    from crfdeid.splits import read_splits  # noqa: PLC0415
-    from crfdeid.training import train_model  # noqa: PLC0415
+    from crfdeid.system.folders import require_new  # noqa: PLC0415
+    from crfdeid.system.progress import bar  # noqa: PLC0415
+    from crfdeid.system.threads import one_thread  # noqa: PLC0415
 
     if options.key_file is not None and not options.private_vocabulary:
         raise UsageError("--key-file is for --private-vocabulary: leave it out")

@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 from crfdeid.errors import DataError
 from crfdeid.notes.output import OutputFolder
-from crfdeid.notes.pools import Pool
 from crfdeid.notes.records import Columns, Failure, Kind, Note, NoteFile, Row, Writer
 from crfdeid.notes.sources import kind_of
 from crfdeid.notes.work import Result
+from crfdeid.notes.workers import Pool
 
 # Notes are handed over together, up to so many characters and rows: enough to keep a network busy.
 _BATCH_CHARACTERS = 1 << 18

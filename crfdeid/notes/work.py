@@ -63,7 +63,7 @@ class Redaction:
     def _hide(self, document: Document, note: Note) -> Document:
         if self.how is None:
             return document
-        from crfdeid.redact import redact  # noqa: PLC0415
+        from crfdeid.redaction.replace import redact  # noqa: PLC0415
 
         return redact(document, self.how, secret=self.secret, patient=note.patient, locale=self.locale)
 

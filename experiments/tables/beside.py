@@ -6,8 +6,8 @@ from typing import Any
 
 import pandas as pd
 
-from experiments import published
-from experiments.published import Printed
+from experiments.papers import yadav2016 as published
+from experiments.papers.yadav2016 import Printed
 from experiments.tables.cells import NO_VALUE, Table, percent, run_counts
 from experiments.tables.frames import MEASURES, OVERALL, Results, score_frame, summary_frame
 

@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from typing import Any
 
-from crfdeid.cache import cache_folder, make_cache_folder
 from crfdeid.errors import DataError
+from crfdeid.system.cache import cache_folder, make_cache_folder
 from rnn.embeddings.vectors import WordVectors
 
 

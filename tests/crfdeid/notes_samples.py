@@ -16,9 +16,9 @@ from crfdeid.documents import Document, Span
 from crfdeid.notes import sources
 from crfdeid.notes.output import OutputFolder
 from crfdeid.notes.pipeline import Plan, process
-from crfdeid.notes.pools import pool
 from crfdeid.notes.records import Columns, Failure, Note
 from crfdeid.notes.work import Result, Work, Worker, one_by_one
+from crfdeid.notes.workers import pool
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def written(folder: Path) -> dict[str, bytes]:
 
 def tiny_model(folder: Path) -> Path:
     """A CRF that has learnt a few invented names, numbers and dates."""
-    from crfdeid.crf import CrfSettings, CrfTagger  # noqa: PLC0415
+    from crfdeid.crf.tagger import CrfSettings, CrfTagger  # noqa: PLC0415
 
     names = ("Quill", "Orla Marsh", "Abe Vole", "Ines Tarn")
     documents = []

@@ -15,7 +15,7 @@ from notes_samples import crfdeid, tiny_model, written
 
 from crfdeid.cli import main
 from crfdeid.deidentifier import load
-from crfdeid.redact import redact
+from crfdeid.redaction.replace import redact
 
 SECRET = "0123456789abcdef0123456789abcdef"
 NOTE = "Patient Quill was seen on 3/14/2031.\r\nAttending: Dr. Orla Marsh, call 555-1037.\n"

@@ -7,14 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from crfdeid import DataError, Deidentifier, Document, UsageError, builtin, create, load, write_corpus
-from crfdeid.card import read_card, threshold_for
+from crfdeid import DataError, Deidentifier, Document, UsageError, create, load, write_corpus
 from crfdeid.cli import main
+from crfdeid.corpora.splits import Split
 from crfdeid.corpora.synthetic import generate
-from crfdeid.evaluation import count_leaking, predict_spans
+from crfdeid.model_card import builtin
+from crfdeid.model_card.card import read_card, threshold_for
 from crfdeid.scoring import score_tokens
+from crfdeid.scoring.evaluation import count_leaking, predict_spans
 from crfdeid.secrets import VARIABLE, vocabulary_key
-from crfdeid.splits import Split
 
 SECRET = "a secret of more than 16 bytes"
 QUICK = ["--set", "max_iterations=25"]
@@ -252,7 +253,7 @@ def test_the_built_in_model_is_trained_once_and_says_what_it_is(
 def test_the_crf_needs_neither_jax_nor_scikit_learn(model: Path) -> None:
     code = f"""
 import sys, crfdeid
-from crfdeid.redact import redact
+from crfdeid.redaction.replace import redact
 print(redact(crfdeid.load({str(model)!r}).annotate("on 03/14/1972")).text)
 print([name for name in ("jax", "sklearn", "faker", "pandas", "pyarrow", "gensim", "nltk") if name in sys.modules])
 """

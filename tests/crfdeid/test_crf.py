@@ -14,9 +14,9 @@ import pycrfsuite
 import pytest
 from scipy.optimize import minimize
 
-from crfdeid import crf as crf_module
-from crfdeid.crf import CrfSettings, CrfTagger
-from crfdeid.crfsuite_file import CrfsuiteWeights, read_weights
+from crfdeid.crf import tagger as crf_module
+from crfdeid.crf.crfsuite import CrfsuiteWeights, read_weights
+from crfdeid.crf.tagger import CrfSettings, CrfTagger
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import DataError, UsageError
 from crfdeid.saving import description_checksum

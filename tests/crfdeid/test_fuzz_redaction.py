@@ -21,7 +21,7 @@ from crfdeid.deidentifier import Deidentifier, load
 from crfdeid.documents import Document, Span
 from crfdeid.notes import jsonl
 from crfdeid.notes.records import Columns, Failure, NoteFile
-from crfdeid.redact import redact
+from crfdeid.redaction.replace import redact
 
 NUMBERS = range(int(os.environ.get("CRFDEID_FUZZ", "300")))
 LABELS = ("PATIENT", "DOCTOR", "HOSPITAL", "LOCATION", "PHONE", "ID", "DATE", "AGE", "OTRO_NUMERO_IDENTIF")

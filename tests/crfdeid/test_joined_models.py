@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crfdeid.combined.ensemble import EnsembleSettings, EnsembleTagger
+from crfdeid.combined.hybrid import HybridSettings, HybridTagger
 from crfdeid.documents import LabelledSentence
-from crfdeid.ensemble import EnsembleSettings, EnsembleTagger
 from crfdeid.errors import UsageError
-from crfdeid.hybrid import HybridSettings, HybridTagger
-from crfdeid.rules import RulesTagger
+from crfdeid.rules.tagger import RulesTagger
 from features.tokens import Sentence, split_sentences
 
 TAGS = ("B-DATE", "B-ID", "I-DATE", "O")

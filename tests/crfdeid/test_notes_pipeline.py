@@ -18,9 +18,9 @@ from crfdeid.documents import Document
 from crfdeid.errors import DataError
 from crfdeid.notes import pipeline, sources
 from crfdeid.notes.output import OutputFolder
-from crfdeid.notes.pools import Pool, pool
 from crfdeid.notes.records import Columns, Failure, Note
 from crfdeid.notes.work import Result, Worker
+from crfdeid.notes.workers import Pool, pool
 
 
 def mixed_folder(folder: Path) -> Path:

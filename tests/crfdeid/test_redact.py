@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from crfdeid.documents import Document, Span
 from crfdeid.errors import UsageError
-from crfdeid.redact import HOW, merged, redact
+from crfdeid.redaction.replace import HOW, merged, redact
 
 SECRET = b"sixteen bytes or more"
 NOTE = Document(

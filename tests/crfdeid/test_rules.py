@@ -8,8 +8,8 @@ import pytest
 from crfdeid.bio import encode
 from crfdeid.documents import Document, LabelledSentence, Span
 from crfdeid.errors import UsageError
-from crfdeid.rule_table import RULES, Rule, find_rules
-from crfdeid.rules import RulesSettings, RulesTagger
+from crfdeid.rules.table import RULES, Rule, find_rules
+from crfdeid.rules.tagger import RulesSettings, RulesTagger
 from features.tokens import split_sentences
 
 

@@ -12,9 +12,9 @@ from random import Random
 import numpy as np
 import pytest
 
+from crfdeid.crf.feature_index import FeatureIndex
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import DataError, UsageError
-from crfdeid.feature_index import FeatureIndex
 from crfdeid.models import create, load_tagger
 from crfdeid.saving import description_checksum
 from features.tokens import Sentence
@@ -168,7 +168,7 @@ def test_hashed_words_are_not_taken_for_readable_ones(saved, tmp_path: Path) -> 
 
 
 def test_threads_may_forget_what_others_look_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crfdeid.feature_index._MOST_REMEMBERED", 2)
+    monkeypatch.setattr("crfdeid.crf.feature_index._MOST_REMEMBERED", 2)
     index = FeatureIndex({f"w={n}": n for n in range(50)}, str)
     columns = [(("w=",), [str(n) for n in range(50)]), (("w=", "x="), [None, *map(str, range(50))])]
     expected = index.matrix([(50, columns)]).toarray()

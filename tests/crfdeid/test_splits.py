@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from crfdeid.corpora import write_corpus
+from crfdeid.corpora.splits import Corpus, Split, read_splits
 from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError, UsageError
-from crfdeid.splits import Corpus, Split, read_splits
 
 WHOLE = Document("whole", "Dr. Ann Doe, 3/4.\nHome.", (Span(4, 11, "DOCTOR"), Span(13, 16, "DATE")))
 INSIDE = Document("inside", "Dr. Anndoe.", (Span(4, 7, "DOCTOR"),))

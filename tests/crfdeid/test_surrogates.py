@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crfdeid.redaction.surrogates import KINDS, Surrogates
+from crfdeid.redaction.surrogates.dates import days_moved, moved
+from crfdeid.redaction.surrogates.invented import pools
+from crfdeid.redaction.surrogates.keyed import Keyed
 from crfdeid.secrets import derive
-from crfdeid.surrogates import KINDS, Surrogates
-from crfdeid.surrogates.dates import days_moved, moved
-from crfdeid.surrogates.keyed import Keyed
-from crfdeid.surrogates.pools import pools
 
 SECRET = b"sixteen bytes or more"
 PATIENTS = [Surrogates(SECRET, f"patient {number}") for number in range(12)]

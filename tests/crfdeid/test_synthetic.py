@@ -17,8 +17,8 @@ from crfdeid.bio import encode
 from crfdeid.corpora.synthetic import PROFILES, generate, generate_notes
 from crfdeid.corpora.synthetic.data import scenarios, sections, template_words
 from crfdeid.corpora.synthetic.notes import Block, Draft, Section, _house, finish
+from crfdeid.corpora.synthetic.people import make_pools
 from crfdeid.corpora.synthetic.pieces import Piece, join, wrap
-from crfdeid.corpora.synthetic.pools import make_pools
 from crfdeid.corpora.synthetic.quotas import meet
 from crfdeid.corpora.synthetic.surrogates import DATE_FORMS, fill_pattern, typo
 from crfdeid.corpora.synthetic.templates import Value, expand, render

@@ -21,8 +21,8 @@ from crfdeid.scoring import (
     summarise,
     token_scores,
 )
-from experiments.comparison import compare_systems
-from experiments.folder import Folder, errors_jsonl, spans_jsonl, texts_jsonl, to_json
+from experiments.results.folder import Folder, errors_jsonl, spans_jsonl, texts_jsonl, to_json
+from experiments.running.significance import compare_systems
 
 SYSTEMS = {"crf": (0,), "elman-random": (0, 1), "elman-cbow": (0, 1)}
 TROUBLE = {"crf": 0.2, "elman-random": 0.3, "elman-cbow": 0.1}

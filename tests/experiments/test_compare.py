@@ -19,14 +19,14 @@ from typing import Any
 import pytest
 
 from crfdeid.corpora import read_corpus
-from crfdeid.evaluation import predict_spans
+from crfdeid.corpora.splits import Split
 from crfdeid.models import load_tagger, tagger_class
 from crfdeid.scoring import CATEGORIES, CAUSES
-from crfdeid.splits import Split
+from crfdeid.scoring.evaluation import predict_spans
 from experiments.compare import main
-from experiments.folder import Folder, spans_jsonl
 from experiments.options import COMPARED
-from experiments.store import Store
+from experiments.results.folder import Folder, spans_jsonl
+from experiments.results.store import Store
 
 SPLITS = ("train", "dev", "test")
 SHARES = ",".join(f"0.{n}" for n in range(500, 999))  # more cells than a test has time for

@@ -18,7 +18,7 @@ from crfdeid.scoring import (
     randomisation_test,
     score_entities,
 )
-from experiments.comparison import compare_systems
+from experiments.running.significance import compare_systems
 
 TEXT = "x" * 40
 LABELS = ("DATE", "PATIENT", "AGE", "DOCTOR", "ZIP")

@@ -14,7 +14,7 @@ from crfdeid.corpora.files import write_files
 from crfdeid.documents import Span
 from crfdeid.errors import DataError, UsageError
 from crfdeid.scoring import CATEGORIES, CAUSES, EntityError
-from experiments.folder import (
+from experiments.results.folder import (
     Folder,
     errors_jsonl,
     read_errors,

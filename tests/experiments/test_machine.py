@@ -8,9 +8,9 @@ import jax
 import pytest
 
 from crfdeid.errors import UsageError
-from crfdeid.machine import cores
+from crfdeid.system.threads import cores
 from experiments.compare import _jobs
-from experiments.machine import CPU, choose_device
+from experiments.running.device import CPU, choose_device
 
 
 @pytest.mark.parametrize(("device", "models"), [("auto", ["crf"]), ("cpu", ["crf", "elman"])])

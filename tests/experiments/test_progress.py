@@ -9,8 +9,8 @@ import pytest
 from tqdm import tqdm
 
 from crfdeid.tagger import FitProgress
-from experiments.progress import Bars
-from experiments.systems import Cell, System
+from experiments.running.progress import Bars
+from experiments.running.systems import Cell, System
 
 
 class Terminal(io.StringIO):
@@ -20,7 +20,7 @@ class Terminal(io.StringIO):
 
 def use(stream: io.StringIO, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setattr("sys.stderr", stream)
-    monkeypatch.setattr("crfdeid.progress.tqdm", partial(tqdm, mininterval=0))
+    monkeypatch.setattr("crfdeid.system.progress.tqdm", partial(tqdm, mininterval=0))
     with Bars(2) as bars:
         for step in range(1, 4):
             bars.step(Cell(System("elman", "elman"), 4), FitProgress(step, 3, 0.25, 0.5))

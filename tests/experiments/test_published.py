@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from samples import rich_results
 
-from experiments import published, tables
+from experiments import tables
+from experiments.papers import yadav2016 as published
 
 ROWS = [(name, number) for name in published.TABLE_5 for number in range(3)]
 

@@ -15,9 +15,9 @@ from report_folders import write_folder
 
 from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError
-from experiments.folder import Folder
-from experiments.page import report_html
 from experiments.report import main, write_report
+from experiments.reporting.page import report_html
+from experiments.results.folder import Folder
 from experiments.tables import result_tables
 
 VOID = {"meta", "link", "img", "input", "br"}

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from samples import rich_results
 
-from experiments.findings import cautions, probability, ranking, sentences
 from experiments.options import parse
-from experiments.page import command_line, provenance
+from experiments.reporting.findings import cautions, probability, ranking, sentences
+from experiments.reporting.page import command_line, provenance
 
 SAMPLE = rich_results(("crf", "elman-random", "elman-cbow", "jordan-cbow"), (0, 1))
 

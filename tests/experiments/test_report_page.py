@@ -17,8 +17,8 @@ from report_folders import write_folder
 
 from crfdeid.corpora.synthetic import generate_notes
 from crfdeid.documents import Document, Span
-from experiments.folder import Folder
-from experiments.page import Picture, report_html
+from experiments.reporting.page import Picture, report_html
+from experiments.results.folder import Folder
 from experiments.tables import result_tables, setup_tables
 
 pytestmark = pytest.mark.skipif(chromium.COMMAND is None, reason="there is no Chromium here")

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
+from crfdeid.corpora.splits import Split
 from crfdeid.documents import Document, Span
 from crfdeid.errors import UsageError
 from crfdeid.scoring import EntityError
-from crfdeid.splits import Split
-from experiments.examples import error_examples
-from experiments.results import describe_environment, describe_sweep, system_settings
-from experiments.runs import Plan, Run
-from experiments.systems import Cell, System
+from experiments.reporting.examples import error_examples
+from experiments.results.assemble import describe_environment, describe_sweep, system_settings
+from experiments.running.runs import Plan, Run
+from experiments.running.systems import Cell, System
 
 
 def test_the_environment_names_what_is_installed() -> None:

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
+from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError
-from crfdeid.evaluation import predict_spans, score
-from crfdeid.folders import write_folder
-from crfdeid.splits import Corpus, Split
+from crfdeid.scoring.evaluation import predict_spans, score
+from crfdeid.system.folders import write_folder
 from crfdeid.tagger import FitProgress
-from experiments.runs import Plan, run_cells, run_group
-from experiments.systems import Cell, System
+from experiments.running.runs import Plan, run_cells, run_group
+from experiments.running.systems import Cell, System
 
 MEMORY = System("memory", "memory")
 FOUND = (Span(4, 7, "DOCTOR"), Span(12, 15, "PATIENT"), Span(20, 23, "DATE"))

@@ -10,9 +10,9 @@ import pytest
 from crfdeid.documents import Span
 from crfdeid.errors import DataError, UsageError
 from crfdeid.scoring import EntityError
-from experiments.runs import Run
-from experiments.store import Store
-from experiments.systems import Cell, System
+from experiments.results.store import Store
+from experiments.running.runs import Run
+from experiments.running.systems import Cell, System
 
 NET = System("net", "net")
 EXPERIMENT: dict[str, Any] = {"command": {"seeds": [0, 1]}, "corpus": "abc"}

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from crfdeid.errors import UsageError
-from experiments.systems import (
+from experiments.running.systems import (
     Cell,
     System,
     choose,

@@ -8,8 +8,8 @@ from threading import Barrier
 import numpy as np
 import pytest
 
-from crfdeid.cache import cache_folder
 from crfdeid.errors import DataError
+from crfdeid.system.cache import cache_folder
 from rnn.embeddings import cache
 from rnn.embeddings.cache import cached
 from rnn.embeddings.cbow import CbowSettings

@@ -9,7 +9,7 @@ from random import Random
 from typing import NamedTuple, NoReturn, TypeVar
 
 from crfdeid.corpora.synthetic.data import Scenario, scenarios, sections
-from crfdeid.corpora.synthetic.pools import Pool, draw_person
+from crfdeid.corpora.synthetic.people import Pool, draw_person
 from crfdeid.corpora.synthetic.surrogates import DATE_HABITS, Hospital, Person, fill_pattern
 from crfdeid.corpora.synthetic.templates import render
 

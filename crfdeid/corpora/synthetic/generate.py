@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from crfdeid.corpora.synthetic.case import Source
 from crfdeid.corpora.synthetic.notes import draft_note, finish
-from crfdeid.corpora.synthetic.pools import Pool, Split, make_pools
+from crfdeid.corpora.synthetic.people import Pool, Split, make_pools
 from crfdeid.corpora.synthetic.quotas import meet
 from crfdeid.documents import Document
 from crfdeid.errors import UsageError

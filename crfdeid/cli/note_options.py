@@ -1,0 +1,205 @@
+"""What the commands `tag` and `redact` share: their options, and the run itself."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from crfdeid.cli.shell import file_path, whole_number
+from crfdeid.documents import Document
+from crfdeid.errors import DataError, UsageError
+from crfdeid.notes.output import OutputFolder
+from crfdeid.notes.pipeline import Plan, process
+from crfdeid.notes.records import Columns, Failure, Note
+from crfdeid.notes.sources import KINDS, note_files, survey
+from crfdeid.notes.work import Redaction, Work
+from crfdeid.notes.workers import pool
+
+STDIN = Path("-")
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The options that both commands have."""
+    text = "a model's folder, or 'synthetic' for one trained on the built-in corpus, which no real note has tested"
+    parser.add_argument("--model", required=True, metavar="DIR", help=text)
+    text = f"a file of notes ({', '.join(KINDS)}), a folder of them, or - for one note from standard input"
+    parser.add_argument("--input", required=True, type=file_path, metavar="PATH", help=text)
+    text = "new folder for the results; with --input - they go to standard output"
+    parser.add_argument("--output", type=file_path, metavar="DIR", help=text)
+    _add_columns(parser)
+    text = "only as unsure as this many per cent of the PHI of the development set call for, such as 99.7"
+    parser.add_argument("--sensitivity", type=float, metavar="PERCENT", help=text)
+    text = "do not look for a name that was found once in the rest of its note"
+    parser.add_argument("--no-consistency", action="store_true", help=text)
+    text = "the secret with which a model's private vocabulary was made (default: $CRFDEID_SECRET)"
+    parser.add_argument("--key-file", type=file_path, metavar="FILE", help=text)
+    text = "processes that share the work, each with the model in memory (default: 1)"
+    parser.add_argument("--jobs", type=whole_number(1), default=1, metavar="N", help=text)
+    text = "go on with what an interrupted run of the same command left in --output"
+    parser.add_argument("--resume", action="store_true", help=text)
+
+
+def _add_columns(parser: argparse.ArgumentParser) -> None:
+    text = "the column (in JSON Lines the key) that holds the note (default: text)"
+    parser.add_argument("--text-column", default="text", metavar="NAME", help=text)
+    text = "the column with the note's id (default: notes are called FILE:ROW)"
+    parser.add_argument("--id-column", metavar="NAME", help=text)
+    text = "the column that says whose note it is (default: the first-level subfolder, or each note by itself)"
+    parser.add_argument("--patient-column", metavar="NAME", help=text)
+
+
+def columns_of(options: argparse.Namespace) -> Columns:
+    """The columns that the options name."""
+    return Columns(options.text_column, options.id_column, options.patient_column)
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a command does.
+
+    Args:
+        doing: one word for the progress bar.
+        work: what is done with each note.
+        plan: how files are written.
+        settings: what the results depend on, for --resume; the model is added.
+    """
+
+    doing: str
+    work: Work
+    plan: Plan
+    settings: dict[str, Any]
+
+
+def run_folder(options: argparse.Namespace, task: Task) -> int:
+    """Do a file or folder of notes.
+
+    Returns:
+        0, or 1 where a note failed.
+
+    Raises:
+        UsageError: the input or the output cannot be used.
+        DataError: there are no notes, the model cannot be loaded, or another run is writing to the output.
+    """
+    if options.output is None:
+        raise UsageError("--output is needed: name a new folder for the results")
+    if options.output.suffix.lower() in KINDS:
+        raise UsageError(f"--output: {options.output} is the name of a file: name a folder, files keep their names")
+    found = survey(options.input, task.plan.targets)
+    if found.unknown:
+        _say(f"note: files left out because they do not end in {', '.join(KINDS)}: {found.unknown}")
+    failures = _Failures()
+    with (
+        OutputFolder(options.output, source=options.input, settings=task.settings, resume=options.resume) as output,
+        pool(task.work, options.jobs) as workers,
+        _bar(task.doing, found.size) as shown,
+    ):
+        for failure in output.failures_before():
+            failures.add(failure)
+        process(
+            note_files(options.input),
+            task.plan,
+            workers,
+            output,
+            on_failure=failures.add,
+            on_progress=lambda size: shown.update(size - shown.n),
+        )
+    return failures.conclude()
+
+
+def run_stdin(options: argparse.Namespace, work: Work) -> Document:
+    """The result for one note from standard input, which is a patient by itself.
+
+    Raises:
+        UsageError: there is an option that one note from standard input cannot have.
+        DataError: it is not UTF-8, or the model fails on it.
+    """
+    if options.output is not None or options.resume:
+        raise UsageError("--input - writes to standard output: leave --output and --resume out")
+    try:
+        text = sys.stdin.buffer.read().decode("utf-8")
+    except UnicodeDecodeError as problem:
+        raise DataError(f"not UTF-8 at byte {problem.start}: convert it", path="standard input") from None
+    patient = hashlib.sha256(text.encode()).hexdigest()
+    (result,) = work.start()([Note("stdin", text, patient)])
+    if isinstance(result, Failure):
+        raise DataError(result.reason, path="standard input", offset=result.offset)
+    return result
+
+
+def write_stdout(text: str) -> None:
+    """Write a result to standard output, as UTF-8 and with its own line ends whatever the terminal has."""
+    sys.stdout.buffer.write(text.encode("utf-8"))
+
+
+def redaction(options: argparse.Namespace, **more: Any) -> Redaction:
+    """The work that the common options ask for."""
+    from crfdeid.model_card.builtin import find_model  # noqa: PLC0415
+    from crfdeid.saving import is_private  # noqa: PLC0415
+    from crfdeid.secrets import read_secret, vocabulary_key  # noqa: PLC0415
+
+    folder = find_model(options.model)
+    key = vocabulary_key(read_secret(options.key_file)) if is_private(folder) else None
+    consistent = not options.no_consistency
+    return Redaction(str(folder), key=key, sensitivity=options.sensitivity, consistent=consistent, **more)
+
+
+def model_settings(options: argparse.Namespace) -> dict[str, Any]:
+    """What results depend on, as far as both commands share it."""
+    from importlib.metadata import version  # noqa: PLC0415
+
+    return {
+        "crfdeid": version("crfdeid"),
+        "model": _fingerprint(options.model),
+        "sensitivity": options.sensitivity,
+        "consistency": not options.no_consistency,
+        "text_column": options.text_column,
+        "id_column": options.id_column,
+        "patient_column": options.patient_column,
+    }
+
+
+def _fingerprint(model: str) -> str:
+    """What changes with a model: its name, or the content of its folder."""
+    folder = Path(model)
+    if not folder.is_dir():
+        return model
+    seen = hashlib.sha256()
+    for file in sorted(path for path in folder.rglob("*") if path.is_file()):
+        seen.update(f"{file.relative_to(folder)}\0{file.stat().st_size}\0".encode())
+        seen.update(file.read_bytes())
+    return seen.hexdigest()
+
+
+class _Failures:
+    """Lists what fails on standard error, as it comes."""
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    def add(self, failure: Failure) -> None:
+        self._count += 1
+        _say(f"failed: {failure}")
+
+    def conclude(self) -> int:
+        """The exit code; where it is not 0, a last line says why."""
+        if self._count:
+            _say(f"error: {self._count} notes or files failed and have no output (listed above); the others are done")
+        return min(self._count, 1)
+
+
+def _say(line: str) -> None:
+    from tqdm import tqdm  # noqa: PLC0415
+
+    tqdm.write(line, file=sys.stderr)  # Above the progress bar, if there is one.
+
+
+def _bar(doing: str, size: int) -> Any:
+    from crfdeid.system.progress import make_bar  # noqa: PLC0415
+
+    shown = make_bar(doing, size)
+    shown.unit, shown.unit_scale = "B", True
+    return shown

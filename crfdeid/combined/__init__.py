@@ -1,0 +1,6 @@
+"""Models made of models.
+
+hybrid.py      a statistical model and the rules: what the model misses, a trusted rule finds
+ensemble.py    several models: all that any finds, what most find, or the mean of their probabilities
+members.py     their members in one file, and their tables side by side
+"""

@@ -1,0 +1,202 @@
+"""Several models as one: all that any of them finds, what most find, or the mean of their probabilities."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import zipfile
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from crfdeid.bio import OUTSIDE, tag_spans
+from crfdeid.combined.members import FILE, create_members, joint_tags, pack, unpack, widened
+from crfdeid.crf.inference import best_paths
+from crfdeid.documents import LabelledSentence
+from crfdeid.errors import UsageError
+from crfdeid.models import MODELS
+from crfdeid.redaction.replace import merged
+from crfdeid.rules.tagger import write_span
+from crfdeid.saving import damaged, load_model, save_model
+from crfdeid.tagger import FitProgress, OnProgress, Tagger
+from features.tokens import Sentence
+
+_SCHEMA = 1
+_NEVER = -1e9  # the score of a tag that may not follow
+COMBINE = ("union", "vote", "mean")
+
+
+@dataclass(frozen=True, slots=True)
+class EnsembleSettings:
+    """What is joined, and how.
+
+    Args:
+        members: the models, names in `crfdeid.models.MODELS`.
+        combine: "union": all spans of all members; those that share a token become one over all they cover, with the
+            type of the longest. "vote": the tag that most members give a token, of equals the first member's. "mean":
+            the most probable valid tag sequence by the mean of the members' marginals.
+        profile: the settings that the members start from.
+        options: settings of the members that differ, JSON data; each takes those it has.
+
+    Raises:
+        UsageError: a value cannot work.
+    """
+
+    members: tuple[str, ...] = ("crf", "elman", "jordan")
+    combine: str = "mean"
+    profile: str = "default"
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "options", json.loads(json.dumps(dict(self.options))))  # as they will be read again
+        object.__setattr__(self, "members", tuple(self.members))
+        if self.combine not in COMBINE:
+            raise UsageError(f"unknown way to combine '{self.combine}': choose from {', '.join(COMBINE)}")
+        unknown = [name for name in self.members if name not in MODELS or name == "ensemble"]
+        if unknown or len(self.members) < 2:
+            others = ", ".join(name for name in MODELS if name != "ensemble")
+            raise UsageError(f"members are {', '.join(self.members)}: give two or more of {others}")
+
+
+class EnsembleTagger:
+    """Several models, trained on the same sentences, whose answers are combined."""
+
+    settings_class: ClassVar[type[EnsembleSettings]] = EnsembleSettings
+    uses_seed: ClassVar[bool] = True
+    learns_by_heart: ClassVar[bool] = True
+
+    def __init__(self, settings: EnsembleSettings | None = None, *, seed: int = 0) -> None:
+        self._settings = settings if settings is not None else EnsembleSettings()
+        self._seed = seed
+        self._members: list[Tagger] = []
+
+    @classmethod
+    def profiles(cls) -> Mapping[str, EnsembleSettings]:
+        """Settings by profile name: those of the members."""
+        return {name: EnsembleSettings(profile=name) for name in ("default", "paper")}
+
+    @property
+    def settings(self) -> EnsembleSettings:
+        """The settings this tagger was built with."""
+        return self._settings
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The tags this tagger can give, sorted: the columns of `marginals`. Empty before `fit`."""
+        return joint_tags(self._members) if self._members else ()
+
+    def fit(
+        self,
+        train: Sequence[LabelledSentence],
+        dev: Sequence[LabelledSentence],
+        *,
+        on_progress: OnProgress | None = None,
+    ) -> None:
+        """Train every member, one after the other; progress is told of each member that is done.
+
+        Raises:
+            DataError: ``train`` holds no tokens.
+            UsageError: settings that a member refuses.
+        """
+        settings = self._settings
+        members = create_members(settings.members, profile=settings.profile, seed=self._seed, options=settings.options)
+        for number, member in enumerate(members, 1):
+            member.fit(train, dev)
+            if on_progress is not None:
+                on_progress(FitProgress(step=number, total=len(members)))
+        self._members = members
+
+    def predict(self, sentences: Sequence[Sentence]) -> list[list[str]]:
+        """One tag a token, for each sentence."""
+        members = self._trained()
+        if self._settings.combine == "mean":
+            return self._best_of_means(self.marginals(sentences))
+        combine = _union if self._settings.combine == "union" else _vote
+        answers = zip(*(member.predict(sentences) for member in members), strict=True)
+        return [combine(rows) for rows in answers]
+
+    def marginals(self, sentences: Sequence[Sentence]) -> list[np.ndarray]:
+        """The probability of each tag at each token, for each sentence: [T, K], rows sum to 1.
+
+        The mean of the members'; for "union", those of the member that is surest that the token is PHI.
+        """
+        members, joint = self._trained(), self.tags
+        outside = joint.index(OUTSIDE)
+        tables = []
+        for own in zip(*(member.marginals(sentences) for member in members), strict=True):
+            wide = np.stack([widened(t, m.tags, joint) for t, m in zip(own, members, strict=True)])  # [M, T, K]
+            if self._settings.combine == "union":
+                surest = wide[:, :, outside].argmin(axis=0)  # [T]
+                tables.append(np.take_along_axis(wide, surest[None, :, None], axis=0)[0])
+            else:
+                tables.append(wide.mean(axis=0))
+        return tables
+
+    def _best_of_means(self, tables: Sequence[np.ndarray]) -> list[list[str]]:
+        tags = self.tags
+        transitions = np.array([[0.0 if _may_follow(after, before) else _NEVER for after in tags] for before in tags])
+        names = np.array(tags, object)
+        first = np.array([0.0 if _may_follow(tag, OUTSIDE) else _NEVER for tag in tags])
+        scores = []
+        for table in tables:
+            score = np.log(np.maximum(table, 1e-300))
+            score[:1] += first
+            scores.append(score)
+        together = np.concatenate(scores) if scores else np.empty((0, len(tags)))
+        return [names[path].tolist() for path in best_paths(together, [len(t) for t in tables], transitions)]
+
+    def save(self, folder: Path, *, key: bytes | None = None) -> None:
+        """Write ``model.json`` and ``members.zip``, with the files of all members."""
+        save_model(
+            folder,
+            model="ensemble",
+            schema=_SCHEMA,
+            file=FILE,
+            weights=pack(self._trained(), key=key),
+            libraries=(),
+            key=key,
+            seed=self._seed,
+            settings=dataclasses.asdict(self._settings),
+        )
+
+    @classmethod
+    def load(cls, folder: Path, *, key: bytes | None = None) -> Self:
+        """Read a model that `save` wrote.
+
+        Raises:
+            DataError: the folder holds no such model, one of another version, or a damaged one.
+            UsageError: its words are hashed, and the key is missing or another one.
+        """
+        saved = load_model(folder, model="ensemble", schema=_SCHEMA, file=FILE, key=key)
+        try:
+            tagger = cls(EnsembleSettings(**saved.description["settings"]), seed=int(saved.description["seed"]))
+            tagger._members = unpack(saved.weights, len(tagger.settings.members), key=saved.key)
+        except (ValueError, KeyError, TypeError, zipfile.BadZipFile, OverflowError, EOFError, NotImplementedError):
+            raise damaged(folder) from None
+        return tagger
+
+    def _trained(self) -> list[Tagger]:
+        if not self._members:
+            raise UsageError("this ensemble is not trained: call fit, or load a saved one")
+        return self._members
+
+
+def _may_follow(tag: str, before: str) -> bool:
+    """Whether a tag may come after another in valid IOB2."""
+    return not tag.startswith("I-") or before in (tag, f"B-{tag[2:]}")
+
+
+def _union(rows: Sequence[Sequence[str]]) -> list[str]:
+    found = ["O"] * len(rows[0])
+    for span in merged([span for row in rows for span in tag_spans(row)]):
+        write_span(found, span)
+    return found
+
+
+def _vote(rows: Sequence[Sequence[str]]) -> list[str]:
+    """`Counter` keeps the order of what it sees first, so of equals the first member's tag wins."""
+    return [Counter(tags).most_common(1)[0][0] for tags in zip(*rows, strict=True)]

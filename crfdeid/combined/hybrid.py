@@ -1,0 +1,165 @@
+"""A statistical model and the rules together: what the model misses, a rule that can be trusted finds."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import zipfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from crfdeid.bio import OUTSIDE
+from crfdeid.combined.members import FILE, create_members, joint_tags, pack, unpack, widened
+from crfdeid.documents import LabelledSentence
+from crfdeid.errors import UsageError
+from crfdeid.rules.tagger import RulesTagger, write_span
+from crfdeid.saving import damaged, load_model, save_model
+from crfdeid.tagger import OnProgress, Tagger
+from features.tokens import Sentence
+
+_SCHEMA = 1
+
+
+@dataclass(frozen=True, slots=True)
+class HybridSettings:
+    """What is joined.
+
+    Args:
+        member: the statistical model, a name in `crfdeid.models.MODELS`.
+        profile: the settings that it starts from.
+        options: settings of the model and of the rules that differ, JSON data; each takes those it has.
+
+    Raises:
+        UsageError: a member that is itself made of members, or the rules.
+    """
+
+    member: str = "crf"
+    profile: str = "default"
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "options", json.loads(json.dumps(dict(self.options))))  # as they will be read again
+        if self.member in ("hybrid", "ensemble", "rules"):
+            raise UsageError(f"member is {self.member}: give a model that learns, such as crf or elman")
+
+
+class HybridTagger:
+    """A model joined with `RulesTagger`.
+
+    The model's spans stay as they are. What a trusted rule finds is added where none of its tokens is in one of them.
+    The marginals of a token are the model's or the rules', whichever makes it PHI with the higher probability.
+    """
+
+    settings_class: ClassVar[type[HybridSettings]] = HybridSettings
+    uses_seed: ClassVar[bool] = True
+    learns_by_heart: ClassVar[bool] = True
+
+    def __init__(self, settings: HybridSettings | None = None, *, seed: int = 0) -> None:
+        self._settings = settings if settings is not None else HybridSettings()
+        self._seed = seed
+        self._members: tuple[Tagger, RulesTagger] | None = None
+
+    @classmethod
+    def profiles(cls) -> Mapping[str, HybridSettings]:
+        """Settings by profile name: those of the model."""
+        return {name: HybridSettings(profile=name) for name in ("default", "paper")}
+
+    @property
+    def settings(self) -> HybridSettings:
+        """The settings this tagger was built with."""
+        return self._settings
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The tags this tagger can give, sorted: the columns of `marginals`. Empty before `fit`."""
+        return () if self._members is None else joint_tags(self._members)
+
+    def fit(
+        self,
+        train: Sequence[LabelledSentence],
+        dev: Sequence[LabelledSentence],
+        *,
+        on_progress: OnProgress | None = None,
+    ) -> None:
+        """Train the model, and learn which rules to trust.
+
+        Raises:
+            DataError: ``train`` holds no tokens.
+            UsageError: settings that cannot work.
+        """
+        settings = self._settings
+        model, rules = create_members(
+            (settings.member, "rules"), profile=settings.profile, seed=self._seed, options=settings.options
+        )
+        assert isinstance(rules, RulesTagger)
+        model.fit(train, dev, on_progress=on_progress)
+        rules.fit(train, dev)
+        self._members = (model, rules)
+
+    def predict(self, sentences: Sequence[Sentence]) -> list[list[str]]:
+        """One tag a token, for each sentence."""
+        model, rules = self._trained()
+        rows = model.predict(sentences)
+        for sentence, row in zip(sentences, rows, strict=True):
+            for span, _ in rules.find(sentence):
+                if all(tag == OUTSIDE for tag in row[span.start : span.end]):
+                    write_span(row, span)
+        return rows
+
+    def marginals(self, sentences: Sequence[Sentence]) -> list[np.ndarray]:
+        """The probability of each tag at each token, for each sentence: [T, K], rows sum to 1."""
+        model, rules = self._trained()
+        joint = self.tags
+        outside = joint.index(OUTSIDE)
+        tables = []
+        both = zip(model.marginals(sentences), rules.marginals(sentences), sentences, strict=True)
+        for ours, theirs, sentence in both:
+            table, other = widened(ours, model.tags, joint), widened(theirs, rules.tags, joint)
+            for span, _ in rules.find(sentence):
+                for i in range(span.start, span.end):
+                    if other[i, outside] < table[i, outside]:
+                        table[i] = other[i]
+            tables.append(table)
+        return tables
+
+    def save(self, folder: Path, *, key: bytes | None = None) -> None:
+        """Write ``model.json`` and ``members.zip``, with the files of both members."""
+        save_model(
+            folder,
+            model="hybrid",
+            schema=_SCHEMA,
+            file=FILE,
+            weights=pack(self._trained(), key=key),
+            libraries=(),
+            key=key,
+            seed=self._seed,
+            settings=dataclasses.asdict(self._settings),
+        )
+
+    @classmethod
+    def load(cls, folder: Path, *, key: bytes | None = None) -> Self:
+        """Read a model that `save` wrote.
+
+        Raises:
+            DataError: the folder holds no such model, one of another version, or a damaged one.
+            UsageError: its words are hashed, and the key is missing or another one.
+        """
+        saved = load_model(folder, model="hybrid", schema=_SCHEMA, file=FILE, key=key)
+        try:
+            tagger = cls(HybridSettings(**saved.description["settings"]), seed=int(saved.description["seed"]))
+            model, rules = unpack(saved.weights, 2, key=saved.key)
+        except (ValueError, KeyError, TypeError, zipfile.BadZipFile, OverflowError, EOFError, NotImplementedError):
+            raise damaged(folder) from None
+        if not isinstance(rules, RulesTagger):
+            raise damaged(folder)
+        tagger._members = (model, rules)
+        return tagger
+
+    def _trained(self) -> tuple[Tagger, RulesTagger]:
+        if self._members is None:
+            raise UsageError("this hybrid is not trained: call fit, or load a saved one")
+        return self._members

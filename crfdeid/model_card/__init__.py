@@ -1,0 +1,5 @@
+"""A trained model and its card: what it learned from, its scores, and the thresholds chosen for it.
+
+train.py       train, measure and save a model           card.py       the card as data, beside the model
+builtin.py     the model 'synthetic'                     markdown.py   the card as a page
+"""

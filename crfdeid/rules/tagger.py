@@ -1,0 +1,255 @@
+"""The model that knows the rules of `crfdeid.rules.table` and nothing else.
+
+The expressions are fixed; what is learned is what a corpus calls what they find, and how far each can be trusted.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, NamedTuple, Self
+
+import numpy as np
+
+from crfdeid.bio import OUTSIDE, tag_spans
+from crfdeid.documents import LabelledSentence, Span
+from crfdeid.errors import DataError, UsageError
+from crfdeid.rules.table import RULES, find_rules
+from crfdeid.saving import damaged, load_model, names_of, save_model
+from crfdeid.tagger import FitProgress, OnProgress
+from features.tokens import Sentence
+
+
+@dataclass(frozen=True, slots=True)
+class RulesSettings:
+    """How far rules are trusted.
+
+    Args:
+        precision: a rule is used if at least this share of what it finds in the training notes is PHI of one type,
+            one find being counted as wrong beforehand, so that few finds are not enough.
+        keep_untried: whether a rule that finds nothing in the training notes is used under the first of its own types,
+            also where the notes have no such type; without, it is used only where they have one of its types.
+
+    Raises:
+        UsageError: a value cannot work.
+    """
+
+    precision: float = 0.9
+    keep_untried: bool = False
+
+    def __post_init__(self) -> None:
+        if not 0 < self.precision <= 1:
+            raise UsageError(f"precision is {self.precision}: give a number above 0, at most 1")
+
+
+class RulesTagger:
+    """A tagger that knows `RULES` and nothing else: what it learns is each rule's type and how far to trust it.
+
+    Example:
+        >>> from features.tokens import split_sentences
+        >>> (sentence,) = split_sentences("seen 03/14/72")
+        >>> tagger = RulesTagger(RulesSettings(precision=0.5))
+        >>> tagger.fit([LabelledSentence(sentence, ("O", "B-DATE", *["I-DATE"] * 4))], [])
+        >>> tagger.predict(split_sentences("on 1/2/2003"))
+        [['O', 'B-DATE', 'I-DATE', 'I-DATE', 'I-DATE', 'I-DATE']]
+    """
+
+    settings_class: ClassVar[type[RulesSettings]] = RulesSettings
+    uses_seed: ClassVar[bool] = False
+    learns_by_heart: ClassVar[bool] = False
+
+    def __init__(self, settings: RulesSettings | None = None, *, seed: int = 0) -> None:
+        self._settings = settings if settings is not None else RulesSettings()
+        self._seed = seed
+        self._learned: _Learned | None = None
+
+    @classmethod
+    def profiles(cls) -> Mapping[str, RulesSettings]:
+        """Settings by profile name; the paper has no rules, so both are the same."""
+        return {"default": RulesSettings(), "paper": RulesSettings()}
+
+    @property
+    def settings(self) -> RulesSettings:
+        """The settings this tagger was built with."""
+        return self._settings
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The tags this tagger can give, sorted: the columns of `marginals`. Empty before `fit`."""
+        return () if self._learned is None else self._learned.tags
+
+    @property
+    def trusted(self) -> Mapping[str, tuple[str, float]]:
+        """The rules in use, by name: what each finds is called, and the share of it that is."""
+        return {} if self._learned is None else self._learned.trusted
+
+    def fit(
+        self,
+        train: Sequence[LabelledSentence],
+        dev: Sequence[LabelledSentence],
+        *,
+        on_progress: OnProgress | None = None,
+    ) -> None:
+        """Learn from the training sentences which rules to trust. ``dev`` is not looked at.
+
+        Raises:
+            DataError: ``train`` holds no tokens.
+        """
+        if not any(item.tags for item in train):
+            raise DataError("there is nothing to train on: the training set holds no tokens")
+        finds: Counter[str] = Counter()
+        right: dict[str, Counter[str]] = {rule.name: Counter() for rule in RULES}
+        missed = others = 0
+        for item in train:
+            spans = set(tag_spans(item.tags))
+            found = list(find_rules(item.sentence))
+            for rule, first, stop in found:
+                finds[rule.name] += 1
+                right[rule.name].update(s.label for s in spans if (s.start, s.end) == (first, stop))
+            covered = {i for _, first, stop in found for i in range(first, stop)}
+            left = [tag for i, tag in enumerate(item.tags) if i not in covered]
+            others += len(left)
+            missed += len(left) - left.count(OUTSIDE)
+        tags = {tag for item in train for tag in item.tags} | {OUTSIDE}
+        labels = {tag[2:] for tag in tags} - {""}
+        trusted = self._choose(finds, right, labels)
+        used = {f"{prefix}{label}" for label, _ in trusted.values() for prefix in ("B-", "I-")}
+        known = tags if {label for label, _ in trusted.values()} <= labels else tags | used
+        self._learned = _Learned(tuple(sorted(known | (used - tags))), trusted, (missed + 1) / (others + 2))
+        if on_progress is not None:
+            on_progress(FitProgress(step=1, total=1))
+
+    def _choose(
+        self, finds: Counter[str], right: Mapping[str, Counter[str]], labels: set[str]
+    ) -> dict[str, tuple[str, float]]:
+        trusted = {}
+        for rule in RULES:
+            count = finds[rule.name]
+            if count:
+                (label, hits), *_ = [*right[rule.name].most_common(1), ("", 0)]
+                if hits / (count + 1) >= self._settings.precision:
+                    trusted[rule.name] = (label, (hits + 1) / (count + 2))
+            else:
+                known = next((name for name in rule.types if name in labels), None)
+                label = known or (rule.types[0] if self._settings.keep_untried else "")
+                if label:
+                    trusted[rule.name] = (label, self._settings.precision)
+        return trusted
+
+    def find(self, sentence: Sentence) -> list[tuple[Span, float]]:
+        """What the trusted rules find: spans of token positions, and the probability that each is right."""
+        trusted = self._trained().trusted
+        return [
+            (Span(first, stop, trusted[rule.name][0]), trusted[rule.name][1])
+            for rule, first, stop in find_rules(sentence)
+            if rule.name in trusted
+        ]
+
+    def predict(self, sentences: Sequence[Sentence]) -> list[list[str]]:
+        """One tag a token, for each sentence."""
+        self._trained()
+        rows = []
+        for sentence in sentences:
+            row = [OUTSIDE] * len(sentence.tokens)
+            for span, _ in self.find(sentence):
+                write_span(row, span)
+            rows.append(row)
+        return rows
+
+    def marginals(self, sentences: Sequence[Sentence]) -> list[np.ndarray]:
+        """The probability of each tag at each token, for each sentence: [T, K], rows sum to 1.
+
+        A token that a rule finds has the rule's type with the rule's share of right finds; any other token is PHI with
+        the share that rules missed in training, spread evenly over the tags.
+        """
+        learned = self._trained()
+        place = {tag: k for k, tag in enumerate(learned.tags)}
+        outside, others = place[OUTSIDE], max(len(place) - 1, 1)
+        tables = []
+        for sentence in sentences:
+            missed = learned.missed if len(place) > 1 else 0.0
+            table = np.full((len(sentence.tokens), len(place)), missed / others)
+            table[:, outside] = 1 - missed
+            for span, share in self.find(sentence):
+                table[span.start : span.end] = 0
+                table[span.start : span.end, outside] = 1 - share
+                for i in range(span.start, span.end):
+                    table[i, place[f"{'B' if i == span.start else 'I'}-{span.label}"]] += share
+            tables.append(table)
+        return tables
+
+    def save(self, folder: Path, *, key: bytes | None = None) -> None:
+        """Write ``model.json`` and ``rules.json``, which hold no words of the notes."""
+        learned = self._trained()
+        content = json.dumps({"trusted": learned.trusted, "missed": learned.missed}, indent=1).encode()
+        save_model(
+            folder,
+            model="rules",
+            schema=_SCHEMA,
+            file=_FILE,
+            weights=content,
+            libraries=("regex",),
+            key=None,
+            seed=self._seed,
+            settings=dataclasses.asdict(self._settings),
+            tags=learned.tags,
+        )
+
+    @classmethod
+    def load(cls, folder: Path, *, key: bytes | None = None) -> Self:
+        """Read a model that `save` wrote.
+
+        Raises:
+            DataError: the folder holds no such model, one of another version, or a damaged one.
+        """
+        saved = load_model(folder, model="rules", schema=_SCHEMA, file=_FILE, key=key)
+        try:
+            tagger = cls(RulesSettings(**saved.description["settings"]), seed=int(saved.description["seed"]))
+            content = json.loads(saved.weights)
+            trusted = {str(name): (str(label), float(share)) for name, (label, share) in content["trusted"].items()}
+            tags = names_of(saved.description["tags"])
+            tagger._learned = _Learned(tags, trusted, float(content["missed"]))
+            if OUTSIDE not in tags or not {f"B-{label}" for label, _ in trusted.values()} <= set(tags):
+                raise ValueError("rules for types that it has no tags for")
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
+            raise damaged(folder) from None
+        return tagger
+
+    def _trained(self) -> _Learned:
+        if self._learned is None:
+            raise UsageError("these rules are not trained: call fit, or load a saved model")
+        return self._learned
+
+
+_SCHEMA = 1
+_FILE = "rules.json"
+
+
+class _Learned(NamedTuple):
+    """What the training notes say of the rules.
+
+    Attributes:
+        tags: all tags, sorted.
+        trusted: the type and the share of right finds of each rule in use, by name.
+        missed: the share of PHI among the tokens that no rule finds.
+    """
+
+    tags: tuple[str, ...]
+    trusted: Mapping[str, tuple[str, float]]
+    missed: float
+
+
+def write_span(row: list[str], span: Span) -> None:
+    """Tag the tokens of a span in a sentence's tags.
+
+    Example:
+        >>> row = ["O", "O", "O"]
+        >>> write_span(row, Span(1, 3, "DATE"))
+        >>> row
+        ['O', 'B-DATE', 'I-DATE']
+    """
+    row[span.start : span.end] = [f"B-{span.label}", *[f"I-{span.label}"] * (span.end - span.start - 1)]

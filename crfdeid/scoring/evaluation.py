@@ -1,0 +1,49 @@
+"""What a trained model finds in a split, and every score of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from crfdeid.bio import Repair, decode
+from crfdeid.corpora.splits import Split
+from crfdeid.documents import Document, Span
+from crfdeid.scoring import count_token_pairs, score_entities, token_scores
+from crfdeid.tagger import Tagger
+
+REPAIR: Repair = "begin"
+
+
+def predict_spans(tagger: Tagger, split: Split) -> dict[str, list[Span]]:
+    """The spans a tagger finds in each document, by document id; invalid tags are read by the policy `REPAIR`."""
+    tags = iter(tagger.predict([labelled.sentence for labelled in split.sentences]))
+    found = {}
+    for document, encoded in zip(split.documents, split.encoded, strict=True):
+        spans = (decode(labelled.sentence, next(tags), REPAIR) for labelled in encoded.sentences)
+        found[document.id] = [span for sentence_spans in spans for span in sentence_spans]
+    return found
+
+
+def score(gold: Sequence[Document], predictions: Mapping[str, Sequence[Span]]) -> dict[str, Any]:
+    """All four scores of a set of predictions, as plain data; fractions, not per cent."""
+    tokens = count_token_pairs(gold, predictions)
+    scores = {
+        "entity_strict": score_entities(gold, predictions, match="strict"),
+        "entity_relaxed": score_entities(gold, predictions, match="relaxed"),
+        "token": token_scores(tokens),
+        "token_binary": token_scores(tokens, binary=True),
+    }
+    return {name: found.to_dict() for name, found in scores.items()}
+
+
+def count_leaking(gold: Sequence[Document], predictions: Mapping[str, Sequence[Span]]) -> int:
+    """How many documents have at least one token of PHI that no predicted span touches, whatever its type.
+
+    Raises:
+        DataError: as for `crfdeid.scoring.score_entities`.
+    """
+    return sum(
+        any(found == "" != right for right, found in count_token_pairs([document], {document.id: spans}))
+        for document in gold
+        for spans in [predictions[document.id]]
+    )

@@ -1,0 +1,190 @@
+"""report.html: everything the template shows, and the template's rendering (templates/report.html, .css and .js)."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+import shlex
+from collections import Counter
+from collections.abc import Mapping
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+from jinja2 import Environment, StrictUndefined
+from markupsafe import Markup
+
+from crfdeid.errors import DataError
+from experiments.reporting.error_browser import SystemRun, browser_data
+from experiments.reporting.findings import cautions, probability, ranking, sentences
+from experiments.results.folder import Folder
+from experiments.tables import Table
+from experiments.tables.cells import percent
+
+Results = Mapping[str, Any]
+
+NAMES_IN_TITLE = 3
+
+
+class TablePart(NamedTuple):
+    """A table as the template takes it."""
+
+    identifier: str
+    title: str
+    columns: list[str]
+    rows: list[tuple[str, list[str]]]
+    notes: tuple[str, ...]
+
+
+class Picture(NamedTuple):
+    """A plot: what it shows, in words, and its SVG."""
+
+    title: str
+    svg: str
+
+    @property
+    def address(self) -> str:
+        """The image as an address that holds it whole; its styles and ids can meet no others there."""
+        return f"data:image/svg+xml;base64,{base64.b64encode(self.svg.encode('utf-8')).decode('ascii')}"
+
+
+def report_html(
+    folder: Folder, results: Results, tables: Mapping[str, Table], pictures: Mapping[str, Picture], *, with_text: bool
+) -> str:
+    """The report as one self-contained page that loads nothing.
+
+    Args:
+        folder: for predictions, errors, and texts where they are kept.
+        results: what results.json holds.
+        tables: the tables to show, by name.
+        pictures: the plots to show, by name.
+        with_text: whether text is shown where the folder has texts.
+
+    Raises:
+        DataError: a file is missing or damaged, or the files do not belong together.
+    """
+    texts = folder.texts() if with_text else None
+    neighbours = None if texts is None else folder.neighbours()
+    return _render(
+        title=_title(results),
+        text=_kind_of_text(results, texts),
+        sections=_sections(pictures, neighbours),
+        sentences=sentences(results),
+        standings=ranking(results),
+        cautions=cautions(results),
+        tables=[_table_part(name, table) for name, table in tables.items()],
+        pictures={_identifier(name): picture for name, picture in pictures.items()},
+        neighbours=neighbours,
+        provenance=provenance(results),
+        browser=_browser(folder, results, texts),
+    )
+
+
+def provenance(results: Results) -> list[tuple[str, str]]:
+    """What it takes to run the experiment again: (name, value)."""
+    corpus, environment = results["corpus"], results["environment"]
+    counts = (f"{name} {split['documents']:,}" for name, split in corpus["splits"].items())
+    packages = (f"{name} {version}" for name, version in environment["packages"].items())
+    return [
+        ("Command", command_line(results["settings"]["command"])),
+        ("Commit", environment.get("commit") or "not known"),
+        ("Corpus", f"{corpus['name']}, format {corpus['format']}, types {corpus['type_map']}"),
+        ("Documents", ", ".join(counts)),
+        ("Corpus hash (SHA-256)", corpus["sha256"]),
+        ("Seeds", ", ".join(map(str, results["settings"]["command"]["seeds"]))),
+        ("Invalid tags", f"read by the policy '{results['settings']['repair']}'"),
+        ("Device", f"{environment['device']}, {environment['cores']} cores"),
+        ("Python", f"{environment['python']} on {environment['platform']}"),
+        ("Packages", ", ".join(packages)),
+    ]
+
+
+def command_line(command: Mapping[str, Any]) -> str:
+    """The command that the options of an experiment come from; options that were not given are left out.
+
+    Example:
+        >>> command_line({"models": ["crf", "elman"], "seeds": [3], "train": None, "sweep": [["window", [7, 9]]]})
+        'python -m experiments.compare --models crf,elman --seeds 3, --sweep window=7,9'
+    """
+    words = ["python", "-m", "experiments.compare"]
+    for name, value in command.items():
+        if value is None or value is False or value == []:
+            continue
+        words.append(f"--{name.replace('_', '-')}")
+        if name == "sweep":
+            words += [f"{setting}={','.join(map(str, values))}" for setting, values in value]
+        elif name == "unlabelled":
+            words += value
+        elif isinstance(value, list):
+            # One seed alone would be read as a number of seeds.
+            words.append(",".join(map(str, value)) + ("," if name == "seeds" and len(value) == 1 else ""))
+        elif value is not True:
+            words.append(str(value))
+    return shlex.join(words)
+
+
+def _title(results: Results) -> str:
+    systems = list(results["models"])
+    compared = ", ".join(systems) if len(systems) <= NAMES_IN_TITLE else f"{len(systems)} systems"
+    return f"{compared} on {results['corpus']['name']}"
+
+
+def _kind_of_text(results: Results, texts: Mapping[str, str] | None) -> str:
+    if texts is None:
+        return "none"
+    return "invented" if results["corpus"]["format"] == "synthetic" else "real"
+
+
+def _sections(pictures: Mapping[str, Picture], neighbours: object) -> list[tuple[str, str]]:
+    """The parts of the page for its navigation: id and name."""
+    found = [("summary", "Summary")]
+    found += [("plots", "Plots")] if pictures else []
+    found += [("tables", "Tables"), ("errors", "Errors")]
+    found += [("neighbours", "Nearest words")] if neighbours else []
+    return [*found, ("provenance", "Settings and provenance")]
+
+
+def _table_part(name: str, table: Table) -> TablePart:
+    cells = table.cells
+    rows = [(str(label), [str(cell) for cell in row]) for label, row in zip(cells.index, cells.to_numpy(), strict=True)]
+    return TablePart(_identifier(name), table.title, [str(column) for column in cells.columns], rows, table.notes)
+
+
+def _identifier(name: str) -> str:
+    """A name as an address within the page can hold it: a file of word vectors can be called anything."""
+    return re.sub(r"[^\w.-]", "-", name)
+
+
+def _browser(folder: Folder, results: Results, texts: Mapping[str, str] | None) -> dict[str, Any]:
+    runs = []
+    for system, found in results["models"].items():
+        for run in found["runs"]:
+            seed = run["seed"]
+            errors = folder.errors(system, seed)
+            counts = Counter(error.category for error in errors)
+            if any(counts[name] != count for name, count in run["errors"]["categories"].items()):
+                problem = "not the errors that results.json counts: run experiments.compare again"
+                raise DataError(problem, path=folder.errors_file(system, str(seed)))
+            runs.append(SystemRun(system, seed, folder.predictions(system, seed), errors))
+    return browser_data(folder.gold(), runs, types=results["corpus"]["types"], texts=texts)
+
+
+def _render(**parts: Any) -> str:
+    css, js = _asset("report.css"), _asset("report.js")
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
+    )
+    environment.filters |= {"percent": percent, "probability": probability}
+    environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
+    template = environment.from_string(_asset("report.html"))
+    # Both are ours and without "</": the page's policy names their hashes, so no other style or script can run.
+    return template.render(**parts, css=Markup(css), js=Markup(js), css_hash=_hash(css), js_hash=_hash(js))
+
+
+def _asset(name: str) -> str:
+    return (files("experiments") / "templates" / name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    digest = hashlib.sha256(text.encode("utf-8")).digest()
+    return f"sha256-{base64.b64encode(digest).decode('ascii')}"

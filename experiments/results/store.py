@@ -1,0 +1,130 @@
+"""Finished cells, kept in the results folder as they come, so that an interrupted experiment can go on.
+
+A cell's ``runs/SYSTEM/NAME.json`` is written last and whole: where it is there, the cell's predictions, errors and
+model are there too.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from crfdeid.corpora.files import TEMPORARY, write_files
+from crfdeid.errors import DataError, UsageError
+from experiments.results.folder import (
+    LOCK,
+    Folder,
+    errors_jsonl,
+    make_folder,
+    read_errors,
+    read_json,
+    read_spans,
+    require_empty,
+    spans_jsonl,
+    to_json,
+)
+from experiments.running.runs import Run
+from experiments.running.systems import Cell
+
+
+class Store:
+    """The folder of one experiment, held by this process alone until it ends.
+
+    Args:
+        path: the folder; made if need be.
+        experiment: what defines the experiment, as JSON data. Only the same experiment is gone on with.
+        resume: whether a folder that an interrupted run left may be gone on with; otherwise it must be empty.
+
+    Raises:
+        UsageError: the folder cannot be used, is in use, is not empty, or holds another experiment.
+    """
+
+    def __init__(self, path: Path, experiment: Mapping[str, Any], *, resume: bool) -> None:
+        self.folder = Folder(path)
+        try:
+            make_folder(path)
+            # Held until the process ends, however it ends.
+            self._lock = os.open(path / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise UsageError(f"--out: {path} is in use by another run: name a new folder") from None
+        except OSError as error:
+            raise UsageError(f"--out: {path} cannot be written to: {error.strerror}") from None
+        try:
+            self._begin(dict(experiment), resume=resume)
+        except BaseException:
+            self.close()
+            raise
+
+    def _begin(self, experiment: dict[str, Any], *, resume: bool) -> None:
+        file = self.folder.path / "experiment.json"
+        try:
+            before = read_json(file)
+        except FileNotFoundError:
+            require_empty(self.folder.path)
+            write_files({file: to_json(experiment)})
+            return
+        if not resume:
+            raise UsageError(f"--out: {self.folder.path} is not empty: name a new folder, or give --resume to go on")
+        different = _different(before, experiment)
+        if different:
+            raise UsageError(
+                f"--resume: {self.folder.path} holds another experiment, which differs in {', '.join(different)}: "
+                "give the same command, or name a new folder"
+            )
+        for left_over in self.folder.path.rglob(f"{TEMPORARY}*"):
+            left_over.unlink()
+
+    def finished(self, cells: Iterable[Cell]) -> list[Run]:
+        """Those of the cells that are done.
+
+        Raises:
+            DataError: a file of a finished cell is damaged.
+        """
+        return [run for cell in cells if (run := self._load(cell)) is not None]
+
+    def _load(self, cell: Cell) -> Run | None:
+        try:
+            record = read_json(self.folder.run_file(cell.system.name, cell.name))
+            if not cell.is_plain:
+                return Run(cell, record, {}, ())
+            predictions = read_spans(self.folder.predictions_file(cell.system.name, cell.name))
+            errors = read_errors(self.folder.errors_file(cell.system.name, cell.name))
+        except FileNotFoundError:
+            return None
+        if not isinstance(record, dict) or record.get("seed") != cell.seed:
+            raise DataError("damaged: delete it", path=self.folder.run_file(cell.system.name, cell.name))
+        return Run(cell, record, predictions, tuple(errors))
+
+    def keep(self, run: Run) -> None:
+        """Write a finished cell.
+
+        Raises:
+            DataError: it cannot be written.
+        """
+        system, name = run.cell.system.name, run.cell.name
+        if run.cell.is_plain:
+            write_files(
+                {
+                    self.folder.predictions_file(system, name): spans_jsonl(run.predictions),
+                    self.folder.errors_file(system, name): errors_jsonl(run.errors),
+                }
+            )
+        write_files({self.folder.run_file(system, name): to_json(run.record)})
+
+    def close(self) -> None:
+        """Let others use the folder."""
+        os.close(self._lock)
+
+
+def _different(before: Any, now: Any, place: str = "") -> list[str]:
+    """Where two experiments differ, as names with dots; values are not shown."""
+    if not (isinstance(before, dict) and isinstance(now, dict)):
+        return [] if before == now else [place or "everything"]
+    found = []
+    for name in dict.fromkeys([*before, *now]):
+        found += _different(before.get(name), now.get(name), f"{place}.{name}" if place else name)
+    return found

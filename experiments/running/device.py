@@ -1,0 +1,42 @@
+"""The device that models are trained on. Imports JAX only where a model computes with it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+
+from crfdeid.errors import UsageError
+from crfdeid.models import MODELS
+from crfdeid.system.threads import one_thread
+
+DEVICES = ("auto", "cpu", "gpu")
+CPU = "cpu"
+
+
+def choose_device(device: str, models: Iterable[str]) -> str:
+    """Settle on a device before JAX is first imported, for this process and those it starts.
+
+    Args:
+        device: one of `DEVICES`; "auto" takes a GPU where there is one.
+        models: the models to be trained. Those of `crfdeid` know no GPU (its layer is without JAX).
+
+    Returns:
+        "cpu", or the GPU's name.
+
+    Raises:
+        UsageError: "gpu" where there is none, or where no model could use it.
+    """
+    one_thread()
+    uses_jax = any(not MODELS[name].startswith("crfdeid.") or name == "ensemble" for name in models)
+    if device == "gpu" and not uses_jax:
+        raise UsageError("--device gpu: none of these models runs on a GPU")
+    if device == "cpu" or not uses_jax:
+        os.environ["JAX_PLATFORMS"] = "cpu"
+        return CPU
+    import jax  # noqa: PLC0415
+
+    if jax.default_backend() == "gpu":
+        return str(jax.devices()[0].device_kind)
+    if device == "gpu":
+        raise UsageError("--device gpu: JAX finds no GPU here; install crfdeid[gpu], or leave --device out")
+    return CPU

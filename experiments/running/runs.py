@@ -1,0 +1,189 @@
+"""Train, tag and score cells, and many of them side by side on the cores of a machine."""
+
+from __future__ import annotations
+
+import math
+import multiprocessing
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import as_completed
+from dataclasses import dataclass, field
+from multiprocessing.queues import SimpleQueue
+from pathlib import Path
+from threading import Thread
+from typing import TYPE_CHECKING, Any
+
+from crfdeid.corpora.splits import Corpus, Split
+from crfdeid.documents import Span
+from crfdeid.scoring import EntityError, find_errors, score_entities, summarise
+from crfdeid.scoring.evaluation import predict_spans, score
+from crfdeid.system.folders import write_folder
+from crfdeid.system.processes import processes
+from crfdeid.tagger import FitProgress, Tagger
+from experiments.running.systems import Cell, make_tagger
+
+if TYPE_CHECKING:
+    from rnn.embeddings import WordVectors
+
+
+OnProgress = Callable[[Cell, FitProgress], None]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How every cell is trained.
+
+    Args:
+        profile: the settings each model starts from, "default" or "paper".
+        vectors: word vectors by the name of their embedding; random ones are not among them.
+        models_folder: where fitted models are saved, as ``<system>/<seed>/``; None to save none.
+    """
+
+    profile: str = "default"
+    vectors: Mapping[str, WordVectors] = field(default_factory=dict)
+    models_folder: Path | None = None
+
+
+@dataclass(frozen=True)
+class Run:
+    """What came out of one cell.
+
+    Args:
+        cell: what was trained.
+        record: the run as it stands in results.json: seed, times, scores, error counts, learning curve; no text.
+        predictions: the spans found in the scored split, by document id; none in a cell of a sweep.
+        errors: every erroneous entity of the scored split.
+    """
+
+    cell: Cell
+    record: dict[str, Any]
+    predictions: dict[str, list[Span]]
+    errors: tuple[EntityError, ...]
+
+
+def run_group(cells: Sequence[Cell], corpus: Corpus, plan: Plan, on_progress: OnProgress) -> list[Run]:
+    """Train one cell, or several replicates of one network together, then tag and score with each."""
+    taggers = [make_tagger(cell, plan.profile, plan.vectors) for cell in cells]
+    curves: list[list[FitProgress]] = [[] for _ in cells]
+
+    def follow(number: int, progress: FitProgress) -> None:
+        curves[number].append(progress)
+        on_progress(cells[number], progress)
+
+    started = time.perf_counter()
+    _fit(taggers, corpus.part(cells[0].fraction), corpus.dev, follow)
+    seconds = (time.perf_counter() - started) / len(cells)
+    return [
+        _evaluate(cell, tagger, corpus, plan, {"seed": cell.seed, "fit_seconds": seconds, **_curve(curve)})
+        for cell, tagger, curve in zip(cells, taggers, curves, strict=True)
+    ]
+
+
+def _fit(taggers: Sequence[Tagger], train: Split, dev: Split, follow: Callable[[int, FitProgress], None]) -> None:
+    if len(taggers) == 1:
+        taggers[0].fit(train.sentences, dev.sentences, on_progress=lambda progress: follow(0, progress))
+    else:
+        from rnn.replicates import fit_together  # noqa: PLC0415
+        from rnn.tagger import RnnTagger  # noqa: PLC0415
+
+        networks = [
+            tagger for tagger in taggers if isinstance(tagger, RnnTagger)
+        ]  # all: `experiments.running.systems.groups`
+        fit_together(networks, train.sentences, dev.sentences, on_progress=follow)
+
+
+def _curve(curve: Sequence[FitProgress]) -> dict[str, Any]:
+    return {"learning_curve": [{"step": p.step, "loss": _finite(p.loss), "dev_f1": p.dev_f1} for p in curve]}
+
+
+def _finite(loss: float | None) -> float | None:
+    """The loss, or None for one that overflowed: JSON has no NaN."""
+    return loss if loss is not None and math.isfinite(loss) else None
+
+
+def _evaluate(cell: Cell, tagger: Tagger, corpus: Corpus, plan: Plan, record: dict[str, Any]) -> Run:
+    """Tag the scored split in one call and score it; in a sweep only the development split is looked at."""
+    if cell.point:
+        return Run(cell, {**record, "dev_f1": _dev_f1(tagger, corpus.dev)}, {}, ())
+    started = time.perf_counter()
+    predictions = predict_spans(tagger, corpus.scored)
+    seconds = time.perf_counter() - started
+    if plan.models_folder is not None and cell.is_plain:
+        write_folder(plan.models_folder / cell.system.name / cell.name, tagger.save)
+    gold = corpus.scored.documents
+    scores = score(gold, predictions)
+    errors = tuple(find_errors(gold, predictions, known_words=corpus.part(cell.fraction).words))
+    tokens = sum(len(labelled.tags) for labelled in corpus.scored.sentences)
+    record = {
+        "seed": cell.seed,
+        "fit_seconds": record["fit_seconds"],
+        "predict_seconds": seconds,
+        "tokens_per_second": tokens / seconds,
+        "dev_f1": scores["entity_strict"]["micro"]["f1"] if corpus.test is None else _dev_f1(tagger, corpus.dev),
+        "scores": scores,
+        "errors": summarise(errors),
+        "learning_curve": record["learning_curve"],
+    }
+    return Run(cell, record, predictions, errors)
+
+
+def _dev_f1(tagger: Tagger, dev: Split) -> float:
+    return score_entities(dev.documents, predict_spans(tagger, dev), match="strict").micro.f1
+
+
+def run_cells(
+    groups: Sequence[Sequence[Cell]],
+    corpus: Corpus,
+    plan: Plan,
+    *,
+    jobs: int = 1,
+    on_progress: OnProgress | None = None,
+) -> Iterator[Run]:
+    """Every cell's run, as each is done.
+
+    Args:
+        groups: what to train; the cells of a group are trained together (`experiments.running.systems.groups`).
+        corpus: on what.
+        plan: how.
+        jobs: groups trained at the same time, each in its own process; 1 trains them one by one in this process.
+        on_progress: called in this process for each step of each cell's training.
+
+    Raises:
+        DataError: a process was ended from outside, as the system does when memory runs out.
+    """
+    follow = on_progress or (lambda cell, progress: None)
+    jobs = min(jobs, len(groups))
+    if jobs == 1:
+        for group in groups:
+            yield from run_group(group, corpus, plan, follow)
+        return
+    queue: SimpleQueue[Any] = multiprocessing.get_context("spawn").SimpleQueue()
+    listener = Thread(target=_listen, args=(queue, follow), daemon=True)
+    listener.start()
+    ended = "a training process was ended from outside; if memory ran out, give --jobs 1"
+    with processes(jobs, _start_worker, corpus, plan, queue, ended=ended) as pool:
+        futures = [pool.submit(_run_in_worker, group) for group in groups]
+        for future in as_completed(futures):
+            yield from future.result()
+    # After an error the listener is left waiting, because an ended process may have held the queue's lock.
+    queue.put(None)
+    listener.join()
+
+
+def _listen(queue: SimpleQueue[Any], follow: OnProgress) -> None:
+    while (message := queue.get()) is not None:
+        follow(*message)
+
+
+_shared: tuple[Corpus, Plan, SimpleQueue[Any]]
+
+
+def _start_worker(corpus: Corpus, plan: Plan, queue: SimpleQueue[Any]) -> None:
+    """Keep what every cell of this process needs, so that the corpus is sent once a process and not once a cell."""
+    global _shared  # noqa: PLW0603
+    _shared = corpus, plan, queue
+
+
+def _run_in_worker(cells: Sequence[Cell]) -> list[Run]:
+    corpus, plan, queue = _shared
+    return run_group(cells, corpus, plan, lambda cell, progress: queue.put((cell, progress)))
