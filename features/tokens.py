@@ -8,7 +8,9 @@ White space is never part of a token and never changed, so ``text[token.start:to
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import regex
@@ -22,16 +24,24 @@ class Token(NamedTuple):
     end: int
 
 
-class Sentence(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Sentence:
     """A run of tokens that is tagged as one sequence.
 
-    Attributes:
+    It knows where in its note it stands, so that a model can look at what is around it, whatever else is tagged in the
+    same call: `around`. The note is left out of equality and hash, since it is not what the sentence is.
+
+    Args:
         tokens: the tokens, in text order, at least one.
         heading: the nearest heading at or above the sentence, without its colon; "" where there is none.
         line_prefix: the text before the first colon of the line on which the sentence starts ("Attending" in
             "Attending: Dr. Brown"); "" where the line has none.
         line: the number of the line on which the sentence starts, from 0.
         line_count: the number of lines in the document, so that ``line / line_count`` is a position.
+        note: every token of the document, one tuple that all its sentences share; empty for a sentence made by hand,
+            which has nothing around it.
+        note_start: the place in ``note`` of the first token, so that
+            ``note[note_start : note_start + len(tokens)] == tokens``.
     """
 
     tokens: tuple[Token, ...]
@@ -39,11 +49,28 @@ class Sentence(NamedTuple):
     line_prefix: str = ""
     line: int = 0
     line_count: int = 1
+    note: tuple[Token, ...] = field(default=(), compare=False, repr=False)
+    note_start: int = field(default=0, compare=False, repr=False)
 
     @property
     def words(self) -> tuple[str, ...]:
         """The texts of the tokens."""
         return tuple([token[0] for token in self.tokens])  # a list is faster here than a generator
+
+    def around(self, count: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The words of the note before and after the sentence, in text order, at most ``count`` on each side.
+
+        Args:
+            count: 0 or more.
+
+        Example:
+            >>> first, second = split_sentences("Attending: Dr. Quill\\nSeen today")
+            >>> second.around(2), first.around(1)
+            ((('.', 'Quill'), ()), ((), ('Seen',)))
+        """
+        end = self.note_start + len(self.tokens)
+        before = self.note[max(0, self.note_start - count) : self.note_start]
+        return tuple([token[0] for token in before]), tuple([token[0] for token in self.note[end : end + count]])
 
     @classmethod
     def from_words(cls, words: Sequence[str]) -> Sentence:
@@ -110,17 +137,20 @@ def split_sentences(text: str) -> list[Sentence]:
         ['Seen by Dr . Doe .', 'Stable .', 'Plan : rest']
     """
     lines = text.splitlines(keepends=True)
+    note = tuple(tokenize(text))  # a sentence ends after white space, so that no token reaches across its end
+    starts = [token.start for token in note]
     sentences: list[Sentence] = []
-    heading = ""
+    begin, heading = 0, ""
     for (start, end), line in _join_wrapped(lines):
         heading = _heading_of(text[start:end].strip()) or heading
         found = _LINE_PREFIX.match(text, start, end)
         prefix = found["prefix"] if found else ""
         is_field = prefix and end - start <= _FIELD_LENGTH
-        for first, last in [(start, end)] if is_field else _split_line(text, start, end):
-            tokens = tuple(Token(match.group(), *match.span()) for match in _TOKEN.finditer(text, first, last))
-            if tokens:
-                sentences.append(Sentence(tokens, heading, prefix, line, len(lines)))
+        for last in [end] if is_field else _sentence_ends(text, start, end):
+            stop = bisect_left(starts, last, begin)
+            if stop > begin:
+                sentences.append(Sentence(note[begin:stop], heading, prefix, line, len(lines), note, begin))
+            begin = stop
     return sentences
 
 
@@ -145,14 +175,15 @@ def _heading_of(line: str) -> str:
     return (found["name"] or found["capitals"]).strip() if found else ""
 
 
-def _split_line(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+def _sentence_ends(text: str, start: int, end: int) -> Iterator[int]:
+    """Where each sentence of a block of lines ends."""
     begin = start
     for match in _SENTENCE_END.finditer(text, start, end):
         if text[match.start()] == "." and _is_abbreviation(text, begin, match.start()):
             continue
-        yield begin, match.end()
+        yield match.end()
         begin = match.end()
-    yield begin, end
+    yield end
 
 
 def _is_abbreviation(text: str, begin: int, stop: int) -> bool:

@@ -31,7 +31,7 @@ from crfdeid.corpora.files import (
 )
 from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError
-from features.tokens import Sentence, Token
+from features.tokens import Sentence
 
 _DOCUMENT_START = "-DOCSTART-"
 _TAG = re.compile(r"O|[BIESLU]-\S+")
@@ -115,17 +115,17 @@ def _require_tagged(columns: list[str], path: Path, number: int) -> None:
 
 
 def _document(document_id: str, lines: Sequence[_Lines]) -> Document:
+    # A line end between two sentences is one character, as the space between two words is.
+    note = Sentence.from_words([word for _, words, _ in lines for word in words]).tokens
     sentences: list[Sentence] = []
     spans: list[Span] = []
-    start = 0
+    begin = 0
     for row, (_, words, tags) in enumerate(lines):
-        tokens = []
-        for word in words:
-            tokens.append(Token(word, start, start + len(word)))
-            start += len(word) + 1
-        sentence = Sentence(tuple(tokens), line=row, line_count=len(lines))
+        tokens = note[begin : begin + len(words)]
+        sentence = Sentence(tokens, line=row, line_count=len(lines), note=note, note_start=begin)
         spans += bio.decode(sentence, _iob2(tags))
         sentences.append(sentence)
+        begin += len(words)
     text = "\n".join(" ".join(words) for _, words, _ in lines)
     return Document(document_id, text, tuple(spans), tuple(sentences))
 

@@ -132,6 +132,16 @@ def test_the_given_tokens_stay_as_they_are(tmp_path):
     assert all(document.text[t.start : t.end] == t.text for t in sentence.tokens)
 
 
+def test_given_sentences_know_their_neighbours_in_the_document(tmp_path):
+    text = "-DOCSTART-\n\nMr O\nDoe B-PER\n\nwent O\n\n-DOCSTART-\n\nhome O\n"
+    (tmp_path / "notes.conll").write_text(text)
+    one, two = read_corpus(tmp_path / "notes.conll", format="conll")
+    first, second = one.sentences()
+    assert (first.around(3), second.around(3)) == (((), ("went",)), (("Mr", "Doe"), ()))
+    assert all(one.text[token.start : token.end] == token.text for token in second.note)
+    assert two.sentences()[0].around(3) == ((), ())
+
+
 def test_spaces_and_tabs_part_columns(tmp_path):
     for line in ("Doe B-PER", "Doe   x   B-PER  ", "Doe\tB-PER", "Doe\tx y\tB-PER\t"):
         (tmp_path / "a.conll").write_text(line)

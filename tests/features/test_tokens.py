@@ -1,6 +1,7 @@
 """Tokens point into the untouched text; sentences follow lines, fields and lists, in linear time."""
 
 import itertools
+import pickle
 import subprocess
 import sys
 
@@ -106,6 +107,44 @@ def test_sentences_know_heading_and_field() -> None:
     assert [s.heading for s in found] == ["HISTORY OF PRESENT ILLNESS"] * 2 + ["Follow up"] * 2
     assert [s.line_prefix for s in found] == ["", "", "Follow up", "Attending"]
     assert [(s.line, s.line_count) for s in found] == [(0, 4), (1, 4), (2, 4), (3, 4)]
+
+
+@settings(deadline=None)
+@given(NOTES, st.integers(0, 50))
+@example("Seen by Dr. Doe. Stable.\nPlan: rest.\n\nHome.", 3)
+def test_sentences_know_the_words_around_them(text: str, count: int) -> None:
+    all_words, begin = words(text), 0
+    for sentence in split_sentences(text):
+        end = begin + len(sentence.tokens)
+        before, after = sentence.around(count)
+        assert list(before) == all_words[max(0, begin - count) : begin]
+        assert list(after) == all_words[end:][:count]
+        begin = end
+
+
+def test_the_sentences_of_a_note_share_its_tokens() -> None:
+    first, second = split_sentences("Attending: Dr. Quill\nSeen today")
+    assert first.note is second.note
+    assert first.note[first.note_start] is first.tokens[0]
+    assert (first.note_start, second.note_start) == (0, 5)
+
+
+def test_what_is_around_a_sentence_is_no_part_of_what_it_is() -> None:
+    alone = Sentence.from_words(["Seen", "today"])
+    inside = Sentence(alone.tokens, note=(*alone.tokens, *alone.tokens), note_start=2)
+    assert alone.around(5) == ((), ())
+    assert inside.around(5) == (("Seen", "today"), ())
+    assert alone == inside
+    assert hash(alone) == hash(inside)
+    assert repr(alone) == repr(inside)
+
+
+def test_a_pickled_sentence_still_knows_its_note() -> None:
+    sentences = split_sentences("Attending: Dr. Quill\nSeen today")
+    assert pickle.loads(pickle.dumps(sentences[1])).around(1) == (("Quill",), ())
+    first, second = pickle.loads(pickle.dumps(sentences))
+    assert [first, second] == sentences
+    assert first.note is second.note
 
 
 def test_given_words_become_tokens_with_the_offsets_of_their_joined_text() -> None:
