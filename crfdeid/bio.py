@@ -1,6 +1,9 @@
-"""Spans to IOB2 tags and back.
+"""Spans to IOB2 tags and back, and which tag may follow which.
 
-IOB2: the first token of an entity is ``B-TYPE``, the others ``I-TYPE``, everything else ``O`` (yadav2016, Table 1).
+IOB2: the first token of an entity is ``B-TYPE``, the others ``I-TYPE``, everything else ``O`` (yadav2016, Table 1). So
+an ``I-X`` stands only after a ``B-X`` or another ``I-X``: `goes_on`, `may_follow` and `may_begin` say so for two tags,
+`valid_transitions` and `valid_first` for all pairs, as arrays.
+
 A tagger can emit sequences that are not valid IOB2; what is then read out of them is a named policy:
 
 - ``"begin"``: an ``I-X`` that does not continue an ``X`` begins a new entity (the reading of conlleval).
@@ -12,11 +15,59 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
+import numpy as np
+
 from crfdeid.documents import Document, LabelledSentence, Span
 from features.tokens import Sentence
 
 Repair = Literal["begin", "discard"]
 OUTSIDE = "O"
+
+
+def goes_on(tag: str, before: str) -> bool:
+    """Whether a tag continues the entity that the token before it is in.
+
+    Example:
+        >>> goes_on("I-DATE", "B-DATE"), goes_on("I-DATE", "B-ID"), goes_on("B-DATE", "B-DATE")
+        (True, False, False)
+    """
+    return tag.startswith("I-") and before in (tag, f"B-{tag[2:]}")
+
+
+def may_begin(tag: str) -> bool:
+    """Whether a sentence may begin with a tag: with any but an ``I-X``."""
+    return not tag.startswith("I-")
+
+
+def may_follow(tag: str, before: str) -> bool:
+    """Whether a tag may stand after another in valid IOB2.
+
+    Example:
+        >>> may_follow("I-DATE", "B-DATE"), may_follow("I-DATE", "O"), may_follow("O", "B-DATE")
+        (True, False, True)
+    """
+    return may_begin(tag) or goes_on(tag, before)
+
+
+def valid_transitions(tags: Sequence[str]) -> np.ndarray:
+    """`may_follow` for every pair of tags: [K, K] bool, the row being the tag before, the column the one after it.
+
+    Example:
+        >>> valid_transitions(["B-ID", "I-ID", "O"]).tolist()
+        [[True, True, True], [True, True, True], [True, False, True]]
+    """
+    pairs = [[may_follow(tag, before) for tag in tags] for before in tags]
+    return np.array(pairs, bool).reshape(len(tags), len(tags))
+
+
+def valid_first(tags: Sequence[str]) -> np.ndarray:
+    """`may_begin` for every tag: [K] bool.
+
+    Example:
+        >>> valid_first(["B-ID", "I-ID", "O"]).tolist()
+        [True, False, True]
+    """
+    return np.array([may_begin(tag) for tag in tags], bool)
 
 
 class Encoded(NamedTuple):
@@ -47,7 +98,7 @@ def encode(document: Document) -> Encoded:
         if any(tag != OUTSIDE for tag in row[begin:stop]):
             unaligned.append(span)
             continue
-        row[begin:stop] = [f"B-{span.label}"] + [f"I-{span.label}"] * (stop - begin - 1)
+        write_span(row, Span(begin, stop, span.label))
     labelled = [LabelledSentence(s, tuple(row), document.id) for s, row in zip(sentences, tags, strict=True)]
     return Encoded(labelled, sorted(unaligned))
 
@@ -59,18 +110,16 @@ def tag_spans(tags: Sequence[str], repair: Repair = "begin") -> list[Span]:
         >>> tag_spans(["B-DATE", "I-DATE", "O", "I-ID"])
         [Span(start=0, end=2, label='DATE'), Span(start=3, end=4, label='ID')]
     """
+    opening = ("B-", "I-") if repair == "begin" else ("B-",)
     spans: list[Span] = []
-    start, current = 0, ""
+    start, before = 0, OUTSIDE  # the entity that is open: its first token, and its last tag so far
     for i, tag in enumerate(tags):
-        label = tag[2:]
-        if tag[:2] == "I-" and label == current:
-            continue
-        if current:
-            spans.append(Span(start, i, current))
-        begins = tag[:2] == "B-" or (tag[:2] == "I-" and repair == "begin")
-        start, current = i, label if begins else ""
-    if current:
-        spans.append(Span(start, len(tags), current))
+        if not goes_on(tag, before):
+            if before != OUTSIDE:
+                spans.append(Span(start, i, before[2:]))
+            start, before = i, tag if tag.startswith(opening) and len(tag) > 2 else OUTSIDE
+    if before != OUTSIDE:
+        spans.append(Span(start, len(tags), before[2:]))
     return spans
 
 
@@ -84,3 +133,15 @@ def decode(sentence: Sentence, tags: Sequence[str], repair: Repair = "begin") ->
         raise ValueError(f"{len(tags)} tags for {len(sentence.tokens)} tokens")
     tokens = sentence.tokens
     return [Span(tokens[s].start, tokens[e - 1].end, label) for s, e, label in tag_spans(tags, repair)]
+
+
+def write_span(row: list[str], span: Span) -> None:
+    """Tag the tokens of a span of token positions in a sentence's tags.
+
+    Example:
+        >>> row = ["O", "O", "O"]
+        >>> write_span(row, Span(1, 3, "DATE"))
+        >>> row
+        ['O', 'B-DATE', 'I-DATE']
+    """
+    row[span.start : span.end] = [f"B-{span.label}", *[f"I-{span.label}"] * (span.end - span.start - 1)]

@@ -13,14 +13,13 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from crfdeid.bio import OUTSIDE, tag_spans
+from crfdeid.bio import OUTSIDE, tag_spans, valid_first, valid_transitions, write_span
 from crfdeid.combined.members import FILE, create_members, joint_tags, pack, unpack, widened
 from crfdeid.crf.inference import best_paths
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import UsageError
 from crfdeid.models import MODELS
 from crfdeid.redaction.replace import merged
-from crfdeid.rules.tagger import write_span
 from crfdeid.saving import damaged, load_model, save_model
 from crfdeid.tagger import FitProgress, OnProgress, Tagger
 from features.tokens import Sentence
@@ -138,9 +137,9 @@ class EnsembleTagger:
 
     def _best_of_means(self, tables: Sequence[np.ndarray]) -> list[list[str]]:
         tags = self.tags
-        transitions = np.array([[0.0 if _may_follow(after, before) else _NEVER for after in tags] for before in tags])
         names = np.array(tags, object)
-        first = np.array([0.0 if _may_follow(tag, OUTSIDE) else _NEVER for tag in tags])
+        transitions = np.where(valid_transitions(tags), 0.0, _NEVER)
+        first = np.where(valid_first(tags), 0.0, _NEVER)
         scores = []
         for table in tables:
             score = np.log(np.maximum(table, 1e-300))
@@ -183,11 +182,6 @@ class EnsembleTagger:
         if not self._members:
             raise UsageError("this ensemble is not trained: call fit, or load a saved one")
         return self._members
-
-
-def _may_follow(tag: str, before: str) -> bool:
-    """Whether a tag may come after another in valid IOB2."""
-    return not tag.startswith("I-") or before in (tag, f"B-{tag[2:]}")
 
 
 def _union(rows: Sequence[Sequence[str]]) -> list[str]:

@@ -12,11 +12,11 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from crfdeid.bio import OUTSIDE
+from crfdeid.bio import OUTSIDE, write_span
 from crfdeid.combined.members import FILE, create_members, joint_tags, pack, unpack, widened
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import UsageError
-from crfdeid.rules.tagger import RulesTagger, write_span
+from crfdeid.rules.tagger import RulesTagger
 from crfdeid.saving import damaged, load_model, save_model
 from crfdeid.tagger import OnProgress, Tagger
 from features.tokens import Sentence

@@ -131,11 +131,11 @@ def _document(document_id: str, lines: Sequence[_Lines]) -> Document:
 
 
 def _iob2(tags: Sequence[str]) -> list[str]:
-    converted, previous = [], bio.OUTSIDE
+    converted, before = [], bio.OUTSIDE  # the tag before, unless the entity ended with it
     for tag in tags:
-        begins = tag[0] in "BSU" or tag[2:] != previous[2:] or previous[0] in "ELSU"
-        converted.append(tag if tag == bio.OUTSIDE else f"{'B' if begins else 'I'}-{tag[2:]}")
-        previous = tag
+        same = tag if tag == bio.OUTSIDE else f"{'B' if tag[0] in 'BSU' else 'I'}-{tag[2:]}"
+        converted.append(same if bio.may_follow(same, before) else f"B-{tag[2:]}")
+        before = bio.OUTSIDE if tag[0] in "ELSU" else converted[-1]
     return converted
 
 

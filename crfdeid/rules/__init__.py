@@ -1,5 +1,5 @@
 """Patterns that find PHI without training: table.py lists them, tagger.py learns which of them can be trusted."""
 
-from crfdeid.rules.tagger import RulesSettings, RulesTagger, write_span
+from crfdeid.rules.tagger import RulesSettings, RulesTagger
 
-__all__ = ["RulesSettings", "RulesTagger", "write_span"]
+__all__ = ["RulesSettings", "RulesTagger"]

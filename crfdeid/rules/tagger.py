@@ -15,7 +15,7 @@ from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from crfdeid.bio import OUTSIDE, tag_spans
+from crfdeid.bio import OUTSIDE, tag_spans, write_span
 from crfdeid.documents import LabelledSentence, Span
 from crfdeid.errors import DataError, UsageError
 from crfdeid.rules.table import RULES, find_rules
@@ -241,15 +241,3 @@ class _Learned(NamedTuple):
     tags: tuple[str, ...]
     trusted: Mapping[str, tuple[str, float]]
     missed: float
-
-
-def write_span(row: list[str], span: Span) -> None:
-    """Tag the tokens of a span in a sentence's tags.
-
-    Example:
-        >>> row = ["O", "O", "O"]
-        >>> write_span(row, Span(1, 3, "DATE"))
-        >>> row
-        ['O', 'B-DATE', 'I-DATE']
-    """
-    row[span.start : span.end] = [f"B-{span.label}", *[f"I-{span.label}"] * (span.end - span.start - 1)]

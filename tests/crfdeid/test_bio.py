@@ -1,12 +1,14 @@
 """Spans to tags and back, against a brute-force reading and against seqeval."""
 
+import itertools
+
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from seqeval.metrics.sequence_labeling import get_entities
 from seqeval.scheme import IOB2, Entities
 
-from crfdeid.bio import decode, encode, tag_spans
+from crfdeid.bio import decode, encode, may_begin, may_follow, tag_spans, valid_first, valid_transitions
 from crfdeid.documents import Document, Span
 from features.tokens import Sentence
 
@@ -148,3 +150,39 @@ def test_decode_gives_offsets_in_the_document():
 def test_decode_wants_one_tag_a_token(tags):
     with pytest.raises(ValueError, match=f"{len(tags)} tags for 2 tokens"):
         decode(Sentence.from_words(["Dr.", "Doe"]), tags)
+
+
+def layouts(length, start=0):
+    """Every way to put spans of two types on some tokens."""
+    if start >= length:
+        yield ()
+        return
+    yield from layouts(length, start + 1)
+    for end, label in itertools.product(range(start + 1, length + 1), "XY"):
+        yield from ((Span(start, end, label), *rest) for rest in layouts(length, end))
+
+
+def test_the_rule_allows_what_some_spans_encode_to_and_nothing_else():
+    tags = ("B-X", "B-Y", "I-X", "I-Y", "O")
+    encoded = set()
+    for spans in layouts(4):
+        places = tuple(Span(2 * start, 2 * end - 1, label) for start, end, label in spans)
+        (sentence,) = encode(Document("1", "a b c d", places)).sentences
+        encoded.add(sentence.tags)
+    first, after = valid_first(tags), valid_transitions(tags)
+    allowed = {
+        row
+        for row in itertools.product(tags, repeat=4)
+        if first[tags.index(row[0])] and all(after[tags.index(a), tags.index(b)] for a, b in itertools.pairwise(row))
+    }
+    assert allowed == encoded
+    assert allowed == {
+        row
+        for row in itertools.product(tags, repeat=4)
+        if may_begin(row[0]) and all(may_follow(b, a) for a, b in itertools.pairwise(row))
+    }
+
+
+def test_without_tags_the_rule_is_an_empty_matrix():
+    assert valid_transitions([]).shape == (0, 0)
+    assert valid_first([]).shape == (0,)
