@@ -14,6 +14,7 @@ from crfdeid.corpora import FORMATS
 from crfdeid.errors import UsageError
 from crfdeid.labels import TYPES
 from crfdeid.models import MODELS
+from experiments.papers import CORE
 from experiments.results.folder import require_empty
 from experiments.running.device import DEVICES
 
@@ -40,7 +41,7 @@ _SEEDS = 2**32  # JAX takes 32 bits of a seed: larger ones would repeat those be
 # Options that replace the setting of the same name in every model that has one.
 SETTINGS = ("features", "pos", "window", "hidden", "epochs", "lr", "freeze_embeddings")
 
-COMPARED = ("crf", "elman", "jordan")  # the paper's
+COMPARED = tuple(CORE.models.values())
 
 KINDS = ("random", "rnnlm", "cbow")  # of word vectors; anything else names a file of them
 UNLABELLED_NOTES = 1000
@@ -179,7 +180,7 @@ def _add_work(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--resume", action="store_true", help=text)
     text = "put the text of a real corpus, which is PHI, into the report"
     group.add_argument("--include-text", action="store_true", help=text)
-    text = "show the published numbers of the paper's tables 4 and 5 beside these"
+    text = "show the scores that papers print of these models beside ours, in tables of their own"
     group.add_argument("--published", action="store_true", help=text)
     text = "print errors in their text even of a real corpus, where that text is PHI"
     group.add_argument("--show-examples", action="store_true", help=text)

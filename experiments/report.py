@@ -41,7 +41,7 @@ def _report(options: argparse.Namespace) -> None:
 def _parser() -> Parser:
     parser = Parser(prog="python -m experiments.report", description=DESCRIPTION, allow_abbrev=False)
     parser.add_argument("folder", type=Path, metavar="DIR", help="what --out of experiments.compare named")
-    text = "show the published numbers of the paper's tables 4 and 5 beside these"
+    text = "show the scores that papers print of these models beside ours, in tables of their own"
     parser.add_argument("--published", action="store_true", help=text)
     text = "leave text and document names out of report.html even where the folder has them"
     parser.add_argument("--without-text", action="store_true", help=text)
@@ -55,7 +55,7 @@ def write_report(path: Path, *, published: bool, with_text: bool = True) -> None
 
     Args:
         path: the folder, with results.json, predictions and errors.
-        published: whether the paper's printed scores stand beside ours.
+        published: whether the scores that papers print of these models stand beside ours.
         with_text: whether the report shows text where the folder has texts.
 
     Raises:

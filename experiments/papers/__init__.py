@@ -1,1 +1,28 @@
-"""What is particular to one paper, a module each: its published tables and the orders it claims."""
+"""What is particular to one paper, and nowhere else below experiments/: one module a paper.
+
+paper.py         what a paper can have: printed tables, orders, its profile's name
+yadav2016.py     CRF, Elman and Jordan networks, the paper that this library began with
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from experiments.papers.paper import Paper
+from experiments.papers.yadav2016 import PAPER as YADAV2016
+
+CORE = YADAV2016
+PAPERS: dict[str, Paper] = {paper.name: paper for paper in (YADAV2016,)}
+"""Every paper by the name of its profile."""
+
+__all__ = ["CORE", "PAPERS", "Paper", "papers_on"]
+
+
+def papers_on(models: Collection[str]) -> list[Paper]:
+    """The papers that have one of these models.
+
+    Example:
+        >>> [paper.name for paper in papers_on(["elman", "rules"])]
+        ['yadav2016']
+    """
+    return [paper for paper in PAPERS.values() if set(paper.models.values()) & set(models)]

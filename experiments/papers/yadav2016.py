@@ -1,6 +1,6 @@
-"""The scores that yadav2016 prints in its Tables 4 and 5, as they stand there, in per cent.
+"""yadav2016: the scores of its Tables 4 and 5 as they are printed, in per cent, and the orders that they have.
 
-Figure 2 shows the F of Table 5. Both were measured on another corpus than any that this library comes with.
+Figure 2 shows the F of Table 5. All were measured on another corpus than any that this library comes with.
 
 Reference:
     S. Yadav, A. Ekbal, S. Saha, P. Bhattacharyya: Deep Learning Architecture for Patient Data De-identification in
@@ -9,19 +9,7 @@ Reference:
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-SOURCE = "Yadav et al. 2016, Deep Learning Architecture for Patient Data De-identification in Clinical Records"
-WARNING = "Another corpus, other splits: the published scores and ours cannot be compared directly."
-
-
-class Printed(NamedTuple):
-    """Three printed numbers, in per cent."""
-
-    recall: float
-    precision: float
-    f1: float
-
+from experiments.papers.paper import Order, Paper, Printed, SystemRow, SystemTable, TypeTable
 
 MODELS = {"CRF": "crf", "E-RNN": "elman", "J-RNN": "jordan"}
 """The paper's names of the models, and this library's."""
@@ -62,3 +50,36 @@ NOTES_5 = (
     "entities that its recall leaves unfound.",
 )
 """Where the printed numbers do not agree with each other; each stands as it is printed."""
+
+PAPER = Paper(
+    name="yadav2016",
+    year=2016,
+    source="Yadav et al. 2016, Deep Learning Architecture for Patient Data De-identification in Clinical Records",
+    warning="Another corpus, other splits: the published scores and ours cannot be compared directly.",
+    models=MODELS,
+    tables=(
+        TypeTable(
+            name="scores",
+            title="Published scores of another corpus beside ours (recall, precision, F in %; Table 5 of yadav2016)",
+            scores=TABLE_5,
+            notes=NOTES_5,
+        ),
+        TypeTable(
+            name="f",
+            title="Published F of another corpus beside ours (F in %; Figure 2 of yadav2016)",
+            scores=TABLE_5,
+            measures=("f1",),
+        ),
+        SystemTable(
+            name="embeddings",
+            title="Published scores by embedding, of another corpus, beside ours (%; Table 4 of yadav2016)",
+            rows=tuple(
+                SystemRow(f"E-RNN (2016): {embedding}", printed, dim, embedding=embedding)
+                for embedding, (dim, printed) in TABLE_4.items()
+            ),
+            notes=NOTES_4,
+        ),
+    ),
+    orders=(Order("models", ("crf", "elman", "jordan")), Order("embeddings", ("random", "rnnlm", "cbow"))),
+    synthetic="paper",
+)

@@ -8,14 +8,11 @@ from itertools import pairwise
 from statistics import fmean
 from typing import Any
 
+from experiments.papers import PAPERS, Paper
 from experiments.tables.cells import percent
 from experiments.tables.frames import OVERALL
 
 Results = Mapping[str, Any]
-
-# From the lowest F to the highest in the tables 4 and 5 of yadav2016.
-PAPER_MODELS = ("crf", "elman", "jordan")
-PAPER_EMBEDDINGS = ("random", "rnnlm", "cbow")
 
 _ERRORS = {
     "missed": "missed entities",
@@ -72,7 +69,7 @@ def ranking(results: Results) -> list[Standing]:
 def sentences(results: Results) -> list[str]:
     """What was compared, who is best, whether the difference holds, what would leak and which errors are common."""
     standings = ranking(results)
-    found = [_compared(results), *_best(results, standings), *_against_paper(results, standings)]
+    found = [_compared(results), *_best(results, standings), *_against_papers(results, standings)]
     return [*found, _leaks(standings), *_hardest(results, standings[0]), *_commonest(results, standings[0])]
 
 
@@ -160,33 +157,37 @@ def _lead(significance: Mapping[str, Any], best: Standing, others: Sequence[Stan
     return f"Its lead over {_names(beaten)} holds; over {_names(open_)} it may be chance {said}."
 
 
-def _against_paper(results: Results, standings: Sequence[Standing]) -> Iterator[str]:
-    """Whether the paper's order holds: of the models, each with its best embedding, and of each model's embeddings."""
-    best = {results["models"][standing.system]["model"]: standing for standing in reversed(standings)}
-    yield from _order(results, "models", [(model, best[model]) for model in PAPER_MODELS if model in best])
-    for model in PAPER_MODELS:
-        with_embedding = {
-            results["models"][standing.system]["embedding"]: standing
-            for standing in standings
-            if results["models"][standing.system]["model"] == model
-        }
-        there = [(name, with_embedding[name]) for name in PAPER_EMBEDDINGS if name in with_embedding]
-        yield from _order(results, f"embeddings for {model}", there)
+def _against_papers(results: Results, standings: Sequence[Standing]) -> Iterator[str]:
+    """Whether the papers' orders hold: of models, each with its best embedding, and of each model's embeddings."""
+    about = results["models"]
+    best = {about[standing.system]["model"]: standing for standing in reversed(standings)}
+    with_embedding = {
+        (about[standing.system]["model"], about[standing.system]["embedding"]): standing for standing in standings
+    }
+    for paper in PAPERS.values():
+        for order in paper.orders:
+            if order.what == "models":
+                yield from _order(results, paper, "models", {name: best.get(name) for name in order.names})
+                continue
+            for model in paper.models.values():
+                there = {name: with_embedding.get((model, name)) for name in order.names}
+                yield from _order(results, paper, f"embeddings for {model}", there)
 
 
-def _order(results: Results, what: str, named: Sequence[tuple[str, Standing]]) -> Iterator[str]:
-    """One sentence on systems that stand in the paper's order, the worst first; none for fewer than two."""
+def _order(results: Results, paper: Paper, what: str, places: Mapping[str, Standing | None]) -> Iterator[str]:
+    """One sentence on those places of a paper's order, the worst first, that are taken; none for fewer than two."""
+    named = {name: standing for name, standing in places.items() if standing is not None}
     if len(named) < 2:
         return
     steps = []
-    for (_, worse), (_, better) in pairwise(named):
+    for worse, better in pairwise(named.values()):
         sign = "<" if worse.f1 < better.f1 else ">" if worse.f1 > better.f1 else "="
         p = _p(results, worse.system, better.system)
         known = "not tested" if p is None else "holds" if p <= results["significance"]["level"] else "may be chance"
         steps.append(f"{worse.system} {sign} {better.system} ({known})")
-    kept = all(worse.f1 < better.f1 for (_, worse), (_, better) in pairwise(named))
-    said = " < ".join(name for name, _ in named)
-    yield f"The paper's order of {what}, {said}, is {'the same' if kept else 'not the same'} here: {', '.join(steps)}."
+    kept = all(worse.f1 < better.f1 for worse, better in pairwise(named.values()))
+    same = "the same" if kept else "not the same"
+    yield f"The order of {what} in {paper.name}, {' < '.join(named)}, is {same} here: {', '.join(steps)}."
 
 
 def _leaks(standings: Sequence[Standing]) -> str:

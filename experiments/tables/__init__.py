@@ -11,7 +11,8 @@ fractions in frames and CSV, and per cent in cells.
 
 from __future__ import annotations
 
-from experiments.tables.beside import published_embedding_table, published_f_table, published_score_table
+from experiments.papers import papers_on
+from experiments.tables.beside import published_tables
 from experiments.tables.cells import Table, score_notes
 from experiments.tables.errors import ERROR_NAMES, confusion_table, error_table
 from experiments.tables.formats import to_csv, to_latex, to_markdown, to_text
@@ -33,9 +34,7 @@ __all__ = [
     "interval_table",
     "overview_table",
     "pair_table",
-    "published_embedding_table",
-    "published_f_table",
-    "published_score_table",
+    "published_tables",
     "replicate_table",
     "result_tables",
     "score_notes",
@@ -64,7 +63,7 @@ def result_tables(results: Results, *, published: bool = False) -> dict[str, Tab
 
     Args:
         results: what results.json holds.
-        published: whether the paper's printed scores stand beside ours.
+        published: whether the scores that papers print of these models stand beside ours.
     """
     embeddings, significance = results["embeddings"], results["significance"]
     systems = results["models"]
@@ -80,9 +79,8 @@ def result_tables(results: Results, *, published: bool = False) -> dict[str, Tab
         "sweep": (sweep_table, bool(results["sweep"])),
         "errors": (error_table, True),
         "time": (time_table, True),
-        "published-scores": (published_score_table, published),
-        "published-f": (published_f_table, published),
-        "published-embeddings": (published_embedding_table, published),
     }
     tables = {name: make(results) for name, (make, asked) in makers.items() if asked}
+    if published:
+        tables |= published_tables(results, papers_on({found["model"] for found in systems.values()}))
     return tables | {f"confusions-{system}": confusion_table(results, system) for system in systems}

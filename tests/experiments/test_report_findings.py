@@ -71,12 +71,12 @@ def test_the_paper_s_order_is_held_against_ours_each_model_with_its_best_embeddi
     set_p(results, 0.01, "elman-random", "elman-cbow")
     said = sentences(results)
     assert (
-        "The paper's order of models, crf < elman < jordan, is not the same here: crf > elman-cbow (may be chance), "
-        "elman-cbow < jordan-cbow (may be chance)." in said
+        "The order of models in yadav2016, crf < elman < jordan, is not the same here: "
+        "crf > elman-cbow (may be chance), elman-cbow < jordan-cbow (may be chance)." in said
     )
     assert (
-        "The paper's order of embeddings for elman, random < cbow, is the same here: elman-random < elman-cbow (holds)."
-        in said
+        "The order of embeddings for elman in yadav2016, random < cbow, is the same here: "
+        "elman-random < elman-cbow (holds)." in said
     )
     assert not any("embeddings for jordan" in sentence for sentence in said)
 
