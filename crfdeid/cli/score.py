@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from crfdeid.cli.shell import file_path
 from crfdeid.corpora import FORMATS
@@ -14,11 +15,11 @@ from crfdeid.errors import DataError, UsageError
 from crfdeid.labels import TYPES
 
 if TYPE_CHECKING:
-    from crfdeid.scoring import Counts, Predictions, Scores
+    from crfdeid.cli.score_tables import Row
+    from crfdeid.scoring import Predictions
 
 MODES = ("strict", "relaxed", "token", "binary", "i2b2", "meddocan")
 _MARK = "\ufeff"
-_MEASURES = ("P", "R", "F", "right", "spurious", "missed")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -48,6 +49,7 @@ def run(options: argparse.Namespace) -> None:
         DataError: notes that cannot be read, or that are not the same on both sides.
         UsageError: options that cannot work.
     """
+    from crfdeid.cli.score_tables import rows_of, table  # noqa: PLC0415
     from crfdeid.corpora import read_corpus  # noqa: PLC0415
     from crfdeid.labels import map_types  # noqa: PLC0415
 
@@ -60,9 +62,9 @@ def run(options: argparse.Namespace) -> None:
     predictions = _paired(gold, predicted)
     for note in _notes(options, gold, predictions):
         print(f"note: {note}", file=sys.stderr)
-    found = {mode: _scores(mode, gold, predictions) for mode in options.mode}
+    found = {mode: rows_of(mode, gold, predictions) for mode in options.mode}
     for mode, rows in found.items():
-        print(_table(mode, rows), end="\n\n")
+        print(table(mode, rows), end="\n\n")
     if options.json is not None:
         _write(options.json, found)
 
@@ -105,81 +107,36 @@ def _listed(names: list[str], most: int = 5) -> str:
 
 def _notes(options: argparse.Namespace, gold: list[Document], predictions: Predictions) -> Iterator[str]:
     """What a reader of the tables could take for a fault of the model."""
-    from crfdeid.scoring.i2b2 import types_beside_2014  # noqa: PLC0415
+    from crfdeid.scoring.i2b2 import types_of  # noqa: PLC0415
 
-    annotated = [document.spans for document in gold]
-    sides = [{span.label for spans in side for span in spans} for side in (annotated, predictions.values())]
-    if options.types == "all" and all(sides) and sides[0].isdisjoint(sides[1]):
+    annotated = types_of(gold, {})
+    reported = types_of([], predictions)
+    if options.types == "all" and annotated and reported and annotated.isdisjoint(reported):
         yield "gold and predictions have no type in common: give --types seven, or --types binary"
     if "i2b2" in options.mode:
-        beside = types_beside_2014(gold, predictions)
-        if beside:
-            yield f"no i2b2 scores over HIPAA's types: the 2014 challenge has no {_listed(beside)}"
+        yield from _hipaa_notes(annotated | reported)
 
 
-def _scores(mode: str, gold: list[Document], predictions: Predictions) -> dict[str, dict[str, float]]:
-    """The rows of a mode's table: fractions and counts by the row's name."""
-    from crfdeid import scoring  # noqa: PLC0415
-    from crfdeid.scoring.evaluation import count_leaking  # noqa: PLC0415
+def _hipaa_notes(labels: set[str]) -> Iterator[str]:
+    from crfdeid.scoring.hipaa import approximate_types, types_without_answer  # noqa: PLC0415
 
-    if mode in ("strict", "relaxed"):
-        return _by_type(scoring.score_entities(gold, predictions, match="strict" if mode == "strict" else "relaxed"))
-    if mode == "token":
-        return _by_type(scoring.score_tokens(gold, predictions))
-    if mode == "binary":
-        leaking = count_leaking(gold, predictions)
-        rows = {"PHI": _row(scoring.score_tokens(gold, predictions, binary=True).micro)}
-        return {**rows, "notes with a miss": {"notes": leaking, "of": len(gold)}}
-    if mode == "i2b2":
-        rows = {}
-        for score in scoring.score_i2b2(gold, predictions):
-            name = f"{score.mode}, {score.subset}"
-            rows[f"{name}, micro"] = _row(score.micro)
-            rows[f"{name}, macro"] = {"precision": score.precision, "recall": score.recall, "f1": score.f1}
-        return rows
-    scores = scoring.score_meddocan(gold, predictions)
-    named = {
-        "NER": scores.ner,
-        "span strict": scores.span_strict,
-        "span merged": scores.span_merged,
-        "span merged, as published": scores.span_merged_as_published,
-    }
-    leak = {"leak": scores.leak, "sentences": scores.sentences}
-    return {**{name: _row(counts) for name, counts in named.items()}, "leak score": leak}
+    unknown, approximate = types_without_answer(labels), approximate_types(labels)
+    if unknown:
+        yield f"no i2b2 scores over HIPAA's types: nothing says whether HIPAA names {_listed(unknown)}"
+    elif approximate:
+        yield (
+            f"the i2b2 scores over HIPAA's types are approximate: the 2014 challenge has no {_listed(approximate)}; "
+            "which of them count stands in docs/formats.md"
+        )
 
 
-def _by_type(scores: Scores) -> dict[str, dict[str, float]]:
-    rows = {label: _row(counts) for label, counts in scores.by_type.items()}
-    return {**rows, "micro": _row(scores.micro), "macro": scores.macro._asdict()}
-
-
-def _row(counts: Counts) -> dict[str, float]:
-    return dict(counts.to_dict())
-
-
-def _table(mode: str, rows: dict[str, dict[str, float]]) -> str:
-    from tabulate import tabulate  # noqa: PLC0415
-
-    cells = [[name, *_cells(row)] for name, row in rows.items()]
-    align = ("left", *["right"] * len(_MEASURES))
-    return tabulate(cells, [mode, *_MEASURES], tablefmt="pipe", disable_numparse=True, colalign=align)
-
-
-def _cells(row: dict[str, float]) -> list[str]:
-    if "leak" in row:
-        return [f"{row['leak']:.4f}"]
-    if "notes" in row:
-        return [f"{row['notes']} of {row['of']}"]
-    shares = [f"{100 * row[key]:.2f}" for key in ("precision", "recall", "f1")]
-    return shares + [str(row[key]) for key in ("tp", "fp", "fn") if key in row]
-
-
-def _write(path: Any, found: dict[str, Any]) -> None:
+def _write(path: Path, found: Mapping[str, Sequence[Row]]) -> None:
     import json  # noqa: PLC0415
 
     from crfdeid.corpora.files import write_files  # noqa: PLC0415
 
-    write_files({path: json.dumps(found, indent=1) + "\n"})
+    content = {mode: {row.name: dict(row.data) for row in rows} for mode, rows in found.items()}
+    write_files({path: json.dumps(content, indent=1) + "\n"})
 
 
 def _modes(text: str) -> list[str]:

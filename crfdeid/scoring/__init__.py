@@ -5,7 +5,7 @@
 - tokens: `score_tokens`, by type or binary.
 - errors: `find_errors` sorts each erroneous entity into one category, with causes.
 - context: `in_context` shows an error in its text.
-- i2b2, meddocan: the scores of those challenges.
+- i2b2, meddocan: the scores of those challenges. hipaa: the types that HIPAA names.
 - operating_points: thresholds for a required sensitivity. transfer: how well they hold on other notes.
 - significance: `randomisation_test` of two systems, `bootstrap_f1` for confidence intervals, `holm` for many tests.
 """
@@ -22,7 +22,8 @@ from crfdeid.scoring.errors import (
     find_errors,
     summarise,
 )
-from crfdeid.scoring.i2b2 import HIPAA, score_i2b2
+from crfdeid.scoring.hipaa import HIPAA
+from crfdeid.scoring.i2b2 import score_hipaa_tokens, score_i2b2
 from crfdeid.scoring.meddocan import score_meddocan
 from crfdeid.scoring.operating_points import (
     OperatingPoint,
@@ -73,6 +74,7 @@ __all__ = [
     "percentile_interval",
     "randomisation_test",
     "score_entities",
+    "score_hipaa_tokens",
     "score_i2b2",
     "score_meddocan",
     "score_tokens",

@@ -1,12 +1,16 @@
-"""The scores of the 2014 i2b2/UTHealth de-identification challenge: token, strict and relaxed; all PHI and HIPAA's.
+"""The scores of the 2014 i2b2/UTHealth de-identification challenge, over all PHI and over the types that HIPAA names.
 
 - strict: same type, start and end. relaxed: the end may be off by two characters, either way. token: each run of
-  letters and digits (A-Z, a-z, 0-9) in a span by itself, so that "03/14/72" is three; same type and place.
-- Each once over all PHI, and once over the spans of the types that HIPAA names (`HIPAA`).
+  letters and digits (A-Z, a-z, 0-9) in a span by itself, so that "03/14/72" is three; same type and place. binary
+  token: the same tokens by their place alone.
+- Each once over all PHI, and once over HIPAA's: spans of other types (`crfdeid.scoring.hipaa`) are dropped from both
+  sides before anything is compared. So a patient reported as a doctor is a miss, and a doctor as a patient a false
+  alarm, in the binary scores too: only the types *within* HIPAA's are ignored there.
 - micro: counts over all notes together, the challenge's main figure. macro: precision and recall of each note, and
   their means over the notes; F is that of the two means. 0/0 is 0, as everywhere in this library: a note without gold
   and prediction lowers the macro figures, as it does in the challenge's script.
-- A span given twice counts once. Relaxed pairs are one-to-one, and as many as possible.
+- A span given twice counts once, and so does a token in two spans (of one type, but for binary token). Relaxed pairs
+  are one-to-one, and as many as possible.
 
 The challenge's script differs in two points. It pairs relaxed spans many-to-one, which matters only where two spans of
 one type begin at the same place. And a blank in its pattern for IDNUM keeps that type out of its HIPAA scores, although
@@ -24,21 +28,15 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from crfdeid.documents import Document, Span
-from crfdeid.labels import I2B2_2014
+from crfdeid.labels import BINARY
 from crfdeid.scoring.counts import Counts
 from crfdeid.scoring.entities import Predictions, pair_up
+from crfdeid.scoring.hipaa import HIPAA, types_without_answer
 
 _FREE_CHARACTERS = 2
 _TOKEN = re.compile("[A-Za-z0-9]+")
 
-_HIPAA_TYPES = """
-    PATIENT AGE DATE PHONE FAX EMAIL STREET CITY ZIP ORGANIZATION
-    ACCOUNT BIOID DEVICE HEALTHPLAN IDNUM LICENSE MEDICALRECORD SSN VEHICLE
-"""
-HIPAA = frozenset(_HIPAA_TYPES.split())
-"""The 2014 types that HIPAA names. Doctors, hospitals, states, countries, jobs and user names are not among them."""
-
-MODES = ("token", "strict", "relaxed")
+MODES = ("token", "strict", "relaxed", "binary token")
 
 
 class Score(NamedTuple):
@@ -66,10 +64,10 @@ class Score(NamedTuple):
 
 
 def score_i2b2(gold: Sequence[Document], predicted: Predictions) -> list[Score]:
-    """The six scores of the challenge: three modes over all PHI, three over HIPAA's.
+    """The eight scores: each of `MODES` over all PHI, and over HIPAA's.
 
-    Where gold or prediction has a type that the 2014 challenge has not, such as LOCATION of the seven subtypes, nobody
-    can say which spans HIPAA names, and the scores over HIPAA's are left out.
+    Where gold or prediction has a type of which `HIPAA` does not say whether it counts, the scores over HIPAA's are
+    left out. With types that the 2014 challenge has not they are approximate: `crfdeid.scoring.hipaa`.
 
     Args:
         gold: the annotated documents.
@@ -84,18 +82,35 @@ def score_i2b2(gold: Sequence[Document], predicted: Predictions) -> list[Score]:
         >>> {(score.mode, score.subset): score.micro for score in scores}["relaxed", "HIPAA"]
         Counts(tp=1, fp=1, fn=1)
     """
-    pairs = [(document.text, document.spans, spans) for document, spans in pair_up(gold, predicted)]
+    pairs = _pairs(gold, predicted)
     scores = [_score(mode, "all PHI", pairs) for mode in MODES]
-    if types_beside_2014(gold, predicted):
+    if types_without_answer(types_of(gold, predicted)):
         return scores
-    named = [(text, _of_hipaa(right), _of_hipaa(found)) for text, right, found in pairs]
+    named = _over_hipaa(pairs)
     return scores + [_score(mode, "HIPAA", named) for mode in MODES]
 
 
-def types_beside_2014(gold: Iterable[Document], predicted: Predictions) -> list[str]:
-    """The types that the 2014 challenge has not, sorted."""
+def score_hipaa_tokens(gold: Sequence[Document], predicted: Predictions) -> Counts | None:
+    """Binary tokens over HIPAA's types, micro: the main figure of friedrich2019. None where `HIPAA` lacks a type.
+
+    Raises:
+        DataError: as for `crfdeid.scoring.score_entities`.
+
+    Example:
+        >>> note = Document("n1", "Ann Doe, 3/14", (Span(0, 7, "PATIENT"), Span(9, 13, "DATE")))
+        >>> score_hipaa_tokens([note], {"n1": [Span(0, 3, "PATIENT"), Span(4, 7, "DOCTOR"), Span(9, 13, "PHONE")]})
+        Counts(tp=3, fp=0, fn=1)
+    """
+    pairs = _pairs(gold, predicted)
+    if types_without_answer(types_of(gold, predicted)):
+        return None
+    return _score("binary token", "HIPAA", _over_hipaa(pairs)).micro
+
+
+def types_of(gold: Iterable[Document], predicted: Predictions) -> set[str]:
+    """The types of both sides."""
     sides = [*(document.spans for document in gold), *predicted.values()]
-    return sorted({span.label for spans in sides for span in spans}.difference(I2B2_2014))
+    return {span.label for spans in sides for span in spans}
 
 
 _Pair = tuple[str, Sequence[Span], Sequence[Span]]
@@ -107,14 +122,23 @@ def _score(mode: str, subset: str, pairs: Sequence[_Pair]) -> Score:
     return Score(mode, subset, sum(notes, Counts()), precision / max(len(notes), 1), recall / max(len(notes), 1))
 
 
+def _pairs(gold: Sequence[Document], predicted: Predictions) -> list[_Pair]:
+    return [(document.text, document.spans, spans) for document, spans in pair_up(gold, predicted)]
+
+
+def _over_hipaa(pairs: Iterable[_Pair]) -> list[_Pair]:
+    """Both sides without the spans that HIPAA does not name."""
+    return [(text, _of_hipaa(right), _of_hipaa(found)) for text, right, found in pairs]
+
+
 def _of_hipaa(spans: Sequence[Span]) -> list[Span]:
-    return [span for span in spans if span.label in HIPAA]
+    return [span for span in spans if HIPAA[span.label]]
 
 
 def _count(mode: str, text: str, gold: Sequence[Span], predicted: Sequence[Span]) -> Counts:
     """The counts of one note."""
-    view = _tokens if mode == "token" else _spans
-    right, found = view(text, gold), view(text, predicted)
+    items = _ITEMS[mode]
+    right, found = items(text, gold), items(text, predicted)
     matched = _relaxed_pairs(right, found) if mode == "relaxed" else len(right & found)
     return Counts(matched, len(found) - matched, len(right) - matched)
 
@@ -129,6 +153,13 @@ def _tokens(text: str, spans: Sequence[Span]) -> set[Span]:
         for span in spans
         for match in _TOKEN.finditer(text, span.start, span.end)
     }
+
+
+def _binary_tokens(text: str, spans: Sequence[Span]) -> set[Span]:
+    return {token._replace(label=BINARY) for token in _tokens(text, spans)}
+
+
+_ITEMS = {"token": _tokens, "strict": _spans, "relaxed": _spans, "binary token": _binary_tokens}
 
 
 def _relaxed_pairs(gold: set[Span], predicted: set[Span]) -> int:

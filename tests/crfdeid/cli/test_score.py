@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from crfdeid.cli import main
+from crfdeid.cli.score import MODES
+from crfdeid.cli.score_tables import rows_of
 from crfdeid.corpora import write_corpus
 from crfdeid.documents import Document, Span
 
@@ -42,6 +44,8 @@ def test_each_mode_has_a_table(paths: tuple[str, str], tmp_path: Path, capsys: p
     assert scores["binary"]["notes with a miss"] == {"notes": 1, "of": 2}
     assert "| 1 of 2 |" in printed
     assert scores["i2b2"]["strict, HIPAA, micro"]["f1"] == 1.0
+    assert scores["i2b2"]["binary token, all PHI, micro"]["tp"] == 3
+    assert scores["i2b2"]["binary token, HIPAA, micro"]["tp"] == 2  # the doctor does not count
     assert scores["meddocan"]["leak score"] == {"leak": 0.5, "sentences": 2}
     assert main(["score", "--gold", paths[0], "--predicted", paths[1], "--json", str(out)]) == 2
 
@@ -94,12 +98,16 @@ def test_types_that_cannot_match_are_pointed_out(tmp_path: Path, capsys: pytest.
     assert main([*common, "--mode", "i2b2"]) == 0
     printed, noted = capsys.readouterr()
     assert "gold and predictions have no type in common: give --types seven" in noted
-    assert "no i2b2 scores over HIPAA's types: the 2014 challenge has no 'NOMBRE_SUJETO_ASISTENCIA'" in noted
+    assert "HIPAA's types are approximate: the 2014 challenge has no 'NOMBRE_SUJETO_ASISTENCIA'; which" in noted
+    assert "| binary token, HIPAA, micro   | 100.00 |" in printed
+    assert main([*common, "--types", "binary", "--mode", "i2b2"]) == 0
+    printed, noted = capsys.readouterr()
+    assert "no i2b2 scores over HIPAA's types: nothing says whether HIPAA names 'PHI'" in noted
     assert "HIPAA" not in printed
     assert main([*common, "--types", "seven", "--mode", "i2b2"]) == 0
     printed, noted = capsys.readouterr()
     assert noted == ""
-    assert "| strict, HIPAA, micro    | 100.00 |" in printed
+    assert "| strict, HIPAA, micro         | 100.00 |" in printed
 
 
 def test_formats_can_be_named_for_both_or_each(paths: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -124,3 +132,8 @@ def test_a_corpus_agrees_with_itself_in_another_format(data_folder: Path, tmp_pa
     assert all(row["f1"] == 1 for mode in scores.values() for row in mode.values() if row.get("tp"))
     assert scores["meddocan"]["leak score"]["leak"] == 0
     assert scores["binary"]["notes with a miss"] == {"notes": 0, "of": 250}
+
+
+def test_every_mode_has_rows() -> None:
+    for mode in MODES:
+        assert rows_of(mode, GOLD, {note.id: note.spans for note in GOLD})

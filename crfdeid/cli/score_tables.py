@@ -1,0 +1,118 @@
+"""The tables of ``crfdeid score``: for each mode its rows, and rows as text and as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from tabulate import tabulate
+
+from crfdeid.documents import Document
+from crfdeid.scoring import (
+    Averages,
+    Counts,
+    Predictions,
+    Scores,
+    score_entities,
+    score_i2b2,
+    score_meddocan,
+    score_tokens,
+)
+from crfdeid.scoring.evaluation import count_leaking
+
+MEASURES = ("P", "R", "F", "right", "spurious", "missed")
+
+
+class Row(NamedTuple):
+    """A row of a mode's table.
+
+    Attributes:
+        name: its first cell.
+        cells: the others, of `MEASURES`; those at the end may be missing.
+        data: the same unrounded, by name, for a JSON file.
+    """
+
+    name: str
+    cells: Sequence[str]
+    data: Mapping[str, float]
+
+
+def rows_of(mode: str, gold: Sequence[Document], predicted: Predictions) -> list[Row]:
+    """The rows of a mode's table.
+
+    Args:
+        mode: one of `crfdeid.cli.score.MODES`.
+        gold: the annotated documents.
+        predicted: for each of them, by id, what was found.
+    """
+    return list(_ROWS[mode](gold, predicted))
+
+
+def table(mode: str, rows: Sequence[Row]) -> str:
+    """Rows as a Markdown table."""
+    align = ("left", *["right"] * len(MEASURES))
+    cells = [[row.name, *row.cells] for row in rows]
+    return tabulate(cells, [mode, *MEASURES], tablefmt="pipe", disable_numparse=True, colalign=align)
+
+
+def _counted(name: str, counts: Counts) -> Row:
+    return Row(name, [*_shares(counts), str(counts.tp), str(counts.fp), str(counts.fn)], counts.to_dict())
+
+
+def _averaged(name: str, averages: Averages) -> Row:
+    return Row(name, _shares(averages), averages._asdict())
+
+
+def _shares(values: Counts | Averages) -> list[str]:
+    return [f"{100 * share:.2f}" for share in (values.precision, values.recall, values.f1)]
+
+
+def _by_type(scores: Scores) -> Iterator[Row]:
+    for label, counts in scores.by_type.items():
+        yield _counted(label, counts)
+    yield _counted("micro", scores.micro)
+    yield _averaged("macro", scores.macro)
+
+
+def _strict(gold: Sequence[Document], predicted: Predictions) -> Iterator[Row]:
+    return _by_type(score_entities(gold, predicted, match="strict"))
+
+
+def _relaxed(gold: Sequence[Document], predicted: Predictions) -> Iterator[Row]:
+    return _by_type(score_entities(gold, predicted, match="relaxed"))
+
+
+def _token(gold: Sequence[Document], predicted: Predictions) -> Iterator[Row]:
+    return _by_type(score_tokens(gold, predicted))
+
+
+def _binary(gold: Sequence[Document], predicted: Predictions) -> Iterator[Row]:
+    yield _counted("PHI", score_tokens(gold, predicted, binary=True).micro)
+    leaking = count_leaking(gold, predicted)
+    yield Row("notes with a miss", [f"{leaking} of {len(gold)}"], {"notes": leaking, "of": len(gold)})
+
+
+def _i2b2(gold: Sequence[Document], predicted: Predictions) -> Iterator[Row]:
+    for score in score_i2b2(gold, predicted):
+        name = f"{score.mode}, {score.subset}"
+        yield _counted(f"{name}, micro", score.micro)
+        yield _averaged(f"{name}, macro", Averages(score.precision, score.recall, score.f1))
+
+
+def _meddocan(gold: Sequence[Document], predicted: Predictions) -> Iterator[Row]:
+    scores = score_meddocan(gold, predicted)
+    yield _counted("NER", scores.ner)
+    yield _counted("span strict", scores.span_strict)
+    yield _counted("span merged", scores.span_merged)
+    yield _counted("span merged, as published", scores.span_merged_as_published)
+    yield Row("leak score", [f"{scores.leak:.4f}"], {"leak": scores.leak, "sentences": scores.sentences})
+
+
+_ROWS: dict[str, Callable[[Sequence[Document], Predictions], Iterator[Row]]] = {
+    "strict": _strict,
+    "relaxed": _relaxed,
+    "token": _token,
+    "binary": _binary,
+    "i2b2": _i2b2,
+    "meddocan": _meddocan,
+}
