@@ -18,6 +18,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from crfdeid.documents import Document, LabelledSentence, Span
+from crfdeid.spans import in_characters
 from features.tokens import Sentence
 
 Repair = Literal["begin", "discard"]
@@ -131,8 +132,7 @@ def decode(sentence: Sentence, tags: Sequence[str], repair: Repair = "begin") ->
     """
     if len(tags) != len(sentence.tokens):
         raise ValueError(f"{len(tags)} tags for {len(sentence.tokens)} tokens")
-    tokens = sentence.tokens
-    return [Span(tokens[s].start, tokens[e - 1].end, label) for s, e, label in tag_spans(tags, repair)]
+    return in_characters(sentence.tokens, tag_spans(tags, repair))
 
 
 def write_span(row: list[str], span: Span) -> None:

@@ -23,7 +23,7 @@ from typing import NamedTuple, TypeVar
 
 from crfdeid.documents import Document, Span
 from crfdeid.labels import TO_SEVEN
-from crfdeid.scoring.tokens import positions_in, tokens_of
+from crfdeid.spans import merge, positions_in, tokens_of
 from features.lexicons import word_classes
 from features.tokens import Sentence, Token
 
@@ -127,33 +127,32 @@ def _as_written(texts: Words, known: _Known) -> bool:
 
 def _parts(
     text: str, tokens: Sequence[Token], free: Sequence[bool], parts: Mapping[str, str], small: set[str]
-) -> Iterator[Span]:
+) -> list[Span]:
     """Parts of names where no span is yet; neighbours are one name."""
+
+    def one_name(whole: Span, span: Span) -> bool:
+        return text[whole.end : span.start] in _WITHIN_A_NAME
+
+    unmarked = [token for token, is_free in zip(tokens, free, strict=True) if is_free]
+    return merge(_single_parts(text, unmarked, parts, small), joins=one_name, label=_type_of_name)
+
+
+def _single_parts(text: str, tokens: Sequence[Token], parts: Mapping[str, str], small: set[str]) -> Iterator[Span]:
     if not parts:
         return
     near = {form: part for part in reversed(list(parts)) if len(part) >= _LEAST_MISSPELT for form in _one_less(part)}
-    run: list[tuple[Token, str]] = []
-    for token, is_free in zip(tokens, free, strict=True):
-        if not (is_free and token.text[0].isupper() and len(token.text) >= _LEAST_PART):
-            continue
-        if _ADDRESS.match(text, token.end):
+    for token in tokens:
+        if not token.text[0].isupper() or len(token.text) < _LEAST_PART or _ADDRESS.match(text, token.end):
             continue
         word = token.text.lower()
         label = parts.get(word) or _misspelt(word, parts, near)
-        if label is None or not _looks_like_a_name(word, small):
-            continue
-        if run and text[run[-1][0].end : token.start] not in _WITHIN_A_NAME:
-            yield _name(run)
-            run = []
-        run.append((token, label))
-    if run:
-        yield _name(run)
+        if label is not None and _looks_like_a_name(word, small):
+            yield Span(token.start, token.end, label)
 
 
-def _name(run: Sequence[tuple[Token, str]]) -> Span:
-    """One name of the type that most of its parts have, of equals the last's, which is more often the family's."""
-    labels = [label for _, label in reversed(run)]
-    return Span(run[0][0].start, run[-1][0].end, Counter(labels).most_common(1)[0][0])
+def _type_of_name(parts: Sequence[Span]) -> str:
+    """The type that most parts of a name have, of equals the last's, which is more often the family's."""
+    return Counter(part.label for part in reversed(parts)).most_common(1)[0][0]
 
 
 def _looks_like_a_name(word: str, small: set[str]) -> bool:

@@ -13,8 +13,8 @@ from crfdeid.errors import DataError
 from crfdeid.model_card.builtin import find_model
 from crfdeid.model_card.card import threshold_for
 from crfdeid.models import load_tagger
-from crfdeid.scoring.operating_points import phi_spans
 from crfdeid.tagger import Tagger
+from crfdeid.thresholds import phi_spans
 from features.tokens import Sentence
 
 # Notes are tagged together until so many characters have come in: enough to keep a network busy, little enough that

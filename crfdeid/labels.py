@@ -15,6 +15,7 @@ from dataclasses import replace
 
 from crfdeid.documents import Document, Span
 from crfdeid.errors import UsageError
+from crfdeid.spans import merge
 
 SEVEN = ("PATIENT", "DOCTOR", "HOSPITAL", "LOCATION", "PHONE", "ID", "DATE")
 """The paper's seven subtypes, in the order of its Table 5."""
@@ -118,7 +119,7 @@ def map_types(documents: Sequence[Document], types: str = "seven") -> list[Docum
     if types == "all":
         return list(documents)
     if types == "binary":
-        return [replace(document, spans=_joined(document.spans)) for document in documents]
+        return [replace(document, spans=_binary(document.spans)) for document in documents]
     found = Counter(span.label for document in documents for span in document.spans)
     unknown = [label for label, _ in found.most_common() if label not in TO_SEVEN]
     if unknown:
@@ -144,15 +145,9 @@ def _sevenths(spans: Sequence[Span]) -> tuple[Span, ...]:
     return tuple(span._replace(label=label) for span, label in mapped if label is not None)
 
 
-def _joined(spans: Sequence[Span]) -> tuple[Span, ...]:
+def _binary(spans: Sequence[Span]) -> tuple[Span, ...]:
     """Spans without their types; those that share a character become one."""
-    joined: list[Span] = []
-    for start, end, _ in sorted(spans):
-        if joined and start < joined[-1].end:
-            joined[-1] = joined[-1]._replace(end=max(end, joined[-1].end))
-        else:
-            joined.append(Span(start, end, BINARY))
-    return tuple(joined)
+    return tuple(merge(spans, label=lambda parts: BINARY))
 
 
 def _listed(names: Sequence[str], most: int = 5) -> str:

@@ -10,6 +10,11 @@ from pathlib import Path
 
 import pytest
 
+import crfdeid
+from crfdeid.corpora.splits import Corpus, Split
+from crfdeid.documents import Document, Span
+from crfdeid.model_card.train import train_model
+
 ROOT = Path(__file__).parents[1]
 LAYERS = ("features", "crfdeid", "rnn", "experiments")
 JAX = {"jax", "jaxlib", "flax", "optax", "orbax"}
@@ -95,3 +100,17 @@ def test_the_crf_half_starts_without_jax() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     assert done.stdout.strip() == "[]"
+
+
+def test_finding_and_hiding_phi_needs_no_scores(tmp_path: Path) -> None:
+    tagger = crfdeid.create("crf", overrides={"max_iterations": 5})
+    notes = Split.of([Document("1", "Seen by Dr. Quill.", (Span(12, 17, "DOCTOR"),))])
+    train_model(tagger, Corpus("invented", "jsonl", "all", notes, notes, None), tmp_path / "model")
+    code = (
+        "import sys, crfdeid; model = crfdeid.load(sys.argv[1], sensitivity=99.7);"
+        "print(crfdeid.redact(model.annotate('Seen by Dr. Quill.')).text);"
+        "print(sorted(m for m in sys.modules if m.startswith('crfdeid.scoring')))"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path / "model")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
+    assert done.stdout.splitlines() == ["Seen by Dr. [DOCTOR].", "[]"]

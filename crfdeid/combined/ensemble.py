@@ -19,8 +19,8 @@ from crfdeid.crf.inference import best_paths
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import UsageError
 from crfdeid.models import MODELS
-from crfdeid.redaction.replace import merged
 from crfdeid.saving import damaged, load_model, save_model
+from crfdeid.spans import merge
 from crfdeid.tagger import FitProgress, OnProgress, Tagger
 from features.tokens import Sentence
 
@@ -186,7 +186,7 @@ class EnsembleTagger:
 
 def _union(rows: Sequence[Sequence[str]]) -> list[str]:
     found = ["O"] * len(rows[0])
-    for span in merged([span for row in rows for span in tag_spans(row)]):
+    for span in merge(span for row in rows for span in tag_spans(row)):
         write_span(found, span)
     return found
 

@@ -10,50 +10,20 @@ Reference:
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from crfdeid.consistency import make_consistent
-from crfdeid.corpora.splits import Corpus
-from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError, UsageError
 from crfdeid.saving import DESCRIPTION, RETRAIN
-from crfdeid.scoring.evaluation import count_leaking, predict_spans, score
-from crfdeid.scoring.operating_points import operating_points, token_probabilities
-from crfdeid.tagger import Tagger
 
 CARD = "card.json"
 _SCHEMA = 1
 
 
-def make_card(tagger: Tagger, corpus: Corpus, *, required: Sequence[float]) -> dict[str, Any]:
-    """The card of a model that was just trained on a corpus, as JSON data.
-
-    Args:
-        tagger: the trained model.
-        corpus: what it was trained on; its development notes are tagged for the scores.
-        required: the sensitivities for which thresholds are chosen on the development notes, fractions.
-    """
-    dev = corpus.dev.documents
-    alone = predict_spans(tagger, corpus.dev)
-    consistent = {d.id: make_consistent(replace(d, spans=tuple(alone[d.id]))).spans for d in dev}
-    points = operating_points(*token_probabilities(tagger, dev), required=required)
-    return {
-        "schema": _SCHEMA,
-        "trained": datetime.now(UTC).isoformat(timespec="seconds"),
-        "corpus": corpus.statistics(),
-        "dev": {"alone": _scores(dev, alone), "consistent": _scores(dev, consistent)},
-        "operating_points": [point.to_dict() for point in points],
-    }
-
-
 def write_card(folder: Path, card: dict[str, Any]) -> None:
     """Write a card beside the model it belongs to, which must be there."""
-    text = json.dumps({**card, "model_sha256": _checksum(folder)}, indent=1, ensure_ascii=False)
+    text = json.dumps({"schema": _SCHEMA, **card, "model_sha256": _checksum(folder)}, indent=1, ensure_ascii=False)
     (folder / CARD).write_text(text + "\n", encoding="utf-8")
 
 
@@ -96,12 +66,6 @@ def threshold_for(folder: Path, sensitivity: float) -> float:
         known = ", ".join(f"{value:g}" for value in points)
         raise UsageError(f"no threshold was chosen for a sensitivity of {sensitivity:g} %: there are {known}")
     return float(points[round(sensitivity, 6)])
-
-
-def _scores(gold: Sequence[Document], found: Mapping[str, Sequence[Span]]) -> dict[str, Any]:
-    scores = score(gold, found)
-    kept = {name: scores[name] for name in ("entity_strict", "token_binary")}
-    return {**kept, "documents": len(gold), "leaking_documents": count_leaking(gold, found)}
 
 
 def _checksum(folder: Path) -> str:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from crfdeid.consistency import make_consistent
 from crfdeid.corpora.splits import Corpus
-from crfdeid.model_card.card import make_card, write_card
+from crfdeid.documents import Document, Span
+from crfdeid.model_card.card import write_card
+from crfdeid.scoring.evaluation import count_leaking, predict_spans, score
+from crfdeid.scoring.operating_points import operating_points, token_probabilities
 from crfdeid.system.folders import write_folder
 from crfdeid.tagger import OnProgress, Tagger
 
@@ -49,3 +55,29 @@ def train_model(
 
     write_folder(folder, write)
     return card
+
+
+def make_card(tagger: Tagger, corpus: Corpus, *, required: Sequence[float]) -> dict[str, Any]:
+    """The card of a model that was just trained on a corpus, as JSON data.
+
+    Args:
+        tagger: the trained model.
+        corpus: what it was trained on; its development notes are tagged for the scores.
+        required: the sensitivities for which thresholds are chosen on the development notes, fractions.
+    """
+    dev = corpus.dev.documents
+    alone = predict_spans(tagger, corpus.dev)
+    consistent = {d.id: make_consistent(replace(d, spans=tuple(alone[d.id]))).spans for d in dev}
+    points = operating_points(*token_probabilities(tagger, dev), required=required)
+    return {
+        "trained": datetime.now(UTC).isoformat(timespec="seconds"),
+        "corpus": corpus.statistics(),
+        "dev": {"alone": _scores(dev, alone), "consistent": _scores(dev, consistent)},
+        "operating_points": [point.to_dict() for point in points],
+    }
+
+
+def _scores(gold: Sequence[Document], found: Mapping[str, Sequence[Span]]) -> dict[str, Any]:
+    scores = score(gold, found)
+    kept = {name: scores[name] for name in ("entity_strict", "token_binary")}
+    return {**kept, "documents": len(gold), "leaking_documents": count_leaking(gold, found)}

@@ -10,6 +10,7 @@ from crfdeid.documents import Document, Span
 from crfdeid.errors import UsageError
 from crfdeid.labels import TO_SEVEN
 from crfdeid.redaction.persons import Person, parse_name
+from crfdeid.spans import merge
 
 HOW = ("label", "numbered", "mask", "surrogate", "remove")
 """The ways of redacting that `redact` knows."""
@@ -31,7 +32,7 @@ def redact(
 ) -> Document:
     """The document with other text in the place of its spans; all text outside them stays as it is.
 
-    Overlapping spans are merged first (`merged`).
+    Spans that share a character are merged first (`crfdeid.spans.merge`).
 
     Args:
         document: a text with the spans to hide.
@@ -57,7 +58,7 @@ def redact(
     replacements = _ways(secret, document.id if patient is None else patient, locale).get(how)
     if replacements is None:
         raise UsageError(f"unknown way to redact '{how}': choose from {', '.join(HOW)}")
-    spans = merged(document.spans)
+    spans = merge(document.spans)
     parts: list[str] = []
     replaced: list[Span] = []
     end = place = 0
@@ -71,29 +72,6 @@ def redact(
         end = span.end
     parts.append(document.text[end:])
     return replace(document, text="".join(parts), spans=tuple(replaced), given_sentences=None)
-
-
-def merged(spans: Sequence[Span]) -> list[Span]:
-    """Spans that share a character become one over all they cover, with the type of the longest, of equals the first.
-
-    Spans that only touch stay apart.
-
-    Example:
-        >>> merged([Span(0, 4, "ID"), Span(2, 9, "DATE"), Span(9, 12, "ID")])
-        [Span(start=0, end=9, label='DATE'), Span(start=9, end=12, label='ID')]
-    """
-    groups: list[list[Span]] = []
-    end = -1
-    for span in sorted(spans):
-        if span.start < end:
-            groups[-1].append(span)
-        else:
-            groups.append([span])
-        end = max(end, span.end)
-    return [
-        Span(group[0].start, max(span.end for span in group), max(group, key=lambda s: s.end - s.start).label)
-        for group in groups
-    ]
 
 
 def _ways(secret: bytes | None, patient: str, locale: str) -> dict[str, _Replace]:

@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args
 
 from crfdeid.documents import Document, Span
 from crfdeid.scoring.entities import Predictions, pair_up
-from crfdeid.scoring.tokens import positions_in, tokens_of
+from crfdeid.spans import positions_in, tokens_of
 from features.tokens import Token
 
 Category = Literal["missed", "wrong", "boundary", "spurious"]

@@ -26,6 +26,7 @@ from typing import NamedTuple
 from crfdeid.documents import Document, Span
 from crfdeid.scoring.counts import Counts
 from crfdeid.scoring.entities import Predictions, pair_up
+from crfdeid.spans import merge
 
 _Place = tuple[int, int]
 
@@ -93,13 +94,10 @@ def _places(spans: Iterable[Span]) -> set[_Place]:
 
 
 def _merged(text: str, spans: Iterable[Span]) -> set[_Place]:
-    merged: list[_Place] = []
-    for start, end, _ in sorted(spans):
-        if merged and not any(map(str.isalnum, text[merged[-1][1] : start])):
-            merged[-1] = (merged[-1][0], max(merged[-1][1], end))
-        else:
-            merged.append((start, end))
-    return set(merged)
+    def joins(whole: Span, span: Span) -> bool:
+        return not any(map(str.isalnum, text[whole.end : span.start]))
+
+    return _places(merge(spans, joins=joins))
 
 
 def _as_published(text: str, gold: Sequence[Span], predicted: Sequence[Span]) -> Counts:

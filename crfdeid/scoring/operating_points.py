@@ -17,12 +17,12 @@ from typing import NamedTuple
 import numpy as np
 
 from crfdeid.bio import OUTSIDE
-from crfdeid.documents import Document, Span
+from crfdeid.documents import Document
 from crfdeid.errors import DataError, UsageError
 from crfdeid.scoring.counts import Counts
-from crfdeid.scoring.tokens import positions_in, tokens_of
+from crfdeid.spans import positions_in, tokens_of
 from crfdeid.tagger import Tagger
-from features.tokens import Sentence
+from crfdeid.thresholds import phi_probabilities
 
 
 class OperatingPoint(NamedTuple):
@@ -140,7 +140,7 @@ def document_probabilities(tagger: Tagger, documents: Sequence[Document]) -> lis
     tables = iter(tagger.marginals([sentence for document in documents for sentence in document.sentences()]))
     notes = []
     for document in documents:
-        found = [_phi(next(tables), tagger.tags) for _ in document.sentences()]
+        found = [phi_probabilities(next(tables), tagger.tags) for _ in document.sentences()]
         notes.append(TokenProbabilities(_by_place(document, found), _gold(document)))
     return notes
 
@@ -187,51 +187,3 @@ def _gold(document: Document) -> np.ndarray:
         places = positions_in(tokens, span)
         is_phi[places.start : places.stop] = True
     return is_phi
-
-
-def phi_spans(sentence: Sentence, table: np.ndarray, tags: Sequence[str], threshold: float) -> list[Span]:
-    """The spans of all tokens with at least a probability of being PHI.
-
-    Each such token has the type with the largest probability, B and I together. A run of neighbours of one type is one
-    span, but for a token that is more probably the beginning of an entity than the inside of one: it begins another.
-
-    Args:
-        sentence: the T tokens.
-        table: their marginals, [T, K].
-        tags: the tags of the columns.
-        threshold: a probability.
-
-    Example:
-        >>> table = np.array([[0.9, 0.1, 0.0], [0.3, 0.6, 0.1], [0.6, 0.1, 0.3]])
-        >>> phi_spans(Sentence.from_words(["by", "Dr", "Doe"]), table, ("O", "B-DOCTOR", "I-DOCTOR"), 0.25)
-        [Span(start=3, end=9, label='DOCTOR')]
-    """
-    labels = sorted({tag[2:] for tag in tags if tag != OUTSIDE})
-    begin, inside = (_columns(table, tags, prefix, labels) for prefix in ("B-", "I-"))  # [T, L] each
-    best = (begin + inside).argmax(axis=1) if labels else np.zeros(len(table), int)
-    spans: list[Span] = []
-    previous = -1
-    for i in np.flatnonzero(_phi(table, tags) >= threshold) if labels else ():
-        token, label = sentence.tokens[i], int(best[i])
-        goes_on = spans and previous == i - 1 and spans[-1].label == labels[label]
-        if goes_on and inside[i, label] >= begin[i, label]:
-            spans[-1] = spans[-1]._replace(end=token.end)
-        else:
-            spans.append(Span(token.start, token.end, labels[label]))
-        previous = int(i)
-    return spans
-
-
-def _phi(table: np.ndarray, tags: Sequence[str]) -> np.ndarray:
-    """1 - P(O) of each token: the sum of the others, which keeps the digits of small probabilities."""
-    columns = [k for k, tag in enumerate(tags) if tag != OUTSIDE]
-    found: np.ndarray = table[:, columns].sum(axis=1, dtype=float)
-    return found
-
-
-def _columns(table: np.ndarray, tags: Sequence[str], prefix: str, labels: Sequence[str]) -> np.ndarray:
-    """The column of each label's B or I tag, zeros where there is none: [T, L]."""
-    place = {tag: k for k, tag in enumerate(tags)}
-    zeros = np.zeros(len(table))
-    columns = [table[:, place[prefix + label]] if prefix + label in place else zeros for label in labels]
-    return np.stack(columns, axis=1) if columns else np.empty((len(table), 0))

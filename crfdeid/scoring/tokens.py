@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from crfdeid.documents import Document, Span
 from crfdeid.scoring.counts import Scores, scores_from_totals
 from crfdeid.scoring.entities import Predictions, pair_up
+from crfdeid.spans import positions_in, tokens_of
 from features.tokens import Token
 
 BINARY_TYPE = "PHI"
@@ -75,22 +75,6 @@ def token_scores(pairs: TokenPairs, *, binary: bool = False) -> Scores:
         if right and right == found:
             matched[right] += count
     return scores_from_totals(matched=matched, gold=in_gold, predicted=in_predicted)
-
-
-def tokens_of(document: Document) -> list[Token]:
-    """All tokens of a document's sentences, by place."""
-    return sorted((token for sentence in document.sentences() for token in sentence.tokens), key=lambda t: t.start)
-
-
-def positions_in(tokens: Sequence[Token], span: Span) -> range:
-    """The positions of the tokens that share a character with a span; ``tokens`` by place and free of overlaps.
-
-    Example:
-        >>> positions_in([Token("Ann", 0, 3), Token("Doe", 4, 7)], Span(2, 4, "DOCTOR"))
-        range(0, 1)
-    """
-    first = bisect_right(tokens, span.start, key=lambda token: token.end)
-    return range(first, bisect_left(tokens, span.end, lo=first, key=lambda token: token.start))
 
 
 def _token_types(tokens: Sequence[Token], spans: Sequence[Span]) -> list[str]:

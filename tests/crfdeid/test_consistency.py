@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from crfdeid.consistency import make_consistent
 from crfdeid.documents import Document, Span
-from crfdeid.scoring.tokens import tokens_of
+from crfdeid.spans import tokens_of
 
 
 def marked(text: str) -> Document:

@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from crfdeid.documents import Document, Span
 from crfdeid.errors import UsageError
-from crfdeid.redaction.replace import HOW, merged, redact
+from crfdeid.redaction.replace import HOW, redact
+from crfdeid.spans import merge
 
 SECRET = b"sixteen bytes or more"
 NOTE = Document(
@@ -79,26 +80,12 @@ SPANS = st.lists(
 )
 
 
-@given(SPANS)
-def test_merged_spans_cover_the_same_characters_and_share_none(spans: list[Span]) -> None:
-    result = merged(spans)
-    covered = [i for span in result for i in range(span.start, span.end)]
-    assert sorted(set(covered)) == covered == sorted({i for span in spans for i in range(span.start, span.end)})
-    for span in result:
-        inside = [other for other in spans if span.start <= other.start < span.end]
-        longest = max(other.end - other.start for other in inside)
-        assert span.label in {other.label for other in inside if other.end - other.start == longest}
-    assert merged(result) == result
-    # Two spans that only touch stay apart: each boundary between merged spans is one that no span crosses.
-    assert all(not (other.start < span.start < other.end) for span in result for other in spans)
-
-
 @given(st.text(min_size=30, max_size=40), SPANS, st.sampled_from(HOW))
 def test_nothing_outside_the_spans_changes(text: str, spans: list[Span], how: str) -> None:
     document = Document("1", text, tuple(spans))
     result = redact(document, how, secret=SECRET)
     assert redact(document, how, secret=SECRET) == result
-    old, new = merged(spans), list(result.spans)
+    old, new = merge(spans), list(result.spans)
     assert [span.label for span in new] == ([] if how == "remove" else [span.label for span in old])
 
     def gaps(whole: str, cut: list[Span]) -> list[str]:

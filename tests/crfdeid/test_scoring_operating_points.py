@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError, UsageError
 from crfdeid.scoring import Counts, at_threshold, default_point, document_probabilities, operating_points
-from crfdeid.scoring.operating_points import phi_spans, token_probabilities
+from crfdeid.scoring.operating_points import token_probabilities
 from features.tokens import Sentence, Token, split_sentences
 
 TOKENS = st.lists(st.tuples(st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.9, 1.0]), st.booleans()), min_size=1, max_size=30)
@@ -96,27 +96,3 @@ def test_the_default_decision_follows_the_tags_in_sentences_that_are_out_of_orde
     assert tokens.probabilities.tolist() == [0.25, 1.0, 0.25, 1.0]
     assert tokens.is_phi.tolist() == [False, True, False, False]
     assert default_point(Sure(), [note]).counts == Counts(tp=1, fp=1)
-
-
-TAGS = ("B-DOCTOR", "B-ID", "I-DOCTOR", "O")
-
-
-@pytest.mark.parametrize(
-    ("rows", "threshold", "expected"),
-    [
-        ([[0.6, 0.0, 0.1, 0.3], [0.1, 0.0, 0.3, 0.6]], 0.4, [(0, 4, "DOCTOR")]),
-        ([[0.6, 0.0, 0.1, 0.3], [0.1, 0.0, 0.3, 0.6]], 0.5, [(0, 2, "DOCTOR")]),
-        ([[0.6, 0.0, 0.1, 0.3], [0.4, 0.0, 0.3, 0.3]], 0.4, [(0, 2, "DOCTOR"), (3, 4, "DOCTOR")]),
-        ([[0.1, 0.6, 0.3, 0.0], [0.0, 0.9, 0.0, 0.1]], 0.4, [(0, 2, "ID"), (3, 4, "ID")]),
-        ([[0.0, 0.1, 0.3, 0.6], [0.0, 0.0, 0.0, 1.0]], 0.4, [(0, 2, "DOCTOR")]),
-        ([[0.0, 0.0, 0.0, 1.0], [0.0, 0.0, 0.0, 1.0]], 0.0, [(0, 4, "DOCTOR")]),
-        ([[0.0, 0.0, 0.0, 1.0], [0.0, 0.0, 0.0, 1.0]], 0.1, []),
-    ],
-)
-def test_spans_are_runs_of_tokens_above_the_threshold(rows, threshold, expected) -> None:
-    sentence = Sentence.from_words(["Dr", "X"])
-    assert phi_spans(sentence, np.array(rows), TAGS, threshold) == [Span(*span) for span in expected]
-
-
-def test_a_model_without_types_finds_nothing() -> None:
-    assert phi_spans(Sentence.from_words(["Dr"]), np.ones((1, 1)), ("O",), 0.0) == []
