@@ -6,12 +6,19 @@ description, so a damaged, truncated or exchanged file is refused before anythin
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
+import io
 import json
-from collections.abc import Mapping
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, TypeVar
+
+import numpy as np
 
 from crfdeid.errors import DataError, UsageError
 from crfdeid.secrets import hash_word
@@ -22,44 +29,179 @@ READABLE, HASHED = "readable", "hashed"
 
 _KEY_CHECK = "crfdeid private vocabulary"
 RETRAIN = "train it again, or copy the folder whole"
+_Settings = TypeVar("_Settings")
+
+# What reading a file that its writer did not mean like this can raise: json, numpy.load, zipfile and our own checks.
+_DAMAGE = (
+    KeyError,
+    TypeError,
+    ValueError,
+    EOFError,
+    OverflowError,
+    RecursionError,
+    NotImplementedError,
+    zipfile.BadZipFile,
+)
 
 
-def save_model(
-    folder: Path,
-    *,
-    model: str,
-    schema: int,
-    file: str,
-    weights: bytes,
-    libraries: tuple[str, ...],
-    key: bytes | None,
-    **facts: Any,
-) -> None:
-    """Write a model's weights, then its description.
+@dataclass(frozen=True, slots=True)
+class ModelFiles:
+    """The files of one kind of model.
 
     Args:
-        folder: where to; made if need be.
         model: the model's name in `crfdeid.models.MODELS`.
-        schema: the version of what the model's files mean.
-        file: the weights' file name.
-        weights: its content.
+        schema: the version of what its files mean.
+        file: the name of its file of weights.
         libraries: the distributions whose versions are recorded.
-        key: what the words in ``weights`` and ``facts`` are hashed with; None where they can be read.
-        facts: what else the model needs to be built again, as JSON data.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / file).write_bytes(weights)
-    description = {
-        "model": model,
-        "schema": schema,
-        "weights": _fingerprint(file, weights),
-        "vocabulary": READABLE if key is None else HASHED,
-        "key_check": None if key is None else hash_word(_KEY_CHECK, key),
-        "versions": {name: version(name) for name in ("crfdeid", *libraries)},
-        **facts,
-    }
-    description["sha256"] = description_checksum(description)
-    (folder / DESCRIPTION).write_text(json.dumps(description, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+    model: str
+    schema: int
+    file: str
+    libraries: tuple[str, ...] = ()
+
+    def save(self, folder: Path, weights: bytes, *, settings: Any, seed: int, key: bytes | None, **facts: Any) -> None:
+        """Write a model's weights, then its description.
+
+        Args:
+            folder: where to; made if need be.
+            weights: the content of the file of weights.
+            settings: the dataclass of the model's settings, which are JSON data.
+            seed: what the model was built with.
+            key: what the words in ``weights`` and ``facts`` are hashed with; None where they can be read.
+            facts: what else the model needs to be built again, as JSON data.
+        """
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / self.file).write_bytes(weights)
+        description = {
+            "model": self.model,
+            "schema": self.schema,
+            "weights": _fingerprint(self.file, weights),
+            "vocabulary": READABLE if key is None else HASHED,
+            "key_check": None if key is None else hash_word(_KEY_CHECK, key),
+            "versions": {name: version(name) for name in ("crfdeid", *self.libraries)},
+            "seed": seed,
+            "settings": dataclasses.asdict(settings),
+            **facts,
+        }
+        description["sha256"] = description_checksum(description)
+        (folder / DESCRIPTION).write_text(
+            json.dumps(description, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
+        )
+
+    def load(self, folder: Path, *, key: bytes | None) -> SavedModel:
+        """A model's description and its weights, known to be the ones that were written.
+
+        Args:
+            folder: the model's.
+            key: what its words were hashed with; not looked at where they can be read.
+
+        Raises:
+            DataError: there is no such model, it is of another kind or version, or it is damaged.
+            UsageError: its words are hashed, and the key is missing or another one.
+        """
+        description = read_description(folder)
+        if (description["model"], description.get("schema")) != (self.model, self.schema):
+            problem = f"not a model of the kind '{self.model}' and of this version (schema {self.schema}): {RETRAIN}"
+            raise DataError(problem, path=folder / DESCRIPTION)
+        if description.get("sha256") != description_checksum(description):
+            raise damaged(folder)
+        path = folder / self.file
+        try:
+            weights = path.read_bytes()
+        except OSError:
+            raise DataError(f"the model's weights cannot be read: {RETRAIN}", path=path) from None
+        if _fingerprint(self.file, weights) != description.get("weights"):
+            raise DataError(f"the model's weights are damaged or belong to another model: {RETRAIN}", path=path)
+        return SavedModel(folder, description, weights, _checked_key(folder, description, key))
+
+
+@dataclass(frozen=True, slots=True)
+class SavedModel:
+    """A model as `ModelFiles.save` wrote it. What in it does not fit together is refused as damage.
+
+    Attributes:
+        folder: where it lies.
+        description: what ``model.json`` says.
+        weights: the content of the other file.
+        key: what the words are hashed with; None where they can be read.
+
+    Example:
+        In a tagger's ``load``::
+
+            saved = _FILES.load(folder, key=key)
+            tagger = cls(saved.settings(CrfSettings), seed=saved.seed)
+            with saved.refusing_damage():
+                tagger._learned = CrfWeights.read(saved.names("tags"), saved.arrays(), saved.key)
+    """
+
+    folder: Path
+    description: Mapping[str, Any]
+    weights: bytes
+    key: bytes | None
+
+    @contextmanager
+    def refusing_damage(self) -> Iterator[None]:
+        """Turn what goes wrong with foreign data into a `DataError` about this model.
+
+        A `UsageError` is let through: what the model needs may be missing here, though its files are whole.
+        """
+        try:
+            yield
+        except UsageError:
+            raise
+        except _DAMAGE:
+            raise damaged(self.folder) from None
+
+    def settings(self, settings_class: Callable[..., _Settings]) -> _Settings:
+        """The model's settings.
+
+        Raises:
+            DataError: they are not those of such a model, or cannot work.
+        """
+        try:
+            return settings_class(**self.description["settings"])
+        except _DAMAGE:
+            raise damaged(self.folder) from None
+
+    @property
+    def seed(self) -> int:
+        """The seed the model was built with.
+
+        Raises:
+            DataError: the description has none.
+        """
+        with self.refusing_damage():
+            return int(self.description["seed"])
+
+    def names(self, field: str) -> tuple[str, ...]:
+        """The description's list of different names, such as its tags.
+
+        Raises:
+            KeyError: there is none.
+            ValueError: it is something else.
+        """
+        value = self.description[field]
+        texts = isinstance(value, list) and all(isinstance(name, str) for name in value)
+        if not texts or len(set(value)) != len(value):
+            raise ValueError(f"{field} is not a list of different names")
+        return tuple(value)
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """The weights, where `pack_arrays` packed them.
+
+        Raises:
+            ValueError, EOFError, zipfile.BadZipFile: they are no such file.
+        """
+        with np.load(io.BytesIO(self.weights), allow_pickle=False) as arrays:
+            return {name: arrays[name] for name in arrays.files}
+
+
+def pack_arrays(arrays: Mapping[str, np.ndarray]) -> bytes:
+    """Arrays as the content of one ``.npz`` file."""
+    buffer = io.BytesIO()
+    np.savez(buffer, allow_pickle=False, **arrays)
+    return buffer.getvalue()
 
 
 def read_description(folder: Path) -> dict[str, Any]:
@@ -78,50 +220,6 @@ def read_description(folder: Path) -> dict[str, Any]:
     if not (isinstance(description, dict) and isinstance(description.get("model"), str)):
         raise DataError(f"not a saved model's description: {RETRAIN}", path=path)
     return description
-
-
-class Saved(NamedTuple):
-    """A model as `save_model` wrote it.
-
-    Attributes:
-        description: what ``model.json`` says.
-        weights: the content of the other file.
-        key: what the words are hashed with; None where they can be read.
-    """
-
-    description: Mapping[str, Any]
-    weights: bytes
-    key: bytes | None
-
-
-def load_model(folder: Path, *, model: str, schema: int, file: str, key: bytes | None) -> Saved:
-    """A model's description and its weights, known to be the ones that were written.
-
-    Args:
-        folder: the model's.
-        model: its name in `crfdeid.models.MODELS`.
-        schema: the version of what its files mean.
-        file: the weights' file name.
-        key: what its words were hashed with; not looked at where they can be read.
-
-    Raises:
-        DataError: there is no such model, it is of another kind or version, or it is damaged.
-        UsageError: its words are hashed, and the key is missing or another one.
-    """
-    description = read_description(folder)
-    if (description["model"], description.get("schema")) != (model, schema):
-        problem = f"not a model of the kind '{model}' and of this version (schema {schema}): {RETRAIN}"
-        raise DataError(problem, path=folder / DESCRIPTION)
-    if description.get("sha256") != description_checksum(description):
-        raise damaged(folder)
-    path = folder / file
-    try:
-        weights = path.read_bytes()
-    except OSError:
-        raise DataError(f"the model's weights cannot be read: {RETRAIN}", path=path) from None
-    if _fingerprint(file, weights) != description.get("weights"):
-        raise DataError(f"the model's weights are damaged or belong to another model: {RETRAIN}", path=path)
-    return Saved(description, weights, _checked_key(folder, description, key))
 
 
 def is_private(folder: Path) -> bool:
@@ -147,17 +245,6 @@ def description_checksum(description: Mapping[str, Any]) -> str:
     """What a description's field "sha256" must be: the checksum of all its other fields."""
     others = {name: value for name, value in description.items() if name != "sha256"}
     return hashlib.sha256(json.dumps(others, sort_keys=True).encode()).hexdigest()
-
-
-def names_of(value: Any) -> tuple[str, ...]:
-    """A description's list of different names, such as its tags.
-
-    Raises:
-        ValueError: it is something else.
-    """
-    if not (isinstance(value, list) and all(isinstance(name, str) for name in value) and len(set(value)) == len(value)):
-        raise ValueError("not a list of different names")
-    return tuple(value)
 
 
 def damaged(folder: Path) -> DataError:

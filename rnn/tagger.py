@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import io
-import zipfile
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -17,7 +15,7 @@ from flax import nnx
 
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import UsageError
-from crfdeid.saving import damaged, load_model, names_of, save_model
+from crfdeid.saving import ModelFiles, pack_arrays
 from crfdeid.tagger import OnProgress
 from features.tokens import Sentence
 from rnn.batches import MANY_TOKENS, Batch, Vocabulary, batches
@@ -167,18 +165,12 @@ class RnnTagger(ABC):
         if key is not None:
             vocabulary, old = vocabulary.hashed(key)
             weights["table"] = weights["table"][old]
-        buffer = io.BytesIO()
-        np.savez(buffer, allow_pickle=False, **weights)
-        save_model(
+        self._files().save(
             folder,
-            model=self.model,
-            schema=_SCHEMA,
-            file=_WEIGHTS_FILE,
-            weights=buffer.getvalue(),
-            libraries=("jax", "flax"),
-            key=key,
+            pack_arrays(weights),
+            settings=self._settings,
             seed=self._seed,
-            settings=dataclasses.asdict(self._settings),
+            key=key,
             tags=learned.tags,
             words=vocabulary.words,
             lower_case=vocabulary.lower_case,
@@ -192,19 +184,21 @@ class RnnTagger(ABC):
             DataError: the folder holds no such model, one of another version, or a damaged one.
             UsageError: its words are hashed, and the key is missing or another one.
         """
-        description, content, key = load_model(folder, model=cls.model, schema=_SCHEMA, file=_WEIGHTS_FILE, key=key)
-        try:
-            tagger = cls(cls.settings_class(**description["settings"]), seed=int(description["seed"]))
-            tags, words = names_of(description["tags"]), names_of(description["words"])
-            vocabulary = Vocabulary(words, tagger.settings.fold_digits, bool(description.get("lower_case")), key)
-            arrays = _arrays(content)
+        saved = cls._files().load(folder, key=key)
+        tagger = cls(saved.settings(cls.settings_class), seed=saved.seed)
+        with saved.refusing_damage():
+            tags, lower_case = saved.names("tags"), bool(saved.description.get("lower_case"))
+            vocabulary = Vocabulary(saved.names("words"), tagger.settings.fold_digits, lower_case, saved.key)
+            arrays = _checked(saved.arrays())
             # Only their shapes: a description that asks for a network of absurd size must not be built.
             shapes = jax.eval_shape(lambda: tagger.initial(tags, vocabulary).weights)
             weights = _like(shapes, arrays)
             tagger.learned = tagger.initial(tags, vocabulary)._replace(weights=weights)
-        except (KeyError, TypeError, ValueError, EOFError, OverflowError, zipfile.BadZipFile):
-            raise damaged(folder) from None
         return tagger
+
+    @classmethod
+    def _files(cls) -> ModelFiles:
+        return ModelFiles(cls.model, _SCHEMA, _WEIGHTS_FILE, ("jax", "flax"))
 
     def _trained(self) -> Learned:
         if self.learned is None:
@@ -222,14 +216,12 @@ def _leaves(weights: Weights) -> list[tuple[str, Any]]:
     return [(jax.tree_util.keystr(path, simple=True, separator="."), leaf) for path, leaf in leaves]
 
 
-def _arrays(content: bytes) -> dict[str, np.ndarray]:
-    """The arrays of a saved file.
+def _checked(found: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The arrays of a saved network.
 
     Raises:
         ValueError: they hold something other than finite numbers.
     """
-    with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
-        found = {name: arrays[name] for name in arrays.files}
     if not all(array.dtype == np.float32 and np.isfinite(array).all() for array in found.values()):
         raise ValueError("weights that are no numbers")
     return found

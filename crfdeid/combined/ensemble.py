@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
-import zipfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,17 +12,17 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from crfdeid.bio import OUTSIDE, tag_spans, valid_first, valid_transitions, write_span
-from crfdeid.combined.members import FILE, create_members, joint_tags, pack, unpack, widened
+from crfdeid.combined.members import create_members, joint_tags, pack, unpack, widened
 from crfdeid.crf.inference import best_paths
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import UsageError
 from crfdeid.models import MODELS
-from crfdeid.saving import damaged, load_model, save_model
+from crfdeid.saving import ModelFiles
 from crfdeid.spans import merge
 from crfdeid.tagger import FitProgress, OnProgress, Tagger
 from features.tokens import Sentence
 
-_SCHEMA = 1
+_FILES = ModelFiles("ensemble", schema=1, file="members.zip")
 _NEVER = -1e9  # the score of a tag that may not follow
 COMBINE = ("union", "vote", "mean")
 
@@ -150,17 +148,8 @@ class EnsembleTagger:
 
     def save(self, folder: Path, *, key: bytes | None = None) -> None:
         """Write ``model.json`` and ``members.zip``, with the files of all members."""
-        save_model(
-            folder,
-            model="ensemble",
-            schema=_SCHEMA,
-            file=FILE,
-            weights=pack(self._trained(), key=key),
-            libraries=(),
-            key=key,
-            seed=self._seed,
-            settings=dataclasses.asdict(self._settings),
-        )
+        weights = pack(self._trained(), key=key)
+        _FILES.save(folder, weights, settings=self._settings, seed=self._seed, key=key)
 
     @classmethod
     def load(cls, folder: Path, *, key: bytes | None = None) -> Self:
@@ -170,12 +159,10 @@ class EnsembleTagger:
             DataError: the folder holds no such model, one of another version, or a damaged one.
             UsageError: its words are hashed, and the key is missing or another one.
         """
-        saved = load_model(folder, model="ensemble", schema=_SCHEMA, file=FILE, key=key)
-        try:
-            tagger = cls(EnsembleSettings(**saved.description["settings"]), seed=int(saved.description["seed"]))
+        saved = _FILES.load(folder, key=key)
+        tagger = cls(saved.settings(EnsembleSettings), seed=saved.seed)
+        with saved.refusing_damage():
             tagger._members = unpack(saved.weights, len(tagger.settings.members), key=saved.key)
-        except (ValueError, KeyError, TypeError, zipfile.BadZipFile, OverflowError, EOFError, NotImplementedError):
-            raise damaged(folder) from None
         return tagger
 
     def _trained(self) -> list[Tagger]:

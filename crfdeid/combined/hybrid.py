@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
-import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
 from crfdeid.bio import OUTSIDE, write_span
-from crfdeid.combined.members import FILE, create_members, joint_tags, pack, unpack, widened
+from crfdeid.combined.members import create_members, joint_tags, pack, unpack, widened
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import UsageError
 from crfdeid.rules.tagger import RulesTagger
-from crfdeid.saving import damaged, load_model, save_model
+from crfdeid.saving import ModelFiles, damaged
 from crfdeid.tagger import OnProgress, Tagger
 from features.tokens import Sentence
 
-_SCHEMA = 1
+_FILES = ModelFiles("hybrid", schema=1, file="members.zip")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +93,9 @@ class HybridTagger:
         model, rules = create_members(
             (settings.member, "rules"), profile=settings.profile, seed=self._seed, options=settings.options
         )
-        assert isinstance(rules, RulesTagger)
         model.fit(train, dev, on_progress=on_progress)
         rules.fit(train, dev)
-        self._members = (model, rules)
+        self._members = (model, cast(RulesTagger, rules))
 
     def predict(self, sentences: Sequence[Sentence]) -> list[list[str]]:
         """One tag a token, for each sentence."""
@@ -128,17 +125,8 @@ class HybridTagger:
 
     def save(self, folder: Path, *, key: bytes | None = None) -> None:
         """Write ``model.json`` and ``members.zip``, with the files of both members."""
-        save_model(
-            folder,
-            model="hybrid",
-            schema=_SCHEMA,
-            file=FILE,
-            weights=pack(self._trained(), key=key),
-            libraries=(),
-            key=key,
-            seed=self._seed,
-            settings=dataclasses.asdict(self._settings),
-        )
+        weights = pack(self._trained(), key=key)
+        _FILES.save(folder, weights, settings=self._settings, seed=self._seed, key=key)
 
     @classmethod
     def load(cls, folder: Path, *, key: bytes | None = None) -> Self:
@@ -148,12 +136,10 @@ class HybridTagger:
             DataError: the folder holds no such model, one of another version, or a damaged one.
             UsageError: its words are hashed, and the key is missing or another one.
         """
-        saved = load_model(folder, model="hybrid", schema=_SCHEMA, file=FILE, key=key)
-        try:
-            tagger = cls(HybridSettings(**saved.description["settings"]), seed=int(saved.description["seed"]))
+        saved = _FILES.load(folder, key=key)
+        tagger = cls(saved.settings(HybridSettings), seed=saved.seed)
+        with saved.refusing_damage():
             model, rules = unpack(saved.weights, 2, key=saved.key)
-        except (ValueError, KeyError, TypeError, zipfile.BadZipFile, OverflowError, EOFError, NotImplementedError):
-            raise damaged(folder) from None
         if not isinstance(rules, RulesTagger):
             raise damaged(folder)
         tagger._members = (model, rules)

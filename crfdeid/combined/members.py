@@ -15,7 +15,6 @@ from crfdeid.bio import OUTSIDE
 from crfdeid.models import create, load_tagger
 from crfdeid.tagger import Tagger
 
-FILE = "members.zip"
 _EARLIEST = (1980, 1, 1, 0, 0, 0)  # that a zip file can hold: the same members are the same bytes at any time
 
 

@@ -24,10 +24,8 @@ Reference:
 from __future__ import annotations
 
 import dataclasses
-import io
 import math
 import struct
-import zipfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -43,7 +41,7 @@ from crfdeid.crf.inference import best_paths, marginals
 from crfdeid.crf.weights import CrfWeights
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import DataError, UsageError
-from crfdeid.saving import damaged, load_model, names_of, save_model
+from crfdeid.saving import ModelFiles, pack_arrays
 from crfdeid.tagger import FitProgress, OnProgress
 from features.extractor import FEATURE_SETS, FeatureSet, feature_set
 from features.pos import POS_BACKENDS, PosUnavailable
@@ -51,7 +49,7 @@ from features.tokens import Sentence
 
 # Raised whenever the feature strings or the files change, so that a model never meets features it was not trained on.
 _SCHEMA = 2
-_WEIGHTS = "weights.npz"
+_FILES = ModelFiles("crf", _SCHEMA, "weights.npz", ("python-crfsuite", "sklearn-crfsuite", "numpy"))
 _SENTENCES_AT_ONCE = 512  # whose features are in memory together
 
 
@@ -230,20 +228,9 @@ class CrfTagger:
         Without a key, the weights' file holds the features' names, words of the training notes among them: it is as
         confidential as the notes are.
         """
-        buffer = io.BytesIO()
-        np.savez(buffer, allow_pickle=False, **self._trained().arrays(key))
-        save_model(
-            folder,
-            model="crf",
-            schema=_SCHEMA,
-            file=_WEIGHTS,
-            weights=buffer.getvalue(),
-            libraries=("python-crfsuite", "sklearn-crfsuite", "numpy"),
-            key=key,
-            seed=self._seed,
-            settings=dataclasses.asdict(self._settings),
-            tags=self.tags,
-        )
+        learned = self._trained()
+        weights = pack_arrays(learned.arrays(key))
+        _FILES.save(folder, weights, settings=self._settings, seed=self._seed, key=key, tags=learned.tags)
 
     @classmethod
     def load(cls, folder: Path, *, key: bytes | None = None) -> Self:
@@ -253,13 +240,10 @@ class CrfTagger:
             DataError: the folder holds no such model, one of another version, or a damaged one.
             UsageError: its features are hashed, and the key is missing or another one.
         """
-        saved = load_model(folder, model="crf", schema=_SCHEMA, file=_WEIGHTS, key=key)
-        try:
-            tagger = cls(CrfSettings(**saved.description["settings"]), seed=int(saved.description["seed"]))
-            with np.load(io.BytesIO(saved.weights), allow_pickle=False) as arrays:
-                tagger._learned = CrfWeights.read(names_of(saved.description["tags"]), arrays, saved.key)
-        except (ValueError, KeyError, TypeError, EOFError, OverflowError, zipfile.BadZipFile):
-            raise damaged(folder) from None
+        saved = _FILES.load(folder, key=key)
+        tagger = cls(saved.settings(CrfSettings), seed=saved.seed)
+        with saved.refusing_damage():
+            tagger._learned = CrfWeights.read(saved.names("tags"), saved.arrays(), saved.key)
         return tagger
 
     def _rows(self, labelled: Sequence[LabelledSentence]) -> Iterator[list[list[str]]]:

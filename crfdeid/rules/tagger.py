@@ -5,13 +5,12 @@ The expressions are fixed; what is learned is what a corpus calls what they find
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -19,9 +18,11 @@ from crfdeid.bio import OUTSIDE, tag_spans, write_span
 from crfdeid.documents import LabelledSentence, Span
 from crfdeid.errors import DataError, UsageError
 from crfdeid.rules.table import RULES, find_rules
-from crfdeid.saving import damaged, load_model, names_of, save_model
+from crfdeid.saving import ModelFiles
 from crfdeid.tagger import FitProgress, OnProgress
 from features.tokens import Sentence
+
+_FILES = ModelFiles("rules", schema=1, file="rules.json", libraries=("regex",))
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +119,7 @@ class RulesTagger:
         labels = {tag[2:] for tag in tags} - {""}
         trusted = self._choose(finds, right, labels)
         used = {f"{prefix}{label}" for label, _ in trusted.values() for prefix in ("B-", "I-")}
-        known = tags if {label for label, _ in trusted.values()} <= labels else tags | used
-        self._learned = _Learned(tuple(sorted(known | (used - tags))), trusted, (missed + 1) / (others + 2))
+        self._learned = _Learned(tuple(sorted(tags | used)), trusted, (missed + 1) / (others + 2))
         if on_progress is not None:
             on_progress(FitProgress(step=1, total=1))
 
@@ -186,18 +186,7 @@ class RulesTagger:
         """Write ``model.json`` and ``rules.json``, which hold no words of the notes."""
         learned = self._trained()
         content = json.dumps({"trusted": learned.trusted, "missed": learned.missed}, indent=1).encode()
-        save_model(
-            folder,
-            model="rules",
-            schema=_SCHEMA,
-            file=_FILE,
-            weights=content,
-            libraries=("regex",),
-            key=None,
-            seed=self._seed,
-            settings=dataclasses.asdict(self._settings),
-            tags=learned.tags,
-        )
+        _FILES.save(folder, content, settings=self._settings, seed=self._seed, key=None, tags=learned.tags)
 
     @classmethod
     def load(cls, folder: Path, *, key: bytes | None = None) -> Self:
@@ -206,27 +195,16 @@ class RulesTagger:
         Raises:
             DataError: the folder holds no such model, one of another version, or a damaged one.
         """
-        saved = load_model(folder, model="rules", schema=_SCHEMA, file=_FILE, key=key)
-        try:
-            tagger = cls(RulesSettings(**saved.description["settings"]), seed=int(saved.description["seed"]))
-            content = json.loads(saved.weights)
-            trusted = {str(name): (str(label), float(share)) for name, (label, share) in content["trusted"].items()}
-            tags = names_of(saved.description["tags"])
-            tagger._learned = _Learned(tags, trusted, float(content["missed"]))
-            if OUTSIDE not in tags or not {f"B-{label}" for label, _ in trusted.values()} <= set(tags):
-                raise ValueError("rules for types that it has no tags for")
-        except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
-            raise damaged(folder) from None
+        saved = _FILES.load(folder, key=key)
+        tagger = cls(saved.settings(RulesSettings), seed=saved.seed)
+        with saved.refusing_damage():
+            tagger._learned = _read_learned(saved.names("tags"), json.loads(saved.weights))
         return tagger
 
     def _trained(self) -> _Learned:
         if self._learned is None:
             raise UsageError("these rules are not trained: call fit, or load a saved model")
         return self._learned
-
-
-_SCHEMA = 1
-_FILE = "rules.json"
 
 
 class _Learned(NamedTuple):
@@ -241,3 +219,19 @@ class _Learned(NamedTuple):
     tags: tuple[str, ...]
     trusted: Mapping[str, tuple[str, float]]
     missed: float
+
+
+def _read_learned(tags: tuple[str, ...], content: Any) -> _Learned:
+    """What `RulesTagger.save` wrote.
+
+    Raises:
+        ValueError: it is something else, or has rules for types without tags.
+    """
+    match content:
+        case {"trusted": dict(rules), "missed": float(missed)}:
+            trusted = {str(name): (str(label), float(share)) for name, (label, share) in rules.items()}
+        case _:
+            raise ValueError("not what rules learn")
+    if OUTSIDE not in tags or not {f"B-{label}" for label, _ in trusted.values()} <= set(tags):
+        raise ValueError("rules for types that it has no tags for")
+    return _Learned(tags, trusted, missed)

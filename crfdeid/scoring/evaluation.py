@@ -9,6 +9,7 @@ from crfdeid.bio import Repair, decode
 from crfdeid.corpora.splits import Split
 from crfdeid.documents import Document, Span
 from crfdeid.scoring import count_token_pairs, score_entities, token_scores
+from crfdeid.scoring.entities import pair_up
 from crfdeid.tagger import Tagger
 
 REPAIR: Repair = "begin"
@@ -42,8 +43,10 @@ def count_leaking(gold: Sequence[Document], predictions: Mapping[str, Sequence[S
     Raises:
         DataError: as for `crfdeid.scoring.score_entities`.
     """
-    return sum(
-        any(found == "" != right for right, found in count_token_pairs([document], {document.id: spans}))
-        for document in gold
-        for spans in [predictions[document.id]]
-    )
+    return sum(_leaks(document, spans) for document, spans in pair_up(gold, predictions))
+
+
+def _leaks(document: Document, spans: Sequence[Span]) -> bool:
+    """Whether some token has a type in gold and none in the prediction."""
+    pairs = count_token_pairs([document], {document.id: spans})
+    return any(right and not found for right, found in pairs)

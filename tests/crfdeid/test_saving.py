@@ -17,6 +17,7 @@ from crfdeid.documents import LabelledSentence
 from crfdeid.errors import DataError, UsageError
 from crfdeid.models import create, load_tagger
 from crfdeid.saving import description_checksum
+from features.pos import PosUnavailable
 from features.tokens import Sentence
 
 SMALL = {"max_iterations": 5, "epochs": 2, "hidden": 4, "embedding_dim": 3, "window": 1, "members": ("crf", "rules")}
@@ -147,6 +148,38 @@ def test_members_that_are_none_are_refused(name: str, content: bytes, saved, tmp
     with pytest.raises(DataError, match="damaged"):
         load_tagger(folder)
     assert not (tmp_path.parent / "out").exists()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"[" * 100_000,
+        b"[]",
+        b'{"trusted": [], "missed": 0.5}',
+        b'{"trusted": {"date": ["DATE"]}, "missed": 0.5}',
+        b'{"trusted": {"date": ["NEW", 0.9]}, "missed": 0.5}',
+        b'{"trusted": {}}',
+    ],
+)
+def test_rules_that_are_none_are_refused(content: bytes, saved, tmp_path: Path) -> None:
+    folder = copied(saved("rules"), tmp_path)
+    replace_weights(folder, "rules.json", content)
+    with pytest.raises(DataError, match="damaged"):
+        load_tagger(folder)
+
+
+@pytest.mark.parametrize("name", ["crf", "hybrid", "ensemble"])
+def test_a_whole_model_that_lacks_a_library_here_is_not_called_damaged(
+    name: str, saved, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = copied(saved(name), tmp_path)
+
+    def unavailable(*_: object, **__: object) -> None:
+        raise PosUnavailable("no tagger of parts of speech here")
+
+    monkeypatch.setattr("crfdeid.crf.tagger.feature_set", unavailable)
+    with pytest.raises(UsageError, match="no tagger of parts of speech here"):
+        load_tagger(folder)
 
 
 def test_a_description_of_endless_depth_is_refused(saved, tmp_path: Path) -> None:
