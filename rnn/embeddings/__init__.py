@@ -1,28 +1,44 @@
 """Word vectors to start a network from; docs/embeddings.md says what each is.
 
 vectors.py           `WordVectors`, and how a network's vocabulary and table are made from them
-random.py, cbow.py, rnnlm.py, pretrained.py     one source of vectors each
-cache.py             vectors that were trained once are kept on disk
+subwords.py          vectors for words that have none, from their parts
+random.py, cbow.py, fasttext.py, rnnlm.py, pretrained.py     one source of vectors each
+gensim_text.py       what cbow.py and fasttext.py share
 language_model.py    the equations of the language model behind rnnlm.py
+fasttext_file.py     the binary files behind pretrained.py that gensim does not read
+cache.py             vectors that were trained once are kept on disk
 neighbours.py        nearest neighbours, and how many words have no vector
 """
 
 from rnn.embeddings.cache import cached
 from rnn.embeddings.cbow import CbowSettings, train_cbow
+from rnn.embeddings.fasttext import FasttextSettings, train_fasttext
 from rnn.embeddings.neighbours import nearest, out_of_vocabulary, probe_words
 from rnn.embeddings.pretrained import read_vectors
 from rnn.embeddings.random import random_vectors
 from rnn.embeddings.rnnlm import RnnlmSettings, train_rnnlm
-from rnn.embeddings.vectors import WordVectors, class_word, extend, initial_table, replace_rare
+from rnn.embeddings.subwords import SubwordVectors
+from rnn.embeddings.vectors import (
+    WordVectors,
+    class_word,
+    extend,
+    initial_table,
+    matching_scale,
+    replace_rare,
+    unseen_vectors,
+)
 
 __all__ = [
     "CbowSettings",
+    "FasttextSettings",
     "RnnlmSettings",
+    "SubwordVectors",
     "WordVectors",
     "cached",
     "class_word",
     "extend",
     "initial_table",
+    "matching_scale",
     "nearest",
     "out_of_vocabulary",
     "probe_words",
@@ -30,5 +46,7 @@ __all__ = [
     "read_vectors",
     "replace_rare",
     "train_cbow",
+    "train_fasttext",
     "train_rnnlm",
+    "unseen_vectors",
 ]

@@ -10,22 +10,13 @@ Reference:
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crfdeid.errors import DataError, UsageError
-from rnn.embeddings.vectors import BOUNDARY, WordVectors, replace_rare
-
-if TYPE_CHECKING:
-    from gensim.models.callbacks import CallbackAny2Vec
-
-_LONGEST = 10_000  # words of a sentence that gensim reads; it would leave out the rest without a word
-
-OnEpoch = Callable[[int, int], None]
+from rnn.embeddings.gensim_text import OnEpoch, callbacks, check_numbers, readable_text
+from rnn.embeddings.vectors import WordVectors
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,14 +48,7 @@ class CbowSettings:
     min_count: int = 2
 
     def __post_init__(self) -> None:
-        for name in ("dim", "window", "epochs", "negative", "min_count"):
-            value = getattr(self, name)
-            if not (value == int(value) and value >= 1):
-                raise UsageError(f"{name} is {value}: give a whole number of 1 or more")
-        for name in ("sample", "lr"):
-            value = getattr(self, name)
-            if not 0 < value < math.inf:
-                raise UsageError(f"{name} is {value}: give a number above 0")
+        check_numbers(self, whole=("dim", "window", "epochs", "negative", "min_count"), positive=("sample", "lr"))
 
 
 def train_cbow(
@@ -93,11 +77,8 @@ def train_cbow(
     from gensim.models import Word2Vec  # noqa: PLC0415  a second to import
 
     settings = settings or CbowSettings()
-    text = list(_pieces(replace_rare(sentences, min_count=settings.min_count)))
-    if not text:
-        raise DataError("there is no text to learn word vectors from: give sentences with words")
     model = Word2Vec(
-        text,
+        readable_text(sentences, min_count=settings.min_count),
         sg=0,
         vector_size=settings.dim,
         window=settings.window,
@@ -108,27 +89,6 @@ def train_cbow(
         min_count=1,  # rare words are replaced already
         workers=1,  # more of them race
         seed=seed + 1,  # gensim takes no 0
-        callbacks=[_epoch_callback(settings.epochs, on_progress)] if on_progress else [],
+        callbacks=callbacks(settings.epochs, on_progress),
     )
     return WordVectors(tuple(model.wv.index_to_key), np.array(model.wv.vectors, np.float32))
-
-
-def _pieces(sentences: Iterable[list[str]]) -> Iterator[list[str]]:
-    """Sentences between boundaries, in pieces that gensim reads whole."""
-    for sentence in sentences:
-        words = [BOUNDARY, *sentence, BOUNDARY] if sentence else []
-        for start in range(0, len(words), _LONGEST):
-            yield words[start : start + _LONGEST]
-
-
-def _epoch_callback(epochs: int, on_progress: OnEpoch) -> CallbackAny2Vec:
-    from gensim.models.callbacks import CallbackAny2Vec  # noqa: PLC0415
-
-    class Epochs(CallbackAny2Vec):
-        done = 0
-
-        def on_epoch_end(self, model: Any) -> None:
-            self.done += 1
-            on_progress(self.done, epochs)
-
-    return Epochs()

@@ -1,6 +1,7 @@
-"""Word vectors that others have trained: files of word2vec, GloVe and fastText, read by gensim.
+"""Word vectors that others have trained: files of word2vec, GloVe and fastText.
 
-The format is told by a file's content. What is checked here is what gensim lets pass, or hangs on.
+The format is told by a file's content. gensim reads all but fastText's binary files (`rnn.embeddings.fasttext_file`);
+what is checked here is what gensim lets pass.
 """
 
 from __future__ import annotations
@@ -8,9 +9,7 @@ from __future__ import annotations
 import gzip
 import itertools
 import logging
-import mmap
 import re
-import struct
 import warnings
 import zlib
 from collections.abc import Iterator
@@ -21,17 +20,15 @@ from typing import Any, BinaryIO, cast
 import numpy as np
 
 from crfdeid.errors import DataError
+from rnn.embeddings.fasttext_file import DAMAGED, FASTTEXT, NOT_FINITE, read_fasttext
 from rnn.embeddings.vectors import WordVectors
 
 _GZIP = b"\x1f\x8b"
 _PICKLE = b"\x80"
-_FASTTEXT = struct.pack("<i", 793712314)
-_FASTTEXT_SETTINGS = 64  # bytes of settings at the beginning of a binary file of fastText
 _HEADER = re.compile(rb"\d{1,10} (\d{1,5})\s*")  # of word2vec's files: the number of words and D
 _HEAD_BYTES = 1 << 20  # enough for two lines of any size of vector
-_DAMAGED = "damaged or cut off: fetch it anew"
 # What gensim's loaders raise on damaged files.
-_FAILURES = (ValueError, TypeError, AssertionError, EOFError, LookupError, OSError, MemoryError, struct.error)
+_FAILURES = (ValueError, TypeError, AssertionError, EOFError, LookupError, OSError, MemoryError)
 _FORMATS = "word2vec (text, binary), GloVe (text), fastText (.vec, .bin)"
 
 
@@ -39,8 +36,8 @@ def read_vectors(path: Path, *, limit: int = 200_000) -> WordVectors:
     """Read word vectors in a format of word2vec, GloVe or fastText. No code of the file is run.
 
     All but fastText's binary files may be compressed by gzip, with a name that ends in .gz. Of a word that is there
-    twice the first vector counts. Of fastText's binary files the words' vectors are read, as in its .vec files; vectors
-    for other words are not made from their parts.
+    twice the first vector counts. fastText's binary files hold vectors of n-grams too, for words that they do not list:
+    these are kept where there are no more than ``limit`` of them, else left out with a notice (`WordVectors.notices`).
 
     Args:
         path: the file.
@@ -57,28 +54,25 @@ def read_vectors(path: Path, *, limit: int = 200_000) -> WordVectors:
         raise DataError("a damaged gzip file: fetch it anew", path=path) from None
     kind, dim = _recognise(head, path)
     if kind == "fasttext":
-        _check_fasttext(path)
-    elif kind != "binary":
+        return read_fasttext(path, limit=limit)
+    if kind != "binary":
         _check_lines(path, dim, limit, header=kind == "text")
     with _quiet():
         loaded = _load(kind, path, limit)
     if loaded is None:
-        raise DataError(_DAMAGED, path=path)
+        raise DataError(DAMAGED, path=path)
     words = tuple(word for word in loaded.index_to_key[:limit] if word is not None)  # None for a word met again
     table = np.array(loaded.vectors[: len(words)], np.float32)
     if not np.isfinite(table).all():
-        raise DataError("holds numbers that are not finite: remove these words, or fetch it anew", path=path)
+        raise DataError(NOT_FINITE, path=path)
     return WordVectors(words, table)
 
 
 def _load(kind: str, path: Path, limit: int) -> Any:
     """gensim's KeyedVectors; None where gensim fails."""
     from gensim.models import KeyedVectors  # noqa: PLC0415  a second to import
-    from gensim.models.fasttext import load_facebook_vectors  # noqa: PLC0415
 
     try:
-        if kind == "fasttext":
-            return load_facebook_vectors(str(path))
         return KeyedVectors.load_word2vec_format(
             str(path), binary=kind == "binary", no_header=kind == "glove", limit=limit, unicode_errors="replace"
         )
@@ -103,7 +97,7 @@ def _recognise(head: bytes, path: Path) -> tuple[str, int]:
     if head.startswith(_PICKLE):
         problem = "saved as Python objects, which could run code: write it with gensim's save_word2vec_format"
         raise DataError(problem, path=path)
-    if head.startswith(_FASTTEXT):
+    if head.startswith(FASTTEXT):
         if path.suffix == ".gz":
             raise DataError("a compressed binary file of fastText: unpack it (gunzip)", path=path)
         return "fasttext", 0
@@ -141,29 +135,6 @@ def _check_lines(path: Path, dim: int, limit: int, *, header: bool) -> None:
                 raise DataError(problem, path=path, line=number)
     if number - header < min(declared, limit):
         raise DataError(f"cut off: {number - header} vectors of {declared}: fetch it anew", path=path)
-
-
-def _check_fasttext(path: Path) -> None:
-    """Walk through a binary file of fastText up to its table: gensim reads a cut-off list of words for ever."""
-    with path.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content:
-        try:
-            words, _, labels, _, pruned = struct.unpack_from("<3i2q", content, _FASTTEXT_SETTINGS)
-            place = _FASTTEXT_SETTINGS + struct.calcsize("<3i2q")
-            for _ in range(words):
-                end = content.find(b"\0", place)
-                if end < 0:
-                    raise ValueError("a word without an end")
-                place = end + 1 + struct.calcsize("<qb")  # behind the word's count and kind
-            place += max(pruned, 0) * struct.calcsize("<2i")
-            quantised, rows, columns = struct.unpack_from("<?2q", content, place)
-        except (struct.error, ValueError):
-            raise DataError(_DAMAGED, path=path) from None
-        if labels:
-            raise DataError("a classifier of fastText, not word vectors: give the vectors' file", path=path)
-        if quantised:
-            raise DataError("a compressed (quantised) file of fastText: give the whole one", path=path)
-        if not 0 < 4 * rows * columns <= len(content) - place - struct.calcsize("<?2q"):
-            raise DataError(_DAMAGED, path=path)
 
 
 @contextmanager

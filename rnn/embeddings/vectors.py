@@ -17,11 +17,13 @@ import numpy.typing as npt
 
 from crfdeid.corpora.files import write_files
 from crfdeid.errors import DataError
-from rnn.batches import UNKNOWN_CLASSES, Vocabulary, fold, unknown_class
+from rnn.batches import FIRST_WORD, UNKNOWN_CLASSES, Vocabulary, fold, unknown_class
+from rnn.embeddings.subwords import SubwordVectors
 
 BOUNDARY = "</s>"  # the word that stands for a sentence's end, as in word2vec's files; its vector is the padding's
 CLASS_WORDS = tuple(f"<{name}>" for name in UNKNOWN_CLASSES)
 _SPECIAL = (BOUNDARY, *CLASS_WORDS)  # the words of the ids before `rnn.batches.FIRST_WORD`
+_SUBWORDS = "subwords."  # before the names of their arrays in a saved file
 _CAPITALS = 0.01  # vectors are lower-case when a smaller share of their words has capitals: no list is without odd ones
 
 
@@ -32,9 +34,11 @@ class WordVectors:
     Args:
         words: the words, each once; the most frequent first where frequencies are known.
         table: their vectors, [V, D] float32.
+        subwords: makes vectors of size D for all other words, from their parts; None where nothing does.
+        notices: what a reader of results must know about the vectors, one sentence each.
 
     Raises:
-        ValueError: words and table do not fit together, a word is there twice, or a number is not finite.
+        ValueError: words, table and subwords do not fit together, a word is there twice, or a number is not finite.
 
     Example:
         >>> vectors = WordVectors(("fever", "cough"), np.eye(2, 3, dtype=np.float32))
@@ -44,6 +48,8 @@ class WordVectors:
 
     words: tuple[str, ...]
     table: npt.NDArray[np.float32]
+    subwords: SubwordVectors | None = None
+    notices: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.table.dtype != np.float32 or self.table.ndim != 2:
@@ -56,6 +62,8 @@ class WordVectors:
             raise ValueError(f"{len(self.words) - len(set(self.words))} words are there twice: give each word once")
         if not np.isfinite(self.table).all():
             raise ValueError("a word vector holds a number that is not finite")
+        if self.subwords is not None and self.subwords.dim != self.dim:
+            raise ValueError(f"vectors of size {self.dim} for words, of size {self.subwords.dim} for their parts")
 
     def __len__(self) -> int:
         return len(self.words)
@@ -73,8 +81,11 @@ class WordVectors:
         """
         buffer = io.BytesIO()
         # As JSON, because an array of texts drops NUL at a word's end and takes every word as long as the longest.
-        words = np.frombuffer(json.dumps(self.words).encode(), np.uint8)
-        np.savez(buffer, allow_pickle=False, words=words, table=self.table)
+        texts = {"words": self.words, "notices": self.notices}
+        arrays = {name: np.frombuffer(json.dumps(text).encode(), np.uint8) for name, text in texts.items()}
+        if self.subwords is not None:
+            arrays |= {_SUBWORDS + name: array for name, array in self.subwords.arrays().items()}
+        np.savez(buffer, allow_pickle=False, table=self.table, **arrays)
         write_files({path: buffer.getvalue()})
 
     @classmethod
@@ -85,8 +96,11 @@ class WordVectors:
             DataError: there is no such file, or it is damaged.
         """
         try:
-            with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as arrays:
-                return cls(tuple(json.loads(arrays["words"].tobytes())), arrays["table"])
+            with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
+                arrays = dict(file)
+            words, notices = (tuple(json.loads(arrays[name].tobytes())) for name in ("words", "notices"))
+            parts = {name.removeprefix(_SUBWORDS): a for name, a in arrays.items() if name.startswith(_SUBWORDS)}
+            return cls(words, arrays["table"], SubwordVectors.from_arrays(parts) if parts else None, notices)
         except FileNotFoundError:
             raise DataError("no such file of word vectors", path=path) from None
         except (OSError, EOFError, KeyError, TypeError, AttributeError, ValueError, zipfile.BadZipFile):
@@ -137,29 +151,49 @@ def extend(vocabulary: Vocabulary, vectors: WordVectors) -> Vocabulary:
 def initial_table(vocabulary: Vocabulary, vectors: WordVectors, random_table: npt.ArrayLike) -> np.ndarray:
     """The embedding table a network starts from, [V, D].
 
-    The row of a word is the vector of that word, else of its lower-case form, else random. Padding and the casing
-    classes of unknown words have the vectors of `BOUNDARY` and of their `CLASS_WORDS`, if there are any. Where the
-    vocabulary folds digits, the first of the vectors' words that fold to the same one counts.
-
-    All vectors are multiplied by one number that gives them the standard deviation of the random table: a network's
-    learning rate suits one scale, and the sources of vectors differ in theirs (CBOW's is three times the random one,
-    and costs several points of F when left as it is).
+    The row of a word is the vector of that word, else of its lower-case form, else that of its parts, else random.
+    Padding and the casing classes of unknown words have the vectors of `BOUNDARY` and of their `CLASS_WORDS`, if there
+    are any. Where the vocabulary folds digits, the first of the vectors' words that fold to the same one counts. All
+    vectors are multiplied by `matching_scale`.
 
     Args:
         vocabulary: what the rows stand for.
         vectors: the given vectors, of size D.
-        random_table: a random table, [V, D]. Where its numbers, or those of the vectors, are all equal, nothing is
-            multiplied.
+        random_table: a random table, [V, D].
     """
     read = fold if vocabulary.fold_digits else str
     found: dict[str, int] = {}
     for i, word in enumerate(vectors.words):
         found.setdefault(read(word), i)
     table = np.array(random_table, np.float32)
-    wanted, given = table.std(), vectors.table.std()
-    scale = wanted / given if wanted > 0 and given > 0 else np.float32(1)
+    scale = matching_scale(vectors, table)
     for i, word in enumerate((*_SPECIAL, *vocabulary.words)):
         row = found.get(word, found.get(word.lower()))
         if row is not None:
             table[i] = scale * vectors.table[row]
+        elif vectors.subwords is not None and i >= FIRST_WORD:
+            table[i] = scale * unseen_vectors([word], vocabulary, vectors.subwords)[0]
     return table
+
+
+def matching_scale(vectors: WordVectors, random_table: npt.ArrayLike) -> float:
+    """The number that gives vectors the standard deviation of a random table when they are multiplied by it.
+
+    A network's learning rate suits one scale, and the sources of vectors differ in theirs (CBOW's is three times the
+    random one, and costs several points of F when left as it is). Vectors of words and those of their parts are
+    multiplied by the same number (`SubwordVectors.scaled`).
+
+    Returns:
+        1 where the numbers of either are all equal.
+    """
+    wanted, given = np.asarray(random_table, np.float32).std(), vectors.table.std()
+    return float(wanted / given) if wanted > 0 and given > 0 else 1.0
+
+
+def unseen_vectors(words: Sequence[str], vocabulary: Vocabulary, subwords: SubwordVectors) -> npt.NDArray[np.float32]:
+    """The vectors of words that a vocabulary lacks, from their parts, [N, D].
+
+    They are spelt as the vocabulary reads them: digits folded, and in lower case where the vectors' words are so.
+    """
+    spelt = [fold(word) if vocabulary.fold_digits else word for word in words]
+    return subwords.vectors([word.lower() for word in spelt] if vocabulary.lower_case else spelt)

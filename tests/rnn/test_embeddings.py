@@ -1,5 +1,6 @@
 """Word vectors as data, and how a network starts from them."""
 
+import dataclasses
 import stat
 
 import numpy as np
@@ -11,7 +12,16 @@ from crfdeid.documents import LabelledSentence
 from crfdeid.errors import DataError
 from features.tokens import Sentence
 from rnn.batches import FIRST_WORD, PAD, UNKNOWN_CLASSES, Vocabulary, fold
-from rnn.embeddings import WordVectors, extend, initial_table, random_vectors, replace_rare
+from rnn.embeddings import (
+    SubwordVectors,
+    WordVectors,
+    extend,
+    initial_table,
+    matching_scale,
+    random_vectors,
+    replace_rare,
+    unseen_vectors,
+)
 from rnn.embeddings.vectors import BOUNDARY, CLASS_WORDS
 from rnn.settings import ElmanSettings
 from rnn.tagger import ElmanTagger
@@ -23,6 +33,10 @@ WORD_LISTS = st.lists(WORDS, min_size=1, max_size=12, unique=True)
 def vectors_of(*words, dim=3):
     """Vectors that all differ: the word at place i has i*dim+1, i*dim+2, …"""
     return WordVectors(words, np.arange(1, len(words) * dim + 1, dtype=np.float32).reshape(-1, dim))
+
+
+def subwords_of(buckets=40, dim=3, scale=2.0):
+    return SubwordVectors(scale * np.random.default_rng(1).normal(size=(buckets, dim)).astype(np.float32), 3, 5)
 
 
 @given(WORD_LISTS)
@@ -42,9 +56,22 @@ def test_the_same_vectors_make_the_same_file(tmp_path):
     assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
 
 
+def test_parts_and_notices_come_back_with_the_words(tmp_path):
+    vectors = WordVectors(("a",), np.ones((1, 3), np.float32), subwords_of(), ("Said of ñ.",))
+    vectors.save(tmp_path / "some.npz")
+    again = WordVectors.load(tmp_path / "some.npz")
+    assert again.notices == ("Said of ñ.",)
+    np.testing.assert_array_equal(again.subwords.vector("Doe"), vectors.subwords.vector("Doe"))
+
+
+def test_parts_of_another_size_are_refused():
+    with pytest.raises(ValueError, match="size 2 for words, of size 3 for their parts"):
+        WordVectors(("a",), np.ones((1, 2), np.float32), subwords_of(dim=3))
+
+
 def test_a_damaged_file_is_refused_wherever_it_is_cut(tmp_path):
     path = tmp_path / "some.npz"
-    vectors_of("fever", "cough").save(path)
+    dataclasses.replace(vectors_of("fever", "cough"), subwords=subwords_of()).save(path)
     content = path.read_bytes()
     for length in range(0, len(content), 7):
         path.write_bytes(content[:length])
@@ -173,6 +200,32 @@ def test_given_vectors_get_the_deviation_of_random_ones():
     ratio = table[-300:] / vectors.table
     np.testing.assert_allclose(ratio, ratio[0, 0], rtol=1e-5)
     np.testing.assert_array_equal(table[:-300], drawn[:-300].astype(np.float32))
+
+
+def test_a_word_without_a_vector_has_that_of_its_parts_on_the_same_scale():
+    vectors = dataclasses.replace(vectors_of("Fever", "Roe"), subwords=subwords_of())
+    vocabulary = extend(Vocabulary(("Doe", "fever", "00")), vectors)
+    drawn = np.random.default_rng(0).uniform(-0.25, 0.25, (len(vocabulary), 3)).astype(np.float32)
+    table = initial_table(vocabulary, vectors, drawn)
+    scale = drawn.std() / vectors.table.std()
+    assert matching_scale(vectors, drawn) == pytest.approx(scale)
+    rows = dict(zip(vocabulary.words, table[FIRST_WORD:], strict=True))
+    for word in ("Doe", "fever", "00"):
+        np.testing.assert_allclose(rows[word], scale * vectors.subwords.vector(word), rtol=1e-5)
+    np.testing.assert_allclose(rows["Roe"], scale * vectors.table[1], rtol=1e-5)
+    np.testing.assert_array_equal(table[:FIRST_WORD], drawn[:FIRST_WORD])  # padding and classes have no parts
+    np.testing.assert_allclose(vectors.subwords.scaled(scale).vector("Doe"), rows["Doe"], rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("fold_digits", "lower_case", "spelt"),
+    [(True, False, "Doe00"), (False, False, "Doe42"), (True, True, "doe00"), (False, True, "doe42")],
+)
+def test_an_unseen_word_is_spelt_as_the_vocabulary_reads_it(fold_digits, lower_case, spelt):
+    subwords, vocabulary = subwords_of(), Vocabulary((), fold_digits, lower_case)
+    found = unseen_vectors(["Doe42", "x"], vocabulary, subwords)
+    np.testing.assert_array_equal(found, subwords.vectors([spelt, "x"]))
+    assert unseen_vectors([], vocabulary, subwords).shape == (0, 3)
 
 
 @pytest.mark.parametrize("value", [0.0, 2.0])

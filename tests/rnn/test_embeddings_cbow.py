@@ -1,9 +1,6 @@
 """The continuous bag of words: what gensim is given, and what comes back."""
 
 import math
-import os
-import subprocess
-import sys
 from random import Random
 
 import numpy as np
@@ -65,18 +62,6 @@ def test_same_seed_same_vectors_and_another_seed_others():
     first, again, other = (train_cbow(SENTENCES, TINY, seed=seed).table for seed in (0, 0, 1))
     np.testing.assert_array_equal(first, again)
     assert np.abs(first - other).max() > 0.01
-
-
-def test_the_hash_seed_of_the_process_changes_nothing():
-    code = (
-        "from rnn.embeddings.cbow import *; "
-        "v = train_cbow([['fever', 'and', 'cough'], ['cough', 'and', 'Doe']] * 9, CbowSettings(dim=5, epochs=2)); "
-        "print(v.words, v.table.tobytes().hex())"
-    )
-    here = train_cbow([["fever", "and", "cough"], ["cough", "and", "Doe"]] * 9, CbowSettings(dim=5, epochs=2))
-    environment = {**os.environ, "PYTHONHASHSEED": "1"}
-    there = subprocess.run([sys.executable, "-c", code], env=environment, check=True, capture_output=True, text=True)
-    assert there.stdout == f"{here.words} {here.table.tobytes().hex()}\n"
 
 
 def test_words_beyond_the_longest_sentence_of_gensim_are_learned():

@@ -39,22 +39,6 @@ def binary_file(path):
     return path
 
 
-@pytest.fixture(scope="module")
-def fasttext_model():
-    from gensim.models import FastText  # noqa: PLC0415
-
-    sentences = [["fever", "and", "cough"], ["Doe", "has", "fever"]] * 5
-    return FastText(sentences, vector_size=4, min_count=1, epochs=1, bucket=20, seed=1, workers=1)
-
-
-@pytest.fixture
-def fasttext_file(tmp_path, fasttext_model):
-    from gensim.models.fasttext import save_facebook_model  # noqa: PLC0415
-
-    save_facebook_model(fasttext_model, str(tmp_path / "ft.bin"))
-    return tmp_path / "ft.bin"
-
-
 def assert_whole(vectors):
     assert vectors.words == WORDS
     np.testing.assert_allclose(vectors.table, TABLE, rtol=1e-6)
@@ -87,20 +71,12 @@ def test_compressed_text_is_read(tmp_path, header):
     assert_whole(read_vectors(tmp_path / "v.txt.gz"))
 
 
-def test_a_binary_file_of_fasttext_gives_the_words_vectors(fasttext_file, fasttext_model):
-    found = read_vectors(fasttext_file)
-    assert set(found.words) == {"fever", "and", "cough", "Doe", "has"}
-    for word, row in zip(found.words, found.table, strict=True):
-        np.testing.assert_allclose(row, fasttext_model.wv[word], rtol=1e-5)
-
-
-def test_no_more_than_the_limit_is_read(tmp_path, fasttext_file):
+def test_no_more_than_the_limit_is_read(tmp_path):
     paths = [text_file(tmp_path / "a"), text_file(tmp_path / "b", header=False), binary_file(tmp_path / "c")]
     for path in paths:
         found = read_vectors(path, limit=2)
         assert found.words == WORDS[:2]
         np.testing.assert_allclose(found.table, TABLE[:2], rtol=1e-6)
-    assert read_vectors(fasttext_file, limit=2).words == read_vectors(fasttext_file).words[:2]
 
 
 def test_what_lies_beyond_the_limit_is_not_looked_at(tmp_path):
@@ -170,31 +146,6 @@ def test_a_binary_file_is_refused_wherever_it_is_cut(tmp_path):
     for length in range(len(content)):
         path.write_bytes(content[:length])
         refused(path, "damaged or cut off|no word vectors")
-
-
-def test_a_binary_file_of_fasttext_is_refused_wherever_it_is_cut(fasttext_file):
-    """Cut off in the list of words, gensim alone would read for ever."""
-    content = fasttext_file.read_bytes()
-    table = 20 * 4 * 4  # of the output layer: not read, so not missed
-    for length in range(0, len(content) - table, 3):
-        fasttext_file.write_bytes(content[:length])
-        refused(fasttext_file, "damaged or cut off|no word vectors")
-
-
-def test_other_files_of_fasttext_are_named(fasttext_file):
-    content = fasttext_file.read_bytes()
-    classifier = bytearray(content)
-    struct.pack_into("<i", classifier, 64 + 8, 2)
-    fasttext_file.write_bytes(classifier)
-    refused(fasttext_file, "a classifier of fastText")
-    place = content.index(struct.pack("<2q", 25, 4)) - 1
-    quantised = bytearray(content)
-    quantised[place] = 1
-    fasttext_file.write_bytes(quantised)
-    refused(fasttext_file, "quantised")
-    packed = fasttext_file.with_suffix(".bin.gz")
-    packed.write_bytes(gzip.compress(content))
-    refused(packed, "a compressed binary file of fastText: unpack it")
 
 
 def test_a_pickle_is_refused_unread(tmp_path):
