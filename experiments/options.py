@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,6 +18,15 @@ from crfdeid.models import MODELS
 from experiments.papers import CORE
 from experiments.results.folder import require_empty
 from experiments.running.device import DEVICES
+from experiments.running.embeddings import KINDS, embedding_name
+from experiments.running.settings import (
+    UNLABELLED_NOTES,
+    CorpusSettings,
+    Experiment,
+    ModelSettings,
+    OutputSettings,
+    VectorSettings,
+)
 
 DESCRIPTION = """\
 Train models to find protected health information, score them on the same documents, and show the results side by
@@ -43,12 +53,11 @@ SETTINGS = ("features", "pos", "window", "hidden", "epochs", "lr", "freeze_embed
 
 COMPARED = tuple(CORE.models.values())
 
-KINDS = ("random", "rnnlm", "cbow")  # of word vectors; anything else names a file of them
-UNLABELLED_NOTES = 1000
+_NOT_THE_EXPERIMENT = ("jobs", "out", "show_examples", "resume", "include_text", "published")
 
 
-def parse(argv: Sequence[str] | None) -> argparse.Namespace:
-    """The options of a command line, each checked by itself and against the others.
+def parse(argv: Sequence[str] | None) -> Experiment:
+    """What a command line asks for; each option is checked by itself and against the others.
 
     Raises:
         UsageError: an option, or a combination of options, that cannot work.
@@ -68,7 +77,53 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
         if getattr(options, name) and options.out is None:
             raise UsageError(f"--{name.replace('_', '-')} needs --out")
     _check_paths(options)
-    return options
+    return _experiment(options)
+
+
+def _experiment(options: argparse.Namespace) -> Experiment:
+    changes = {name: value for name in SETTINGS if (value := getattr(options, name)) is not None}
+    return Experiment(
+        models=ModelSettings(
+            models=tuple(options.models),
+            profile=options.profile,
+            changes=tuple(changes.items()),
+            combine=options.combine,
+            seeds=tuple(options.seeds),
+            fractions=tuple(options.fractions),
+            sweep=tuple((name, tuple(values)) for name, values in options.sweep),
+        ),
+        corpus=CorpusSettings(
+            train=options.train,
+            dev=options.dev,
+            test=options.test,
+            format=options.format or "auto",
+            types=options.types,
+            synthetic=options.profile,
+            seed=options.corpus_seed or 0,
+        ),
+        vectors=VectorSettings(
+            sources={embedding_name(source): source for source in options.embeddings},
+            unlabelled=tuple(options.unlabelled),
+            unlabelled_notes=UNLABELLED_NOTES if options.unlabelled_notes is None else options.unlabelled_notes,
+        ),
+        output=OutputSettings(
+            folder=options.out,
+            resume=options.resume,
+            include_text=options.include_text,
+            show_examples=options.show_examples,
+            published=options.published,
+        ),
+        device=options.device,
+        jobs=options.jobs,
+        command=_command(options),
+    )
+
+
+def _command(options: argparse.Namespace) -> dict[str, Any]:
+    """The options that define the experiment: not where its results go, nor how many jobs share the work."""
+    named = {name: value for name, value in vars(options).items() if name not in _NOT_THE_EXPERIMENT}
+    plain: dict[str, Any] = json.loads(json.dumps(named, default=str))
+    return plain
 
 
 def _check_paths(options: argparse.Namespace) -> None:
@@ -200,11 +255,6 @@ def _embeddings(text: str) -> list[str]:
         raise argparse.ArgumentTypeError(f"'{text}' holds an empty name")
     _without_repeats([embedding_name(name) for name in names], text)
     return names
-
-
-def embedding_name(source: str) -> str:
-    """How tables call word vectors: by their kind, or by their file's name without its endings."""
-    return source if source in KINDS else Path(source).name.split(".")[0] or Path(source).name
 
 
 def _fractions(text: str) -> list[float]:

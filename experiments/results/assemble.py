@@ -6,164 +6,83 @@ whose names end in ``_seconds`` or ``_per_second``.
 
 from __future__ import annotations
 
-import dataclasses
-import json
-import os
-import platform
-import subprocess
-from collections.abc import Iterable, Mapping, Sequence
-from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
-from crfdeid.scoring.evaluation import REPAIR
 from crfdeid.corpora.splits import Corpus
+from crfdeid.scoring.evaluation import REPAIR
+from experiments.results.environment import describe_environment, describe_libraries
 from experiments.results.folder import SCHEMA
-from experiments.running.runs import Plan, Run
-from experiments.running.systems import Cell, Point, System, make_tagger
-
-PACKAGES = (
-    "crfdeid",
-    "numpy",
-    "python-crfsuite",
-    "sklearn-crfsuite",
-    "nltk",
-    "textblob",
-    "jax",
-    "jaxlib",
-    "flax",
-    "optax",
-    "gensim",
-    "Faker",
-)
+from experiments.running.experiment import Outcome, Prepared, Settled, Sweep, full_settings
+from experiments.running.runs import Run
+from experiments.running.settings import Point
+from experiments.running.systems import System
 
 
-def describe_environment(*, device: str, jobs: int, corpus_seconds: float) -> dict[str, Any]:
-    """What the times and the last digits of the scores depend on.
-
-    Args:
-        device: what the networks are trained on, in words.
-        jobs: cells trained at the same time.
-        corpus_seconds: how long reading or generating the corpus took.
-    """
-    return {
-        "python": platform.python_version(),
-        "platform": platform.platform(),
-        "packages": {name: found for name in PACKAGES if (found := _version(name))},
-        "commit": _commit(),
-        "device": device,
-        "cores": os.cpu_count(),
-        "jobs": jobs,
-        "corpus_seconds": corpus_seconds,
-    }
-
-
-def _commit() -> str | None:
-    """The commit this library was checked out at, with "+" where files were changed since; None outside a checkout."""
-    folder = Path(__file__).parents[2]
-    if not (folder / ".git").exists():
-        return None
-    asked = ["git", "-C", str(folder), "describe", "--always", "--dirty=+", "--abbrev=40", "--exclude=*"]
-    try:
-        answer = subprocess.run(asked, capture_output=True, text=True, timeout=10, check=True)
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return answer.stdout.strip()
-
-
-def _version(package: str) -> str | None:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None
-
-
-def system_settings(systems: Iterable[System], plan: Plan) -> dict[str, dict[str, Any]]:
-    """The full settings each system is trained with, as plain data; where one starts from word vectors, which."""
-    found = {}
-    for system in systems:
-        settings = _plain(make_tagger(Cell(system, 0), plan.profile, plan.vectors).settings)
-        found[system.name] = settings if system.embedding is None else {"embedding": system.embedding, **settings}
-    return found
-
-
-def _plain(settings: Any) -> dict[str, Any]:
-    # Through JSON, so that what is compared and printed is what a reader of results.json gets.
-    found: dict[str, Any] = json.loads(json.dumps(dataclasses.asdict(settings), default=str))
-    return found
-
-
-def assemble(
-    *,
-    corpus: Mapping[str, Any],
-    command: Mapping[str, Any],
-    embeddings: Mapping[str, Mapping[str, Any]],
-    environment: Mapping[str, Any],
-) -> dict[str, Any]:
-    """The experiment as plain data, before any model is trained.
-
-    Args:
-        corpus: from `Corpus.statistics`.
-        command: the options that define the experiment.
-        embeddings: what is known of each embedding, from `experiments.running.embeddings`.
-        environment: from `describe_environment`.
-    """
+def assemble(outcome: Outcome) -> dict[str, Any]:
+    """A finished experiment as plain data."""
+    prepared, settled = outcome.prepared, outcome.settled
     return {
         "schema": SCHEMA,
-        "corpus": dict(corpus),
-        "settings": {"command": dict(command), "repair": REPAIR, "models": {}},
-        "environment": dict(environment),
-        "embeddings": dict(embeddings),
-        "models": {},
-        "fractions": {},
-        "sweep": None,
-        "significance": None,
+        "corpus": dict(prepared.facts),
+        "settings": describe_settings(prepared, settled),
+        "environment": describe_environment(
+            device=prepared.device,
+            jobs=prepared.jobs,
+            corpus_seconds=prepared.corpus_seconds,
+            total_seconds=outcome.total_seconds,
+        ),
+        "embeddings": {name: dict(facts) for name, facts in prepared.embeddings.facts.items()},
+        "models": {system.name: _model(system, outcome.runs) for system in settled.systems},
+        "fractions": describe_fractions(outcome.runs, prepared.corpus),
+        "sweep": None if settled.sweep is None else describe_sweep(settled.sweep),
+        "significance": dict(outcome.significance),
     }
 
 
-def with_systems(
-    results: Mapping[str, Any], systems: Sequence[System], settings: Mapping[str, Any], sweep: Mapping[str, Any] | None
-) -> dict[str, Any]:
-    """The experiment once the settings of its systems are settled."""
-    models: dict[str, Any] = {
-        system.name: {"model": system.model, "embedding": system.embedding, "runs": []} for system in systems
+def identity(prepared: Prepared) -> dict[str, Any]:
+    """What makes two experiments the same, so that one can go on with what is finished of the other."""
+    return {
+        "schema": SCHEMA,
+        "command": dict(prepared.experiment.command),
+        "models": full_settings(prepared.systems, prepared.plan),
+        "corpus": prepared.facts["sha256"],
+        "embeddings": {name: facts.get("sha256") for name, facts in prepared.embeddings.facts.items()},
+        "environment": {**describe_libraries(), "device": prepared.device},
     }
-    return {**results, "settings": {**results["settings"], "models": dict(settings)}, "models": models, "sweep": sweep}
 
 
-def describe_sweep(
-    grid: Mapping[str, Sequence[Any]], runs: Sequence[Run], chosen: Mapping[System, Point]
-) -> dict[str, Any] | None:
-    """A sweep as plain data; None where there was none."""
-    if not grid:
-        return None
+def describe_settings(prepared: Prepared, settled: Settled) -> dict[str, Any]:
+    """The ``settings`` part: the options, how invalid tags are read, and each system's full settings."""
+    return {
+        "command": dict(prepared.experiment.command),
+        "repair": REPAIR,
+        "models": {name: dict(settings) for name, settings in settled.settings.items()},
+    }
+
+
+def _model(system: System, runs: Sequence[Run]) -> dict[str, Any]:
+    records = [run.record for run in runs if run.cell.is_plain and run.cell.system == system]
+    return {"model": system.model, "embedding": system.embedding, "runs": records}
+
+
+def describe_sweep(sweep: Sweep) -> dict[str, Any]:
+    """The ``sweep`` part: every point that was tried, and each system's choice."""
     points: dict[tuple[System, Point], list[dict[str, Any]]] = {}
-    for run in runs:
+    for run in sweep.runs:
         kept = {name: run.record[name] for name in ("seed", "dev_f1")}
         points.setdefault((run.cell.system, run.cell.point), []).append(kept)
     return {
-        "names": list(grid),
+        "names": list(sweep.grid),
         "points": [
             {"system": system.name, "values": dict(point), "runs": found} for (system, point), found in points.items()
         ],
-        "chosen": {system.name: dict(point) for system, point in chosen.items()},
+        "chosen": {system.name: dict(point) for system, point in sweep.chosen.items()},
     }
 
 
-def add_runs(
-    results: Mapping[str, Any], runs: Sequence[Run], corpus: Corpus, *, total_seconds: float
-) -> dict[str, Any]:
-    """The experiment with its finished cells, in the order in which they are to stand, and the time everything took."""
-    plain = [run for run in runs if run.cell.is_plain]
-    models = {
-        name: {**found, "runs": [run.record for run in plain if run.cell.system.name == name]}
-        for name, found in results["models"].items()
-    }
-    environment = {**results["environment"], "total_seconds": total_seconds}
-    return {**results, "environment": environment, "models": models, "fractions": _by_fraction(runs, corpus)}
-
-
-def _by_fraction(runs: Sequence[Run], corpus: Corpus) -> dict[str, list[dict[str, Any]]]:
+def describe_fractions(runs: Sequence[Run], corpus: Corpus) -> dict[str, list[dict[str, Any]]]:
+    """The ``fractions`` part: the scores of each system by share of the training documents; empty without shares."""
     shares = sorted({run.cell.fraction for run in runs})
     if shares == [1.0]:
         return {}

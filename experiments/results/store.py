@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 from crfdeid.corpora.files import TEMPORARY, write_files
 from crfdeid.errors import DataError, UsageError
+from experiments.results.assemble import identity
 from experiments.results.folder import (
     LOCK,
     Folder,
@@ -24,10 +26,42 @@ from experiments.results.folder import (
     read_spans,
     require_empty,
     spans_jsonl,
+    texts_jsonl,
     to_json,
 )
+from experiments.running.experiment import Prepared
 from experiments.running.runs import Run
 from experiments.running.systems import Cell
+
+
+@contextmanager
+def open_store(prepared: Prepared) -> Iterator[Store | None]:
+    """The folder of an experiment, held until the end; None where nothing is to be written.
+
+    Raises:
+        UsageError: the folder cannot be used, is in use, is not empty, or holds another experiment.
+    """
+    output = prepared.experiment.output
+    if output.folder is None:
+        yield None
+        return
+    with closing(Store(output.folder, identity(prepared), resume=output.resume)) as store:
+        yield store
+
+
+def write_results(folder: Folder, results: Mapping[str, Any], prepared: Prepared) -> None:
+    """Write the gold spans, the texts and neighbouring words where they may be shown, and results.json last.
+
+    Raises:
+        DataError: a file cannot be written.
+    """
+    documents = prepared.corpus.scored.documents
+    write_files({folder.gold_file: spans_jsonl({document.id: list(document.spans) for document in documents})})
+    if prepared.corpus.is_synthetic or prepared.experiment.output.include_text:
+        texts = {document.id: document.text for document in documents}
+        neighbours = prepared.embeddings.neighbours
+        write_files({folder.texts_file: texts_jsonl(texts), folder.neighbours_file: to_json(neighbours)})
+    write_files({folder.results_file: to_json(results)})
 
 
 class Store:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from crfdeid.errors import UsageError
 from crfdeid.models import MODELS
-from crfdeid.system.threads import one_thread
+from crfdeid.system.threads import cores, one_thread
 
 DEVICES = ("auto", "cpu", "gpu")
 CPU = "cpu"
@@ -40,3 +40,21 @@ def choose_device(device: str, models: Iterable[str]) -> str:
     if device == "gpu":
         raise UsageError("--device gpu: JAX finds no GPU here; install crfdeid[gpu], or leave --device out")
     return CPU
+
+
+def choose_jobs(asked: int | None, cells: int, device: str) -> int:
+    """How many cells are trained at the same time: on a CPU one a core, on a GPU one.
+
+    Args:
+        asked: the user's wish, if there is one.
+        cells: how many there are.
+        device: from `choose_device`.
+
+    Raises:
+        UsageError: several at once on a GPU.
+    """
+    if device == CPU:
+        return min(asked or cores(), cells)
+    if asked not in (None, 1):
+        raise UsageError(f"--jobs {asked}: a GPU trains one group at a time; leave --jobs out, or give --device cpu")
+    return 1

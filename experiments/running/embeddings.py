@@ -5,28 +5,56 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from argparse import Namespace
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crfdeid.corpora import FORMATS, read_corpus
 from crfdeid.corpora.files import find_files, read_text
-from crfdeid.corpora.splits import Corpus
-from crfdeid.documents import LabelledSentence
+from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.errors import DataError
-from crfdeid.system.progress import bar
-from experiments.options import KINDS, UNLABELLED_NOTES, embedding_name
-from experiments.running.systems import System
+from experiments.running.settings import VectorSettings
 from features.tokens import split_sentences
 
 if TYPE_CHECKING:
     from rnn.embeddings import WordVectors
 
 Words = Sequence[Sequence[str]]  # of sentences
+OnStep = Callable[[str, int, int], None]
+"""Is told what is being trained, how many steps are done, and how many there are."""
 SEED = 0  # of vectors trained here: the same for every seed of the networks that start from them
+RANDOM = "random"
+
+
+class Recipe(NamedTuple):
+    """How one kind of word vectors is trained. Text, as in `crfdeid.models.MODELS`: nothing is imported before use.
+
+    Attributes:
+        settings: "module:class" of its settings, with ``epochs``; the defaults are taken.
+        train: "module:function" of (sentences, settings, seed, on_progress).
+        libraries: those whose versions the vectors depend on.
+    """
+
+    settings: str
+    train: str
+    libraries: tuple[str, ...]
+
+
+# A new kind of word vectors is one more row; the command line, the tables and the cache go over them.
+RECIPES = {
+    "rnnlm": Recipe("rnn.embeddings:RnnlmSettings", "rnn.embeddings:train_rnnlm", ("jax", "jaxlib", "optax", "numpy")),
+    "cbow": Recipe("rnn.embeddings:CbowSettings", "rnn.embeddings:train_cbow", ("gensim", "numpy")),
+}
+KINDS = (RANDOM, *RECIPES)
+"""Every kind of word vectors; anything else names a file of them."""
+
+
+def embedding_name(source: str) -> str:
+    """How tables call word vectors: by their kind, or by their file's name without its endings."""
+    return source if source in KINDS else Path(source).name.split(".")[0] or Path(source).name
 
 
 @dataclass(frozen=True)
@@ -34,76 +62,121 @@ class Embeddings:
     """Every embedding of an experiment, by name.
 
     Args:
-        vectors: the word vectors; of random ones there are none, each network draws its own.
+        vectors: name and share of the training documents -> the word vectors that networks trained on that share start
+            from. Of random ones there are none: each network draws its own.
         facts: kind, size, shares of words without a vector, time, and a hash: the ``embeddings`` part of results.json.
+            Of vectors trained here, it is those of all training documents.
         neighbours: for a few words, the nearest others. Words of the notes are PHI.
     """
 
-    vectors: dict[str, WordVectors] = field(default_factory=dict)
-    facts: dict[str, dict[str, Any]] = field(default_factory=dict)
-    neighbours: dict[str, dict[str, list[tuple[str, float]]]] = field(default_factory=dict)
+    vectors: Mapping[tuple[str, float], WordVectors] = field(default_factory=dict)
+    facts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    neighbours: Mapping[str, Mapping[str, Sequence[tuple[str, float]]]] = field(default_factory=dict)
 
 
-def prepare(systems: Sequence[System], corpus: Corpus, options: Namespace) -> Embeddings:
-    """Every embedding that the systems start from, with progress bars for what is trained.
+def prepare_embeddings(
+    used: Iterable[str | None],
+    corpus: Corpus,
+    settings: VectorSettings,
+    *,
+    seed: int = 0,
+    fractions: Iterable[float] = (),
+    on_step: OnStep,
+) -> Embeddings:
+    """Every embedding that is used.
 
     Args:
-        systems: what is compared.
+        used: names in ``settings.sources``; others are not prepared.
         corpus: its training texts are learned from; the other splits only tell how many of their words are known.
-        options: ``embeddings``, ``unlabelled``, ``unlabelled_notes`` and ``corpus_seed`` (`experiments.options`).
+        settings: where vectors come from.
+        seed: of the generated notes, where the corpus is synthetic.
+        fractions: shares of the training documents that networks are trained on beside the whole. Vectors are trained
+            anew on the text of each, or a learning curve would use text that its networks may not know.
+        on_step: called for each epoch of training.
 
     Raises:
         DataError: text or vectors that cannot be read, or too little text to learn from.
         UsageError: unlabelled text in several formats at once.
     """
-    used = {system.embedding for system in systems}
-    sources = {name: source for source in options.embeddings if (name := embedding_name(source)) in used}
-    found = Embeddings()
+    wanted = set(used)
+    sources = {name: source for name, source in settings.sources.items() if name in wanted}
     if not sources:
-        return found
-    learned = {"rnnlm", "cbow"} & set(sources.values())
-    text = [*_words(corpus.train.sentences), *_unlabelled(corpus, options)] if learned else []
-    counts = {
-        split: Counter(word for words in _words(part.sentences) for word in words)
-        for split, part in corpus.splits.items()
-    }
+        return Embeddings()
+    trained = any(source in RECIPES for source in sources.values())
+    beside = list(_unlabelled(corpus, settings, seed)) if trained else []
+    shares = (1.0, *sorted({*fractions} - {1.0}, reverse=True))
+    counts = {split: Counter(word for words in _words(part) for word in words) for split, part in corpus.splits.items()}
+    vectors: dict[tuple[str, float], WordVectors] = {}
+    facts, neighbours = {}, {}
     for name, source in sources.items():
         started = time.perf_counter()
-        if source == "random":
-            _describe(found, name, source, _words_of_training(counts["train"]), counts, own=False)
+        if source == RANDOM:
+            facts[name] = _facts(source, _words_of_training(counts["train"]), counts)
         else:
-            vectors = _TRAINERS[source](text) if source in _TRAINERS else _read(Path(source))
-            _describe(found, name, source, vectors, counts, own=True)
-        found.facts[name]["fit_seconds"] = time.perf_counter() - started
-    for name in learned:
-        found.facts[name]["text_words"] = sum(map(len, text))
+            made = _make(name, source, corpus, beside, shares, on_step)
+            vectors |= {(name, share): found for share, found in made.items()}
+            facts[name] = {**_facts(source, made[1.0], counts), "sha256": _hash(made[1.0])}
+            neighbours[name] = _neighbours(made[1.0], counts["train"])
+        facts[name]["fit_seconds"] = time.perf_counter() - started
+        if source in RECIPES:
+            facts[name]["text_words"] = sum(map(len, (*_words(corpus.train), *beside)))
+    return Embeddings(vectors, facts, neighbours)
+
+
+def _make(
+    name: str, source: str, corpus: Corpus, beside: Words, shares: Iterable[float], on_step: OnStep
+) -> dict[float, WordVectors]:
+    """Each share's vectors; those of a file are the same for all."""
+    if source not in RECIPES:
+        from rnn.embeddings import read_vectors  # noqa: PLC0415
+
+        return dict.fromkeys(shares, read_vectors(Path(source)))
+    found = {}
+    for share in shares:
+        what = f"{name} vectors" if share == 1.0 else f"{name} vectors of {share:g} of the text"
+        found[share] = _train(source, [*_words(corpus.part(share)), *beside], what, on_step)
     return found
 
 
-def _describe(
-    found: Embeddings,
-    name: str,
-    source: str,
-    vectors: WordVectors,
-    counts: Mapping[str, Counter[str]],
-    *,
-    own: bool,
-) -> None:
-    """Add an embedding; ``own`` where the networks start from just these vectors, not from random ones of their own."""
-    from rnn.embeddings import nearest, out_of_vocabulary, probe_words  # noqa: PLC0415
+def _train(kind: str, text: Words, what: str, on_step: OnStep) -> WordVectors:
+    from rnn.embeddings import cached  # noqa: PLC0415
 
-    found.facts[name] = {
+    recipe = RECIPES[kind]
+    settings = _attribute(recipe.settings)()
+    train = _attribute(recipe.train)
+
+    def make() -> WordVectors:
+        return train(text, settings, seed=SEED, on_progress=lambda done, *_: on_step(what, done, settings.epochs))
+
+    return cached(kind, [settings, SEED, text], make, libraries=recipe.libraries)
+
+
+def _attribute(place: str) -> Any:
+    module, name = place.split(":")
+    return getattr(import_module(module), name)
+
+
+def _facts(source: str, vectors: WordVectors, counts: Mapping[str, Counter[str]]) -> dict[str, Any]:
+    from rnn.embeddings import out_of_vocabulary  # noqa: PLC0415
+
+    return {
         "kind": source if source in KINDS else "pretrained",
         "words": len(vectors),
         "dim": vectors.dim,
         "out_of_vocabulary": {split: out_of_vocabulary(words, vectors) for split, words in counts.items()},
     }
-    if own:
-        digest = hashlib.sha256(json.dumps(vectors.words).encode())
-        digest.update(vectors.table.tobytes())
-        found.facts[name]["sha256"] = digest.hexdigest()
-        found.vectors[name] = vectors
-        found.neighbours[name] = {word: nearest(vectors, word) for word in probe_words(counts["train"], vectors)}
+
+
+def _neighbours(vectors: WordVectors, counts: Counter[str]) -> dict[str, list[tuple[str, float]]]:
+    from rnn.embeddings import nearest, probe_words  # noqa: PLC0415
+
+    return {word: nearest(vectors, word) for word in probe_words(counts, vectors)}
+
+
+def _hash(vectors: WordVectors) -> str:
+    digest = hashlib.sha256(json.dumps(vectors.words).encode())
+    digest.update(vectors.table.tobytes())
+    return digest.hexdigest()
 
 
 def _words_of_training(counts: Counter[str]) -> WordVectors:
@@ -111,24 +184,22 @@ def _words_of_training(counts: Counter[str]) -> WordVectors:
     from rnn.batches import Vocabulary  # noqa: PLC0415
     from rnn.embeddings import random_vectors  # noqa: PLC0415
 
-    words = Vocabulary.build([list(counts.elements())]).words
-    return random_vectors(words)
+    return random_vectors(Vocabulary.build([list(counts.elements())]).words)
 
 
-def _words(sentences: Iterable[LabelledSentence]) -> Iterator[Sequence[str]]:
-    return (labelled.sentence.words for labelled in sentences)
+def _words(split: Split) -> Iterator[Sequence[str]]:
+    return (labelled.sentence.words for labelled in split.sentences)
 
 
-def _unlabelled(corpus: Corpus, options: Namespace) -> Iterator[Sequence[str]]:
+def _unlabelled(corpus: Corpus, settings: VectorSettings, seed: int) -> Iterator[Sequence[str]]:
     """The sentences of the text beside the training documents."""
     if corpus.is_synthetic:
         from crfdeid.corpora.synthetic import generate_notes  # noqa: PLC0415  Faker takes long to import.
 
-        count = UNLABELLED_NOTES if options.unlabelled_notes is None else options.unlabelled_notes
         # Notes like those for training, and names from the training lists: nothing of the scored notes.
-        documents = generate_notes(count, seed=options.corpus_seed or 0)
+        documents = generate_notes(settings.unlabelled_notes, seed=seed)
         yield from (sentence.words for document in documents for sentence in document.sentences())
-    for path in options.unlabelled:
+    for path in settings.unlabelled:
         yield from _sentences_of(path)
 
 
@@ -143,38 +214,3 @@ def _sentences_of(path: Path) -> Iterator[Sequence[str]]:
         raise DataError("neither text files (.txt) nor a corpus in a known format", path=path)
     for file in files:
         yield from (sentence.words for sentence in split_sentences(read_text(file)))
-
-
-def _cbow(text: Words) -> WordVectors:
-    from rnn.embeddings import CbowSettings, cached, train_cbow  # noqa: PLC0415
-
-    settings = CbowSettings()
-    with bar("cbow vectors", settings.epochs) as step:
-        return cached(
-            "cbow",
-            [settings, SEED, text],
-            lambda: train_cbow(text, settings, seed=SEED, on_progress=lambda done, _: step(done)),
-            libraries=("gensim", "numpy"),
-        )
-
-
-def _rnnlm(text: Words) -> WordVectors:
-    from rnn.embeddings import RnnlmSettings, cached, train_rnnlm  # noqa: PLC0415
-
-    settings = RnnlmSettings()
-    with bar("rnnlm vectors", settings.epochs) as step:
-        return cached(
-            "rnnlm",
-            [settings, SEED, text],
-            lambda: train_rnnlm(text, settings, seed=SEED, on_progress=lambda done, *_: step(done)),
-            libraries=("jax", "jaxlib", "optax", "numpy"),
-        )
-
-
-_TRAINERS: dict[str, Callable[[Words], WordVectors]] = {"rnnlm": _rnnlm, "cbow": _cbow}
-
-
-def _read(path: Path) -> WordVectors:
-    from rnn.embeddings import read_vectors  # noqa: PLC0415
-
-    return read_vectors(path)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 import multiprocessing
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import as_completed
 from dataclasses import dataclass, field
 from multiprocessing.queues import SimpleQueue
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.documents import Span
@@ -20,11 +20,7 @@ from crfdeid.scoring.evaluation import predict_spans, score
 from crfdeid.system.folders import write_folder
 from crfdeid.system.processes import processes
 from crfdeid.tagger import FitProgress, Tagger
-from experiments.running.systems import Cell, make_tagger
-
-if TYPE_CHECKING:
-    from rnn.embeddings import WordVectors
-
+from experiments.running.systems import Cell, Vectors, make_tagger
 
 OnProgress = Callable[[Cell, FitProgress], None]
 
@@ -34,13 +30,13 @@ class Plan:
     """How every cell is trained.
 
     Args:
-        profile: the settings each model starts from, "default" or "paper".
-        vectors: word vectors by the name of their embedding; random ones are not among them.
+        profile: the settings each model starts from.
+        vectors: the word vectors that there are.
         models_folder: where fitted models are saved, as ``<system>/<seed>/``; None to save none.
     """
 
     profile: str = "default"
-    vectors: Mapping[str, WordVectors] = field(default_factory=dict)
+    vectors: Vectors = field(default_factory=dict)
     models_folder: Path | None = None
 
 
@@ -74,9 +70,22 @@ def run_group(cells: Sequence[Cell], corpus: Corpus, plan: Plan, on_progress: On
     _fit(taggers, corpus.part(cells[0].fraction), corpus.dev, follow)
     seconds = (time.perf_counter() - started) / len(cells)
     return [
-        _evaluate(cell, tagger, corpus, plan, {"seed": cell.seed, "fit_seconds": seconds, **_curve(curve)})
+        _evaluate(_Trained(cell, tagger, seconds, curve), corpus, plan)
         for cell, tagger, curve in zip(cells, taggers, curves, strict=True)
     ]
+
+
+class _Trained(NamedTuple):
+    """A cell's tagger, the seconds that its training took, and what it told meanwhile."""
+
+    cell: Cell
+    tagger: Tagger
+    seconds: float
+    progress: Sequence[FitProgress]
+
+    def curve(self) -> list[dict[str, Any]]:
+        """Loss and F on dev, step by step."""
+        return [{"step": p.step, "loss": _finite(p.loss), "dev_f1": p.dev_f1} for p in self.progress]
 
 
 def _fit(taggers: Sequence[Tagger], train: Split, dev: Split, follow: Callable[[int, FitProgress], None]) -> None:
@@ -92,18 +101,16 @@ def _fit(taggers: Sequence[Tagger], train: Split, dev: Split, follow: Callable[[
         fit_together(networks, train.sentences, dev.sentences, on_progress=follow)
 
 
-def _curve(curve: Sequence[FitProgress]) -> dict[str, Any]:
-    return {"learning_curve": [{"step": p.step, "loss": _finite(p.loss), "dev_f1": p.dev_f1} for p in curve]}
-
-
 def _finite(loss: float | None) -> float | None:
     """The loss, or None for one that overflowed: JSON has no NaN."""
     return loss if loss is not None and math.isfinite(loss) else None
 
 
-def _evaluate(cell: Cell, tagger: Tagger, corpus: Corpus, plan: Plan, record: dict[str, Any]) -> Run:
+def _evaluate(trained: _Trained, corpus: Corpus, plan: Plan) -> Run:
     """Tag the scored split in one call and score it; in a sweep only the development split is looked at."""
+    cell, tagger = trained.cell, trained.tagger
     if cell.point:
+        record = {"seed": cell.seed, "fit_seconds": trained.seconds, "learning_curve": trained.curve()}
         return Run(cell, {**record, "dev_f1": _dev_f1(tagger, corpus.dev)}, {}, ())
     started = time.perf_counter()
     predictions = predict_spans(tagger, corpus.scored)
@@ -116,13 +123,13 @@ def _evaluate(cell: Cell, tagger: Tagger, corpus: Corpus, plan: Plan, record: di
     tokens = sum(len(labelled.tags) for labelled in corpus.scored.sentences)
     record = {
         "seed": cell.seed,
-        "fit_seconds": record["fit_seconds"],
+        "fit_seconds": trained.seconds,
         "predict_seconds": seconds,
         "tokens_per_second": tokens / seconds,
         "dev_f1": scores["entity_strict"]["micro"]["f1"] if corpus.test is None else _dev_f1(tagger, corpus.dev),
         "scores": scores,
         "errors": summarise(errors),
-        "learning_curve": record["learning_curve"],
+        "learning_curve": trained.curve(),
     }
     return Run(cell, record, predictions, errors)
 

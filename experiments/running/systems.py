@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crfdeid.errors import UsageError
 from crfdeid.models import create, tagger_class
+from experiments.running.settings import Point
 
 if TYPE_CHECKING:  # Its package imports JAX, and an experiment on the CRF alone needs none.
     from crfdeid.tagger import Tagger
     from rnn.embeddings import WordVectors
 
-Point = tuple[tuple[str, Any], ...]  # settings by name, hashable
+Vectors = Mapping[tuple[str, float], "WordVectors"]
+"""Embedding and share of the training documents -> word vectors; none for random ones."""
 
 
 @dataclass(frozen=True)
@@ -106,17 +108,17 @@ def takes_vectors(model: str) -> bool:
     return "embedding_dim" in setting_names(model)
 
 
-def make_tagger(cell: Cell, profile: str, vectors: Mapping[str, WordVectors]) -> Tagger:
+def make_tagger(cell: Cell, profile: str, vectors: Vectors) -> Tagger:
     """A cell's tagger, untrained.
 
     Args:
         cell: what to train.
-        profile: the settings it starts from, "default" or "paper".
-        vectors: word vectors by embedding; none for random ones.
+        profile: the settings it starts from.
+        vectors: the word vectors there are.
     """
     system = cell.system
     settings = {**dict(system.settings), **dict(cell.point)}
-    given = vectors.get(system.embedding) if system.embedding else None
+    given = vectors.get((system.embedding, cell.fraction)) if system.embedding else None
     return create(system.model, profile=profile, seed=cell.seed, overrides=settings, vectors=given)
 
 

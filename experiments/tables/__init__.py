@@ -53,7 +53,7 @@ __all__ = [
 
 def setup_tables(results: Results) -> dict[str, Table]:
     """What can be shown before any model is trained: corpus and settings, by name, in the order of showing."""
-    return {"corpus": corpus_table(results), "settings": settings_table(results)}
+    return {"corpus": corpus_table(results["corpus"]), "settings": settings_table(results["settings"])}
 
 
 def result_tables(results: Results, *, published: bool = False) -> dict[str, Table]:

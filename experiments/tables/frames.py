@@ -26,9 +26,8 @@ OVERALL, MACRO, ALL_ERRORS = "Overall", "Macro average", "All errors"
 BOUNDARY, MISSED, SPURIOUS = "Boundary", "Missed", "Spurious"
 
 
-def corpus_frame(results: Results) -> pd.DataFrame:
+def corpus_frame(corpus: Mapping[str, Any]) -> pd.DataFrame:
     """Counts by split (columns): spans of each type, their total, and the sizes of the split."""
-    corpus = results["corpus"]
     columns = {}
     for split, counts in corpus["splits"].items():
         column = {label: counts["spans_by_type"].get(label, 0) for label in corpus["types"]}
@@ -38,11 +37,11 @@ def corpus_frame(results: Results) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def settings_frame(results: Results) -> pd.DataFrame:
+def settings_frame(settings: Mapping[str, Any]) -> pd.DataFrame:
     """The settings (rows) of each system (columns); missing where a system has no such setting."""
-    systems = results["settings"]["models"]
-    names = list(dict.fromkeys(name for settings in systems.values() for name in settings))
-    columns = {system: [settings.get(name) for name in names] for system, settings in systems.items()}
+    systems = settings["models"]
+    names = list(dict.fromkeys(name for own in systems.values() for name in own))
+    columns = {system: [own.get(name) for name in names] for system, own in systems.items()}
     return pd.DataFrame(columns, index=names, dtype=object)
 
 

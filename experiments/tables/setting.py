@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -29,23 +29,30 @@ from experiments.tables.frames import (
 )
 
 
-def corpus_table(results: Results) -> Table:
-    """Counts by type and split, in the form of the paper's Table 2."""
-    corpus = results["corpus"]
+def corpus_table(corpus: Mapping[str, Any]) -> Table:
+    """Counts by type and split.
+
+    Args:
+        corpus: the ``corpus`` part of results.json.
+    """
     notes = [f"Corpus: {corpus['name']}, format {corpus['format']}; types: {corpus['type_map']}.", *corpus["notices"]]
     if any(split["unaligned"] for split in corpus["splits"].values()):
         notes.append("Spans that fit no tokens cannot be predicted; each one in the scored split counts as missed.")
-    frame = corpus_frame(results)
+    frame = corpus_frame(corpus)
     data = long_form(frame, "count", "split")
     return Table("Corpus: spans of each type", frame.map("{:,}".format), tuple(notes), data)
 
 
-def settings_table(results: Results) -> Table:
-    """Settings by system, in the form of the paper's Table 3."""
-    frame = settings_frame(results)
+def settings_table(settings: Mapping[str, Any]) -> Table:
+    """Settings by system.
+
+    Args:
+        settings: the ``settings`` part of results.json.
+    """
+    frame = settings_frame(settings)
     cells = frame.map(_setting)
     cells.index = cells.index.str.replace("_", " ")
-    command = results["settings"]["command"]
+    command = settings["command"]
     note = f"Profile: {command['profile']}; seeds: {', '.join(map(str, command['seeds']))}."
     return Table("Settings", cells, (note,), long_form(frame.map(_setting), "setting", "system"))
 

@@ -32,6 +32,18 @@ SPLITS = ("train", "dev", "test")
 SHARES = ",".join(f"0.{n}" for n in range(500, 999))  # more cells than a test has time for
 
 
+@pytest.fixture
+def drawn() -> None:
+    """For a test that is about the plots too."""
+
+
+@pytest.fixture(autouse=True)
+def _plots(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is drawn but where a test asks for it: plots take most of a command's time on so few documents."""
+    if "drawn" not in request.fixturenames:
+        monkeypatch.setattr("experiments.reporting.files.plots", lambda results: {})
+
+
 def corpus_options(folder: Path, *splits: str) -> list[str]:
     return [part for name in splits or SPLITS for part in (f"--{name}", str(folder / f"{name}.jsonl"))]
 
@@ -123,7 +135,7 @@ def check_results(results: dict[str, Any], *, models: list[str], seeds: list[int
 
 
 def test_everything_is_printed_and_written(
-    corpus_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    corpus_folder: Path, tmp_path: Path, drawn: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "results"
     assert main(["--models", "crf", *corpus_options(corpus_folder), "--out", str(out)]) == 0
@@ -139,7 +151,15 @@ def test_everything_is_printed_and_written(
     assert results["corpus"]["format"] == "jsonl"
     assert results["corpus"]["splits"]["test"]["spans_by_type"] == {"DATE": 6, "DOCTOR": 6, "HOSPITAL": 6}
     files = {str(path.relative_to(out)) for path in out.rglob("*") if path.is_file()}
-    expected = {"tables.md", "results.json", "report.html", "models/crf/0/model.json", "runs/crf/0.json"}
+    expected = {
+        "tables.md",
+        "results.json",
+        "report.html",
+        "plots/scores.svg",
+        "plots/errors.png",
+        "models/crf/0/model.json",
+        "runs/crf/0.json",
+    }
     expected |= {"predictions/crf/0.jsonl", "predictions/gold.jsonl", "errors/crf/0.jsonl"}
     assert expected <= files
     assert not files & {"texts.jsonl", "neighbours.json"}  # This is no synthetic corpus.
@@ -382,7 +402,7 @@ def test_two_commands_do_not_share_an_output_folder(
         held.close()
     assert "in use by another run" in capsys.readouterr().err
     # The other command begins while this one reads its corpus.
-    monkeypatch.setattr("experiments.compare._check_folder", lambda folder: None)
+    monkeypatch.setattr("experiments.running.experiment.make_folder", lambda folder: None)
     monkeypatch.setattr("experiments.options.require_empty", lambda folder: None)
     assert main(argv) == 2
     assert "is not empty" in capsys.readouterr().err

@@ -9,8 +9,7 @@ import pytest
 
 from crfdeid.errors import UsageError
 from crfdeid.system.threads import cores
-from experiments.compare import _jobs
-from experiments.running.device import CPU, choose_device
+from experiments.running.device import CPU, choose_device, choose_jobs
 
 
 @pytest.mark.parametrize(("device", "models"), [("auto", ["crf"]), ("cpu", ["crf", "elman"])])
@@ -47,13 +46,13 @@ def test_a_gpu_for_models_that_know_none_is_refused() -> None:
 
 
 def test_jobs_follow_the_cores_and_the_cells_on_a_cpu() -> None:
-    assert _jobs(None, 1, CPU) == 1
-    assert _jobs(None, 1000, CPU) == cores()
-    assert _jobs(7, 3, CPU) == 3
-    assert _jobs(1, 3, CPU) == 1
+    assert choose_jobs(None, 1, CPU) == 1
+    assert choose_jobs(None, 1000, CPU) == cores()
+    assert choose_jobs(7, 3, CPU) == 3
+    assert choose_jobs(1, 3, CPU) == 1
 
 
 def test_a_gpu_trains_one_group_at_a_time() -> None:
-    assert _jobs(None, 6, "Invented GPU 9000") == _jobs(1, 6, "Invented GPU 9000") == 1
+    assert choose_jobs(None, 6, "Invented GPU 9000") == choose_jobs(1, 6, "Invented GPU 9000") == 1
     with pytest.raises(UsageError, match="--jobs 2: a GPU trains one group at a time"):
-        _jobs(2, 6, "Invented GPU 9000")
+        choose_jobs(2, 6, "Invented GPU 9000")

@@ -11,18 +11,52 @@ import pytest
 from crfdeid.errors import UsageError
 from experiments.compare import main
 from experiments.options import parse
+from experiments.running.settings import CorpusSettings, ModelSettings, OutputSettings, VectorSettings
 
 
 def test_defaults() -> None:
-    options = parse([])
-    assert (options.models, options.seeds, options.profile, options.types) == (
-        ["crf", "elman", "jordan"],
-        [0],
-        "default",
-        "seven",
+    found = parse([])
+    assert found.models == ModelSettings(models=("crf", "elman", "jordan"))
+    assert found.corpus == CorpusSettings()
+    assert found.vectors == VectorSettings(sources={"random": "random"}, unlabelled_notes=1000)
+    assert found.output == OutputSettings()
+    assert (found.device, found.jobs) == ("auto", None)
+
+
+def test_every_option_reaches_its_setting(tmp_path: Path) -> None:
+    for name in ("train", "dev", "test", "glove.6B.txt", "more.txt"):
+        (tmp_path / name).touch()
+    paths = {name: str(tmp_path / name) for name in ("train", "dev", "test")}
+    vectors, more, out = tmp_path / "glove.6B.txt", tmp_path / "more.txt", tmp_path / "out"
+    argv = ["--models", "elman,crf", "--combine", "vote", "--profile", "paper", "--seeds", "4,2", "--types", "all"]
+    argv += [word for name, path in paths.items() for word in (f"--{name}", path)] + ["--format", "jsonl"]
+    argv += ["--window", "7", "--lr", "0.5", "--freeze-embeddings", "--embeddings", f"cbow,{vectors}"]
+    argv += ["--unlabelled", str(more), "--fractions", "0.5,0.1", "--sweep", "hidden=5,6", "c1=0.1", "--jobs", "3"]
+    argv += ["--device", "cpu", "--out", str(out), "--resume", "--include-text", "--published", "--show-examples"]
+    found = parse(argv)
+    assert found.models == ModelSettings(
+        models=("elman", "crf"),
+        profile="paper",
+        changes=(("window", 7), ("lr", 0.5), ("freeze_embeddings", True)),
+        combine="vote",
+        seeds=(4, 2),
+        fractions=(0.5, 0.1),
+        sweep=(("hidden", (5, 6)), ("c1", (0.1,))),
     )
-    assert options.train is None
-    assert options.jobs is None
+    assert found.corpus == CorpusSettings(
+        **{name: Path(path) for name, path in paths.items()}, format="jsonl", types="all", synthetic="paper"
+    )
+    assert found.vectors == VectorSettings(sources={"cbow": "cbow", "glove": str(vectors)}, unlabelled=(more,))
+    assert found.output == OutputSettings(
+        folder=out, resume=True, include_text=True, show_examples=True, published=True
+    )
+    assert (found.device, found.jobs) == ("cpu", 3)
+
+
+def test_what_the_results_keep_of_the_options_is_what_defines_the_experiment(tmp_path: Path) -> None:
+    command = parse(["--seeds", "2", "--out", str(tmp_path / "new"), "--jobs", "1", "--resume"]).command
+    assert command == parse(["--seeds", "0,1"]).command
+    assert (command["seeds"], command["models"], command["train"]) == ([0, 1], ["crf", "elman", "jordan"], None)
 
 
 @pytest.mark.parametrize(
@@ -30,11 +64,11 @@ def test_defaults() -> None:
     [("1", [0]), ("3", [0, 1, 2]), ("3,7", [3, 7]), ("7,", [7]), ("0", [0]), ("0,", [0]), ("5,0", [5, 0])],
 )
 def test_seeds_are_a_number_of_them_or_a_list(text: str, seeds: list[int]) -> None:
-    assert parse(["--seeds", text]).seeds == seeds
+    assert parse(["--seeds", text]).models.seeds == tuple(seeds)
 
 
 def test_models_keep_the_order_given() -> None:
-    assert parse(["--models", "jordan,crf"]).models == ["jordan", "crf"]
+    assert parse(["--models", "jordan,crf"]).models.models == ("jordan", "crf")
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ import pytest
 from tqdm import tqdm
 
 from crfdeid.tagger import FitProgress
-from experiments.running.progress import Bars
 from experiments.running.systems import Cell, System
+from experiments.terminal import Bars
 
 
 class Terminal(io.StringIO):

@@ -15,7 +15,8 @@ from report_folders import write_folder
 
 from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError
-from experiments.report import main, write_report
+from experiments.report import main
+from experiments.reporting.files import write_report
 from experiments.reporting.page import report_html
 from experiments.results.folder import Folder
 from experiments.tables import result_tables
@@ -218,7 +219,7 @@ def test_a_folder_that_is_none_or_damaged_is_one_clear_line_and_exit_code_1(
     shutil.copytree(synthetic_folder, copy)
     damage(copy, name, content)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("experiments.plots.plots", lambda results: {})  # what they draw plays no part here
+        patch.setattr("experiments.reporting.files.plots", lambda results: {})  # what they draw plays no part here
         assert main([str(copy)]) == 1
     said = capsys.readouterr().err
     assert said.startswith("error: ")

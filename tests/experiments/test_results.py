@@ -13,13 +13,15 @@ from crfdeid.documents import Document, Span
 from crfdeid.errors import UsageError
 from crfdeid.scoring import EntityError
 from experiments.reporting.examples import error_examples
-from experiments.results.assemble import describe_environment, describe_sweep, system_settings
+from experiments.results.assemble import describe_sweep
+from experiments.results.environment import describe_environment
+from experiments.running.experiment import Sweep, full_settings
 from experiments.running.runs import Plan, Run
 from experiments.running.systems import Cell, System
 
 
 def test_the_environment_names_what_is_installed() -> None:
-    found = describe_environment(device="cpu", jobs=2, corpus_seconds=0.5)
+    found = describe_environment(device="cpu", jobs=2, corpus_seconds=0.5, total_seconds=2.0)
     assert found["python"] == platform.python_version()
     assert found["packages"]["jax"] == version("jax")
     assert "torch" not in found["packages"]
@@ -28,13 +30,13 @@ def test_the_environment_names_what_is_installed() -> None:
 
 def test_settings_are_the_profiles_with_those_of_the_system(memory_model: Any) -> None:
     systems = [System("memory", "memory", None, (("loss", 2.0),))]
-    assert system_settings(systems, Plan("paper")) == {"memory": {"window": 2, "loss": 2.0}}
+    assert full_settings(systems, Plan("paper")) == {"memory": {"window": 2, "loss": 2.0}}
     with pytest.raises(UsageError, match="unknown profile"):
-        system_settings(systems, Plan("best"))
+        full_settings(systems, Plan("best"))
 
 
 def test_a_system_with_word_vectors_says_which() -> None:
-    settings = system_settings([System("elman-cbow", "elman", "cbow")], Plan())["elman-cbow"]
+    settings = full_settings([System("elman-cbow", "elman", "cbow")], Plan())["elman-cbow"]
     assert (settings["embedding"], settings["window"]) == ("cbow", 11)
 
 
@@ -45,8 +47,7 @@ def test_a_sweep_is_described_point_by_point_with_its_choice() -> None:
         for point, scores in zip(points, ((0.5, 0.6), (0.7, 0.8)), strict=True)
         for seed, score in enumerate(scores)
     ]
-    assert describe_sweep({}, [], {}) is None
-    assert describe_sweep({"window": [7, 9]}, runs, {system: points[1]}) == {
+    assert describe_sweep(Sweep({"window": [7, 9]}, tuple(runs), {system: points[1]})) == {
         "names": ["window"],
         "points": [
             {

@@ -101,7 +101,7 @@ def check_text(table: tables.Table, expected: str) -> None:
 
 def test_corpus_statistics_in_the_form_of_table_2(results: dict[str, Any]) -> None:
     check_text(
-        tables.corpus_table(results),
+        tables.corpus_table(results["corpus"]),
         """
         Corpus: spans of each type
         ==========================
@@ -123,7 +123,7 @@ def test_corpus_statistics_in_the_form_of_table_2(results: dict[str, Any]) -> No
 
 def test_settings_in_the_form_of_table_3(results: dict[str, Any]) -> None:
     check_text(
-        tables.settings_table(results),
+        tables.settings_table(results["settings"]),
         """
         Settings
         ========
@@ -290,5 +290,5 @@ def test_frames_hold_fractions_and_numbers(results: dict[str, Any]) -> None:
     frame = frames.score_frame(results).set_index(["system", "seed", "category", "measure"])["value"]
     assert frame["crf", 0, "PATIENT", "recall"] == 0.25
     assert frame["net", 0, tables.OVERALL, "f1"] == 0.76
-    assert frames.corpus_frame(results).loc["DATE", "Train"] == 1400
+    assert frames.corpus_frame(results["corpus"]).loc["DATE", "Train"] == 1400
     assert frames.time_frame(results)["value"].sum() == pytest.approx(10.04 + 0.5 + 12345.6 + 20 + 0.25 + 1e6)

@@ -1,0 +1,98 @@
+"""What the commands show on a terminal: tables, errors in their text, and progress bars."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from types import TracebackType
+from typing import TYPE_CHECKING, NoReturn, Self
+
+from tqdm import tqdm
+
+from crfdeid.system.progress import make_bar
+from crfdeid.tagger import FitProgress
+from experiments.reporting.examples import error_examples
+from experiments.tables import Table, to_text
+
+if TYPE_CHECKING:
+    from crfdeid.corpora.splits import Corpus
+    from experiments.running.embeddings import OnStep
+    from experiments.running.runs import Run
+    from experiments.running.systems import Cell
+
+
+def show_tables(shown: Iterable[Table]) -> None:
+    """Print tables as wide as the terminal is."""
+    width = shutil.get_terminal_size((160, 24)).columns
+    for table in shown:
+        print(to_text(table, width=width), flush=True)
+
+
+def show_examples(runs: Sequence[Run], corpus: Corpus) -> None:
+    """Print some errors in their text, with a warning where it is that of real notes."""
+    print("Errors in their text, gold as [text|TYPE], predictions as {text|TYPE}")
+    if not corpus.is_synthetic:
+        print("WARNING: this is text of a real corpus and holds PHI: keep it as safe as the corpus.")
+    for line in error_examples(runs, corpus.scored):
+        print(line)
+
+
+class Bars:
+    """One bar for each cell in training, and one for the cells done; silent where standard error is no terminal.
+
+    Example:
+        >>> from experiments.running.systems import Cell, System
+        >>> cell = Cell(System("elman", "elman"), seed=0)
+        >>> with Bars(2) as bars:
+        ...     bars.step(cell, FitProgress(step=1, total=25, loss=0.4, dev_f1=0.8))
+        ...     bars.done(cell)
+    """
+
+    def __init__(self, cells: int) -> None:
+        self._total = make_bar("models trained", cells)
+        self._running: dict[Cell, tqdm[NoReturn]] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        for bar in (*self._running.values(), self._total):
+            bar.close()
+
+    def step(self, cell: Cell, progress: FitProgress) -> None:
+        """Show how far a cell's training is."""
+        if cell not in self._running:
+            self._running[cell] = make_bar(f"{cell.system.name}, seed {cell.name}", progress.total)
+        bar = self._running[cell]
+        if progress.loss is not None:
+            bar.set_postfix(_figures(progress), refresh=False)
+        bar.update(progress.step - bar.n)
+
+    def done(self, cell: Cell) -> None:
+        """Count a cell as done and take its bar away."""
+        bar = self._running.pop(cell, None)
+        if bar is not None:
+            bar.close()
+        self._total.update()
+
+
+def _figures(progress: FitProgress) -> dict[str, str]:
+    figures = {"loss": progress.loss, "dev F": progress.dev_f1}
+    return {name: f"{value:.4f}" for name, value in figures.items() if value is not None}
+
+
+@contextmanager
+def step_bars() -> Iterator[OnStep]:
+    """A bar for each thing that is told of, taken away at the end."""
+    with ExitStack() as opened:
+        bars: dict[str, tqdm[NoReturn]] = {}
+
+        def step(what: str, done: int, total: int) -> None:
+            if what not in bars:
+                bars[what] = opened.enter_context(closing(make_bar(what, total)))
+            bars[what].update(done - bars[what].n)
+
+        yield step
