@@ -133,7 +133,7 @@ def _hipaa_notes(labels: set[str]) -> Iterator[str]:
 def _write(path: Path, found: Mapping[str, Sequence[Row]]) -> None:
     import json  # noqa: PLC0415
 
-    from crfdeid.corpora.files import write_files  # noqa: PLC0415
+    from crfdeid.system.files import write_files  # noqa: PLC0415
 
     content = {mode: {row.name: dict(row.data) for row in rows} for mode, rows in found.items()}
     write_files({path: json.dumps(content, indent=1) + "\n"})

@@ -15,9 +15,10 @@ import json
 import re
 from pathlib import Path
 
-from crfdeid.corpora.files import build_document, find_files, read_head, read_text, relative_stem
+from crfdeid.corpora.files import build_document, find_files, relative_stem
 from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError
+from crfdeid.system.files import read_head, read_text
 
 _QUERY, _TAGS = "===QUERY===", "===PHI_TAGS==="
 # One character for one, so that offsets stay.

@@ -1,22 +1,16 @@
-"""What the formats share: finding, reading and writing files without changing a character of them.
-
-Nothing here translates line ends, so that CRLF survives, and nothing guesses an encoding: a file is UTF-8 or an error.
-"""
+"""What the formats share: which files a corpus has, and documents from them."""
 
 from __future__ import annotations
 
-import os
-import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
 from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError, UsageError
+from crfdeid.system.files import relative_name
 
 # What lies beside the data in a published corpus.
 _COMPANION_STEMS = {"readme", "license", "licence", "citation", "changelog"}
-_HEAD_BYTES = 16384
-TEMPORARY = ".writing-"  # how the name of a file begins that is not whole yet
 
 
 def find_files(path: Path, *suffixes: str) -> list[Path]:
@@ -56,59 +50,9 @@ def _files_below(folder: Path) -> Iterator[Path]:
             yield from _files_below(entry)
 
 
-def relative_name(file: Path, root: Path) -> str:
-    """A file's name below the corpus folder, with forward slashes; its bare name where it is the corpus.
-
-    Raises:
-        DataError: the name is not UTF-8, so that no results could name the document.
-    """
-    name = file.name if file == root else file.relative_to(root).as_posix()
-    try:
-        name.encode("utf-8")
-    except UnicodeEncodeError:
-        raise DataError("a file name that is not UTF-8: rename the file", path=repr(str(file))) from None
-    return name
-
-
 def relative_stem(file: Path, root: Path) -> str:
     """`relative_name` without the suffix: the id of a document that has a file of its own."""
     return relative_name(file, root).removesuffix(file.suffix)
-
-
-def read_text(path: Path, *, keep_mark: bool = False) -> str:
-    """The characters of a UTF-8 file, line ends as they are.
-
-    Args:
-        path: the file.
-        keep_mark: whether a byte-order mark at the beginning is part of the text (where offsets count it).
-
-    Raises:
-        DataError: the file cannot be read, or is not UTF-8.
-    """
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror}", path=path) from None
-    try:
-        text = content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise DataError(f"not UTF-8 at byte {error.start}: convert the file to UTF-8", path=path, line=line) from None
-    return text if keep_mark else text.removeprefix("\ufeff")
-
-
-def read_head(path: Path) -> str:
-    """The beginning of a file, for recognising its format; what is not UTF-8 is replaced, not refused.
-
-    Raises:
-        DataError: the file cannot be read.
-    """
-    try:
-        with path.open("rb") as stream:
-            head = stream.read(_HEAD_BYTES)
-    except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror}", path=path) from None
-    return head.decode("utf-8", errors="replace").removeprefix("\ufeff")
 
 
 def build_document(
@@ -151,32 +95,6 @@ def document_file(folder: Path, document_id: str, suffix: str) -> Path:
     if not name.parts or not plain or "\\" in document_id or not document_id.isprintable():
         raise DataError(f"the document id {document_id!r} cannot be a file's name: rename the document")
     return folder / f"{document_id}{suffix}"
-
-
-def write_files(contents: Mapping[Path, str | bytes]) -> None:
-    """Write files, each one whole or not at all, readable by their owner alone; folders are made as needed.
-
-    Raises:
-        DataError: a file cannot be written.
-    """
-    encoded = {path: part.encode("utf-8") if isinstance(part, str) else part for path, part in contents.items()}
-    for path, content in encoded.items():
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            _write_atomically(path, content)
-        except OSError as error:
-            raise DataError(f"cannot be written: {error.strerror}", path=path) from None
-
-
-def _write_atomically(path: Path, content: bytes) -> None:
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=TEMPORARY)
-    try:
-        with os.fdopen(descriptor, "wb") as stream:
-            stream.write(content)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
 
 
 def require_file_target(path: Path) -> None:

@@ -14,18 +14,11 @@ from pathlib import Path
 from xml.etree.ElementTree import Element
 from xml.sax.saxutils import quoteattr
 
-from crfdeid.corpora.files import (
-    build_document,
-    document_file,
-    find_files,
-    read_head,
-    read_text,
-    relative_stem,
-    write_files,
-)
+from crfdeid.corpora.files import build_document, document_file, find_files, relative_stem
 from crfdeid.corpora.markup import cdata, keep_returns, parse, require_xml_characters
 from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError
+from crfdeid.system.files import read_head, read_text, write_files
 
 _STANDOFF = re.compile(r"<TEXT>\s*<!\[CDATA\[|<TAGS\b")
 _OFFSET = re.compile(r"\d{1,18}", re.ASCII)

@@ -7,16 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from crfdeid.corpora.files import (
-    build_document,
-    find_files,
-    read_text,
-    require_characters,
-    require_file_target,
-    write_files,
-)
+from crfdeid.corpora.files import build_document, find_files, require_characters, require_file_target
 from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError
+from crfdeid.system.files import read_text, write_files
 
 _SUFFIXES = (".jsonl", ".ndjson")
 

@@ -22,9 +22,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Self
 
-from crfdeid.corpora.files import write_files
 from crfdeid.errors import DataError, UsageError
 from crfdeid.notes.records import Failure, NoteFile
+from crfdeid.system.files import write_files
 
 HIDDEN = ".crfdeid"
 

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from crfdeid.corpora.files import relative_name
 from crfdeid.errors import DataError, UsageError
 from crfdeid.notes import csv, jsonl, parquet, text
 from crfdeid.notes.records import Columns, Failure, Kind, NoteFile, Writer
+from crfdeid.system.files import relative_name
 
 KINDS: dict[str, Kind] = {
     ".txt": text,

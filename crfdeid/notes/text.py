@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from crfdeid.corpora.files import read_text
 from crfdeid.documents import Document
 from crfdeid.notes.records import Columns, Note, NoteFile, Row
+from crfdeid.system.files import read_text
 
 MARK = "\ufeff"
 

@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
-from crfdeid.corpora.files import write_files
 from crfdeid.errors import DataError
+from crfdeid.system.files import write_files
 from experiments.plots import plots, to_png, to_svg
 from experiments.reporting.page import Picture, report_html
 from experiments.results.folder import Folder

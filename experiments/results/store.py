@@ -13,8 +13,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from crfdeid.corpora.files import TEMPORARY, write_files
 from crfdeid.errors import DataError, UsageError
+from crfdeid.system.files import TEMPORARY, write_files
 from experiments.results.assemble import identity
 from experiments.results.folder import (
     LOCK,

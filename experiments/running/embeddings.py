@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crfdeid.corpora import FORMATS, read_corpus
-from crfdeid.corpora.files import find_files, read_text
+from crfdeid.corpora.files import find_files
 from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.errors import DataError
+from crfdeid.system.files import read_text
 from experiments.running.settings import VectorSettings
 from features.tokens import split_sentences
 

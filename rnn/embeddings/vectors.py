@@ -15,8 +15,8 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from crfdeid.corpora.files import write_files
 from crfdeid.errors import DataError
+from crfdeid.system.files import write_files
 from rnn.batches import FIRST_WORD, UNKNOWN_CLASSES, Vocabulary, fold, unknown_class
 from rnn.embeddings.subwords import SubwordVectors
 

@@ -12,7 +12,6 @@ from typing import Any
 
 from samples import rich_results
 
-from crfdeid.corpora.files import write_files
 from crfdeid.documents import Document, Span
 from crfdeid.scoring import (
     count_token_pairs,
@@ -21,6 +20,7 @@ from crfdeid.scoring import (
     summarise,
     token_scores,
 )
+from crfdeid.system.files import write_files
 from experiments.results.folder import Folder, errors_jsonl, spans_jsonl, texts_jsonl, to_json
 from experiments.running.significance import compare_systems
 

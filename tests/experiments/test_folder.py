@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crfdeid.corpora.files import write_files
 from crfdeid.documents import Span
 from crfdeid.errors import DataError, UsageError
 from crfdeid.scoring import CATEGORIES, CAUSES, EntityError
+from crfdeid.system.files import write_files
 from experiments.results.folder import (
     Folder,
     errors_jsonl,

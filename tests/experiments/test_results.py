@@ -7,6 +7,7 @@ from importlib.metadata import version
 from typing import Any
 
 import pytest
+from experiments.results.environment import describe_environment
 
 from crfdeid.corpora.splits import Split
 from crfdeid.documents import Document, Span
@@ -14,7 +15,6 @@ from crfdeid.errors import UsageError
 from crfdeid.scoring import EntityError
 from experiments.reporting.examples import error_examples
 from experiments.results.assemble import describe_sweep
-from experiments.results.environment import describe_environment
 from experiments.running.experiment import Sweep, full_settings
 from experiments.running.runs import Plan, Run
 from experiments.running.systems import Cell, System
