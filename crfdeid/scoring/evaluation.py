@@ -8,7 +8,7 @@ from typing import Any
 from crfdeid.bio import Repair, decode
 from crfdeid.corpora.splits import Split
 from crfdeid.documents import Document, Span
-from crfdeid.scoring import count_token_pairs, score_entities, token_scores
+from crfdeid.scoring import Scores, count_token_pairs, score_entities, score_hipaa_tokens, token_scores
 from crfdeid.scoring.entities import pair_up
 from crfdeid.tagger import Tagger
 
@@ -26,7 +26,10 @@ def predict_spans(tagger: Tagger, split: Split) -> dict[str, list[Span]]:
 
 
 def score(gold: Sequence[Document], predictions: Mapping[str, Sequence[Span]]) -> dict[str, Any]:
-    """All four scores of a set of predictions, as plain data; fractions, not per cent."""
+    """Every kind of score of a set of predictions, as plain data; fractions, not per cent.
+
+    "token_binary_hipaa" is missing where a type has no answer in `crfdeid.scoring.HIPAA`.
+    """
     tokens = count_token_pairs(gold, predictions)
     scores = {
         "entity_strict": score_entities(gold, predictions, match="strict"),
@@ -34,6 +37,9 @@ def score(gold: Sequence[Document], predictions: Mapping[str, Sequence[Span]]) -
         "token": token_scores(tokens),
         "token_binary": token_scores(tokens, binary=True),
     }
+    hipaa = score_hipaa_tokens(gold, predictions)
+    if hipaa is not None:
+        scores["token_binary_hipaa"] = Scores({"HIPAA": hipaa})
     return {name: found.to_dict() for name, found in scores.items()}
 
 

@@ -1,7 +1,8 @@
 """What is particular to one paper, and nowhere else below experiments/: one module a paper.
 
-paper.py         what a paper can have: printed tables, orders, its profile's name
-yadav2016.py     CRF, Elman and Jordan networks, the paper that this library began with
+paper.py          what a paper can have: printed tables, orders, its profile's name
+yadav2016.py      CRF, Elman and Jordan networks, the paper that this library began with
+friedrich2019.py  a BiLSTM-CRF on i2b2 2014
 """
 
 from __future__ import annotations

@@ -9,8 +9,8 @@ import pandas as pd
 
 from experiments.papers import Paper
 from experiments.papers.paper import Printed, SystemRow, SystemTable, TypeTable
-from experiments.tables.cells import NO_VALUE, Table, percent, run_counts
-from experiments.tables.frames import MEASURES, OVERALL, SCORES, Results, score_frame, summary_frame
+from experiments.tables.cells import NO_VALUE, Table, hipaa_notes, percent, run_counts
+from experiments.tables.frames import HIPAA_TOKENS, MEASURES, OVERALL, SCORES, Results, score_frame, summary_frame
 
 _COLUMNS = ["system", "source", "category", "measure", "value"]
 
@@ -80,7 +80,8 @@ def _by_system(results: Results, paper: Paper, printed: SystemTable) -> Table:
             about = results["models"][system]
             label = ": ".join(name for name in (about["model"], about["embedding"]) if name)
             dim = results["embeddings"][about["embedding"]]["dim"] if about["embedding"] else None
-            rows.append({"system": label, "source": "ours", "dim": dim, **means[system].to_dict()})
+            ours = {measure: means.get((system, measure)) for measure in MEASURES}
+            rows.append({"system": label, "source": "ours", "dim": dim, **ours})
     data = pd.DataFrame(rows, columns=["system", "source", "dim", *MEASURES])
     texts = {
         "Dimension": data["dim"].map(lambda dim: NO_VALUE if pd.isna(dim) else f"{dim:.0f}"),
@@ -116,4 +117,5 @@ def _notes(results: Results, paper: Paper, match: str) -> tuple[str, ...]:
         f"({paper.year}): printed in {paper.source}.",
         f"Ours: {SCORES[match]}, on the {corpus['test']} split of {corpus['name']}"
         + (", means of the seeds." if several else "."),
+        *(hipaa_notes(results) if match == HIPAA_TOKENS else ()),
     )

@@ -8,7 +8,8 @@ from typing import Any
 
 import pandas as pd
 
-from experiments.tables.frames import MEASURES, OVERALL, Results, rows_of, score_frame, summary_frame
+from crfdeid.scoring.hipaa import approximate_types
+from experiments.tables.frames import HIPAA_TOKENS, MEASURES, OVERALL, Results, rows_of, score_frame, summary_frame
 
 NO_VALUE = "-"
 MARK = "*"
@@ -112,6 +113,18 @@ def score_notes(results: Results) -> tuple[str, ...]:
             said = "no POS and chunk features" if pos == "none" else f"POS and chunk tags by {pos}"
             notes.append(f"{system}: features '{settings['features']}', {said}.")
     return tuple(notes)
+
+
+def hipaa_notes(results: Results) -> tuple[str, ...]:
+    """What a reader of scores over HIPAA's types must know of them; nothing where there are none."""
+    if not any(HIPAA_TOKENS in run["scores"] for found in results["models"].values() for run in found["runs"]):
+        return ()
+    tokens = "PHI that HIPAA names: token by token, as the 2014 i2b2 challenge cuts and counts them."
+    beside = approximate_types(results["corpus"]["types"])
+    if not beside:
+        return (tokens,)
+    more = f" and {len(beside) - 3} more" if len(beside) > 3 else ""
+    return (tokens, f"Approximate: that challenge has no {', '.join(beside[:3])}{more}.")
 
 
 def run_notes(results: Results, what: str = "Mean ± standard deviation of") -> tuple[str, ...]:

@@ -13,11 +13,13 @@ import pandas as pd
 Results = Mapping[str, Any]
 """What results.json holds."""
 
+HIPAA_TOKENS = "token_binary_hipaa"
 SCORES = {
     "entity_strict": "strict entity (type and both boundaries)",
     "entity_relaxed": "relaxed entity (type and overlap, one-to-one)",
     "token": "token (type)",
     "token_binary": "token (PHI or not)",
+    HIPAA_TOKENS: "token (PHI that HIPAA names or not)",
 }
 MEASURES = {"recall": "R", "precision": "P", "f1": "F"}
 """In the order of the columns of the paper's Table 5."""
@@ -46,11 +48,16 @@ def settings_frame(settings: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def score_frame(results: Results, match: str = "entity_strict") -> pd.DataFrame:
-    """Every score: system, seed, category (a type, `OVERALL` or `MACRO`), measure, value."""
+    """Every score: system, seed, category (a type, `OVERALL` or `MACRO`), measure, value.
+
+    A run without this kind of score has no rows: one over HIPAA's types needs types that it can tell, and results
+    from before it was introduced have none.
+    """
     rows = [
         (system, run["seed"], *score)
         for system, found in results["models"].items()
         for run in found["runs"]
+        if match in run["scores"]
         for score in _scores_of(run["scores"][match])
     ]
     return pd.DataFrame(rows, columns=["system", "seed", "category", "measure", "value"])

@@ -8,6 +8,7 @@ from experiments.tables.cells import (
     MARK,
     NO_VALUE,
     Table,
+    hipaa_notes,
     holding,
     mean_and_deviation,
     name_of_test,
@@ -61,7 +62,7 @@ def overview_table(results: Results) -> Table:
     return Table(
         "Overall scores by kind of match (micro average, %)",
         side_by_side(frame, list(SCORES.values())),
-        (*run_notes(results), *score_notes(results)),
+        (*hipaa_notes(results), *run_notes(results), *score_notes(results)),
         summary_frame(frame, *_SCORE_KEYS),
         group=3,
     )

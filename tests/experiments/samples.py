@@ -143,6 +143,8 @@ def _scores(outcomes: dict[str, Counter[str]]) -> dict[str, Any]:
         token[label] = Counts(2 * counts["right"] + cut, 2 * false, 2 * missed + cut)
     kinds = {"entity_strict": strict, "entity_relaxed": relaxed, "token": token}
     kinds["token_binary"] = {"PHI": sum(token.values(), Counts())}
+    named = (counts for label, counts in token.items() if label not in ("DOCTOR", "HOSPITAL"))
+    kinds["token_binary_hipaa"] = {"HIPAA": sum(named, Counts())}
     return {kind: Scores(by_type).to_dict() for kind, by_type in kinds.items()}
 
 

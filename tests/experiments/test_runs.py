@@ -63,7 +63,10 @@ def test_scores_of_known_predictions() -> None:
         "entity_relaxed": (2, 1, 2),
         "token": (4, 2, 2),
         "token_binary": (5, 1, 1),
+        "token_binary_hipaa": (3, 1, 1),  # Doe, a doctor, is taken for a patient; full stops are no tokens
     }
+    unnamed = {name: [span._replace(label="NAME") for span in spans] for name, spans in found.items()}
+    assert "token_binary_hipaa" not in score(NOTES.documents, unnamed)
 
 
 def test_a_run_records_scores_errors_curve_and_times(memory_model: Any, corpus: Corpus) -> None:

@@ -29,6 +29,7 @@ def run(seed: int, *, hits: int, fit: float, tagging: float, speed: float) -> di
             "entity_relaxed": scores(PATIENT=(10, 0, 10), DATE=(30, 0, 10)),
             "token": scores(PATIENT=(40, 10, 10), DATE=(60, 20, 20)),
             "token_binary": scores(PHI=(110, 20, 20)),
+            "token_binary_hipaa": scores(HIPAA=(90, 10, 30)),
         },
         "errors": {
             "categories": {"missed": 12, "wrong": 3, "boundary": hits, "spurious": 0},
@@ -217,7 +218,26 @@ def test_all_kinds_of_match(results: dict[str, Any]) -> None:
         "relaxed entity (type and overlap, one-to-one)": "80.00",
         "token (type)": "76.92",
         "token (PHI or not)": "84.62",
+        "token (PHI that HIPAA names or not)": "81.82",
     }
+
+
+def test_results_without_a_score_over_hipaas_types_have_an_empty_cell(results: dict[str, Any]) -> None:
+    for found in results["models"].values():
+        for run in found["runs"]:
+            del run["scores"]["token_binary_hipaa"]
+    table = tables.overview_table(results)
+    assert table.cells.iloc[-1].tolist() == ["-"] * 6
+    assert not any("HIPAA" in note for note in table.notes)
+
+
+def test_scores_over_hipaas_types_say_where_they_are_approximate(results: dict[str, Any]) -> None:
+    assert tables.overview_table(results).notes[0].startswith("PHI that HIPAA names: token by token")
+    assert "Approximate" not in " ".join(tables.overview_table(results).notes)  # patients and dates: types of 2014
+    results["corpus"]["types"] += ["LOCATION", "AGE", "ID"]
+    assert tables.overview_table(results).notes[1] == "Approximate: that challenge has no ID, LOCATION."
+    results["corpus"]["types"] += ["CALLE", "FECHAS", "PAIS"]
+    assert tables.overview_table(results).notes[1].endswith("has no CALLE, FECHAS, ID and 2 more.")
 
 
 def test_errors_by_category_cause_and_confusion(results: dict[str, Any]) -> None:
