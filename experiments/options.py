@@ -201,12 +201,12 @@ def _add_settings(group: argparse._ArgumentGroup) -> None:
 
 def _add_embeddings(group: argparse._ArgumentGroup) -> None:
     text = (
-        "where word vectors come from: random numbers, a recurrent language model (rnnlm) or word2vec's continuous bag "
-        "of words (cbow), both trained here, or a file of vectors (word2vec, GloVe, fastText); several are compared "
-        "(default: random)"
+        "where word vectors come from: random numbers; a recurrent language model (rnnlm), word2vec's continuous bag "
+        "of words (cbow) or fastText's skip-gram (fasttext), trained here; or a file of vectors (word2vec, GloVe, "
+        "fastText); several are compared (default: random)"
     )
     group.add_argument("--embeddings", type=_embeddings, default=["random"], metavar="NAMES|PATHS", help=text)
-    text = "more text to train rnnlm and cbow on, beside the training documents: text files, or a corpus in any format"
+    text = "more text to train word vectors on, beside the training documents: text files, or a corpus in any format"
     group.add_argument("--unlabelled", type=file_path, nargs="+", default=[], metavar="PATH", help=text)
     text = f"generated notes to train them on, of the synthetic corpus (default: {UNLABELLED_NOTES})"
     group.add_argument("--unlabelled-notes", type=whole_number(0), metavar="N", help=text)

@@ -48,6 +48,7 @@ class Recipe(NamedTuple):
 RECIPES = {
     "rnnlm": Recipe("rnn.embeddings:RnnlmSettings", "rnn.embeddings:train_rnnlm", ("jax", "jaxlib", "optax", "numpy")),
     "cbow": Recipe("rnn.embeddings:CbowSettings", "rnn.embeddings:train_cbow", ("gensim", "numpy")),
+    "fasttext": Recipe("rnn.embeddings:FasttextSettings", "rnn.embeddings:train_fasttext", ("gensim", "numpy")),
 }
 KINDS = (RANDOM, *RECIPES)
 """Every kind of word vectors; anything else names a file of them."""
@@ -164,7 +165,9 @@ def _facts(source: str, vectors: WordVectors, counts: Mapping[str, Counter[str]]
         "kind": source if source in KINDS else "pretrained",
         "words": len(vectors),
         "dim": vectors.dim,
+        "subword_buckets": 0 if vectors.subwords is None else len(vectors.subwords),
         "out_of_vocabulary": {split: out_of_vocabulary(words, vectors) for split, words in counts.items()},
+        "notices": list(vectors.notices),
     }
 
 
@@ -177,6 +180,8 @@ def _neighbours(vectors: WordVectors, counts: Counter[str]) -> dict[str, list[tu
 def _hash(vectors: WordVectors) -> str:
     digest = hashlib.sha256(json.dumps(vectors.words).encode())
     digest.update(vectors.table.tobytes())
+    if vectors.subwords is not None:
+        digest.update(vectors.subwords.buckets.tobytes())
     return digest.hexdigest()
 
 

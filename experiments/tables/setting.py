@@ -96,11 +96,15 @@ def vocabulary_table(results: Results) -> Table:
         row = rows.setdefault(found["embedding"], {"Words": f"{found['words']:,}", "Dimension": f"{found['dim']}"})
         name = SPLIT_NAMES[found["split"]]
         row |= {f"{name} tokens": percent(found["tokens"]), f"{name} words": percent(found["types"])}
-    notes = (
+    notes = [
         "Share in % that the embedding has no word for: of all tokens of a split, and of its different words.",
         "Words: how many the embedding has.",
-    )
-    return Table("Out-of-vocabulary rates", pd.DataFrame.from_dict(rows, orient="index"), notes, frame)
+    ]
+    for name, facts in results["embeddings"].items():
+        if facts["subword_buckets"]:
+            notes.append(f"{name} has a vector for every other word too, made of the word's parts.")
+        notes += facts["notices"]
+    return Table("Out-of-vocabulary rates", pd.DataFrame.from_dict(rows, orient="index"), tuple(notes), frame)
 
 
 def time_table(results: Results) -> Table:

@@ -192,7 +192,9 @@ def _embedding(name: str, dim: int) -> dict[str, Any]:
         "kind": name,
         "words": 12_345,
         "dim": dim,
+        "subword_buckets": 0,
         "out_of_vocabulary": rates_by_split,
+        "notices": [],
         "fit_seconds": 0.0 if name == "random" else 0.5 * dim,
     }
 

@@ -597,21 +597,32 @@ def test_networks_with_several_embeddings_are_systems_of_their_own(
     vectors = tmp_path / "tiny.vec"
     vectors.write_text("2 3\nSeen 0.1 0.2 0.3\nby 0.3 0.2 0.1\n", "utf-8")
     out = tmp_path / "results"
-    argv = ["--models", "crf,elman", "--embeddings", f"random,rnnlm,cbow,{vectors}", "--epochs", "1", "--jobs", "1"]
+    names = ["random", "rnnlm", "cbow", "fasttext", "tiny"]
+    argv = [
+        "--models",
+        "crf,elman",
+        "--embeddings",
+        f"random,rnnlm,cbow,fasttext,{vectors}",
+        "--epochs",
+        "1",
+        "--jobs",
+        "1",
+    ]
     argv += ["--unlabelled", str(one_length_folder / "dev.jsonl"), "--include-text"]
     assert main([*argv, *corpus_options(one_length_folder), "--out", str(out)]) == 0
     results = read_results(out)
-    check_results(results, models=["crf", "elman-random", "elman-rnnlm", "elman-cbow", "elman-tiny"], seeds=[0])
+    check_results(results, models=["crf", *(f"elman-{name}" for name in names)], seeds=[0])
     kinds = {name: (facts["kind"], facts["dim"]) for name, facts in results["embeddings"].items()}
     assert kinds == {
         "random": ("random", 100),
         "rnnlm": ("rnnlm", 80),
         "cbow": ("cbow", 300),
+        "fasttext": ("fasttext", 100),
         "tiny": ("pretrained", 3),
     }
     unknown = results["embeddings"]["tiny"]["out_of_vocabulary"]["train"]
     assert 0 < unknown["tokens"] < unknown["types"] < 1
     assert results["settings"]["models"]["elman-tiny"]["embedding_dim"] == 3
     neighbours = Folder(out).neighbours() or {}
-    assert set(neighbours) == {"rnnlm", "cbow", "tiny"}
+    assert set(neighbours) == {"rnnlm", "cbow", "fasttext", "tiny"}
     assert "elman-tiny" in capsys.readouterr().out

@@ -172,6 +172,17 @@ def test_out_of_vocabulary_rates(results: dict[str, Any]) -> None:
     }
 
 
+def test_vectors_of_parts_and_what_is_to_be_known_of_vectors_stand_below(results: dict[str, Any]) -> None:
+    before = tables.result_tables(results)["vocabulary"].notes
+    results["embeddings"]["cbow"]["subword_buckets"] = 9
+    results["embeddings"]["rnnlm"]["notices"] = ["Some are left out."]
+    assert tables.result_tables(results)["vocabulary"].notes == (
+        *before,
+        "Some are left out.",
+        "cbow has a vector for every other word too, made of the word's parts.",
+    )
+
+
 def test_f_by_amount_of_training_data(results: dict[str, Any]) -> None:
     for run, f1 in zip(results["fractions"]["elman-cbow"][1]["runs"], (0.70, 0.71, 0.72), strict=True):
         run["scores"]["entity_strict"]["micro"]["f1"] = f1

@@ -19,7 +19,7 @@ from experiments.running.embeddings import KINDS, RECIPES, Recipe, embedding_nam
 from experiments.running.runs import Plan
 from experiments.running.settings import VectorSettings
 from experiments.running.systems import Cell, System, make_tagger
-from rnn.embeddings import WordVectors
+from rnn.embeddings import SubwordVectors, WordVectors
 
 NOTES = Split.of([Document(f"n{n}", f"word{'abcdefgh'[n]} seen") for n in range(8)])
 CORPUS = Corpus("invented", "jsonl", "seven", NOTES, Split.of([Document("d", "unheard")]), None)
@@ -109,6 +109,39 @@ def test_vectors_of_a_file_are_the_same_for_every_share(tmp_path: Path) -> None:
     found = prepare(VectorSettings(sources={"tiny": str(file)}), fractions=[0.25])
     assert found.vectors["tiny", 1.0] is found.vectors["tiny", 0.25]
     assert found.facts["tiny"]["kind"] == "pretrained"
+
+
+def test_fasttext_says_that_it_makes_vectors_of_parts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("CRFDEID_CACHE", str(tmp_path / "cache"))
+    found = prepare(VectorSettings(sources={"fasttext": "fasttext"}))
+    facts, vectors = found.facts["fasttext"], found.vectors["fasttext", 1.0]
+    assert (facts["subword_buckets"], facts["notices"]) == (50_000, [])
+    assert np.any(vectors.subwords.vector("unheard"))
+
+
+def test_buckets_that_are_left_out_are_a_notice(tmp_path: Path) -> None:
+    from gensim.models import FastText  # noqa: PLC0415
+    from gensim.models.fasttext import save_facebook_model  # noqa: PLC0415
+
+    model = FastText([["seen", "word"]], vector_size=1, min_count=1, epochs=1, workers=1, bucket=200_001)
+    save_facebook_model(model, str(tmp_path / "cc.es.bin"))
+    facts = prepare(VectorSettings(sources={"cc": str(tmp_path / "cc.es.bin")})).facts["cc"]
+    assert facts["subword_buckets"] == 0
+    assert [notice.split(";")[0] for notice in facts["notices"]] == [
+        "cc.es.bin: its n-grams have 200,001 buckets, too many to store with a model"
+    ]
+
+
+@pytest.mark.usefixtures("_counts")
+def test_other_vectors_of_parts_are_other_vectors(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    hashes = set()
+    for number in (1, 2):
+        parts = SubwordVectors(np.full((3, 1), number, np.float32), 3, 6)
+        vectors = WordVectors(("seen",), np.ones((1, 1), np.float32), parts)
+        monkeypatch.setattr(sys.modules["count_vectors"], "train", lambda *_, found=vectors, **__: found)
+        monkeypatch.setenv("CRFDEID_CACHE", str(tmp_path / str(number)))
+        hashes.add(prepare(VectorSettings(sources={"counts": "counts"})).facts["counts"]["sha256"])
+    assert len(hashes) == 2
 
 
 def test_what_no_system_starts_from_is_not_made() -> None:
