@@ -8,6 +8,9 @@ from typing import NamedTuple
 from crfdeid.errors import DataError
 from features.tokens import Sentence, split_sentences
 
+PHI = "phi"
+"""The annotation layer of what has to be found and hidden."""
+
 
 class Span(NamedTuple):
     """A labelled stretch of text, ``text[start:end]``. Spans sort by place."""

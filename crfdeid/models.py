@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
+from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from crfdeid.errors import DataError, UsageError
 from crfdeid.saving import DESCRIPTION, read_description
-from crfdeid.tagger import Tagger
+from crfdeid.tagger import CombinedSettings, Tagger
 
 # Name -> "module:class". Text, so that no model's libraries are imported before it is used, and no import points up.
 MODELS = {
@@ -48,29 +49,112 @@ def create(
 
     Args:
         name: a key of `MODELS`.
-        profile: "default" or "paper".
+        profile: where its settings start: "default", or a paper's, such as "yadav2016".
         seed: the seed of everything random in the model.
-        overrides: settings that differ from the profile's; those the model does not have are left out, so that one
-            set of options can serve several models. A model made of models hands them on to its members.
+        overrides: settings that differ from the profile's. A model made of models hands on to them what is not its own.
         vectors: the word vectors a network starts from, an `rnn.embeddings.WordVectors`; None for random ones.
 
     Raises:
-        UsageError: unknown model or profile, a value the model refuses, or vectors for a model that has none.
+        UsageError: unknown model, profile or setting, a value the model refuses, or vectors for a model that has none.
+
+    Example:
+        >>> create("crf", overrides={"max_iterations": 5}).settings.max_iterations
+        5
     """
     cls: Any = tagger_class(name)
+    settings = settings_of(name, profile=profile, overrides=overrides)
+    if vectors is None:
+        return cls(settings, seed=seed)
+    if not cls.traits(settings).takes_vectors:
+        raise UsageError(f"the model '{name}' has no word vectors: leave them out, or choose a network")
+    return cls(settings, seed=seed, vectors=vectors)
+
+
+def settings_of(name: str, *, profile: str = "default", overrides: Mapping[str, Any] | None = None) -> Any:
+    """The settings of a new tagger, an instance of its class's ``settings_class``; arguments and errors of `create`."""
+    cls = tagger_class(name)
+    profile, changes = profile_name(profile), dict(overrides or {})
+    if issubclass(cls.settings_class, CombinedSettings):
+        return _combined(cls.settings_class, changes, profile)
     profiles = cls.profiles()
     if profile not in profiles:
         raise UsageError(f"unknown profile '{profile}' of {name}: choose from {', '.join(profiles)}")
-    known = {field.name for field in dataclasses.fields(cls.settings_class)}
-    changes = {key: value for key, value in (overrides or {}).items() if key in known}
-    if "options" in known:
-        changes["options"] = {key: value for key, value in (overrides or {}).items() if key not in known}
-    settings = dataclasses.replace(profiles[profile], **changes)
-    if vectors is None:
-        return cls(settings, seed=seed)
-    if "embedding_dim" not in known:
-        raise UsageError(f"the model '{name}' has no word vectors: leave them out, or choose a network")
-    return cls(settings, seed=seed, vectors=vectors)
+    require_known(changes, setting_names(name), of=name)
+    return dataclasses.replace(profiles[profile], **changes)
+
+
+def setting_names(name: str, overrides: Mapping[str, Any] | None = None) -> frozenset[str]:
+    """The settings a model has; those of the models that it is made of are among them.
+
+    Args:
+        name: a key of `MODELS`.
+        overrides: settings that may say what it is made of.
+
+    Raises:
+        UsageError: unknown model, or a value that says what it is made of and cannot work.
+    """
+    settings_class = tagger_class(name).settings_class
+    own = _own_names(settings_class)
+    if not issubclass(settings_class, CombinedSettings):
+        return own
+    chosen = settings_class(**{key: value for key, value in (overrides or {}).items() if key in own})
+    return own.union(*(setting_names(part, overrides) for part, _ in chosen.parts))
+
+
+def _own_names(settings_class: Any) -> frozenset[str]:
+    """The settings that a model has itself, and not from the models that it is made of."""
+    return frozenset(field.name for field in dataclasses.fields(settings_class)) - {"profile", "options"}
+
+
+def _combined(settings_class: Any, changes: Mapping[str, Any], profile: str) -> CombinedSettings:
+    own = _own_names(settings_class)
+    chosen = {key: value for key, value in changes.items() if key in own}
+    handed_on = {key: value for key, value in changes.items() if key not in own}
+    made: CombinedSettings = settings_class(**chosen, profile=profile, options=handed_on)
+    return made
+
+
+def select(name: str, overrides: Mapping[str, Any]) -> dict[str, Any]:
+    """Of settings that are meant for several models, those that one has; arguments and errors of `setting_names`."""
+    known = setting_names(name, overrides)
+    return {key: value for key, value in overrides.items() if key in known}
+
+
+def require_known(given: Iterable[str], known: Collection[str], *, of: str) -> None:
+    """Refuse settings that a model does not have, which could only be passed over.
+
+    Args:
+        given: the settings' names.
+        known: what there is.
+        of: the model, or several, for the message.
+
+    Raises:
+        UsageError: one is not known; the message has the nearest name and all there are.
+    """
+    for name in given:
+        if name not in known:
+            near = get_close_matches(name, known, n=1, cutoff=0.75)
+            hint = f"did you mean '{near[0]}'? " if near else ""
+            raise UsageError(f"no setting '{name}' in {of}: {hint}there are {', '.join(sorted(known))}")
+
+
+def profile_name(name: str) -> str:
+    """A profile's own name, for that or a synonym: "yadav2016" for "paper"."""
+    return "yadav2016" if name == "paper" else name
+
+
+def parts_of(settings: CombinedSettings) -> list[tuple[str, Any]]:
+    """The models that a model is made of, and the settings of each: of the options, each takes those that it has.
+
+    Raises:
+        UsageError: an option that none of them has, or a value or profile that one refuses.
+    """
+    options = settings.options
+    known = {name for part, _ in settings.parts for name in setting_names(part, options)}
+    require_known(options, known | _own_names(settings), of=" + ".join(part for part, _ in settings.parts))
+    return [
+        (part, settings_of(part, profile=profile, overrides=select(part, options))) for part, profile in settings.parts
+    ]
 
 
 def load_tagger(folder: Path | str, *, key: bytes | None = None) -> Tagger:

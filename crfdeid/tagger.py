@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
 
-from crfdeid.documents import LabelledSentence
+from crfdeid.documents import PHI, LabelledSentence
 from features.tokens import Sentence
 
 
@@ -31,29 +33,73 @@ class FitProgress:
 
 
 OnProgress = Callable[[FitProgress], None]
+OnProgressOfMany = Callable[[int, FitProgress], None]  # the tagger's place, and how far it is
+
+
+class Traits(NamedTuple):
+    """What a model with given settings needs and can do; to be asked, so that nobody guesses it from a name.
+
+    Attributes:
+        uses_seed: whether the seed changes anything; False where nothing in training is random.
+        memorises: whether it can learn any few sentences by heart; False for fixed rules.
+        accelerated: whether it computes on a GPU where there is one.
+        takes_vectors: whether it can start from given word vectors (``vectors=`` of `crfdeid.models.create`).
+        public_vocabulary: whether its files hold words that were published with a pretrained model, and so say nothing
+            about the notes it was trained on.
+        layers: the annotation layers that it learns.
+        requires: what must be there before it can be trained, such as a pretrained encoder.
+    """
+
+    uses_seed: bool
+    memorises: bool
+    accelerated: bool
+    takes_vectors: bool
+    public_vocabulary: bool
+    layers: tuple[str, ...] = (PHI,)
+    requires: tuple[str, ...] = ()
+
+
+class CombinedSettings(ABC):
+    """The base of the settings of a model made of models, frozen dataclasses with a ``profile`` and ``options``.
+
+    Attributes:
+        profile: the profile that its parts start from.
+        options: settings of its parts that differ, JSON data; each takes those that it has.
+    """
+
+    __slots__ = ()
+
+    profile: str
+    options: Mapping[str, Any]
+
+    @property
+    @abstractmethod
+    def parts(self) -> Sequence[tuple[str, str]]:
+        """The models it is made of: the name of each in `crfdeid.models.MODELS`, and the profile it starts from."""
 
 
 class Tagger(Protocol):
     """A model that gives each token one IOB2 tag.
 
     A class is built from a frozen dataclass of its settings and a seed: ``ElmanTagger(ElmanSettings(hidden=50),
-    seed=1)``. ``profiles()`` names ready settings; every model has "default" and "paper".
+    seed=1)``. A model's class names this one as its base, and so has `fit_many`.
 
     Attributes:
         settings_class: the dataclass of its settings.
-        uses_seed: whether the seed changes anything: False for a model whose training has nothing random in it.
-        learns_by_heart: whether it can learn any few sentences: False for a model of fixed rules.
     """
 
     settings_class: ClassVar[type[Any]]
-    uses_seed: ClassVar[bool]
-    learns_by_heart: ClassVar[bool]
 
     def __init__(self, settings: Any = None, *, seed: int = 0) -> None: ...
 
     @classmethod
     def profiles(cls) -> Mapping[str, Any]:
-        """Settings by profile name."""
+        """Settings by profile name: "default", and those of papers by author and year, such as "yadav2016"."""
+        ...
+
+    @classmethod
+    def traits(cls, settings: Any) -> Traits:
+        """What the model needs and can do with these settings."""
         ...
 
     @property
@@ -80,8 +126,33 @@ class Tagger(Protocol):
         """
         ...
 
+    @classmethod
+    def fit_many(
+        cls,
+        taggers: Sequence[Self],
+        train: Sequence[LabelledSentence],
+        dev: Sequence[LabelledSentence],
+        *,
+        on_progress: OnProgressOfMany | None = None,
+    ) -> None:
+        """Train several taggers of this class on the same sentences: each ends up as its own `fit` would leave it.
+
+        Here one after the other; a model that gains by training several side by side does so.
+
+        Args:
+            taggers: what to train.
+            train: the training sentences.
+            dev: the development sentences.
+            on_progress: is told of each step of each tagger, by its place in ``taggers``.
+
+        Raises:
+            DataError: ``train`` is empty.
+        """
+        for place, tagger in enumerate(taggers):
+            tagger.fit(train, dev, on_progress=on_progress and partial(on_progress, place))
+
     def predict(self, sentences: Sequence[Sentence]) -> list[list[str]]:
-        """One tag a token, for each sentence."""
+        """One tag per token, for each sentence."""
         ...
 
     def marginals(self, sentences: Sequence[Sentence]) -> list[np.ndarray]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
@@ -15,7 +15,7 @@ import numpy as np
 
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import DataError, UsageError
-from crfdeid.tagger import FitProgress
+from crfdeid.tagger import FitProgress, OnProgressOfMany
 from rnn.batches import Batch, Vocabulary, batches
 from rnn.decoding import predecessors
 from rnn.draws import WordDropout
@@ -34,12 +34,48 @@ OWN_SETTINGS = frozenset(
 )
 
 
+def fit_many(
+    taggers: Sequence[RnnTagger],
+    train: Sequence[LabelledSentence],
+    dev: Sequence[LabelledSentence],
+    *,
+    on_progress: OnProgressOfMany | None = None,
+) -> None:
+    """Train any taggers: those of one architecture together, the others apart.
+
+    Args:
+        taggers: what to train.
+        train: the training sentences.
+        dev: the development sentences; with none, the last epoch is kept.
+        on_progress: is told of each epoch of each tagger, by its place in ``taggers``.
+
+    Raises:
+        DataError: ``train`` holds no tokens.
+    """
+    programs: dict[Any, list[int]] = {}
+    for place, tagger in enumerate(taggers):
+        programs.setdefault(_program(tagger), []).append(place)
+    for places in programs.values():
+
+        def follow(number: int, progress: FitProgress, places: list[int] = places) -> None:
+            if on_progress is not None:
+                on_progress(places[number], progress)
+
+        fit_together([taggers[place] for place in places], train, dev, on_progress=follow)
+
+
+def _program(tagger: RnnTagger) -> tuple[Any, ...]:
+    """What is the same for taggers that can be trained together."""
+    settings = dataclasses.asdict(tagger.settings)
+    return tagger.model, id(tagger.vectors), *((n, v) for n, v in settings.items() if n not in OWN_SETTINGS)
+
+
 def fit_together(
     taggers: Sequence[RnnTagger],
     train: Sequence[LabelledSentence],
     dev: Sequence[LabelledSentence],
     *,
-    on_progress: Callable[[int, FitProgress], None] | None = None,
+    on_progress: OnProgressOfMany | None = None,
 ) -> None:
     """Train taggers of one architecture side by side, in one program.
 
@@ -185,7 +221,7 @@ def _best_epochs(
     task: _Task,
     graph: Any,
     weights: Weights,
-    on_progress: Callable[[int, FitProgress], None] | None,
+    on_progress: OnProgressOfMany | None,
 ) -> Weights:
     """Train; each replicate's weights after its best epoch on dev, the first of equals, or after the last."""
     settings = taggers[0].settings

@@ -16,7 +16,7 @@ from flax import nnx
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import UsageError
 from crfdeid.saving import ModelFiles, pack_arrays
-from crfdeid.tagger import OnProgress
+from crfdeid.tagger import OnProgress, OnProgressOfMany, Tagger, Traits
 from features.tokens import Sentence
 from rnn.batches import MANY_TOKENS, Batch, Vocabulary, batches
 from rnn.decoding import predecessors
@@ -24,7 +24,7 @@ from rnn.embeddings.vectors import WordVectors, initial_table
 from rnn.networks.elman import Elman
 from rnn.networks.jordan import Jordan
 from rnn.prediction import best_tags, posteriors
-from rnn.replicates import fit_together
+from rnn.replicates import fit_many, fit_together
 from rnn.settings import ElmanSettings, JordanSettings, RnnSettings
 from rnn.training import Weights
 
@@ -49,13 +49,11 @@ class Learned(NamedTuple):
     weights: Weights
 
 
-class RnnTagger(ABC):
+class RnnTagger(Tagger, ABC):
     """All of a recurrent tagger but its network; `ElmanTagger` and `JordanTagger` are the taggers to use."""
 
     model: ClassVar[str]
     settings_class: ClassVar[type[RnnSettings]]
-    uses_seed: ClassVar[bool] = True
-    learns_by_heart: ClassVar[bool] = True
 
     def __init__(
         self, settings: RnnSettings | None = None, *, seed: int = 0, vectors: WordVectors | None = None
@@ -70,7 +68,12 @@ class RnnTagger(ABC):
     @classmethod
     @abstractmethod
     def profiles(cls) -> Mapping[str, RnnSettings]:
-        """Settings by profile name: "default" trains best, "paper" is the paper's Table 3 and sections 3.1 and 3.5."""
+        """Settings by profile name: "default" trains best, "yadav2016" is its Table 3 and sections 3.1 and 3.5."""
+
+    @classmethod
+    def traits(cls, settings: RnnSettings) -> Traits:
+        """What the model needs and can do."""
+        return Traits(uses_seed=True, memorises=True, accelerated=True, takes_vectors=True, public_vocabulary=False)
 
     @abstractmethod
     def _network(self, tags: int, rngs: nnx.Rngs) -> Any:
@@ -111,6 +114,18 @@ class RnnTagger(ABC):
             DataError: ``train`` holds no tokens.
         """
         fit_together([self], train, dev, on_progress=on_progress and (lambda _, progress: on_progress(progress)))
+
+    @classmethod
+    def fit_many(
+        cls,
+        taggers: Sequence[Self],
+        train: Sequence[LabelledSentence],
+        dev: Sequence[LabelledSentence],
+        *,
+        on_progress: OnProgressOfMany | None = None,
+    ) -> None:
+        """Train several taggers, those that can be one program together (`rnn.replicates.fit_many`)."""
+        fit_many(taggers, train, dev, on_progress=on_progress)
 
     def initial(self, tags: tuple[str, ...], vocabulary: Vocabulary) -> Learned:
         """What this tagger knows before training: the weights that the seed and the vectors give the network."""
@@ -263,8 +278,8 @@ class ElmanTagger(RnnTagger):
 
     @classmethod
     def profiles(cls) -> Mapping[str, ElmanSettings]:
-        """Settings by profile name: "default" trains best, "paper" is the paper's."""
-        return {"default": ElmanSettings(), "paper": ElmanSettings.paper()}
+        """Settings by profile name: "default" trains best, "yadav2016" is that paper's."""
+        return {"default": ElmanSettings(), "yadav2016": ElmanSettings.paper()}
 
     def _network(self, tags: int, rngs: nnx.Rngs) -> Elman:
         settings = self._settings
@@ -288,8 +303,8 @@ class JordanTagger(RnnTagger):
 
     @classmethod
     def profiles(cls) -> Mapping[str, JordanSettings]:
-        """Settings by profile name: "default" trains best, "paper" is the paper's."""
-        return {"default": JordanSettings(), "paper": JordanSettings.paper()}
+        """Settings by profile name: "default" trains best, "yadav2016" is that paper's."""
+        return {"default": JordanSettings(), "yadav2016": JordanSettings.paper()}
 
     def _network(self, tags: int, rngs: nnx.Rngs) -> Jordan:
         settings = self._settings

@@ -1,6 +1,7 @@
 """What every model in `MODELS` must do, whatever it is: one suite for all."""
 
 import json
+from typing import Any
 
 import numpy as np
 import pytest
@@ -45,8 +46,12 @@ pytestmark = pytest.mark.parametrize("name", models.MODELS)
 _FITTED: dict[str, models.Tagger] = {}
 
 
+def small(name: str) -> dict[str, Any]:
+    return models.select(name, SMALL)
+
+
 def fit(name: str, *, seed: int = 0, train=TRAIN, dev=TRAIN):
-    tagger = models.create(name, seed=seed, overrides=SMALL)
+    tagger = models.create(name, seed=seed, overrides=small(name))
     tagger.fit(train, dev)
     return tagger
 
@@ -67,7 +72,7 @@ def same_marginals(first, second):
 
 def by_heart(tagger):
     """For what only a model that learns can do; a model of fixed rules is left out."""
-    if not tagger.learns_by_heart:
+    if not tagger.traits(tagger.settings).memorises:
         pytest.skip("its rules are fixed")
 
 
@@ -112,7 +117,7 @@ def test_a_very_long_sentence_is_tagged_to_its_end(tagger):
     words = ["word"] * 50_000 + ["Mr", "Brown", "denies", "pain"]
     (row,) = tagger.predict([Sentence.from_words(words)])
     assert len(row) == len(words)
-    assert row[-3] == "B-PATIENT" or not tagger.learns_by_heart
+    assert row[-3] == "B-PATIENT" or not tagger.traits(tagger.settings).memorises
 
 
 def test_same_seed_same_model(name, tagger):
@@ -125,7 +130,7 @@ def test_same_seed_same_model(name, tagger):
 def test_without_anything_random_every_seed_gives_the_same_model(name, tagger):
     other = fit(name, seed=1)
     same = all(np.array_equal(*pair) for pair in zip(other.marginals(UNSEEN), tagger.marginals(UNSEEN), strict=True))
-    assert same != tagger.uses_seed
+    assert same != tagger.traits(tagger.settings).uses_seed
 
 
 def test_saved_and_loaded_it_predicts_the_same(tagger, name, tmp_path):
@@ -240,7 +245,7 @@ def test_prediction_leaves_the_tagger_unchanged(tagger):
 
 
 def test_fitting_again_starts_from_scratch(name, tagger):
-    twice = models.create(name, overrides=SMALL)
+    twice = models.create(name, overrides=small(name))
     twice.fit([labelled("other/B-ID words/I-ID"), labelled("here/O")], [])
     twice.fit(TRAIN, TRAIN)
     assert twice.tags == tagger.tags
@@ -285,7 +290,7 @@ def test_untrained_it_neither_predicts_nor_saves(name, tmp_path):
 
 def test_progress_tells_every_step(name):
     steps = []
-    tagger = models.create(name, overrides=SMALL)
+    tagger = models.create(name, overrides=small(name))
     tagger.fit(TRAIN, TRAIN, on_progress=steps.append)
     assert [p.step for p in steps] == list(range(1, len(steps) + 1))
     assert all(p.total >= len(steps) for p in steps)
@@ -293,8 +298,8 @@ def test_progress_tells_every_step(name):
     assert all(p.dev_f1 is None or 0 <= p.dev_f1 <= 1 for p in steps)
 
 
-def test_it_has_a_default_and_a_paper_profile(name):
+def test_it_has_a_default_profile_and_can_be_made_from_each(name):
     profiles = models.tagger_class(name).profiles()
-    assert {"default", "paper"} <= set(profiles)
+    assert "default" in profiles
     for profile, chosen in profiles.items():
         assert models.create(name, profile=profile).settings == chosen

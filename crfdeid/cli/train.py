@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import dataclasses
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 from crfdeid.cli.shell import file_path, json_value, whole_number
 from crfdeid.corpora import FORMATS
 from crfdeid.errors import UsageError
 from crfdeid.labels import TYPES
-from crfdeid.models import MODELS, tagger_class
+from crfdeid.models import MODELS, profile_name, select
+
+_PRIVATE_MIN_DOCUMENTS = 3  # with hashed words, a word that fewer documents have is left out
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -28,8 +28,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--format", choices=("auto", *FORMATS), default="auto", help=text)
     text = "the paper's seven subtypes, all types the notes have, or one type for all (default: all)"
     parser.add_argument("--types", choices=TYPES, default="all", help=text)
-    text = "settings the model starts from: tuned, or the paper's (default: default)"
-    parser.add_argument("--profile", choices=("default", "paper"), default="default", help=text)
+    text = "settings the model starts from: default, which are tuned, or a paper's: yadav2016 (also: paper)"
+    parser.add_argument("--profile", type=profile_name, default="default", metavar="NAME", help=text)
     text = "settings of the model that differ, such as epochs=10 hidden=50"
     parser.add_argument("--set", type=_setting, nargs="+", default=[], metavar="NAME=VALUE", help=text)
     text = "of everything random in training (default: 0)"
@@ -82,29 +82,19 @@ def run(options: argparse.Namespace) -> None:
 
 def _model(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
     """The model's name, and the settings that differ from its profile's."""
-    settings = dict(options.set)
-    _require_known(options.model.split(","), settings)
-    least = options.min_documents or (3 if options.private_vocabulary else 1)
-    if least > 1:
-        settings["min_documents"] = least
-    names = options.model.split(",")
-    if options.combine is None:
-        if len(names) > 1:
-            raise UsageError(f"--model {options.model}: several models need --combine")
-        return options.model, settings
-    if len(names) == 1:
-        raise UsageError(f"--combine {options.combine} needs several models: --model crf,elman")
-    return "ensemble", {**settings, "members": tuple(names), "combine": options.combine}
-
-
-def _require_known(models: Sequence[str], settings: Mapping[str, Any]) -> None:
-    """Refuse a setting that none of the models has, which would be passed over."""
-    known = {field.name for name in models for field in dataclasses.fields(tagger_class(name).settings_class)}
-    if "options" in known:  # of a model that hands them on
-        return
-    for name in settings:
-        if name not in known:
-            raise UsageError(f"--set: no setting '{name}' in {', '.join(models)}; there are {', '.join(sorted(known))}")
+    names, settings = options.model.split(","), dict(options.set)
+    name = options.model
+    if options.combine is not None:
+        name, settings = "ensemble", {**settings, "members": tuple(names), "combine": options.combine}
+        if len(names) == 1:
+            raise UsageError(f"--combine {options.combine} needs several models: --model crf,elman")
+    elif len(names) > 1:
+        raise UsageError(f"--model {options.model}: several models need --combine")
+    if options.min_documents is not None:
+        settings["min_documents"] = options.min_documents
+    elif options.private_vocabulary:
+        settings |= select(name, {"min_documents": _PRIVATE_MIN_DOCUMENTS, **settings})
+    return name, settings
 
 
 def _setting(text: str) -> tuple[str, Any]:

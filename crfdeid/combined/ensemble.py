@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,14 +11,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from crfdeid.bio import OUTSIDE, tag_spans, valid_first, valid_transitions, write_span
-from crfdeid.combined.members import create_members, joint_tags, pack, unpack, widened
+from crfdeid.combined.members import create_members, joint_tags, joint_traits, pack, settle, unpack, widened
 from crfdeid.crf.inference import best_paths
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import UsageError
-from crfdeid.models import MODELS
+from crfdeid.models import MODELS, tagger_class
 from crfdeid.saving import ModelFiles
 from crfdeid.spans import merge
-from crfdeid.tagger import FitProgress, OnProgress, Tagger
+from crfdeid.tagger import CombinedSettings, FitProgress, OnProgress, Tagger, Traits
 from features.tokens import Sentence
 
 _FILES = ModelFiles("ensemble", schema=1, file="members.zip")
@@ -28,7 +27,7 @@ COMBINE = ("union", "vote", "mean")
 
 
 @dataclass(frozen=True, slots=True)
-class EnsembleSettings:
+class EnsembleSettings(CombinedSettings):
     """What is joined, and how.
 
     Args:
@@ -40,7 +39,7 @@ class EnsembleSettings:
         options: settings of the members that differ, JSON data; each takes those it has.
 
     Raises:
-        UsageError: a value cannot work.
+        UsageError: a value cannot work, no member has an option, or one lacks the profile.
     """
 
     members: tuple[str, ...] = ("crf", "elman", "jordan")
@@ -49,7 +48,6 @@ class EnsembleSettings:
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "options", json.loads(json.dumps(dict(self.options))))  # as they will be read again
         object.__setattr__(self, "members", tuple(self.members))
         if self.combine not in COMBINE:
             raise UsageError(f"unknown way to combine '{self.combine}': choose from {', '.join(COMBINE)}")
@@ -57,14 +55,18 @@ class EnsembleSettings:
         if unknown or len(self.members) < 2:
             others = ", ".join(name for name in MODELS if name != "ensemble")
             raise UsageError(f"members are {', '.join(self.members)}: give two or more of {others}")
+        settle(self)
+
+    @property
+    def parts(self) -> list[tuple[str, str]]:
+        """The members, and the profile that each starts from."""
+        return [(name, self.profile) for name in self.members]
 
 
-class EnsembleTagger:
+class EnsembleTagger(Tagger):
     """Several models, trained on the same sentences, whose answers are combined."""
 
     settings_class: ClassVar[type[EnsembleSettings]] = EnsembleSettings
-    uses_seed: ClassVar[bool] = True
-    learns_by_heart: ClassVar[bool] = True
 
     def __init__(self, settings: EnsembleSettings | None = None, *, seed: int = 0) -> None:
         self._settings = settings if settings is not None else EnsembleSettings()
@@ -73,8 +75,17 @@ class EnsembleTagger:
 
     @classmethod
     def profiles(cls) -> Mapping[str, EnsembleSettings]:
-        """Settings by profile name: those of the members."""
-        return {name: EnsembleSettings(profile=name) for name in ("default", "paper")}
+        """Settings by profile name: those that all members of the default ensemble know.
+
+        With other members, an ensemble knows the profiles that all of these know.
+        """
+        known = [tagger_class(name).profiles() for name in EnsembleSettings().members]
+        return {name: EnsembleSettings(profile=name) for name in known[0] if all(name in other for other in known)}
+
+    @classmethod
+    def traits(cls, settings: EnsembleSettings) -> Traits:
+        """What the model needs and can do: as its members do."""
+        return joint_traits(settings)
 
     @property
     def settings(self) -> EnsembleSettings:
@@ -99,8 +110,7 @@ class EnsembleTagger:
             DataError: ``train`` holds no tokens.
             UsageError: settings that a member refuses.
         """
-        settings = self._settings
-        members = create_members(settings.members, profile=settings.profile, seed=self._seed, options=settings.options)
+        members = create_members(self._settings, seed=self._seed)
         for number, member in enumerate(members, 1):
             member.fit(train, dev)
             if on_progress is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,19 +10,20 @@ from typing import Any, ClassVar, Self, cast
 import numpy as np
 
 from crfdeid.bio import OUTSIDE, write_span
-from crfdeid.combined.members import create_members, joint_tags, pack, unpack, widened
-from crfdeid.documents import LabelledSentence
+from crfdeid.combined.members import create_members, joint_tags, pack, settle, unpack, widened
+from crfdeid.documents import PHI, LabelledSentence
 from crfdeid.errors import UsageError
+from crfdeid.models import parts_of, tagger_class
 from crfdeid.rules.tagger import RulesTagger
 from crfdeid.saving import ModelFiles, damaged
-from crfdeid.tagger import OnProgress, Tagger
+from crfdeid.tagger import CombinedSettings, OnProgress, Tagger, Traits
 from features.tokens import Sentence
 
 _FILES = ModelFiles("hybrid", schema=1, file="members.zip")
 
 
 @dataclass(frozen=True, slots=True)
-class HybridSettings:
+class HybridSettings(CombinedSettings):
     """What is joined.
 
     Args:
@@ -32,7 +32,8 @@ class HybridSettings:
         options: settings of the model and of the rules that differ, JSON data; each takes those it has.
 
     Raises:
-        UsageError: a member that is itself made of members, or the rules.
+        UsageError: a member that is itself made of members, or the rules; an option that neither has, or a profile
+            that the member lacks.
     """
 
     member: str = "crf"
@@ -40,12 +41,17 @@ class HybridSettings:
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "options", json.loads(json.dumps(dict(self.options))))  # as they will be read again
         if self.member in ("hybrid", "ensemble", "rules"):
             raise UsageError(f"member is {self.member}: give a model that learns, such as crf or elman")
+        settle(self)
+
+    @property
+    def parts(self) -> list[tuple[str, str]]:
+        """The model and the rules, and the profile that each starts from; no paper sets the rules."""
+        return [(self.member, self.profile), ("rules", "default")]
 
 
-class HybridTagger:
+class HybridTagger(Tagger):
     """A model joined with `RulesTagger`.
 
     The model's spans stay as they are. What a trusted rule finds is added where none of its tokens is in one of them.
@@ -53,8 +59,6 @@ class HybridTagger:
     """
 
     settings_class: ClassVar[type[HybridSettings]] = HybridSettings
-    uses_seed: ClassVar[bool] = True
-    learns_by_heart: ClassVar[bool] = True
 
     def __init__(self, settings: HybridSettings | None = None, *, seed: int = 0) -> None:
         self._settings = settings if settings is not None else HybridSettings()
@@ -63,8 +67,14 @@ class HybridTagger:
 
     @classmethod
     def profiles(cls) -> Mapping[str, HybridSettings]:
-        """Settings by profile name: those of the model."""
-        return {name: HybridSettings(profile=name) for name in ("default", "paper")}
+        """Settings by profile name: those of the default member. With another member, it knows the profiles of that."""
+        return {name: HybridSettings(profile=name) for name in tagger_class(HybridSettings().member).profiles()}
+
+    @classmethod
+    def traits(cls, settings: HybridSettings) -> Traits:
+        """What the model needs and can do: as its member does, since the rules add what they find and take nothing."""
+        (name, member), _ = parts_of(settings)
+        return tagger_class(name).traits(member)._replace(takes_vectors=False, layers=(PHI,))
 
     @property
     def settings(self) -> HybridSettings:
@@ -89,10 +99,7 @@ class HybridTagger:
             DataError: ``train`` holds no tokens.
             UsageError: settings that cannot work.
         """
-        settings = self._settings
-        model, rules = create_members(
-            (settings.member, "rules"), profile=settings.profile, seed=self._seed, options=settings.options
-        )
+        model, rules = create_members(self._settings, seed=self._seed)
         model.fit(train, dev, on_progress=on_progress)
         rules.fit(train, dev)
         self._members = (model, cast(RulesTagger, rules))

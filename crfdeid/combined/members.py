@@ -3,28 +3,48 @@
 from __future__ import annotations
 
 import io
+import json
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import numpy as np
 
 from crfdeid.bio import OUTSIDE
-from crfdeid.models import create, load_tagger
-from crfdeid.tagger import Tagger
+from crfdeid.models import load_tagger, parts_of, profile_name, tagger_class
+from crfdeid.tagger import CombinedSettings, Tagger, Traits
 
 _EARLIEST = (1980, 1, 1, 0, 0, 0)  # that a zip file can hold: the same members are the same bytes at any time
 
 
-def create_members(names: Sequence[str], *, profile: str, seed: int, options: Mapping[str, Any]) -> list[Tagger]:
-    """New, untrained members; each takes of the options those that it has.
+def settle(settings: CombinedSettings) -> None:
+    """Bring settings, while they are made, into the form in which they will be read again, and refuse what cannot work.
 
     Raises:
-        UsageError: an unknown model, or a value that it refuses.
+        UsageError: an option that no member has, or a value or profile that one refuses.
     """
-    return [create(name, profile=profile, seed=seed, overrides=options) for name in names]
+    object.__setattr__(settings, "profile", profile_name(settings.profile))
+    object.__setattr__(settings, "options", json.loads(json.dumps(dict(settings.options))))
+    parts_of(settings)
+
+
+def create_members(settings: CombinedSettings, *, seed: int) -> list[Tagger]:
+    """New, untrained members."""
+    return [tagger_class(name)(own, seed=seed) for name, own in parts_of(settings)]
+
+
+def joint_traits(settings: CombinedSettings) -> Traits:
+    """What a model of these members needs and can do: all that one of them needs, and what each of them can."""
+    members = [tagger_class(name).traits(own) for name, own in parts_of(settings)]
+    return Traits(
+        uses_seed=any(traits.uses_seed for traits in members),
+        memorises=all(traits.memorises for traits in members),
+        accelerated=any(traits.accelerated for traits in members),
+        takes_vectors=False,
+        public_vocabulary=any(traits.public_vocabulary for traits in members),
+        requires=tuple(dict.fromkeys(what for traits in members for what in traits.requires)),
+    )
 
 
 def pack(members: Sequence[Tagger], *, key: bytes | None) -> bytes:

@@ -10,8 +10,8 @@ CRFsuite's L-BFGS minimises, over the training sentences (x, y),
     -sum log p(y | x) + c1 ||w||_1 + c2 ||w||_2^2.
 
 CRF++, which the paper ran with its default settings, minimises ``-sum log p(y | x) + ||w||_2^2 / (2 C)`` with C = 1:
-the "paper" profile is therefore c1 = 0 and c2 = 1 / (2 C) = 0.5, with a weight for every feature and tag whether or not
-they meet in training (CRF++ expands each template for every tag), every transition, and no frequency cut-off.
+the profile "yadav2016" is therefore c1 = 0 and c2 = 1 / (2 C) = 0.5, with a weight for every feature and tag whether
+or not they meet in training (CRF++ expands each template for every tag), every transition, and no frequency cut-off.
 
 CRFsuite trains; its weights are then read out (`crfdeid.crf.crfsuite`), and tags and marginals are computed from them
 in NumPy (`crfdeid.crf.inference`). A saved model is therefore plain arrays, several threads can use one model, and
@@ -42,7 +42,7 @@ from crfdeid.crf.weights import CrfWeights
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import DataError, UsageError
 from crfdeid.saving import ModelFiles, pack_arrays
-from crfdeid.tagger import FitProgress, OnProgress
+from crfdeid.tagger import FitProgress, OnProgress, Tagger, Traits
 from features.extractor import FEATURE_SETS, FeatureSet, feature_set
 from features.pos import POS_BACKENDS, PosUnavailable
 from features.tokens import Sentence
@@ -98,7 +98,7 @@ class CrfSettings:
                 raise UsageError(f"{name} is {value}: give a whole number of {least} or more")
 
 
-class CrfTagger:
+class CrfTagger(Tagger):
     """A linear-chain conditional random field over the feature strings of `features`.
 
     L-BFGS starts from zero weights, so the seed changes nothing: the same sentences give the same model, byte for byte.
@@ -113,8 +113,6 @@ class CrfTagger:
     """
 
     settings_class: ClassVar[type[CrfSettings]] = CrfSettings
-    uses_seed: ClassVar[bool] = False
-    learns_by_heart: ClassVar[bool] = True
 
     def __init__(self, settings: CrfSettings | None = None, *, seed: int = 0) -> None:
         self._settings = settings if settings is not None else CrfSettings()
@@ -127,10 +125,10 @@ class CrfTagger:
 
     @classmethod
     def profiles(cls) -> Mapping[str, CrfSettings]:
-        """Settings by profile name: "default" is tuned, "paper" is CRF++'s default over the paper's features.
+        """Settings by profile name: "default" is tuned, "yadav2016" is CRF++'s default over the paper's features.
 
-        A weight for every feature and tag is many: 15 million on 270,000 tokens with 15 tags. To save memory, "paper"
-        remembers three gradients only, which changes the way to the optimum but not the optimum.
+        A weight for every feature and tag is many: 15 million on 270,000 tokens with 15 tags. To save memory, the
+        latter remembers three gradients only, which changes the way to the optimum but not the optimum.
         """
         paper = CrfSettings(
             features="paper",
@@ -141,7 +139,12 @@ class CrfTagger:
             all_possible_states=True,
             num_memories=3,
         )
-        return {"default": CrfSettings(), "paper": paper}
+        return {"default": CrfSettings(), "yadav2016": paper}
+
+    @classmethod
+    def traits(cls, settings: CrfSettings) -> Traits:
+        """What the model needs and can do: its training starts from zero weights, and has nothing random in it."""
+        return Traits(uses_seed=False, memorises=True, accelerated=False, takes_vectors=False, public_vocabulary=False)
 
     @property
     def settings(self) -> CrfSettings:

@@ -19,7 +19,7 @@ from crfdeid.documents import LabelledSentence, Span
 from crfdeid.errors import DataError, UsageError
 from crfdeid.rules.table import RULES, find_rules
 from crfdeid.saving import ModelFiles
-from crfdeid.tagger import FitProgress, OnProgress
+from crfdeid.tagger import FitProgress, OnProgress, Tagger, Traits
 from features.tokens import Sentence
 
 _FILES = ModelFiles("rules", schema=1, file="rules.json", libraries=("regex",))
@@ -47,7 +47,7 @@ class RulesSettings:
             raise UsageError(f"precision is {self.precision}: give a number above 0, at most 1")
 
 
-class RulesTagger:
+class RulesTagger(Tagger):
     """A tagger that knows `RULES` and nothing else: what it learns is each rule's type and how far to trust it.
 
     Example:
@@ -60,8 +60,6 @@ class RulesTagger:
     """
 
     settings_class: ClassVar[type[RulesSettings]] = RulesSettings
-    uses_seed: ClassVar[bool] = False
-    learns_by_heart: ClassVar[bool] = False
 
     def __init__(self, settings: RulesSettings | None = None, *, seed: int = 0) -> None:
         self._settings = settings if settings is not None else RulesSettings()
@@ -71,7 +69,12 @@ class RulesTagger:
     @classmethod
     def profiles(cls) -> Mapping[str, RulesSettings]:
         """Settings by profile name; the paper has no rules, so both are the same."""
-        return {"default": RulesSettings(), "paper": RulesSettings()}
+        return {"default": RulesSettings(), "yadav2016": RulesSettings()}
+
+    @classmethod
+    def traits(cls, settings: RulesSettings) -> Traits:
+        """What the model needs and can do: its expressions are fixed, so it cannot learn what they do not describe."""
+        return Traits(uses_seed=False, memorises=False, accelerated=False, takes_vectors=False, public_vocabulary=False)
 
     @property
     def settings(self) -> RulesSettings:

@@ -6,19 +6,20 @@ import os
 from collections.abc import Iterable
 
 from crfdeid.errors import UsageError
-from crfdeid.models import MODELS
 from crfdeid.system.threads import cores, one_thread
+from crfdeid.tagger import Traits
 
 DEVICES = ("auto", "cpu", "gpu")
 CPU = "cpu"
 
 
-def choose_device(device: str, models: Iterable[str]) -> str:
+def choose_device(device: str, traits: Iterable[Traits]) -> str:
     """Settle on a device before JAX is first imported, for this process and those it starts.
 
     Args:
         device: one of `DEVICES`; "auto" takes a GPU where there is one.
-        models: the models to be trained. Those of `crfdeid` know no GPU (its layer is without JAX).
+        traits: those of what is to be trained. To find them out may import JAX, so give an iterator: it is asked when
+            what JAX reads on import has been settled.
 
     Returns:
         "cpu", or the GPU's name.
@@ -27,10 +28,12 @@ def choose_device(device: str, models: Iterable[str]) -> str:
         UsageError: "gpu" where there is none, or where no model could use it.
     """
     one_thread()
-    uses_jax = any(not MODELS[name].startswith("crfdeid.") or name == "ensemble" for name in models)
-    if device == "gpu" and not uses_jax:
-        raise UsageError("--device gpu: none of these models runs on a GPU")
-    if device == "cpu" or not uses_jax:
+    if device == "cpu":
+        os.environ["JAX_PLATFORMS"] = "cpu"
+        return CPU
+    if not any(model.accelerated for model in traits):
+        if device == "gpu":
+            raise UsageError("--device gpu: none of these models runs on a GPU")
         os.environ["JAX_PLATFORMS"] = "cpu"
         return CPU
     import jax  # noqa: PLC0415

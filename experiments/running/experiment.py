@@ -5,13 +5,14 @@ from __future__ import annotations
 import dataclasses
 import json
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
 from crfdeid.corpora.splits import Corpus, generate_corpus, read_splits
 from crfdeid.errors import UsageError
+from crfdeid.tagger import Traits
 from experiments.results.folder import make_folder
 from experiments.running.device import CPU, choose_device, choose_jobs
 from experiments.running.embeddings import Embeddings, OnStep, prepare_embeddings
@@ -29,6 +30,7 @@ from experiments.running.systems import (
     plain_cells,
     settle,
     sweep_cells,
+    traits_of,
 )
 
 NO_TEST = (
@@ -140,7 +142,7 @@ def prepare(experiment: Experiment, *, on_step: OnStep) -> Prepared:
     """
     started = time.perf_counter()
     models, vectors = experiment.models, experiment.vectors
-    device = choose_device(experiment.device, models.models)
+    device = choose_device(experiment.device, possible_traits(models))
     systems = _systems(models, list(vectors.sources))
     full_settings(systems, Plan(models.profile))  # a value that cannot work is refused before anything takes long
     if experiment.output.folder is not None:
@@ -161,6 +163,14 @@ def prepare(experiment: Experiment, *, on_step: OnStep) -> Prepared:
     plan = Plan(models.profile, embeddings.vectors, None if folder is None else folder / "models")
     jobs = choose_jobs(experiment.jobs, len(plain_cells(systems, models.seeds, models.fractions)), device)
     return Prepared(experiment, corpus, facts, corpus_seconds, systems, embeddings, plan, device, jobs, started)
+
+
+def possible_traits(models: ModelSettings) -> Iterator[Traits]:
+    """The traits of every system, and of all that a sweep can make of it."""
+    systems = _systems(models, ["random"])
+    yield from (traits_of(system.model, system.settings) for system in systems)
+    for cell in sweep_cells(systems, models.seeds[:1], dict(models.sweep)):
+        yield traits_of(cell.system.model, (*cell.system.settings, *cell.point))
 
 
 def _systems(models: ModelSettings, embeddings: Sequence[str]) -> tuple[System, ...]:

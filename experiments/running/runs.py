@@ -89,16 +89,7 @@ class _Trained(NamedTuple):
 
 
 def _fit(taggers: Sequence[Tagger], train: Split, dev: Split, follow: Callable[[int, FitProgress], None]) -> None:
-    if len(taggers) == 1:
-        taggers[0].fit(train.sentences, dev.sentences, on_progress=lambda progress: follow(0, progress))
-    else:
-        from rnn.replicates import fit_together  # noqa: PLC0415
-        from rnn.tagger import RnnTagger  # noqa: PLC0415
-
-        networks = [
-            tagger for tagger in taggers if isinstance(tagger, RnnTagger)
-        ]  # all: `experiments.running.systems.groups`
-        fit_together(networks, train.sentences, dev.sentences, on_progress=follow)
+    type(taggers[0]).fit_many(taggers, train.sentences, dev.sentences, on_progress=follow)  # all are of one class
 
 
 def _finite(loss: float | None) -> float | None:

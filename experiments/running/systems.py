@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crfdeid.errors import UsageError
-from crfdeid.models import create, tagger_class
+from crfdeid.models import create, setting_names, settings_of, tagger_class
 from experiments.running.settings import Point
 
 if TYPE_CHECKING:  # Its package imports JAX, and an experiment on the CRF alone needs none.
-    from crfdeid.tagger import Tagger
+    from crfdeid.tagger import Tagger, Traits
     from rnn.embeddings import WordVectors
 
 Vectors = Mapping[tuple[str, float], "WordVectors"]
@@ -72,10 +72,10 @@ def make_systems(models: Iterable[str], embeddings: Sequence[str], settings: Map
     found = []
     unused = set(settings)
     for model in models:
-        known = setting_names(model)
+        known = setting_names(model, settings)
         own = tuple((name, value) for name, value in settings.items() if name in known)
         unused -= known
-        if not takes_vectors(model):
+        if not traits_of(model, own).takes_vectors:
             found.append(System(model, model, None, own))
         elif len(embeddings) == 1:
             found.append(System(model, model, embeddings[0], own))
@@ -98,14 +98,9 @@ def make_ensemble(models: Sequence[str], combine: str, settings: Mapping[str, An
     return System(combine, "ensemble", None, (("members", tuple(models)), ("combine", combine), *settings.items()))
 
 
-def setting_names(model: str) -> frozenset[str]:
-    """The settings a model has."""
-    return frozenset(field.name for field in fields(tagger_class(model).settings_class))
-
-
-def takes_vectors(model: str) -> bool:
-    """Whether a model can start from given word vectors."""
-    return "embedding_dim" in setting_names(model)
+def traits_of(model: str, settings: Iterable[tuple[str, Any]] = ()) -> Traits:
+    """What a model with these settings needs and can do."""
+    return tagger_class(model).traits(settings_of(model, overrides=dict(settings)))
 
 
 def make_tagger(cell: Cell, profile: str, vectors: Vectors) -> Tagger:
@@ -133,7 +128,7 @@ def plain_cells(systems: Iterable[System], seeds: Sequence[int], fractions: Sequ
         for share in shares
         for seed in seeds
         for system in systems
-        if _counts(system, seed, seeds)
+        if seed == seeds[0] or traits_of(system.model, system.settings).uses_seed
     ]
 
 
@@ -145,24 +140,20 @@ def sweep_cells(systems: Iterable[System], seeds: Sequence[int], grid: Mapping[s
     """
     systems = list(systems)
     for name in grid:
-        if not any(name in setting_names(system.model) for system in systems):
+        if not any(name in setting_names(system.model, dict(system.settings)) for system in systems):
             raise UsageError(f"--sweep: none of the models has a setting '{name}'")
     cells = []
     for system in systems:
-        names = [name for name in grid if name in setting_names(system.model)]
+        names = [name for name in grid if name in setting_names(system.model, dict(system.settings))]
         points = [tuple(zip(names, values, strict=True)) for values in itertools.product(*(grid[n] for n in names))]
         cells += [
             Cell(system, seed, point=point)
             for point in points
             if point
             for seed in seeds
-            if _counts(system, seed, seeds)
+            if seed == seeds[0] or traits_of(system.model, (*system.settings, *point)).uses_seed
         ]
     return cells
-
-
-def _counts(system: System, seed: int, seeds: Sequence[int]) -> bool:
-    return seed == seeds[0] or tagger_class(system.model).uses_seed
 
 
 def choose(scores: Mapping[Cell, float]) -> dict[System, Point]:
@@ -202,8 +193,8 @@ def groups(cells: Sequence[Cell], *, together: bool) -> list[list[Cell]]:
     found: dict[Any, list[Cell]] = {}
     for cell in cells:
         system = cell.system
-        if takes_vectors(system.model):
-            settings = {**dict(system.settings), **dict(cell.point)}
+        settings = {**dict(system.settings), **dict(cell.point)}
+        if traits_of(system.model, settings.items()).accelerated:
             shape = tuple(sorted((n, v) for n, v in settings.items() if n not in OWN_SETTINGS))
             found.setdefault((system.model, system.embedding, cell.fraction, shape, bool(cell.point)), []).append(cell)
         else:

@@ -128,7 +128,7 @@ class CrfPlusPlus:
 
 
 def test_the_paper_profile_minimises_the_objective_of_crf_plus_plus_with_its_default_cost() -> None:
-    paper = replace(CrfTagger.profiles()["paper"], pos="none")
+    paper = replace(CrfTagger.profiles()["yadav2016"], pos="none")
     expected = CrfPlusPlus(TRAIN, cost=1.0).marginals(SENTENCES)
     for found, table in zip(fitted(paper).marginals(SENTENCES), expected, strict=True):
         np.testing.assert_allclose(found, table, atol=2e-3)

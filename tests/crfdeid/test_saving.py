@@ -15,7 +15,7 @@ import pytest
 from crfdeid.crf.feature_index import FeatureIndex
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import DataError, UsageError
-from crfdeid.models import create, load_tagger
+from crfdeid.models import create, load_tagger, select
 from crfdeid.saving import description_checksum
 from features.pos import PosUnavailable
 from features.tokens import Sentence
@@ -35,7 +35,7 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     def folder(name: str) -> Path:
         if name not in folders:
             folders[name] = tmp_path_factory.mktemp(name)
-            tagger = create(name, overrides=SMALL)
+            tagger = create(name, overrides=select(name, SMALL))
             tagger.fit(TRAIN, TRAIN)
             tagger.save(folders[name])
         return folders[name]

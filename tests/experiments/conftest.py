@@ -14,7 +14,7 @@ import pytest
 from crfdeid.corpora import write_corpus
 from crfdeid.documents import Document, LabelledSentence, Span
 from crfdeid.models import MODELS
-from crfdeid.tagger import FitProgress
+from crfdeid.tagger import FitProgress, Tagger, Traits
 
 DOCTORS = ("Brown", "Huntington", "Abe Quill", "Oda Marsh", "Parkinson", "Ines Vole")
 HOSPITALS = ("FIH", "Tawn List Medical Center", "Quill House", "Elm Clinic")
@@ -73,28 +73,39 @@ class MemorySettings:
     loss: float = 0.5
 
 
-class MemoryTagger:
+class MemoryTagger(Tagger):
     """Gives each word the tag it had last in training, O where it is new; counts its calls."""
 
     settings_class = MemorySettings
-    uses_seed = True
     predict_calls = 0
 
     def __init__(self, settings: MemorySettings | None = None, *, seed: int = 0) -> None:
-        self.settings = settings or MemorySettings()
+        self._settings = settings or MemorySettings()
+        self._tags: tuple[str, ...] = ()
         self.seed = seed
-        self.tags: tuple[str, ...] = ()
 
     @classmethod
     def profiles(cls) -> dict[str, MemorySettings]:
-        return {"default": MemorySettings(), "paper": MemorySettings(window=2)}
+        return {"default": MemorySettings(), "yadav2016": MemorySettings(window=2)}
+
+    @classmethod
+    def traits(cls, settings: MemorySettings) -> Traits:
+        return Traits(uses_seed=True, memorises=True, accelerated=True, takes_vectors=False, public_vocabulary=False)
+
+    @property
+    def settings(self) -> MemorySettings:
+        return self._settings
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        return self._tags
 
     def fit(self, train: Sequence[LabelledSentence], dev: Sequence[LabelledSentence], *, on_progress=None) -> None:
         pairs = [
             (word, tag) for labelled in train for word, tag in zip(labelled.sentence.words, labelled.tags, strict=True)
         ]
         self.memory = dict(pairs)
-        self.tags = tuple(sorted(set(self.memory.values())))
+        self._tags = tuple(sorted(set(self.memory.values())))
         for step in (1, 2):
             on_progress(FitProgress(step, 2, self.settings.loss, 0.5 * step))
 

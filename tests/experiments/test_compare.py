@@ -20,13 +20,14 @@ import pytest
 
 from crfdeid.corpora import read_corpus
 from crfdeid.corpora.splits import Split
-from crfdeid.models import load_tagger, tagger_class
+from crfdeid.models import load_tagger
 from crfdeid.scoring import CATEGORIES, CAUSES
 from crfdeid.scoring.evaluation import predict_spans
 from experiments.compare import main
 from experiments.options import COMPARED
 from experiments.results.folder import Folder, spans_jsonl
 from experiments.results.store import Store
+from experiments.running.systems import traits_of
 
 SPLITS = ("train", "dev", "test")
 SHARES = ",".join(f"0.{n}" for n in range(500, 999))  # more cells than a test has time for
@@ -130,9 +131,7 @@ def check_results(results: dict[str, Any], *, models: list[str], seeds: list[int
     for model in results["models"].values():
         assert list(model) == ["model", "embedding", "runs"]
         # A model that has nothing random in it is trained once.
-        assert [run["seed"] for run in model["runs"]] == (
-            seeds if tagger_class(model["model"]).uses_seed else seeds[:1]
-        )
+        assert [run["seed"] for run in model["runs"]] == (seeds if traits_of(model["model"]).uses_seed else seeds[:1])
         for run in model["runs"]:
             check_run(run, corpus)
 

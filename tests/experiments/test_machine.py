@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 import jax
 import pytest
 
 from crfdeid.errors import UsageError
 from crfdeid.system.threads import cores
+from experiments.options import parse
 from experiments.running.device import CPU, choose_device, choose_jobs
+from experiments.running.experiment import possible_traits
+from experiments.running.systems import traits_of
 
 
 @pytest.mark.parametrize(("device", "models"), [("auto", ["crf"]), ("cpu", ["crf", "elman"])])
@@ -17,7 +21,7 @@ def test_the_cpu_is_settled_on_through_the_environment(
     device: str, models: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("JAX_PLATFORMS", raising=False)
-    assert choose_device(device, models) == CPU
+    assert choose_device(device, map(traits_of, models)) == CPU
     assert os.environ["JAX_PLATFORMS"] == "cpu"
     assert os.environ["PJRT_NPROC"] == os.environ["OMP_NUM_THREADS"] == "1"
 
@@ -30,19 +34,42 @@ class FakeGpu:
 def test_a_gpu_is_taken_where_there_is_one(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
     monkeypatch.setattr(jax, "devices", lambda: [FakeGpu()])
-    assert choose_device(device, ["crf", "elman"]) == "Invented GPU 9000"
+    assert choose_device(device, map(traits_of, ["crf", "elman"])) == "Invented GPU 9000"
 
 
 def test_without_a_gpu_auto_is_the_cpu_and_gpu_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jax, "default_backend", lambda: "cpu")
-    assert choose_device("auto", ["elman"]) == CPU
+    assert choose_device("auto", [traits_of("elman")]) == CPU
     with pytest.raises(UsageError, match="JAX finds no GPU here"):
-        choose_device("gpu", ["elman"])
+        choose_device("gpu", [traits_of("elman")])
+
+
+@pytest.mark.parametrize(
+    ("model", "settings", "accelerated"),
+    [
+        ("hybrid", [], False),
+        ("hybrid", [("member", "elman")], True),
+        ("ensemble", [("members", ("crf", "rules"))], False),
+        ("ensemble", [("members", ("rules", "hybrid")), ("member", "jordan")], True),
+    ],
+)
+def test_a_model_made_of_models_computes_where_its_members_do(
+    model: str, settings: list[tuple[str, Any]], accelerated: bool
+) -> None:
+    assert traits_of(model, settings).accelerated == accelerated
+
+
+def test_a_sweep_to_a_network_takes_the_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
+    monkeypatch.setattr(jax, "devices", lambda: [FakeGpu()])
+    for members, expected in (("crf", CPU), ("crf,elman", "Invented GPU 9000")):
+        options = parse(["--models", "hybrid", "--sweep", f"member={members}"])
+        assert choose_device("auto", possible_traits(options.models)) == expected
 
 
 def test_a_gpu_for_models_that_know_none_is_refused() -> None:
     with pytest.raises(UsageError, match="none of these models runs on a GPU"):
-        choose_device("gpu", ["crf"])
+        choose_device("gpu", [traits_of("crf")])
 
 
 def test_jobs_follow_the_cores_and_the_cells_on_a_cpu() -> None:

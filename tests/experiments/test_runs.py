@@ -15,7 +15,7 @@ from crfdeid.scoring.evaluation import predict_spans, score
 from crfdeid.system.folders import write_folder
 from crfdeid.tagger import FitProgress
 from experiments.running.runs import Plan, run_cells, run_group
-from experiments.running.systems import Cell, System
+from experiments.running.systems import Cell, System, groups
 
 MEMORY = System("memory", "memory")
 FOUND = (Span(4, 7, "DOCTOR"), Span(12, 15, "PATIENT"), Span(20, 23, "DATE"))
@@ -135,10 +135,20 @@ def test_the_profile_and_the_settings_reach_the_model(
 
     monkeypatch.setattr(memory_model, "fit", watched)
     system = System("best", "memory", None, (("loss", 2.0),))
-    plan = Plan("paper", {}, tmp_path / "models")
+    plan = Plan("yadav2016", {}, tmp_path / "models")
     list(run_cells([[Cell(system, 3)], [Cell(system, 3, point=(("window", 7),))]], corpus, plan))
     assert seen == [(2, 2.0, 3), (7, 2.0, 3)]
     assert [path.parent.relative_to(tmp_path) for path in tmp_path.rglob("model.json")] == [Path("models/best/3")]
+
+
+def test_every_seed_of_a_group_is_trained_also_of_a_model_that_is_no_network(memory_model: Any, corpus: Corpus) -> None:
+    cells = [Cell(MEMORY, seed) for seed in (3, 1, 2)]
+    (group,) = groups(cells, together=True)
+    told: list[tuple[Cell, FitProgress]] = []
+    runs = run_group(group, corpus, Plan(), lambda *step: told.append(step))
+    assert [run.cell for run in runs] == cells
+    assert [cell for cell, _ in told] == [cell for cell in cells for _ in (1, 2)]
+    assert all(len(run.record["learning_curve"]) == 2 for run in runs)
 
 
 def test_a_model_that_cannot_be_saved_leaves_no_folder_of_the_final_name(tmp_path: Path) -> None:

@@ -113,5 +113,5 @@ def test_an_ensemble_hands_settings_on_to_its_members():
     system = make_ensemble(["crf", "elman"], "vote", {"epochs": 3, "pos": "none"})
     assert (system.name, system.model) == ("vote", "ensemble")
     settings = make_tagger(Cell(system, 0), "paper", {}).settings
-    assert (settings.members, settings.combine, settings.profile) == (("crf", "elman"), "vote", "paper")
+    assert (settings.members, settings.combine, settings.profile) == (("crf", "elman"), "vote", "yadav2016")
     assert settings.options == {"epochs": 3, "pos": "none"}

@@ -27,7 +27,7 @@ TRAIN = [
 
 
 def test_the_paper_profile_is_table_3():
-    elman, jordan = ElmanTagger.profiles()["paper"], JordanTagger.profiles()["paper"]
+    elman, jordan = ElmanTagger.profiles()["yadav2016"], JordanTagger.profiles()["yadav2016"]
     assert (elman.hidden, elman.window, jordan.hidden, jordan.window) == (100, 11, 150, 9)
     for settings in (elman, jordan):
         assert (settings.lr, settings.dropout, settings.epochs) == (0.01, 0.5, 25)
