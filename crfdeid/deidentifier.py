@@ -8,7 +8,7 @@ from pathlib import Path
 
 from crfdeid.bio import decode
 from crfdeid.consistency import make_consistent
-from crfdeid.documents import Document, Span
+from crfdeid.documents import Document, Span, lone_surrogate
 from crfdeid.errors import DataError
 from crfdeid.model_card.builtin import find_model
 from crfdeid.model_card.card import threshold_for
@@ -121,8 +121,7 @@ def load(
 
 
 def _require_unicode(document: Document) -> None:
-    try:
-        document.text.encode()
-    except UnicodeEncodeError as error:
+    offset = lone_surrogate(document.text)
+    if offset is not None:
         problem = "a lone surrogate, so this is no Unicode text: read the file with its right encoding"
-        raise DataError(problem, path=document.id or None, offset=error.start) from None
+        raise DataError(problem, path=document.id or None, offset=offset)

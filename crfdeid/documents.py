@@ -66,3 +66,19 @@ class LabelledSentence(NamedTuple):
     sentence: Sentence
     tags: tuple[str, ...]
     document: str = ""
+
+
+def lone_surrogate(text: str) -> int | None:
+    """The offset of the first lone surrogate; None where there is none, as in all Unicode text.
+
+    A lone surrogate is half of a surrogate pair. JSON and Python can spell it, but it is no character and has no UTF-8.
+
+    Example:
+        >>> lone_surrogate("Dr. Quill"), lone_surrogate("Dr. \\ud800")
+        (None, 4)
+    """
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        return error.start
+    return None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NoReturn, Self
 
 from tqdm import tqdm
 
-from crfdeid.system.progress import make_bar
+from crfdeid.cli.progress import make_bar
 from crfdeid.tagger import FitProgress
 from experiments.reporting.examples import error_examples
 from experiments.tables import Table, to_text

@@ -16,9 +16,11 @@ def run(options: argparse.Namespace) -> None:
     Raises:
         DataError: the folder holds no model, or a damaged one.
     """
+    from crfdeid.cli.progress import training_bar  # noqa: PLC0415
     from crfdeid.model_card.builtin import find_model  # noqa: PLC0415
     from crfdeid.model_card.card import read_card  # noqa: PLC0415
     from crfdeid.model_card.markdown import render_card  # noqa: PLC0415
 
-    folder = find_model(options.model)
+    with training_bar("training") as step:
+        folder = find_model(options.model, on_progress=step)
     print(render_card(folder, read_card(folder)))

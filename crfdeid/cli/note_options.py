@@ -137,11 +137,13 @@ def write_stdout(text: str) -> None:
 
 def redaction(options: argparse.Namespace, **more: Any) -> Redaction:
     """The work that the common options ask for."""
+    from crfdeid.cli.progress import training_bar  # noqa: PLC0415
     from crfdeid.model_card.builtin import find_model  # noqa: PLC0415
     from crfdeid.saving import is_private  # noqa: PLC0415
     from crfdeid.secrets import read_secret, vocabulary_key  # noqa: PLC0415
 
-    folder = find_model(options.model)
+    with training_bar("training") as step:
+        folder = find_model(options.model, on_progress=step)
     key = vocabulary_key(read_secret(options.key_file)) if is_private(folder) else None
     consistent = not options.no_consistency
     return Redaction(str(folder), key=key, sensitivity=options.sensitivity, consistent=consistent, **more)
@@ -198,7 +200,7 @@ def _say(line: str) -> None:
 
 
 def _bar(doing: str, size: int) -> Any:
-    from crfdeid.system.progress import make_bar  # noqa: PLC0415
+    from crfdeid.cli.progress import make_bar  # noqa: PLC0415
 
     shown = make_bar(doing, size)
     shown.unit, shown.unit_scale = "B", True

@@ -6,10 +6,11 @@ import argparse
 import contextlib
 import io
 import json
+import logging
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import current_thread, main_thread
 from typing import Any, NoReturn
@@ -45,7 +46,8 @@ def run_command(work: Callable[[], int | None], *, interrupted: str, out_of_memo
         sys.stdout.reconfigure(errors="backslashreplace")  # A terminal without "±" shows \xb1.
     told = signal.signal(signal.SIGTERM, _end) if current_thread() is main_thread() else None
     try:
-        code = work()
+        with _messages_shown():
+            code = work()
         if sys.stdout:
             sys.stdout.flush()
     except (DataError, UsageError) as problem:
@@ -106,6 +108,29 @@ def json_value(text: str) -> Any:
     except ValueError:
         return text
     return text if isinstance(value, (dict, list)) else value
+
+
+@contextlib.contextmanager
+def _messages_shown() -> Iterator[None]:
+    """Print what the library logs as the command's own lines: "warning: ..." for a warning, else the text alone."""
+    log = logging.getLogger("crfdeid")
+    handler, before = logging.StreamHandler(), log.level
+    handler.setFormatter(_Line())
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
+        log.setLevel(before)
+
+
+class _Line(logging.Formatter):
+    """A message on one line."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        text = record.getMessage()
+        return f"warning: {text}" if record.levelno >= logging.WARNING else text
 
 
 def _fail(problem: str, code: int) -> int:

@@ -51,13 +51,13 @@ def run(options: argparse.Namespace) -> None:
         UsageError: options that cannot work.
         DataError: notes that cannot be read, or a folder that cannot be written.
     """
+    from crfdeid.cli.progress import training_bar  # noqa: PLC0415
     from crfdeid.corpora.splits import read_splits  # noqa: PLC0415
     from crfdeid.model_card.markdown import render_card  # noqa: PLC0415
     from crfdeid.model_card.train import train_model  # noqa: PLC0415
     from crfdeid.models import create  # noqa: PLC0415
     from crfdeid.secrets import read_secret, vocabulary_key  # noqa: PLC0415
     from crfdeid.system.folders import require_new  # noqa: PLC0415
-    from crfdeid.system.progress import bar  # noqa: PLC0415
     from crfdeid.system.threads import one_thread  # noqa: PLC0415
 
     if options.key_file is not None and not options.private_vocabulary:
@@ -68,15 +68,8 @@ def run(options: argparse.Namespace) -> None:
     name, settings = _model(options)
     tagger = create(name, profile=options.profile, seed=options.seed, overrides=settings)
     corpus = read_splits(options.train, options.dev, None, corpus_format=options.format, types=options.types)
-    with bar(f"training {options.model}", None) as step:
-        card = train_model(
-            tagger,
-            corpus,
-            options.out,
-            key=key,
-            required=options.sensitivities,
-            on_progress=lambda progress: step(progress.step),
-        )
+    with training_bar(f"training {options.model}") as step:
+        card = train_model(tagger, corpus, options.out, key=key, required=options.sensitivities, on_progress=step)
     print(render_card(options.out, card))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
-from crfdeid.documents import Document, Span
+from crfdeid.documents import Document, Span, lone_surrogate
 from crfdeid.errors import DataError, UsageError
 from crfdeid.system.files import relative_name
 
@@ -70,17 +70,16 @@ def build_document(
 
 
 def require_characters(document: Document, *, path: Path | None = None, line: int | None = None) -> None:
-    """Refuse half of a surrogate pair: JSON and Python can spell it, but it is no character and fits no file.
+    """Refuse a lone surrogate, which fits no file.
 
     Raises:
         DataError: the text, the id or a label holds one.
     """
     for value in (document.text, document.id, *(span.label for span in document.spans)):
-        try:
-            value.encode("utf-8")
-        except UnicodeEncodeError as error:
-            problem = f"a lone surrogate ({value[error.start]!r}), which is no Unicode character: remove or replace it"
-            raise DataError(problem, path=path or repr(document.id), line=line, offset=error.start) from None
+        offset = lone_surrogate(value)
+        if offset is not None:
+            problem = f"a lone surrogate ({value[offset]!r}), which is no Unicode character: remove or replace it"
+            raise DataError(problem, path=path or repr(document.id), line=line, offset=offset)
 
 
 def document_file(folder: Path, document_id: str, suffix: str) -> Path:

@@ -2,50 +2,53 @@
 
 from __future__ import annotations
 
-import sys
+import logging
 from importlib.metadata import version
 from pathlib import Path
 
 from crfdeid.errors import DataError
 from crfdeid.models import create, load_tagger
 from crfdeid.system.cache import make_cache_folder
+from crfdeid.tagger import OnProgress
 
 SYNTHETIC = "synthetic"
-WARNING = (
-    "warning: the model 'synthetic' learned from invented notes alone and has not been validated on real ones: expect "
-    "it to miss PHI; train one on notes of your own (crfdeid train)"
+_NOT_VALIDATED = (
+    "the model 'synthetic' learned from invented notes alone and has not been validated on real ones: expect it to "
+    "miss PHI; train one on notes of your own (crfdeid train)"
 )
+_log = logging.getLogger(__name__)
 
 
-def find_model(name: Path | str) -> Path:
+def find_model(name: Path | str, *, on_progress: OnProgress | None = None) -> Path:
     """The folder of a model: as named, or for "synthetic" that of `synthetic_model`."""
-    return synthetic_model() if str(name) == SYNTHETIC else Path(name)
+    return synthetic_model(on_progress=on_progress) if str(name) == SYNTHETIC else Path(name)
 
 
-def synthetic_model() -> Path:
-    """The folder of the CRF trained on the synthetic corpus: from the cache, or trained now, in less than a minute.
+def synthetic_model(*, on_progress: OnProgress | None = None) -> Path:
+    """The folder of the CRF trained on the synthetic corpus: from the cache, or trained now, which takes a minute.
 
-    A warning on standard error says each time that it was never validated. One that is damaged, or was written by
-    another version, is trained anew.
+    It was never validated on real notes, and a warning of the logger "crfdeid" says so each time. One that is damaged,
+    or was written by another version, is trained anew.
+
+    Args:
+        on_progress: called for each step, where it is trained now.
 
     Raises:
         DataError: the cache cannot be written.
     """
-    print(WARNING, file=sys.stderr)
+    _log.warning(_NOT_VALIDATED)
     folder = make_cache_folder() / f"model-{SYNTHETIC}-{version('crfdeid')}"
     try:
         load_tagger(folder)
     except DataError:
-        _train(folder)
+        _log.info("training it once, for %s", folder)
+        _train(folder, on_progress)
     return folder
 
 
-def _train(folder: Path) -> None:
+def _train(folder: Path, on_progress: OnProgress | None) -> None:
+    # Only training needs the synthetic corpus and the scores.
     from crfdeid.corpora.splits import generate_corpus  # noqa: PLC0415
-    from crfdeid.model_card.train import train_model  # noqa: PLC0415  imports the scores: only training needs them
-    from crfdeid.system.progress import bar  # noqa: PLC0415
+    from crfdeid.model_card.train import train_model  # noqa: PLC0415
 
-    print(f"training it once, for {folder}", file=sys.stderr)
-    tagger = create("crf")
-    with bar("training", None) as step:
-        train_model(tagger, generate_corpus("default"), folder, on_progress=lambda progress: step(progress.step))
+    train_model(create("crf"), generate_corpus("default"), folder, on_progress=on_progress)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from crfdeid.documents import Document
+from crfdeid.documents import Document, lone_surrogate
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,17 +131,16 @@ def make_note(file: NoteFile, number: int, text: Any, id: Any, patient: Any) -> 
     if isinstance(named, Failure) or isinstance(whose, Failure):
         return Failure("the id or patient column holds neither text nor a number, or a lone surrogate: correct it")
     name = named or f"{file.name}:{number}"
-    return surrogate(text) or Note(name, text, whose or file.patient or name)
+    return _no_unicode(text) or Note(name, text, whose or file.patient or name)
 
 
-def surrogate(text: str) -> Failure | None:
-    """The failure of a text with half of a surrogate pair, which JSON can spell, but which is no character."""
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError as problem:
-        reason = f"a lone surrogate ({text[problem.start]!r}), which is no Unicode character: remove or replace it"
-        return Failure(reason, offset=problem.start)
-    return None
+def _no_unicode(text: str) -> Failure | None:
+    """Why a text is no Unicode text; None where it is."""
+    offset = lone_surrogate(text)
+    if offset is None:
+        return None
+    reason = f"a lone surrogate ({text[offset]!r}), which is no Unicode character: remove or replace it"
+    return Failure(reason, offset=offset)
 
 
 def _name(value: Any) -> str | Failure | None:
@@ -149,4 +148,4 @@ def _name(value: Any) -> str | Failure | None:
         return None
     if isinstance(value, (list, dict, bytes)):
         return Failure("no name")
-    return surrogate(str(value)) or str(value)
+    return _no_unicode(str(value)) or str(value)

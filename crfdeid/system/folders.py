@@ -12,6 +12,8 @@ from crfdeid.errors import DataError, UsageError
 def write_folder(folder: Path, write: Callable[[Path], None]) -> None:
     """Write a model's folder so that a folder of the final name is always whole; one that is there is replaced.
 
+    The old folder is moved aside before the new one is given its name, since neither can be done in part.
+
     Args:
         folder: the final name.
         write: fills a folder, its owner's alone, that is then given the name.
@@ -19,14 +21,16 @@ def write_folder(folder: Path, write: Callable[[Path], None]) -> None:
     Raises:
         DataError: it cannot be written.
     """
-    partial = folder.with_name(f".{folder.name}.partial")
+    partial, old = (folder.with_name(f".{folder.name}.{what}") for what in ("partial", "old"))
     try:
-        shutil.rmtree(partial, ignore_errors=True)  # of a run that was ended while it wrote
+        for left in (partial, old):  # of a run that was ended while it wrote
+            shutil.rmtree(left, ignore_errors=True)
         partial.mkdir(mode=0o700, parents=True)
         write(partial)
         if folder.exists():
-            shutil.rmtree(folder)
+            folder.replace(old)
         partial.replace(folder)
+        shutil.rmtree(old, ignore_errors=True)
     except OSError as error:
         raise DataError(f"the model cannot be saved: {error.strerror}", path=folder) from None
 

@@ -232,29 +232,37 @@ def test_spans_that_a_document_had_are_dropped() -> None:
 
 
 def test_the_built_in_model_is_trained_once_and_says_what_it_is(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     monkeypatch.setenv("CRFDEID_CACHE", str(tmp_path))
     monkeypatch.setattr(builtin, "create", lambda name: create(name, overrides={"max_iterations": 8}))
+    assert main(["inspect", "--model", "synthetic"]) == 0
+    first = capsys.readouterr().err.splitlines()
+    assert first[0].startswith("warning: the model 'synthetic'") and "not been validated on real ones" in first[0]
+    assert first[1:] == [f"training it once, for {next(tmp_path.glob('model-synthetic-*'))}"]
     model = load("synthetic")
-    first = capsys.readouterr().err
-    assert "has not been validated on real ones" in first and "training it once" in first
+    assert capsys.readouterr() == ("", ""), "a library prints nothing"
     assert model.annotate("Discharged on 03/14/1992.").spans
-    again = load("synthetic")
-    second = capsys.readouterr().err
-    assert "has not been validated" in second and "training it once" not in second
+    caplog.clear()
+    with caplog.at_level("INFO"):
+        again = load("synthetic")
+    assert [(r.name.partition(".")[0], r.levelname) for r in caplog.records] == [("crfdeid", "WARNING")]
+    assert "has not been validated" in caplog.text
     assert again.annotate("Discharged on 03/14/1992.") == model.annotate("Discharged on 03/14/1992.")
     (folder,) = tmp_path.glob("model-synthetic-*")
     (folder / "weights.npz").write_bytes(b"x")
-    assert load("synthetic").annotate("Discharged on 03/14/1992.").spans
-    assert "training it once" in capsys.readouterr().err
+    with caplog.at_level("INFO"):
+        assert load("synthetic").annotate("Discharged on 03/14/1992.").spans
+    assert "training it once" in caplog.text
 
 
 def test_the_crf_needs_neither_jax_nor_scikit_learn(model: Path) -> None:
     code = f"""
 import sys, crfdeid
-from crfdeid.redaction.replace import redact
-print(redact(crfdeid.load({str(model)!r}).annotate("on 03/14/1972")).text)
+print(crfdeid.redact(crfdeid.load({str(model)!r}).annotate("on 03/14/1972")).text)
 print([name for name in ("jax", "sklearn", "faker", "pandas", "pyarrow", "gensim", "nltk") if name in sys.modules])
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
