@@ -1,18 +1,18 @@
 """Find and hide protected health information (PHI) in clinical notes.
 
-    documents.py     Document, Span, LabelledSentence     corpora/         read and write corpora; the synthetic one
-    labels.py        type maps: the seven, all, binary    bio.py           spans <-> IOB2 tags
-    splits.py        a corpus in its splits               scoring/         scores, errors, thresholds
+    documents.py     Document, Span, LabelledSentence     corpora/        read, write and split corpora
+    labels.py        type maps: the seven, all, binary    bio.py          spans <-> IOB2 tags
+    spans.py         which spans become one               thresholds.py   spans from probabilities
 
-    tagger.py        what every model is: a Tagger        models.py        MODELS, every model by name
-    crf.py           the CRF, with crf_weights.py, crfsuite_file.py, feature_index.py and linear_chain.py
-    rules.py, rule_table.py: patterns                     hybrid.py, ensemble.py, members.py: models made of models
-    saving.py        a model's files                      training.py, evaluation.py, card.py: a model and its card
+    tagger.py        what every model is: a Tagger        models.py       MODELS, every model by name
+    crf/             the CRF                              rules/          patterns
+    combined/        models made of models                saving.py       a model's files
+    model_card/      train a model, and its card          scoring/        scores, errors, operating points
 
-    deidentifier.py  a trained model at work on text      consistency.py   found once, found everywhere in its note
-    redact.py        documents + spans -> redacted text   surrogates/      invented values of the same form
-    notes/           notes in and out, in many files      cli/             the `crfdeid` command
-    secrets.py       the user's secret, and its keys      builtin.py       the model 'synthetic'
+    deidentifier.py  a trained model at work on text      consistency.py  found once, found everywhere in its note
+    redaction/       documents + spans -> redacted text   notes/          notes in and out, in many files
+    secrets.py       the user's secret, and its keys      errors.py       the two errors that a user can mend
+    cli/             the `crfdeid` command                system/         files, folders, processes, threads
 
 What is named here imports neither a model's libraries nor JAX, so that the package starts fast.
 """

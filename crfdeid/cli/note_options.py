@@ -13,11 +13,11 @@ from crfdeid.cli.shell import file_path, whole_number
 from crfdeid.documents import Document
 from crfdeid.errors import DataError, UsageError
 from crfdeid.notes.output import OutputFolder
-from crfdeid.notes.pipeline import Plan, process
+from crfdeid.notes.pipeline import OutputPlan, process
 from crfdeid.notes.records import Columns, Failure, Note
 from crfdeid.notes.sources import KINDS, note_files, survey
 from crfdeid.notes.work import Redaction, Work
-from crfdeid.notes.workers import pool
+from crfdeid.notes.workers import start_workers
 
 STDIN = Path("-")
 
@@ -70,7 +70,7 @@ class Task:
 
     doing: str
     work: Work
-    plan: Plan
+    plan: OutputPlan
     settings: dict[str, Any]
 
 
@@ -94,7 +94,7 @@ def run_folder(options: argparse.Namespace, task: Task) -> int:
     failures = _Failures()
     with (
         OutputFolder(options.output, source=options.input, settings=task.settings, resume=options.resume) as output,
-        pool(task.work, options.jobs) as workers,
+        start_workers(task.work, options.jobs) as workers,
         _bar(task.doing, found.size) as shown,
     ):
         for failure in output.failures_before():

@@ -29,7 +29,7 @@ def run(options: argparse.Namespace) -> int:
     from crfdeid.cli import note_options  # noqa: PLC0415
     from crfdeid.errors import UsageError  # noqa: PLC0415
     from crfdeid.notes import sources  # noqa: PLC0415
-    from crfdeid.notes.pipeline import Plan  # noqa: PLC0415
+    from crfdeid.notes.pipeline import OutputPlan  # noqa: PLC0415
     from crfdeid.secrets import derive, read_secret  # noqa: PLC0415
     from crfdeid.system.threads import one_thread  # noqa: PLC0415
 
@@ -42,7 +42,7 @@ def run(options: argparse.Namespace) -> int:
         note_options.write_stdout(note_options.run_stdin(options, work).text)
         return 0
     columns = note_options.columns_of(options)
-    plan = Plan(lambda file: [file.name], lambda file, target: sources.writer(file, target, columns), columns)
+    plan = OutputPlan(lambda file: [file.name], lambda file, target: sources.writer(file, target, columns), columns)
     settings = {
         "command": "redact",
         "how": options.how,

@@ -25,7 +25,7 @@ def run(options: argparse.Namespace) -> int:
     from crfdeid.cli import note_options  # noqa: PLC0415
     from crfdeid.errors import UsageError  # noqa: PLC0415
     from crfdeid.notes import tagged  # noqa: PLC0415
-    from crfdeid.notes.pipeline import Plan  # noqa: PLC0415
+    from crfdeid.notes.pipeline import OutputPlan  # noqa: PLC0415
     from crfdeid.notes.records import NoteFile  # noqa: PLC0415
     from crfdeid.system.threads import one_thread  # noqa: PLC0415
 
@@ -42,7 +42,7 @@ def run(options: argparse.Namespace) -> int:
             raise UsageError(f"--format {options.format} is for .txt files: write {file.name} with --format jsonl")
         return tagged.target_names(file, options.format)
 
-    plan = Plan(
+    plan = OutputPlan(
         targets, lambda file, target: tagged.tag_writer(file, target, options.format), note_options.columns_of(options)
     )
     settings = {"command": "tag", "format": options.format, **note_options.model_settings(options)}

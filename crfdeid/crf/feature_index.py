@@ -25,7 +25,7 @@ class FeatureIndex:
     def __init__(self, rows: Mapping[str, int], stored: Callable[[str], str]) -> None:
         self._rows = rows
         self._stored = stored
-        self._kinds: dict[tuple[str, ...], _Kind] = {}
+        self._kinds: dict[tuple[str, ...], _FeatureKind] = {}
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -36,7 +36,7 @@ class FeatureIndex:
         Args:
             sentences: the number of tokens of each sentence, and its columns.
         """
-        found: dict[tuple[str, ...], tuple[_Kind, list[int], list[int], list[int]]] = {}
+        found: dict[tuple[str, ...], tuple[_FeatureKind, list[int], list[int], list[int]]] = {}
         start = 0
         for count, columns in sentences:
             for heads, values in columns:
@@ -56,10 +56,10 @@ class FeatureIndex:
         token = np.concatenate(tokens)
         return csr_array((np.ones(len(token)), (token, np.concatenate(features))), shape=(start, len(self)))
 
-    def _kind(self, heads: tuple[str, ...]) -> _Kind:
+    def _kind(self, heads: tuple[str, ...]) -> _FeatureKind:
         kind = self._kinds.get(heads)
         if kind is None or len(kind) > _MOST_REMEMBERED:
-            kind = self._kinds[heads] = _Kind(self._look_up, heads)
+            kind = self._kinds[heads] = _FeatureKind(self._look_up, heads)
         return kind
 
     def _look_up(self, name: str) -> int:
@@ -73,7 +73,7 @@ def holdable(text: str) -> str:
     return text.encode(errors="backslashreplace").decode()
 
 
-class _Kind(dict[str | None, int]):
+class _FeatureKind(dict[str | None, int]):
     """The values of one kind of feature, numbered, and the rows of each with every head: -1 where there is none.
 
     Several threads may look values up: numbers and rows are given under a lock, and never change.

@@ -16,13 +16,13 @@ from typing import IO, NamedTuple
 
 from crfdeid.documents import Document
 from crfdeid.errors import DataError
-from crfdeid.notes.records import Columns, Failure, Note, NoteFile, Row, make_note
+from crfdeid.notes.records import Columns, Failure, Note, NoteFile, Record, make_note
 from crfdeid.notes.text import MARK
 
 _DELIMITERS = (",", ";", "\t", "|")
 
 
-class Around(NamedTuple):
+class _Around(NamedTuple):
     """A row without the field of its note."""
 
     before: str
@@ -39,7 +39,7 @@ class _Places(NamedTuple):
     patient: int | None
 
 
-def read(file: NoteFile, columns: Columns) -> Iterator[Row]:
+def read(file: NoteFile, columns: Columns) -> Iterator[Record]:
     """The rows of a file; the header is one without a note, and rows are counted from the one after it.
 
     Raises:
@@ -54,13 +54,13 @@ def read(file: NoteFile, columns: Columns) -> Iterator[Row]:
             lines = _Lines(stream)
             for number, fields in enumerate(csv.reader(lines, delimiter=delimiter, strict=True)):
                 raw = lines.take()
-                around = Around(raw, "", "", delimiter)
+                around = _Around(raw, "", "", delimiter)
                 content = None
                 if fields and number:
                     content = _content(file, number, raw, fields, places, len(header))
                     if isinstance(content, Note):
                         around = _part(raw, places.text, delimiter)
-                yield Row(content, number, lines.position, around)
+                yield Record(content, number, lines.position, around)
     except csv.Error:
         problem = (
             "a double quote or carriage return in the wrong place, or a quoted field that never ends: see RFC 4180"
@@ -134,7 +134,7 @@ def _content(
     return make_note(file, number, fields[places.text], named, whose)
 
 
-def _part(raw: str, column: int, delimiter: str) -> Around:
+def _part(raw: str, column: int, delimiter: str) -> _Around:
     """A record in three: up to a field, the field as it is spelled, and the rest."""
     field = re.compile(rf'"[^"]*+(?:""[^"]*+)*+"|[^{re.escape(delimiter)}\r\n]*+')
     start = end = -1
@@ -142,7 +142,7 @@ def _part(raw: str, column: int, delimiter: str) -> Around:
         start = end + 1
         found = field.match(raw, start)
         end = found.end() if found else start
-    return Around(raw[:start], raw[start:end], raw[end:], delimiter)
+    return _Around(raw[:start], raw[start:end], raw[end:], delimiter)
 
 
 def writer(file: NoteFile, target: Path, columns: Columns) -> CsvWriter:
@@ -156,7 +156,7 @@ class CsvWriter:
     def __init__(self, target: Path) -> None:
         self._stream = target.open("wb")
 
-    def write(self, row: Row, document: Document | None) -> None:
+    def write(self, row: Record, document: Document | None) -> None:
         """Write a row."""
         before, field, after, delimiter = row.around
         if document is not None and isinstance(row.content, Note) and document.text != row.content.text:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from crfdeid.documents import Document
 from crfdeid.errors import DataError
-from crfdeid.notes.records import Columns, Failure, Note, NoteFile, Row, make_note
+from crfdeid.notes.records import Columns, Failure, Note, NoteFile, Record, make_note
 from crfdeid.notes.text import MARK
 
 _DECODER = json.JSONDecoder()
@@ -18,7 +18,7 @@ _SPACE = re.compile(r"[ \t\r\n]*+")
 _NOT_JSON = Failure("not valid JSON: each line is one whole object")
 
 
-class Around(NamedTuple):
+class _Around(NamedTuple):
     """A line in three: up to the value of its note, the value as it is spelled, and the rest."""
 
     before: str
@@ -34,7 +34,7 @@ class _Member(NamedTuple):
     end: int
 
 
-def read(file: NoteFile, columns: Columns) -> Iterator[Row]:
+def read(file: NoteFile, columns: Columns) -> Iterator[Record]:
     """The rows of a file: its lines.
 
     Raises:
@@ -50,28 +50,28 @@ def read(file: NoteFile, columns: Columns) -> Iterator[Row]:
         raise DataError(f"cannot be read: {error.strerror}", path=file.path) from None
 
 
-def _row(line: bytes, file: NoteFile, columns: Columns, number: int, position: int) -> Row:
+def _row(line: bytes, file: NoteFile, columns: Columns, number: int, position: int) -> Record:
     try:
         text = line.decode("utf-8")
     except UnicodeDecodeError as error:
         problem = Failure(f"not UTF-8 at byte {error.start} of the line: convert the file to UTF-8")
-        return Row(problem, number, position, None)
+        return Record(problem, number, position, None)
     body = text.removeprefix(MARK) if number == 1 else text
     if not body.strip(" \t\r\n"):
-        return Row(None, number, position, Around(text, "", ""))
+        return Record(None, number, position, _Around(text, "", ""))
     members = _members(body)
     if isinstance(members, Failure):
-        return Row(members, number, position, None)
+        return Record(members, number, position, None)
     if columns.text not in members:
-        return Row(Failure(f"no '{columns.text}': name the text with --text-column"), number, position, None)
+        return Record(Failure(f"no '{columns.text}': name the text with --text-column"), number, position, None)
     found = members[columns.text]
     named, whose = (members[name].value if name in members else None for name in (columns.id, columns.patient))
     note = make_note(file, number, found.value, named, whose)
     if note is None:
-        return Row(None, number, position, Around(text, "", ""))
+        return Record(None, number, position, _Around(text, "", ""))
     shift = len(text) - len(body)
-    around = Around(text[: found.start + shift], body[found.start : found.end], text[found.end + shift :])
-    return Row(note, number, position, around)
+    around = _Around(text[: found.start + shift], body[found.start : found.end], text[found.end + shift :])
+    return Record(note, number, position, around)
 
 
 def _members(line: str) -> dict[str, _Member] | Failure:
@@ -125,7 +125,7 @@ class JsonlWriter:
     def __init__(self, target: Path) -> None:
         self._stream = target.open("wb")
 
-    def write(self, row: Row, document: Document | None) -> None:
+    def write(self, row: Record, document: Document | None) -> None:
         """Write a line."""
         before, value, after = row.around
         if document is not None and isinstance(row.content, Note) and document.text != row.content.text:

@@ -11,14 +11,14 @@ from typing import Any
 
 from crfdeid.documents import Document
 from crfdeid.errors import DataError
-from crfdeid.notes.records import Columns, Failure, NoteFile, Row, make_note
+from crfdeid.notes.records import Columns, Failure, NoteFile, Record, make_note
 
 _ROWS = 256
 _GROUP_BYTES = 1 << 25
 _BUFFER = 1 << 20
 
 
-def read(file: NoteFile, columns: Columns) -> Iterator[Row]:
+def read(file: NoteFile, columns: Columns) -> Iterator[Record]:
     """The rows of a file; their ``around`` is a record batch and their index in it.
 
     Raises:
@@ -35,7 +35,7 @@ def read(file: NoteFile, columns: Columns) -> Iterator[Row]:
                 for index in range(batch.num_rows):
                     number += 1
                     content = _content(file, number, values, index)
-                    yield Row(content, number, file.size * number // total, (batch, index))
+                    yield Record(content, number, file.size * number // total, (batch, index))
     except (OSError, pa.ArrowException):
         raise DataError("no Parquet file that can be read: write it again", path=file.path) from None
 
@@ -95,7 +95,7 @@ class ParquetWriter:
         self._texts: list[str | None] = []
         self._tables: list[Any] = []
 
-    def write(self, row: Row, document: Document | None) -> None:
+    def write(self, row: Record, document: Document | None) -> None:
         """Keep a row until its batch is done."""
         batch, index = row.around
         if batch is not self._batch:

@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 from crfdeid.errors import DataError
 from crfdeid.notes.output import OutputFolder
-from crfdeid.notes.records import Columns, Failure, Kind, Note, NoteFile, Row, Writer
+from crfdeid.notes.records import Columns, Failure, FileKind, Note, NoteFile, Record, Writer
 from crfdeid.notes.sources import kind_of
 from crfdeid.notes.work import Result
-from crfdeid.notes.workers import Pool
+from crfdeid.notes.workers import Workers
 
 # Notes are handed over together, up to so many characters and rows: enough to keep a network busy.
 _BATCH_CHARACTERS = 1 << 18
@@ -23,11 +23,11 @@ class _Event(NamedTuple):
     """Something read: a row of a file, why a file cannot be read on, or (None) its end."""
 
     file: NoteFile
-    item: Row | Failure | None
+    item: Record | Failure | None
 
 
 @dataclass(frozen=True)
-class Plan:
+class OutputPlan:
     """How files are written.
 
     Args:
@@ -43,8 +43,8 @@ class Plan:
 
 def process(
     files: Iterable[NoteFile | Failure],
-    plan: Plan,
-    pool: Pool,
+    plan: OutputPlan,
+    workers: Workers,
     output: OutputFolder,
     *,
     on_failure: Callable[[Failure], None],
@@ -57,7 +57,7 @@ def process(
     Args:
         files: the input, in the order of the work.
         plan: how it is written.
-        pool: what works on the notes.
+        workers: what works on the notes.
         output: where to.
         on_failure: called for each note and file that failed.
         on_progress: called with the bytes of the input that are done.
@@ -67,7 +67,7 @@ def process(
     """
     done = 0
     target = _Target(plan, output, on_failure)
-    for file, item, result in _results(_events(files, plan, output, on_failure), pool):
+    for file, item, result in _results(_events(files, plan, output, on_failure), workers):
         match item:
             case None:
                 target.end(file)
@@ -75,19 +75,19 @@ def process(
                 on_progress(done)
             case Failure():
                 target.fail(file, item)
-            case Row():
+            case Record():
                 target.write(file, item, result)
                 on_progress(done + item.position)
 
 
 def _events(
-    files: Iterable[NoteFile | Failure], plan: Plan, output: OutputFolder, on_failure: Callable[[Failure], None]
+    files: Iterable[NoteFile | Failure], plan: OutputPlan, output: OutputFolder, on_failure: Callable[[Failure], None]
 ) -> Iterator[_Event]:
     for file in files:
         if isinstance(file, Failure):
             on_failure(file)
             continue
-        kind: Kind | None = kind_of(file)
+        kind: FileKind | None = kind_of(file)
         if kind is None:
             continue
         if not output.is_finished(file):
@@ -99,16 +99,18 @@ def _events(
         yield _Event(file, None)
 
 
-def _results(events: Iterable[_Event], pool: Pool) -> Iterator[tuple[NoteFile, Row | Failure | None, Result | None]]:
-    for batch, results in pool.results(_batches(events), _notes):
+def _results(
+    events: Iterable[_Event], workers: Workers
+) -> Iterator[tuple[NoteFile, Record | Failure | None, Result | None]]:
+    for batch, results in workers.results(_batches(events), _notes):
         answers = iter(results)
         for file, item in batch:
-            has_note = isinstance(item, Row) and isinstance(item.content, Note)
+            has_note = isinstance(item, Record) and isinstance(item.content, Note)
             yield file, item, next(answers) if has_note else None
 
 
 def _notes(batch: list[_Event]) -> list[Note]:
-    return [item.content for _, item in batch if isinstance(item, Row) and isinstance(item.content, Note)]
+    return [item.content for _, item in batch if isinstance(item, Record) and isinstance(item.content, Note)]
 
 
 def _batches(events: Iterable[_Event]) -> Iterator[list[_Event]]:
@@ -116,7 +118,7 @@ def _batches(events: Iterable[_Event]) -> Iterator[list[_Event]]:
     characters = 0
     for event in events:
         batch.append(event)
-        content = event.item.content if isinstance(event.item, Row) else None
+        content = event.item.content if isinstance(event.item, Record) else None
         characters += len(content.text) if isinstance(content, Note) else 0
         if characters >= _BATCH_CHARACTERS or len(batch) >= _BATCH_ROWS:
             yield batch
@@ -127,12 +129,12 @@ def _batches(events: Iterable[_Event]) -> Iterator[list[_Event]]:
 class _Target:
     """The output of the input file at hand."""
 
-    def __init__(self, plan: Plan, output: OutputFolder, on_failure: Callable[[Failure], None]) -> None:
+    def __init__(self, plan: OutputPlan, output: OutputFolder, on_failure: Callable[[Failure], None]) -> None:
         self._plan, self._output, self._on_failure = plan, output, on_failure
         self._writer: Writer | None = None
         self._failed = False
 
-    def write(self, file: NoteFile, row: Row, result: Result | None) -> None:
+    def write(self, file: NoteFile, row: Record, result: Result | None) -> None:
         """Write a row with its result, or list why there is none."""
         outcome = row.content if isinstance(row.content, Failure) else result
         if not isinstance(outcome, Failure):

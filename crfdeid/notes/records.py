@@ -73,8 +73,8 @@ class Failure(NamedTuple):
         return f"{place}: {self.reason}"
 
 
-class Row(NamedTuple):
-    """One row of a file.
+class Record(NamedTuple):
+    """One record of a file: a row of a table, a line of JSON Lines, or all of a text file.
 
     Attributes:
         content: its note; why it cannot be read; or None where it holds no note (a header, a blank line, a null).
@@ -92,7 +92,7 @@ class Row(NamedTuple):
 class Writer(Protocol):
     """Writes the rows of one file, in order; rows that failed are left out."""
 
-    def write(self, row: Row, document: Document | None) -> None:
+    def write(self, row: Record, document: Document | None) -> None:
         """Write a row with the result for its note; None where it holds no note."""
         ...
 
@@ -101,10 +101,10 @@ class Writer(Protocol):
         ...
 
 
-class Kind(Protocol):
+class FileKind(Protocol):
     """What each kind of file has: a module with these two functions."""
 
-    def read(self, file: NoteFile, columns: Columns) -> Iterator[Row]:
+    def read(self, file: NoteFile, columns: Columns) -> Iterator[Record]:
         """The rows of a file, one after the other.
 
         Raises:

@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 from crfdeid.errors import DataError, UsageError
 from crfdeid.notes import csv, jsonl, parquet, text
-from crfdeid.notes.records import Columns, Failure, Kind, NoteFile, Writer
+from crfdeid.notes.records import Columns, Failure, FileKind, NoteFile, Writer
 from crfdeid.system.files import relative_name
 
-KINDS: dict[str, Kind] = {
+KINDS: dict[str, FileKind] = {
     ".txt": text,
     ".jsonl": jsonl,
     ".ndjson": jsonl,
@@ -29,7 +29,7 @@ class Survey(NamedTuple):
     unknown: int
 
 
-def kind_of(file: NoteFile) -> Kind | None:
+def kind_of(file: NoteFile) -> FileKind | None:
     """The kind of a file, by its suffix; None where it is none of `KINDS`."""
     return KINDS.get(file.path.suffix.lower())
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from crfdeid.corpora import WRITERS
 from crfdeid.documents import Document, Span
-from crfdeid.notes.records import NoteFile, Row, Writer
+from crfdeid.notes.records import NoteFile, Record, Writer
 
 # Format -> the endings of the files that stand for a file of notes, the one that holds its text first.
 ENDINGS = {"brat": (".txt", ".ann"), "jsonl": (".jsonl",), "i2b2-2014": (".xml",), "conll": (".conll",)}
@@ -46,7 +46,7 @@ class _LinesWriter:
     def __init__(self, target: Path) -> None:
         self._stream = target.open("w", encoding="utf-8", newline="")
 
-    def write(self, row: Row, document: Document | None) -> None:
+    def write(self, row: Record, document: Document | None) -> None:
         if document is not None:
             self._stream.write(to_line(document))
 
@@ -60,7 +60,7 @@ class _NoteWriter:
     def __init__(self, target: Path, format: str) -> None:
         self._target, self._format = target, format
 
-    def write(self, row: Row, document: Document | None) -> None:
+    def write(self, row: Record, document: Document | None) -> None:
         if document is None:
             return
         if self._format == "brat":

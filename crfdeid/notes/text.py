@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from crfdeid.documents import Document
-from crfdeid.notes.records import Columns, Note, NoteFile, Row
+from crfdeid.notes.records import Columns, Note, NoteFile, Record
 from crfdeid.system.files import read_text
 
 MARK = "\ufeff"
 
 
-def read(file: NoteFile, columns: Columns) -> Iterator[Row]:
+def read(file: NoteFile, columns: Columns) -> Iterator[Record]:
     """The one note of a file; its row's ``around`` is the byte-order mark, or "".
 
     Raises:
@@ -22,7 +22,7 @@ def read(file: NoteFile, columns: Columns) -> Iterator[Row]:
     text = whole.removeprefix(MARK)
     name = file.name.removesuffix(file.path.suffix)
     note = Note(name, text, file.patient or name)
-    yield Row(note, None, file.size, whole[: len(whole) - len(text)])
+    yield Record(note, None, file.size, whole[: len(whole) - len(text)])
 
 
 def writer(file: NoteFile, target: Path, columns: Columns) -> TextWriter:
@@ -36,7 +36,7 @@ class TextWriter:
     def __init__(self, target: Path) -> None:
         self._target = target
 
-    def write(self, row: Row, document: Document | None) -> None:
+    def write(self, row: Record, document: Document | None) -> None:
         """Write the note."""
         if document is not None:
             self._target.write_bytes((row.around + document.text).encode("utf-8"))

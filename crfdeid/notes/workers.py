@@ -19,8 +19,8 @@ _Batch = TypeVar("_Batch")
 _Submit = Callable[[Sequence[Note]], Callable[[], list[Result]]]
 
 
-class Pool:
-    """What works on batches of notes; `pool` makes it."""
+class Workers:
+    """What works on batches of notes; `start_workers` makes it."""
 
     def __init__(self, submit: _Submit, window: int) -> None:
         self._submit, self._window = submit, window
@@ -40,7 +40,7 @@ class Pool:
 
 
 @contextmanager
-def pool(work: Work, jobs: int) -> Iterator[Pool]:
+def start_workers(work: Work, jobs: int) -> Iterator[Workers]:
     """So many processes that each load the model once; with one job this process alone.
 
     Raises:
@@ -48,11 +48,11 @@ def pool(work: Work, jobs: int) -> Iterator[Pool]:
     """
     if jobs == 1:
         worker = work.start()
-        yield Pool(lambda notes: _done(worker(notes)), 0)
+        yield Workers(lambda notes: _done(worker(notes)), 0)
         return
     work.start()  # Where this fails it is said once, and what it makes on first use is made once.
     with processes(jobs, _start, work, ended=_ENDED) as others:
-        yield Pool(lambda notes: others.submit(_work, notes).result, _AHEAD * jobs)
+        yield Workers(lambda notes: others.submit(_work, notes).result, _AHEAD * jobs)
 
 
 def _done(results: list[Result]) -> Callable[[], list[Result]]:

@@ -19,7 +19,7 @@ TITLES = frozenset(_TITLES.split())
 PARTICLES = frozenset(_PARTICLES.split())
 
 
-class Person(NamedTuple):
+class PersonName(NamedTuple):
     """The parts of a person's name, in lower case.
 
     Attributes:
@@ -30,7 +30,7 @@ class Person(NamedTuple):
     words: frozenset[str]
     initials: frozenset[str]
 
-    def joined(self, other: Person) -> Person | None:
+    def joined(self, other: PersonName) -> PersonName | None:
         """Both names together if they can be one person's, else None.
 
         They can if the shorter has no word that the longer lacks, and no initial that none of the longer's words and
@@ -38,11 +38,11 @@ class Person(NamedTuple):
         """
         short, long = sorted((self, other), key=lambda name: (len(name.words), len(name.initials)))
         if short.words <= long.words and short.initials <= long.initials | {word[0] for word in long.words}:
-            return Person(long.words, long.initials | short.initials)
+            return PersonName(long.words, long.initials | short.initials)
         return None
 
 
-def parse_name(text: str) -> Person | None:
+def parse_name(text: str) -> PersonName | None:
     """The parts of a name; None where there are none.
 
     Example:
@@ -52,4 +52,4 @@ def parse_name(text: str) -> Person | None:
     found = [match.group().lower() for match in NAME_WORD.finditer(text)]
     words = frozenset(w for w in found if len(w) > 1 and w not in TITLES and w not in PARTICLES)
     initials = frozenset(w for w in found if len(w) == 1)
-    return Person(words, initials) if words or initials else None
+    return PersonName(words, initials) if words or initials else None

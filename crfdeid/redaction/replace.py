@@ -9,7 +9,7 @@ from functools import partial
 from crfdeid.documents import Document, Span
 from crfdeid.errors import UsageError
 from crfdeid.labels import TO_SEVEN
-from crfdeid.redaction.persons import Person, parse_name
+from crfdeid.redaction.persons import PersonName, parse_name
 from crfdeid.spans import merge
 
 HOW = ("label", "numbered", "mask", "surrogate", "remove")
@@ -90,7 +90,7 @@ def _masks(document: Document, spans: Sequence[Span]) -> list[str]:
 
 
 def _numbered(document: Document, spans: Sequence[Span]) -> list[str]:
-    people: dict[str, list[Person]] = {}
+    people: dict[str, list[PersonName]] = {}
     values: dict[str, dict[str, int]] = {}
     found = []
     for start, end, label in spans:
@@ -105,7 +105,7 @@ def _numbered(document: Document, spans: Sequence[Span]) -> list[str]:
     return found
 
 
-def _number_of_person(people: list[Person], name: Person) -> int:
+def _number_of_person(people: list[PersonName], name: PersonName) -> int:
     """The number of the first person that a name can be of; a fuller name replaces a shorter one."""
     for i, person in enumerate(people):
         joined = person.joined(name)

@@ -15,10 +15,10 @@ from crfdeid.bio import encode
 from crfdeid.documents import Document, Span
 from crfdeid.notes import sources
 from crfdeid.notes.output import OutputFolder
-from crfdeid.notes.pipeline import Plan, process
+from crfdeid.notes.pipeline import OutputPlan, process
 from crfdeid.notes.records import Columns, Failure, Note
 from crfdeid.notes.work import Result, Work, Worker, one_by_one
-from crfdeid.notes.workers import pool
+from crfdeid.notes.workers import start_workers
 
 
 @dataclass(frozen=True)
@@ -42,9 +42,9 @@ class HideQuill:
 PLAIN = Columns()
 
 
-def redact_plan(columns: Columns = PLAIN) -> Plan:
+def redact_plan(columns: Columns = PLAIN) -> OutputPlan:
     """Files of the same name and kind."""
-    return Plan(lambda file: [file.name], lambda file, target: sources.writer(file, target, columns), columns)
+    return OutputPlan(lambda file: [file.name], lambda file, target: sources.writer(file, target, columns), columns)
 
 
 def run(
@@ -61,7 +61,7 @@ def run(
     failures: list[Failure] = []
     with (
         OutputFolder(target, source=source, settings=settings or {}, resume=resume) as output,
-        pool(work or HideQuill(), jobs) as workers,
+        start_workers(work or HideQuill(), jobs) as workers,
     ):
         failures += output.failures_before()
         process(sources.note_files(source), redact_plan(columns), workers, output, on_failure=failures.append)

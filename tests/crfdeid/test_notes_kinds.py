@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from crfdeid.documents import Document
 from crfdeid.errors import DataError
-from crfdeid.notes.records import Columns, Failure, Note, NoteFile, Row
+from crfdeid.notes.records import Columns, Failure, Note, NoteFile, Record
 from crfdeid.notes.sources import kind_of
 
 PLAIN = Columns()
@@ -31,7 +31,7 @@ def note_file(path: Path) -> NoteFile:
     return NoteFile(path, path.name, path.stat().st_size, 0)
 
 
-def rows_of(path: Path, columns: Columns = PLAIN) -> list[Row]:
+def rows_of(path: Path, columns: Columns = PLAIN) -> list[Record]:
     file = note_file(path)
     kind = kind_of(file)
     assert kind is not None

@@ -20,7 +20,7 @@ from crfdeid.notes import pipeline, sources
 from crfdeid.notes.output import OutputFolder
 from crfdeid.notes.records import Columns, Failure, Note
 from crfdeid.notes.work import Result, Worker
-from crfdeid.notes.workers import Pool, pool
+from crfdeid.notes.workers import Workers, start_workers
 
 
 def mixed_folder(folder: Path) -> Path:
@@ -152,8 +152,8 @@ def test_a_process_that_dies_is_told_and_the_run_can_go_on(tmp_path: Path) -> No
     assert run(source, tmp_path / "out", resume=True) == []
 
 
-class Counting(Pool):
-    """A pool that knows how many rows were read ahead of what is written."""
+class Counting(Workers):
+    """Workers that know how many rows were read ahead of what is written."""
 
     def __init__(self) -> None:
         self.most = self.waiting = 0
@@ -237,7 +237,7 @@ def test_progress_counts_the_bytes_of_the_input(tmp_path: Path) -> None:
     seen: list[int] = []
     with (
         OutputFolder(tmp_path / "out", source=source, settings={}, resume=False) as output,
-        pool(HideQuill(), 1) as workers,
+        start_workers(HideQuill(), 1) as workers,
     ):
         files = sources.note_files(source)
         pipeline.process(files, redact_plan(), workers, output, on_failure=pytest.fail, on_progress=seen.append)
@@ -267,7 +267,7 @@ def test_an_error_in_the_work_ends_the_processes(tmp_path: Path) -> None:
     with (
         pytest.raises(OSError, match="disk full"),
         OutputFolder(tmp_path / "out", source=tmp_path / "a.txt", settings={}, resume=False) as output,
-        pool(HideQuill(), 2) as workers,
+        start_workers(HideQuill(), 2) as workers,
     ):
         pipeline.process(broken(), redact_plan(), workers, output, on_failure=lambda failure: None)
     assert not multiprocessing.active_children()

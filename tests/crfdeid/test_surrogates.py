@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from crfdeid.redaction.surrogates import KINDS, Surrogates
 from crfdeid.redaction.surrogates.dates import days_moved, moved
-from crfdeid.redaction.surrogates.invented import pools
+from crfdeid.redaction.surrogates.invented import invented
 from crfdeid.redaction.surrogates.keyed import Keyed
 from crfdeid.secrets import derive
 
@@ -21,7 +21,7 @@ ANYBODY = st.sampled_from(PATIENTS)
 @pytest.mark.parametrize("ours", PATIENTS[:4])
 def test_parts_of_a_name_are_parts_of_its_surrogate(ours: Surrogates) -> None:
     first, last = ours.of("Jane Quillan", "PATIENT").split()
-    assert first in pools("en_US").female
+    assert first in invented("en_US").female
     assert ours.of("Quillan", "PATIENT") == last
     assert ours.of("QUILLAN, JANE", "PATIENT") == f"{last.upper()}, {first.upper()}"
     assert ours.of("Ms. Quillan's", "PATIENT") == f"Ms. {last}'s"
@@ -32,7 +32,7 @@ def test_parts_of_a_name_are_parts_of_its_surrogate(ours: Surrogates) -> None:
 
 
 def test_a_first_name_becomes_one_of_the_same_kind() -> None:
-    known = pools("en_US")
+    known = invented("en_US")
     women, men = set(known.female) - set(known.male), set(known.male) - set(known.female)
     for name in ("Mary", "Linda", "Jennifer"):
         assert name in women

@@ -17,7 +17,7 @@ from crfdeid.bio import encode
 from crfdeid.corpora.synthetic import PROFILES, generate, generate_notes
 from crfdeid.corpora.synthetic.data import scenarios, sections, template_words
 from crfdeid.corpora.synthetic.notes import Block, Draft, Section, _house, finish
-from crfdeid.corpora.synthetic.people import make_pools
+from crfdeid.corpora.synthetic.people import make_casts
 from crfdeid.corpora.synthetic.pieces import Piece, join, wrap
 from crfdeid.corpora.synthetic.quotas import meet
 from crfdeid.corpora.synthetic.surrogates import DATE_FORMS, fill_pattern, typo
@@ -132,17 +132,17 @@ def test_the_stated_share_of_names_never_occurs_in_training(corpus, split):
 
 
 def test_lists_of_the_splits_have_nothing_in_common():
-    pools = list(make_pools(3).values())
-    for i, left in enumerate(pools):
-        for right in pools[i + 1 :]:
+    casts = list(make_casts(3).values())
+    for i, left in enumerate(casts):
+        for right in casts[i + 1 :]:
             for field in ("surnames", "female", "male", "towns", "regions", "doctors", "hospitals", "facilities"):
                 assert not set(getattr(left, field)) & set(getattr(right, field)), field
 
 
 def test_words_of_the_closed_lists_are_in_no_training_span(paper):
     trained = {word for _, text in surrogates(paper.train) for word in regex.findall(r"\p{L}+", text.casefold())}
-    pools = make_pools(11)
-    closed = {name.casefold() for split in ("dev", "test") for name in pools[split].surnames if "-" not in name}
+    casts = make_casts(11)
+    closed = {name.casefold() for split in ("dev", "test") for name in casts[split].surnames if "-" not in name}
     # Words of a street, month, title or region may stand in a span of another kind ("12 Grace Street").
     assert len(closed & trained) / len(closed) < 0.02
 

@@ -9,7 +9,7 @@ from random import Random
 from typing import NamedTuple, NoReturn, TypeVar
 
 from crfdeid.corpora.synthetic.data import Scenario, scenarios, sections
-from crfdeid.corpora.synthetic.people import Pool, draw_person
+from crfdeid.corpora.synthetic.people import Cast, draw_person
 from crfdeid.corpora.synthetic.surrogates import DATE_HABITS, Hospital, Person, fill_pattern
 from crfdeid.corpora.synthetic.templates import render
 
@@ -28,11 +28,11 @@ class Source(NamedTuple):
         unseen_share: how often ``own`` is used, a fraction.
     """
 
-    own: Pool
-    seen: Pool
+    own: Cast
+    seen: Cast
     unseen_share: float
 
-    def pick(self, rng: Random) -> Pool:
+    def pick(self, rng: Random) -> Cast:
         """The list for the next person or place."""
         return self.own if rng.random() < self.unseen_share else self.seen
 
@@ -86,7 +86,7 @@ def draw_case(source: Source, rng: Random, *, stay: bool) -> Case:
     patterns = sections("names.txt")
     female = scenario.facts["sex"][0] == "female" or (scenario.facts["sex"][0] == "any" and rng.random() < 0.5)
     patient = draw_person(source.pick(rng), rng, female=female)
-    hospital_pool = source.pick(rng)
+    hospital_cast = source.pick(rng)
     doctors: list[Person] = []
     while len(doctors) < 8:
         doctors = list(dict.fromkeys([*doctors, _doctor(source, rng)]))
@@ -106,7 +106,7 @@ def draw_case(source: Source, rng: Random, *, stay: bool) -> Case:
         born=admit - dt.timedelta(age_days),
         admit=admit,
         discharge=admit + dt.timedelta(stay_days),
-        hospital=_often_first(hospital_pool.hospitals, rng),
+        hospital=_often_first(hospital_cast.hospitals, rng),
         outside=rng.choice(source.pick(rng).hospitals),
         facility=rng.choice(source.pick(rng).facilities),
         attending=doctors[0],

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from crfdeid.corpora.synthetic.case import Source
 from crfdeid.corpora.synthetic.notes import draft_note, finish
-from crfdeid.corpora.synthetic.people import Pool, Split, make_pools
+from crfdeid.corpora.synthetic.people import Cast, SplitName, make_casts
 from crfdeid.corpora.synthetic.quotas import meet
 from crfdeid.documents import Document
 from crfdeid.errors import UsageError
@@ -36,8 +36,8 @@ class Profile:
             training, a fraction.
     """
 
-    spans: Mapping[Split, Mapping[str, int]]
-    notes: Mapping[Split, int]
+    spans: Mapping[SplitName, Mapping[str, int]]
+    notes: Mapping[SplitName, int]
     unseen_share: float
 
 
@@ -88,8 +88,8 @@ def generate(profile: str = "default", *, seed: int = 0) -> Splits:
     if profile not in PROFILES:
         raise UsageError(f"unknown profile '{profile}' of the synthetic corpus: choose from {', '.join(PROFILES)}")
     plan = PROFILES[profile]
-    pools = make_pools(seed)
-    train, dev, test = (_split(split, plan, pools, Random(f"{profile} {split} {seed}")) for split in pools)
+    casts = make_casts(seed)
+    train, dev, test = (_split(split, plan, casts, Random(f"{profile} {split} {seed}")) for split in casts)
     return Splits(train, dev, test)
 
 
@@ -100,8 +100,8 @@ def generate_notes(count: int, *, seed: int = 0) -> Iterator[Document]:
         count: how many notes.
         seed: the seed of every choice. The notes differ from those of `generate`, the names come from the same lists.
     """
-    pools = make_pools(seed)
-    source = Source(pools["train"], pools["train"], 1.0)
+    casts = make_casts(seed)
+    source = Source(casts["train"], casts["train"], 1.0)
     rng = Random(f"notes {seed}")
     for number in range(1, count + 1):
         draft = draft_note(source, rng)
@@ -115,9 +115,9 @@ def generate_notes(count: int, *, seed: int = 0) -> Iterator[Document]:
         yield Document(f"note-{number:04d}", text, spans)
 
 
-def _split(split: Split, plan: Profile, pools: Mapping[Split, Pool], rng: Random) -> list[Document]:
+def _split(split: SplitName, plan: Profile, casts: Mapping[SplitName, Cast], rng: Random) -> list[Document]:
     share = 1.0 if split == "train" else plan.unseen_share
-    source = Source(pools[split], pools["train"], share)
+    source = Source(casts[split], casts["train"], share)
     drafts = [draft_note(source, rng) for _ in range(plan.notes[split])]
     left_out = meet(drafts, plan.spans[split], rng)
     pieces = [finish(draft, blocks) for draft, blocks in zip(drafts, left_out, strict=True)]

@@ -34,7 +34,7 @@ class SectionPlan(NamedTuple):
     shuffled: bool = False
 
 
-class Kind(NamedTuple):
+class NoteKind(NamedTuple):
     """A kind of note: how often it is written, whether it tells of a stay in hospital, and its sections in order."""
 
     weight: int
@@ -119,18 +119,18 @@ _SOAP = (
 )  # fmt: skip
 _CALL = (Part("phone open", 1, 1), Part("phone info", 1, 3), Part("phone action", 2, 5), Part("phone end", 1, 2))
 
-KINDS: Mapping[str, Kind] = {
-    "discharge": Kind(
+KINDS: Mapping[str, NoteKind] = {
+    "discharge": NoteKind(
         34, True, "DISCHARGE SUMMARY|Discharge Summary|DISCHARGE NOTE|Physician Discharge Summary||",
         (_STAY_HEADER, _STORY, _BACKGROUND, _MEDICATIONS, _ALLERGIES, _SOCIAL, _FAMILY, _EXAM, _LABS, _COURSE,
          _DISCHARGE_MEDICATIONS, _DISPOSITION, _FOLLOW, *_END),
     ),
-    "clinic": Kind(
+    "clinic": NoteKind(
         14, False, "CLINIC NOTE|Office Visit|OUTPATIENT NOTE|Ambulatory Progress Note|Return visit|",
         (_VISIT_HEADER, _STORY, _BACKGROUND, _MEDICATIONS, _ALLERGIES, _SOCIAL, _EXAM, _LABS, _IMPRESSION, _FOLLOW,
          *_END),
     ),
-    "emergency": Kind(
+    "emergency": NoteKind(
         12, False, "EMERGENCY DEPARTMENT NOTE|ED NOTE|ED Visit Note|Emergency Room Record|",
         (_VISIT_HEADER, _STORY, _BACKGROUND._replace(chance=0.8), _ALLERGIES, _MEDICATIONS, _EXAM, _LABS,
          _COURSE._replace(
@@ -138,13 +138,13 @@ KINDS: Mapping[str, Kind] = {
              headings="ED COURSE|Course in ED|MEDICAL DECISION MAKING|THERAPY RENDERED/COURSE IN ED"),
          _IMPRESSION, _DISPOSITION, _FOLLOW._replace(chance=0.6), *_END),
     ),
-    "consult": Kind(
+    "consult": NoteKind(
         9, True, "CONSULTATION|Consult Note|CONSULTATION REPORT|Initial consult|",
         (_VISIT_HEADER, _STORY._replace(headings="REASON FOR CONSULT|HPI|History|Consult question"), _BACKGROUND,
          _MEDICATIONS, _FAMILY, _EXAM, _LABS, _IMPRESSION, _FOLLOW._replace(headings="RECOMMENDATIONS|Recs|Suggest"),
          *_END),
     ),
-    "letter": Kind(
+    "letter": NoteKind(
         7, False, "",
         (SectionPlan("", "lines", (Part("letter.head", 1, 1),)),
          SectionPlan("", "lines", (Part("letter.to", 3, 6),)),
@@ -155,23 +155,23 @@ KINDS: Mapping[str, Kind] = {
          SectionPlan("", "prose", (Part("letter.close", 2, 3),)),
          SectionPlan("", "lines", (Part("letter.end", 1, 1),)), _STAMP, _COPIES),
     ),
-    "operation": Kind(
+    "operation": NoteKind(
         8, True, "OPERATIVE REPORT|OPERATIVE NOTE|Op Note|Procedure note|",
         (_VISIT_HEADER, SectionPlan("", "lines", (Part("op head", 6, 9),)),
          SectionPlan("INDICATIONS|Indication|HISTORY", "prose", (Part("open", 1, 1), Part("story", 0, 2))),
          SectionPlan("PROCEDURE IN DETAIL|DESCRIPTION|Details|Operation", "prose", (Part("op", 5, 10),)), *_END),
     ),
-    "radiology": Kind(
+    "radiology": NoteKind(
         8, False, "RADIOLOGY REPORT|DIAGNOSTIC IMAGING|Imaging Report|X-RAY CONSULT|",
         (_VISIT_HEADER, SectionPlan("", "lines", (Part("rad head", 4, 7),)),
          SectionPlan("FINDINGS|Findings|REPORT", "prose", (Part("rad finding", 1, 2), Part("rad body", 3, 7))),
          SectionPlan("IMPRESSION|Impression|CONCLUSION", "list", (Part("rad impression", 1, 3),)), *_END),
     ),
-    "progress": Kind(
+    "progress": NoteKind(
         9, True, "PROGRESS NOTE|Daily note|Medicine Progress Note|HOUSE STAFF NOTE|",
         (_VISIT_HEADER, SectionPlan("", "lines", _SOAP), _SIGN, _STAMP._replace(chance=0.4)),
     ),
-    "phone": Kind(
+    "phone": NoteKind(
         7, False, "TELEPHONE ENCOUNTER|Phone Note|NURSING NOTE|Patient message|",
         (_VISIT_HEADER, SectionPlan("", "lines", _CALL), _SIGN, _STAMP._replace(chance=0.4)),
     ),

@@ -16,17 +16,17 @@ from faker import Faker
 from crfdeid.corpora.synthetic.data import sections, template_words
 from crfdeid.corpora.synthetic.surrogates import Hospital, Person
 
-Split = Literal["train", "dev", "test"]
+SplitName = Literal["train", "dev", "test"]
 
 # How much of every list each split owns, in twentieths.
-_SHARES: Mapping[Split, int] = {"train": 13, "dev": 2, "test": 5}
+_SHARES: Mapping[SplitName, int] = {"train": 13, "dev": 2, "test": 5}
 _LOCALES = {"en_US": 500, "en_GB": 120, "es_MX": 70, "fr_FR": 50, "en_IN": 50, "pl_PL": 40, "it_IT": 40, "vi_VN": 8}
 _NAME = regex.compile(r"\p{Lu}\p{Ll}{2,14}(?:[-'’]\p{Lu}\p{Ll}{2,10})?")
 _CAPITAL = regex.compile(r"\b\p{Lu}|\b[a-z](?=\p{Lu})")
 
 
-class Pool(NamedTuple):
-    """What one split has for itself."""
+class Cast(NamedTuple):
+    """The people, hospitals and places that one split has for itself."""
 
     surnames: tuple[str, ...]
     female: tuple[str, ...]
@@ -38,7 +38,7 @@ class Pool(NamedTuple):
     facilities: tuple[Hospital, ...]
 
 
-def make_pools(seed: int) -> dict[Split, Pool]:
+def make_casts(seed: int) -> dict[SplitName, Cast]:
     """The lists of the three splits; no name, town or hospital is in two of them."""
     rng = Random(f"pools {seed}")
     names = sections("names.txt")
@@ -50,14 +50,14 @@ def make_pools(seed: int) -> dict[Split, Pool]:
     odd = _deal(_fresh(names["odd words"]), rng)
     saints = _deal(names["saints"], rng)
     regions = _deal(names["states and countries"], rng)
-    pools: dict[Split, Pool] = {}
+    casts: dict[SplitName, Cast] = {}
     used: set[str] = set()
     for split, share in _SHARES.items():
         words = {"town": towns[split], "surname": surnames[split], "odd": odd[split], "saint": saints[split]}
         # Names that are also words are drawn three times as often as others.
         ambiguous = [name for name in surnames[split] if name in names["ambiguous surnames"]]
         people = _People((*surnames[split], *ambiguous * 2), female[split], male[split])
-        pools[split] = Pool(
+        casts[split] = Cast(
             surnames=people.surnames,
             female=people.female,
             male=people.male,
@@ -67,7 +67,7 @@ def make_pools(seed: int) -> dict[Split, Pool]:
             hospitals=tuple(_hospitals(names["hospital patterns"], words, 4 * share, rng, used)),
             facilities=tuple(_hospitals(names["facility patterns"], words, 2 * share, rng, used)),
         )
-    return pools
+    return casts
 
 
 class _People(NamedTuple):
@@ -76,17 +76,17 @@ class _People(NamedTuple):
     male: tuple[str, ...]
 
 
-def draw_person(names: _People | Pool, rng: Random, *, female: bool) -> Person:
+def draw_person(names: _People | Cast, rng: Random, *, female: bool) -> Person:
     """A new person of one split."""
     given = names.female if female else names.male
     return Person(rng.choice(given), rng.choice(given), rng.choice(names.surnames), female)
 
 
-def _deal(items: Iterable[str], rng: Random, keep_in_train: Sequence[str] = ()) -> dict[Split, tuple[str, ...]]:
+def _deal(items: Iterable[str], rng: Random, keep_in_train: Sequence[str] = ()) -> dict[SplitName, tuple[str, ...]]:
     """Share out a list so that the splits have nothing in common."""
     cards = [item for item in dict.fromkeys(items) if item not in keep_in_train]
     rng.shuffle(cards)
-    dealt: dict[Split, tuple[str, ...]] = {}
+    dealt: dict[SplitName, tuple[str, ...]] = {}
     start, total = 0, sum(_SHARES.values())
     for split, share in _SHARES.items():
         stop = start + round(len(cards) * share / total)

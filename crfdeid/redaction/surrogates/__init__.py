@@ -1,9 +1,9 @@
 """Surrogates: invented values of the same form, the same for the same patient, value and secret.
 
-- `Surrogates`: one patient's; `of(text, label)` gives a value's surrogate.
-- keyed: choices by HMAC; nothing is remembered, so runs, machines and orders agree.
-- words: people, hospitals, places; dates: dates moved; shapes: numbers, codes, addresses on the net.
-- pools: what is chosen from; KINDS: how each type of PHI is replaced.
+kinds.py    `Surrogates` of one patient, and KINDS: how each type of PHI is replaced
+words.py    people, hospitals, places                  dates.py      dates, moved by some days
+shapes.py   numbers, codes, addresses on the net       invented.py   the names that are chosen from
+keyed.py    choices by HMAC: nothing is remembered, so that runs, machines and orders agree
 """
 
 from crfdeid.redaction.surrogates.kinds import KINDS, Surrogates

@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 from crfdeid.errors import UsageError
 
-# Draws from Faker for each pool: it repeats itself, so a pool is smaller.
+# Draws from Faker for each list: it repeats itself, so a list is shorter.
 _DRAWS = 3000
 _FEWEST = 20
 
 
-class Pools(NamedTuple):
-    """Names of a locale, each pool sorted and without repeats; single words but for jobs.
+class Invented(NamedTuple):
+    """Invented names of a locale: each list sorted and without repeats, of single words but for jobs.
 
     Attributes:
         female: first names of women.
@@ -34,8 +34,8 @@ class Pools(NamedTuple):
 
 
 @lru_cache(maxsize=8)
-def pools(locale: str) -> Pools:
-    """The pools of a locale; the same for the same version of Faker.
+def invented(locale: str) -> Invented:
+    """The invented names of a locale; the same for the same version of Faker.
 
     Raises:
         UsageError: Faker has no such locale.
@@ -55,7 +55,7 @@ def pools(locale: str) -> Pools:
         return found if len(found) >= _FEWEST else tuple(sorted({*found, *_drawn(getattr(spare, name), single)}))
 
     places = (*draw("city"), *draw("last_name"))  # streets are mostly named after people
-    return Pools(
+    return Invented(
         draw("first_name_female"),
         draw("first_name_male"),
         draw("last_name"),

@@ -8,7 +8,7 @@ import regex
 
 from crfdeid.labels import TO_SEVEN
 from crfdeid.redaction.surrogates.dates import moved
-from crfdeid.redaction.surrogates.invented import pools
+from crfdeid.redaction.surrogates.invented import invented
 from crfdeid.redaction.surrogates.keyed import Keyed
 from crfdeid.redaction.surrogates.shapes import scrambled, scrambled_address
 from crfdeid.redaction.surrogates.words import Words
@@ -105,6 +105,6 @@ class Surrogates:
         return found if found != text else scrambled(text, self._keyed)
 
     def _job(self, text: str) -> str:
-        jobs = [job for job in pools(self._locale).job if job.casefold() != text.casefold()]
+        jobs = [job for job in invented(self._locale).job if job.casefold() != text.casefold()]
         found = self._keyed.choice("job", text.casefold(), jobs).lower()
         return found.capitalize() if text[:1].isupper() else found

@@ -7,7 +7,7 @@ from functools import lru_cache
 import regex
 
 from crfdeid.redaction.persons import NAME_WORD, PARTICLES, TITLES
-from crfdeid.redaction.surrogates.invented import Pools, pools
+from crfdeid.redaction.surrogates.invented import Invented, invented
 from crfdeid.redaction.surrogates.keyed import Keyed
 from crfdeid.redaction.surrogates.shapes import scrambled
 from features.lexicons import LEXICONS
@@ -30,7 +30,7 @@ class Words:
     def __init__(self, keyed: Keyed, locale: str) -> None:
         self._keyed = keyed
         self._locale = locale
-        self._pools = pools(locale)
+        self._invented = invented(locale)
 
     def person(self, text: str) -> str:
         """Another name: titles, particles, initials' dots, order, case and the possessive stay.
@@ -43,11 +43,11 @@ class Words:
 
     def place(self, text: str, *, country: bool = False) -> str:
         """Another place: words such as "Street" or "North" stay, numbers become numbers of the same form."""
-        return self._named(text, self._pools.country if country else self._pools.place)
+        return self._named(text, self._invented.country if country else self._invented.place)
 
     def hospital(self, text: str) -> str:
         """Another hospital: words such as "Hospital" or "Center" stay."""
-        return self._named(text, self._pools.last)
+        return self._named(text, self._invented.last)
 
     def _named(self, text: str, options: tuple[str, ...]) -> str:
         def replaced(match: regex.Match[str]) -> str:
@@ -70,7 +70,8 @@ class Words:
         if _is_short(word, 2):
             return self._letters_of(word)
         female, male = _first_names(self._locale)
-        options = self._pools.male if lower in male else self._pools.female if lower in female else self._pools.last
+        known = self._invented
+        options = known.male if lower in male else known.female if lower in female else known.last
         return self._chosen(word, options)
 
     def _chosen(self, word: str, options: tuple[str, ...]) -> str:
@@ -89,7 +90,7 @@ class Words:
 
     def _letter(self, letter: str) -> str:
         """The initial of the surrogates of names with this initial; another one."""
-        others = [other for other in _letters(self._pools) if other != letter]
+        others = [other for other in _letters(self._invented) if other != letter]
         return self._keyed.choice("initial", letter, others)
 
 
@@ -105,7 +106,7 @@ _OUTSIDE_NUMBERS = regex.compile(rf"(?<![\p{{L}}\p{{Nd}}]){NAME_WORD.pattern}(?!
 @lru_cache(maxsize=8)
 def _first_names(locale: str) -> tuple[frozenset[str], frozenset[str]]:
     """First names of women and of men, in lower case."""
-    known = pools(locale)
+    known = invented(locale)
     female = frozenset(name.lower() for name in known.female)
     return female, frozenset(name.lower() for name in known.male)
 
@@ -119,7 +120,7 @@ def _by_letter(options: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
 
 
 @lru_cache(maxsize=8)
-def _letters(known: Pools) -> tuple[str, ...]:
+def _letters(known: Invented) -> tuple[str, ...]:
     """Letters that first names of both kinds and family names begin with, each with a choice of three at least."""
     by_letter = [_by_letter(options) for options in (known.female, known.male, known.last)]
     letters = sorted(set.intersection(*(set(found) for found in by_letter)))
