@@ -14,8 +14,8 @@ from crfdeid.combined.ensemble import COMBINE
 from crfdeid.corpora import FORMATS
 from crfdeid.errors import UsageError
 from crfdeid.labels import TYPES
-from crfdeid.models import MODELS
-from experiments.papers import CORE
+from crfdeid.models import MODELS, profile_name
+from experiments.papers import CORE, PAPERS
 from experiments.results.folder import require_empty
 from experiments.running.device import DEVICES
 from experiments.running.embeddings import KINDS, embedding_name
@@ -98,7 +98,7 @@ def _experiment(options: argparse.Namespace) -> Experiment:
             test=options.test,
             format=options.format or "auto",
             types=options.types,
-            synthetic=options.profile,
+            synthetic=PAPERS[options.profile].synthetic if options.profile in PAPERS else "default",
             seed=options.corpus_seed or 0,
         ),
         vectors=VectorSettings(
@@ -168,8 +168,11 @@ def _add_models(group: argparse.ArgumentParser) -> None:
     group.add_argument("--models", type=_models, default=list(COMPARED), metavar="NAMES", help=text)
     text = "one more system, the models joined: all that any finds, what most find, or the mean of their probabilities"
     group.add_argument("--combine", choices=COMBINE, help=text)
-    text = "settings of the models and size of the synthetic corpus: tuned and small, or the paper's (default: default)"
-    group.add_argument("--profile", choices=("default", "paper"), default="default", help=text)
+    text = (
+        "settings of the models and size of the synthetic corpus: default, which are tuned and small, or a paper's: "
+        f"{', '.join(PAPERS)} (paper: yadav2016)"
+    )
+    group.add_argument("--profile", type=profile_name, default="default", metavar="NAME", help=text)
     text = "train each model N times, with the seeds 0 to N-1, or once with each seed of a list: 3,7 (default: 1)"
     group.add_argument("--seeds", type=_seeds, default=[0], metavar="N|LIST", help=text)
 

@@ -11,6 +11,7 @@ from crfdeid.cli.shell import Parser, file_path, run_command, whole_number
 from crfdeid.corpora import write_corpus
 from crfdeid.corpora.synthetic import PROFILES, Splits, generate
 from crfdeid.documents import Document
+from crfdeid.models import profile_name
 from crfdeid.system.folders import require_new
 
 
@@ -52,7 +53,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> Parser:
     parser = Parser(prog="python -m experiments.synthetic", description=__doc__, allow_abbrev=False)
-    parser.add_argument("--profile", choices=list(PROFILES), default="default", help="which corpus (default: default)")
+    text = "which corpus (default: default; paper: yadav2016)"
+    parser.add_argument("--profile", type=profile_name, choices=list(PROFILES), default="default", help=text)
     text = "seed of every choice in it (default: 0)"
     parser.add_argument("--seed", type=whole_number(0), default=0, metavar="N", help=text)
     text = "how many training notes to print (default: 0)"

@@ -31,7 +31,7 @@ def test_every_compare_command_has_options_that_exist(tmp_path, monkeypatch):
     for command in commands:
         for path in re.findall(r"--(?:train|dev|test) (\S+)", command):
             Path(path).mkdir(parents=True, exist_ok=True)
-        assert parse(command.split()).models == ["crf", "elman", "jordan"]
+        assert parse(command.split()).models.models == ("crf", "elman", "jordan")
 
 
 def test_every_linked_page_is_there():

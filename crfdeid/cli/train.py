@@ -65,7 +65,7 @@ def run(options: argparse.Namespace) -> None:
     require_new(options.out)
     key = vocabulary_key(read_secret(options.key_file)) if options.private_vocabulary else None
     one_thread()
-    name, settings = _model(options)
+    name, settings = model_and_settings(options)
     tagger = create(name, profile=options.profile, seed=options.seed, overrides=settings)
     corpus = read_splits(options.train, options.dev, None, corpus_format=options.format, types=options.types)
     with training_bar(f"training {options.model}") as step:
@@ -73,7 +73,7 @@ def run(options: argparse.Namespace) -> None:
     print(render_card(options.out, card))
 
 
-def _model(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
+def model_and_settings(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
     """The model's name, and the settings that differ from its profile's."""
     names, settings = options.model.split(","), dict(options.set)
     name = options.model

@@ -81,5 +81,5 @@ PAPER = Paper(
         ),
     ),
     orders=(Order("models", ("crf", "elman", "jordan")), Order("embeddings", ("random", "rnnlm", "cbow"))),
-    synthetic="paper",
+    synthetic="yadav2016",
 )

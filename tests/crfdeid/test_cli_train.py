@@ -1,14 +1,17 @@
 """``crfdeid train`` and ``inspect``: what they write and print, and what they refuse; and the built-in model."""
 
+import argparse
 import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from crfdeid import DataError, Deidentifier, Document, UsageError, create, load, write_corpus
 from crfdeid.cli import main
+from crfdeid.cli.train import add_options, model_and_settings
 from crfdeid.corpora.splits import Split
 from crfdeid.corpora.synthetic import generate
 from crfdeid.model_card import builtin
@@ -156,6 +159,10 @@ def test_a_private_vocabulary_needs_its_secret_everywhere(
         (["--combine", "union"], "needs several models"),
         (["--set", "epochs"], "'epochs' is no setting with a value"),
         (["--set", "epochs=3"], "no setting 'epochs'"),
+        (["--model", "hybrid", "--set", "max_iteration=3"], "no setting 'max_iteration' in crf + rules: did you mean"),
+        (["--model", "crf,rules", "--combine", "union", "--set", "epohcs=3"], "no setting 'epohcs' in crf + rules"),
+        (["--model", "rules", "--min-documents", "2"], "no setting 'min_documents' in rules"),
+        (["--profile", "lange2020"], "unknown profile 'lange2020' of crf: choose from default, yadav2016"),
         (["--sensitivities", "0.99,101"], "is no list of per cents"),
         (["--key-file", "x"], "--key-file is for --private-vocabulary"),
         (["--min-documents", "0"], "not a whole number from 1"),
@@ -168,6 +175,22 @@ def test_options_that_cannot_work_are_refused(
     assert main(command) == 2
     assert message in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
+
+
+def test_with_hashed_words_three_documents_are_asked_for_unless_another_number_is_given() -> None:
+    parser = argparse.ArgumentParser()
+    add_options(parser)
+
+    def settings(*more: str) -> dict[str, Any]:
+        options = parser.parse_args(["--train", "notes", "--out", "model", *more])
+        return model_and_settings(options)[1]
+
+    assert settings() == {}
+    assert settings("--private-vocabulary") == {"min_documents": 3}
+    assert settings("--private-vocabulary", "--min-documents", "5") == {"min_documents": 5}
+    assert settings("--private-vocabulary", "--set", "min_documents=2") == {"min_documents": 2}
+    assert settings("--private-vocabulary", "--model", "rules") == {}
+    assert settings("--private-vocabulary", "--model", "hybrid") == {"min_documents": 3}
 
 
 def test_nothing_is_overwritten(model: Path, notes: Path, capsys: pytest.CaptureFixture[str]) -> None:

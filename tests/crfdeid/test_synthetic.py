@@ -39,14 +39,14 @@ NAMES = ("PATIENT", "DOCTOR", "HOSPITAL", "LOCATION")
 cached = cache(generate)
 
 
-@pytest.fixture(params=["default", "paper"])
+@pytest.fixture(params=["default", "yadav2016"])
 def corpus(request):
     return cached(request.param, seed=11)
 
 
 @pytest.fixture
 def paper():
-    return cached("paper", seed=11)
+    return cached("yadav2016", seed=11)
 
 
 def documents(corpus):
@@ -76,7 +76,7 @@ def unmarked(document):
 
 @pytest.mark.parametrize("seed", [0, 11])
 def test_the_paper_profile_has_the_counts_of_table_2(seed):
-    corpus = cached("paper", seed=seed)
+    corpus = cached("yadav2016", seed=seed)
     for split, part in corpus._asdict().items():
         assert Counter(label for label, _ in surrogates(part)) == TABLE_2[split]
 
@@ -180,7 +180,7 @@ def test_importing_pulls_in_no_heavy_library():
 
 
 def test_an_unknown_profile_is_refused_with_the_choices():
-    with pytest.raises(UsageError, match=r"'small'.*default, paper"):
+    with pytest.raises(UsageError, match=r"'small'.*default, yadav2016"):
         generate("small")
 
 
@@ -259,7 +259,7 @@ def test_look_alikes_stand_unmarked(paper, pattern):
 
 
 def test_words_are_also_names():
-    corpus = cached("paper", seed=0)
+    corpus = cached("yadav2016", seed=0)
     found = {text.lower() for _, text in surrogates(corpus.train, "PATIENT", "DOCTOR")}
     ambiguous = {name.lower() for name in sections("names.txt")["ambiguous surnames"]}
     assert len(found & ambiguous) >= 20

@@ -250,6 +250,7 @@ def test_an_option_that_no_chosen_model_has_is_refused(corpus_folder: Path, caps
     [
         (["--features", "best"], "unknown features 'best': choose from"),
         (["--pos", "stanford"], "unknown pos 'stanford': choose from"),
+        (["--profile", "best"], "unknown profile 'best' of crf: choose from default, yadav2016"),
         (["--device", "gpu"], "--device gpu: none of these models runs on a GPU"),
     ],
 )

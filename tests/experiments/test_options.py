@@ -36,7 +36,7 @@ def test_every_option_reaches_its_setting(tmp_path: Path) -> None:
     found = parse(argv)
     assert found.models == ModelSettings(
         models=("elman", "crf"),
-        profile="paper",
+        profile="yadav2016",
         changes=(("window", 7), ("lr", 0.5), ("freeze_embeddings", True)),
         combine="vote",
         seeds=(4, 2),
@@ -44,7 +44,7 @@ def test_every_option_reaches_its_setting(tmp_path: Path) -> None:
         sweep=(("hidden", (5, 6)), ("c1", (0.1,))),
     )
     assert found.corpus == CorpusSettings(
-        **{name: Path(path) for name, path in paths.items()}, format="jsonl", types="all", synthetic="paper"
+        **{name: Path(path) for name, path in paths.items()}, format="jsonl", types="all", synthetic="yadav2016"
     )
     assert found.vectors == VectorSettings(sources={"cbow": "cbow", "glove": str(vectors)}, unlabelled=(more,))
     assert found.output == OutputSettings(
@@ -81,7 +81,6 @@ def test_models_keep_the_order_given() -> None:
         (["--seeds", "1,,2"], "neither a number"),
         (["--seeds", ","], "neither a number"),
         (["--seeds", "4,4"], "names one twice"),
-        (["--profile", "best"], "choose from"),
         (["--types", "eighteen"], "--types"),
         (["--device", "tpu"], "--device"),
         (["--window", "three"], "'three' is not a whole number from 0"),

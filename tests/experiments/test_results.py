@@ -7,7 +7,6 @@ from importlib.metadata import version
 from typing import Any
 
 import pytest
-from experiments.results.environment import describe_environment
 
 from crfdeid.corpora.splits import Split
 from crfdeid.documents import Document, Span
@@ -15,6 +14,7 @@ from crfdeid.errors import UsageError
 from crfdeid.scoring import EntityError
 from experiments.reporting.examples import error_examples
 from experiments.results.assemble import describe_sweep
+from experiments.results.environment import describe_environment
 from experiments.running.experiment import Sweep, full_settings
 from experiments.running.runs import Plan, Run
 from experiments.running.systems import Cell, System
@@ -30,7 +30,7 @@ def test_the_environment_names_what_is_installed() -> None:
 
 def test_settings_are_the_profiles_with_those_of_the_system(memory_model: Any) -> None:
     systems = [System("memory", "memory", None, (("loss", 2.0),))]
-    assert full_settings(systems, Plan("paper")) == {"memory": {"window": 2, "loss": 2.0}}
+    assert full_settings(systems, Plan("yadav2016")) == {"memory": {"window": 2, "loss": 2.0}}
     with pytest.raises(UsageError, match="unknown profile"):
         full_settings(systems, Plan("best"))
 
