@@ -18,7 +18,7 @@ from crfdeid.models import MODELS, profile_name
 from experiments.papers import CORE, PAPERS
 from experiments.results.folder import require_empty
 from experiments.running.device import DEVICES
-from experiments.running.embeddings import KINDS, embedding_name
+from experiments.running.embeddings import KINDS, RANDOM, RECIPES, embedding_name
 from experiments.running.settings import (
     UNLABELLED_NOTES,
     CorpusSettings,
@@ -204,11 +204,11 @@ def _add_settings(group: argparse._ArgumentGroup) -> None:
 
 def _add_embeddings(group: argparse._ArgumentGroup) -> None:
     text = (
-        "where word vectors come from: random numbers; a recurrent language model (rnnlm), word2vec's continuous bag "
-        "of words (cbow) or fastText's skip-gram (fasttext), trained here; or a file of vectors (word2vec, GloVe, "
-        "fastText); several are compared (default: random)"
+        "where word vectors come from: random numbers, a method that is trained here on the training documents "
+        f"({', '.join(RECIPES)}), or a file of vectors (word2vec, GloVe, fastText); several are compared "
+        f"(default: {RANDOM})"
     )
-    group.add_argument("--embeddings", type=_embeddings, default=["random"], metavar="NAMES|PATHS", help=text)
+    group.add_argument("--embeddings", type=_embeddings, default=[RANDOM], metavar="NAMES|PATHS", help=text)
     text = "more text to train word vectors on, beside the training documents: text files, or a corpus in any format"
     group.add_argument("--unlabelled", type=file_path, nargs="+", default=[], metavar="PATH", help=text)
     text = f"generated notes to train them on, of the synthetic corpus (default: {UNLABELLED_NOTES})"

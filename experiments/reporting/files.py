@@ -6,7 +6,6 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
-from crfdeid.errors import DataError
 from crfdeid.system.files import write_files
 from experiments.plots import plots, to_png, to_svg
 from experiments.reporting.page import Picture, report_html
@@ -31,11 +30,7 @@ def write_report(path: Path, *, published: bool, with_text: bool = True) -> None
     """
     folder = Folder(path)
     results = folder.results()
-    try:
-        contents = _contents(folder, results, published=published, with_text=with_text)
-    except (AttributeError, LookupError, TypeError) as problem:  # What a damaged results.json runs into.
-        what = f"damaged ({type(problem).__name__}: {problem}): run experiments.compare again"
-        raise DataError(what, path=folder.results_file) from problem
+    contents = _contents(folder, results, published=published, with_text=with_text)
     write_files({path / name: content for name, content in contents.items()})
     _remove_others(path, contents)
 

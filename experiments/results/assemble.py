@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from experiments.results.environment import describe_environment, describe_libraries
-
 from crfdeid.corpora.splits import Corpus
 from crfdeid.scoring.evaluation import REPAIR
-from experiments.results.folder import SCHEMA
+from experiments.results.environment import describe_environment, describe_libraries
+from experiments.results.schema import SCHEMA
 from experiments.running.experiment import Outcome, Prepared, Settled, Sweep, full_settings
 from experiments.running.runs import Run
 from experiments.running.settings import Point

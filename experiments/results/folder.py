@@ -14,7 +14,7 @@ tables.md, tables/, plots/, report.html
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -22,8 +22,9 @@ from typing import Any, TypeVar
 from crfdeid.documents import Span
 from crfdeid.errors import DataError, UsageError
 from crfdeid.scoring import EntityError
+from experiments.results.schema import SCHEMA, ErrorLine, SpansLine, TextLine, damage
+from experiments.results.shapes import problems
 
-SCHEMA = 2
 LOCK = ".lock"  # held by the run that writes
 _AGAIN = "run experiments.compare again, with --resume to keep what is finished"
 
@@ -76,7 +77,7 @@ class Folder:
         """The experiment as data.
 
         Raises:
-            DataError: there are no results, or not of this version.
+            DataError: there are no results, they are not of this version, or something is missing from them.
         """
         try:
             found = read_json(self.results_file)
@@ -84,6 +85,8 @@ class Folder:
             raise DataError(f"no such file: this folder holds no results; {_AGAIN}", path=self.results_file) from None
         if not isinstance(found, dict) or found.get("schema") != SCHEMA:
             raise DataError(f"not results of this version (schema {SCHEMA}): {_AGAIN}", path=self.results_file)
+        for problem in damage(found):
+            raise DataError(f"damaged: {problem}; {_AGAIN}", path=self.results_file)
         return found
 
     def gold(self) -> dict[str, list[Span]]:
@@ -117,11 +120,9 @@ class Folder:
             DataError: the file is damaged.
         """
         try:
-            return {line["id"]: str(line["text"]) for line in _lines(self.texts_file)}
+            return {line["id"]: line["text"] for line in _lines(self.texts_file, TextLine)}
         except FileNotFoundError:
             return None
-        except (KeyError, TypeError):
-            raise _damaged(self.texts_file) from None
 
     def neighbours(self) -> dict[str, dict[str, list[tuple[str, float]]]] | None:
         """For each embedding and some words, the nearest words and their cosines; None where they are not kept.
@@ -131,13 +132,16 @@ class Folder:
         """
         try:
             found = read_json(self.neighbours_file)
+        except FileNotFoundError:
+            return None
+        if any(problems(found, dict[str, dict[str, list[list[str | float]]]])):
+            raise _damaged(self.neighbours_file)
+        try:
             return {
                 name: {word: [(str(other), float(cosine)) for other, cosine in near] for word, near in words.items()}
                 for name, words in found.items()
             }
-        except FileNotFoundError:
-            return None
-        except (AttributeError, TypeError, ValueError):
+        except ValueError:  # not two by two, or the numbers first
             raise _damaged(self.neighbours_file) from None
 
 
@@ -175,10 +179,11 @@ def read_spans(path: Path) -> dict[str, list[Span]]:
         FileNotFoundError: there is no such file.
         DataError: it is damaged.
     """
-    try:
-        return {line["id"]: [Span(**span) for span in line["spans"]] for line in _lines(path)}
-    except (KeyError, TypeError):
-        raise _damaged(path) from None
+    return {line["id"]: [_span(span) for span in line["spans"]] for line in _lines(path, SpansLine)}
+
+
+def _span(found: Mapping[str, Any]) -> Span:
+    return Span(found["start"], found["end"], found["label"])
 
 
 def errors_jsonl(errors: Iterable[EntityError]) -> str:
@@ -202,19 +207,16 @@ def read_errors(path: Path) -> list[EntityError]:
         FileNotFoundError: there is no such file.
         DataError: it is damaged.
     """
-    try:
-        return [
-            EntityError(
-                line["document"],
-                line["category"],
-                line["gold"] and Span(**line["gold"]),
-                line["predicted"] and Span(**line["predicted"]),
-                tuple(line["causes"]),
-            )
-            for line in _lines(path)
-        ]
-    except (KeyError, TypeError):
-        raise _damaged(path) from None
+    return [
+        EntityError(
+            line["document"],
+            line["category"],
+            line["gold"] and _span(line["gold"]),
+            line["predicted"] and _span(line["predicted"]),
+            tuple(line["causes"]),
+        )
+        for line in _lines(path, ErrorLine)
+    ]
 
 
 def texts_jsonl(texts: Mapping[str, str]) -> str:
@@ -246,16 +248,18 @@ def _jsonl(lines: Iterable[Mapping[str, Any]]) -> str:
     return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
 
 
-def _lines(path: Path) -> Iterator[dict[str, Any]]:
+def _lines(path: Path, shape: Any) -> list[dict[str, Any]]:
+    """The lines of a file of JSON Lines, each of one shape."""
     try:
         # Not splitlines: a text may hold what that takes for a line's end.
-        for line in path.read_text(encoding="utf-8").split("\n"):
-            if line:
-                yield json.loads(line)
+        found = [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
     except (FileNotFoundError, NotADirectoryError):
         raise FileNotFoundError(path) from None
     except (OSError, ValueError):
         raise _damaged(path) from None
+    if any(problem for line in found for problem in problems(line, shape)):
+        raise _damaged(path)
+    return found
 
 
 def _required(read: Callable[[Path], _Value], path: Path) -> _Value:

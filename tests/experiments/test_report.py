@@ -202,13 +202,17 @@ def damage(folder: Path, name: str, content: str | None) -> None:
         ("results.json", None, "holds no results"),
         ("results.json", "{", "damaged"),
         ("results.json", '{"schema": 1}', "schema 2"),
-        ("results.json", '{"schema": 2}', "damaged (KeyError"),
-        ("results.json", '{"schema": 2, "corpus": [], "settings": 1}', "damaged (TypeError"),
+        ("results.json", '{"schema": 2}', "damaged: corpus is missing"),
+        ("results.json", '{"schema": 2, "corpus": [], "settings": 1}', "damaged: corpus is not an object"),
         ("predictions/gold.jsonl", None, "no such file"),
         ("predictions/crf/0.jsonl", None, "no such file"),
         ("errors/crf/0.jsonl", None, "no such file"),
         ("errors/crf/0.jsonl", "", "not the errors that results.json counts"),
+        ("predictions/crf/0.jsonl", '{"id": "test-0", "spans": [{"start": "1", "end": 2, "label": "ID"}]}', "damaged"),
+        ("errors/crf/0.jsonl", '{"document": "test-0", "category": "missed", "gold": [], "causes": []}', "damaged"),
         ("texts.jsonl", "{}\n", "damaged"),
+        ("texts.jsonl", '"test-0"\n', "damaged"),
+        ("neighbours.json", '{"cbow": {"word": [["other", "near"]]}}', "damaged"),
         ("neighbours.json", "[1]", "damaged"),
     ],
 )
@@ -226,6 +230,15 @@ def test_a_folder_that_is_none_or_damaged_is_one_clear_line_and_exit_code_1(
     assert said.count("\n") == 1
     assert name in said
     assert message in said
+
+
+def test_an_error_of_ours_is_not_called_damaged_data(synthetic_folder, monkeypatch):
+    def wrong(results):
+        raise KeyError("a name that was mistyped")
+
+    monkeypatch.setattr("experiments.reporting.files.plots", wrong)
+    with pytest.raises(KeyError, match="mistyped"):
+        write_report(synthetic_folder, published=False)
 
 
 def test_what_failed_leaves_the_old_report(synthetic_folder, tmp_path):

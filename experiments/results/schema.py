@@ -1,0 +1,324 @@
+"""The shape of results.json and of the lines of the files beside it. More keys may be there than are named here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NotRequired, TypedDict
+
+from experiments.results.shapes import problems
+
+SCHEMA = 2
+SPLITS = ("train", "dev", "test")
+
+
+class SplitPart(TypedDict):
+    """A split's counts; ``unaligned``: spans that fit no tokens."""
+
+    documents: int
+    sentences: int
+    tokens: int
+    spans: int
+    spans_by_type: dict[str, int]
+    unaligned: int
+
+
+class CorpusPart(TypedDict):
+    """What was learned from and scored; ``test`` names the split that was scored."""
+
+    name: str
+    format: str
+    type_map: str
+    types: list[str]
+    test: str
+    notices: list[str]
+    splits: dict[str, SplitPart]
+    sha256: str
+
+
+class CommandPart(TypedDict):
+    """The options, as they were given; those that tables and the report name are here."""
+
+    profile: str
+    seeds: list[int]
+
+
+class SettingsPart(TypedDict):
+    """The options, how invalid tags are read, and each system's full settings."""
+
+    command: CommandPart
+    repair: str
+    models: dict[str, dict[str, Any]]
+
+
+class EnvironmentPart(TypedDict):
+    """The machine, the libraries, and the time that everything took."""
+
+    python: str
+    platform: str
+    packages: dict[str, str]
+    commit: str | None
+    device: str
+    cores: int | None
+    jobs: int
+    corpus_seconds: float
+    total_seconds: float
+
+
+class Unknown(TypedDict):
+    """The shares of a split's tokens, and of its different words, that have no vector."""
+
+    tokens: float
+    types: float
+
+
+class EmbeddingPart(TypedDict):
+    """Word vectors, how many vectors of word parts they have, and what a reader must know of them."""
+
+    kind: str
+    words: int
+    dim: int
+    subword_buckets: int
+    out_of_vocabulary: dict[str, Unknown]
+    notices: list[str]
+    fit_seconds: float
+
+
+class Measures(TypedDict):
+    """Fractions."""
+
+    precision: float
+    recall: float
+    f1: float
+
+
+class CountedMeasures(Measures):
+    """Fractions, and the counts that they come from."""
+
+    tp: int
+    fp: int
+    fn: int
+
+
+class Scored(TypedDict):
+    """One kind of score."""
+
+    micro: CountedMeasures
+    macro: Measures
+    by_type: dict[str, CountedMeasures]
+
+
+class ScoresPart(TypedDict):
+    """The kinds of scores that a run has."""
+
+    entity_strict: Scored
+    entity_relaxed: Scored
+    token: Scored
+    token_binary: Scored
+    token_binary_hipaa: NotRequired[Scored]  # where types say which identifier of HIPAA they are
+
+
+class Confusion(TypedDict):
+    """How often one type was taken for another."""
+
+    gold: str
+    predicted: str
+    count: int
+
+
+class Causes(TypedDict):
+    """By category of error, how often each cause."""
+
+    missed: dict[str, int]
+    wrong: dict[str, int]
+    boundary: dict[str, int]
+    spurious: dict[str, int]
+
+
+class Categories(TypedDict):
+    """How many errors of each category."""
+
+    missed: int
+    wrong: int
+    boundary: int
+    spurious: int
+
+
+class ErrorsPart(TypedDict):
+    """Counts of errors."""
+
+    categories: Categories
+    by_type: Causes
+    causes: Causes
+    confusions: list[Confusion]
+
+
+class CurvePoint(TypedDict):
+    """A step of training."""
+
+    step: int
+    loss: float | None
+    dev_f1: float | None
+
+
+class RunPart(TypedDict):
+    """A system with one seed."""
+
+    seed: int
+    fit_seconds: float
+    predict_seconds: float
+    tokens_per_second: float
+    dev_f1: float
+    scores: ScoresPart
+    errors: ErrorsPart
+    learning_curve: list[CurvePoint]
+
+
+class SystemPart(TypedDict):
+    """A model with its word vectors, and its runs."""
+
+    model: str
+    embedding: str | None
+    runs: list[RunPart]
+
+
+class ShareRun(TypedDict):
+    """A run on a share of the training documents."""
+
+    seed: int
+    dev_f1: float
+    scores: ScoresPart
+
+
+class SharePart(TypedDict):
+    """A system on a share of the training documents."""
+
+    fraction: float
+    documents: int
+    sentences: int
+    tokens: int
+    runs: list[ShareRun]
+
+
+class TriedRun(TypedDict):
+    """A run at a point of a sweep."""
+
+    seed: int
+    dev_f1: float
+
+
+class TriedPoint(TypedDict):
+    """A point of a sweep."""
+
+    system: str
+    values: dict[str, Any]
+    runs: list[TriedRun]
+
+
+class SweepPart(TypedDict):
+    """Settings that were tried, and each system's choice."""
+
+    names: list[str]
+    points: list[TriedPoint]
+    chosen: dict[str, dict[str, Any]]
+
+
+class PairPart(TypedDict):
+    """Two systems, tested in one category."""
+
+    a: str
+    b: str
+    category: str
+    f1_a: float
+    f1_b: float
+    difference: float
+    low: float
+    high: float
+    p: float
+    p_holm: float
+
+
+class Interval(TypedDict):
+    """An F and its confidence interval."""
+
+    f1: float
+    low: float
+    high: float
+
+
+class SignificancePart(TypedDict):
+    """Which differences hold."""
+
+    test: str
+    permutations: int
+    samples: int
+    seed: int
+    level: float
+    measure: str
+    pairs: list[PairPart]
+    intervals: dict[str, dict[str, Interval]]
+
+
+class ResultsPart(TypedDict):
+    """results.json."""
+
+    schema: int
+    corpus: CorpusPart
+    settings: SettingsPart
+    environment: EnvironmentPart
+    embeddings: dict[str, EmbeddingPart]
+    models: dict[str, SystemPart]
+    fractions: dict[str, list[SharePart]]
+    sweep: SweepPart | None
+    significance: SignificancePart | None
+
+
+class SpanPart(TypedDict):
+    """A span."""
+
+    start: int
+    end: int
+    label: str
+
+
+class SpansLine(TypedDict):
+    """A line of predictions/: a document's spans."""
+
+    id: str
+    spans: list[SpanPart]
+
+
+class ErrorLine(TypedDict):
+    """A line of errors/: an erroneous entity."""
+
+    document: str
+    category: str
+    gold: SpanPart | None
+    predicted: SpanPart | None
+    causes: list[str]
+
+
+class TextLine(TypedDict):
+    """A line of texts.jsonl: a document's text."""
+
+    id: str
+    text: str
+
+
+def damage(results: Any) -> Iterator[str]:
+    """What is wrong with data that should be those of results.json: their shape first, then what refers to what."""
+    found = list(problems(results, ResultsPart))
+    yield from found or _loose_ends(results)
+
+
+def _loose_ends(results: Mapping[str, Any]) -> Iterator[str]:
+    splits, systems = results["corpus"]["splits"], results["models"]
+    yield from (f"corpus.splits.{name} is none of {', '.join(SPLITS)}" for name in splits if name not in SPLITS)
+    if results["corpus"]["test"] not in splits:
+        yield "corpus.test names no split"
+    if not systems:
+        yield "models is empty"
+    for name, system in systems.items():
+        if not system["runs"]:
+            yield f"models.{name}.runs is empty"
+        if system["embedding"] not in (None, *results["embeddings"]):
+            yield f"models.{name}.embedding is not among embeddings"
