@@ -1,11 +1,14 @@
-"""Who may import whom: features <- crfdeid <- rnn <- experiments, and JAX in the last two alone."""
+"""Who may import whom: features <- crfdeid <- rnn <- experiments, JAX in the last two; no circle, nothing private.
+
+And who may speak to the user: the commands alone read options, print and draw progress.
+"""
 
 from __future__ import annotations
 
 import ast
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -18,6 +21,11 @@ from crfdeid.model_card.train import train_model
 ROOT = Path(__file__).parents[1]
 LAYERS = ("features", "crfdeid", "rnn", "experiments")
 JAX = {"jax", "jaxlib", "flax", "optax", "orbax"}
+# Where options are read and results printed: the command line of crfdeid, and the modules at the root of experiments.
+COMMANDS = ("crfdeid.cli",)
+COMMAND_MODULES = {f"experiments.{path.stem}" for path in (ROOT / "experiments").glob("*.py")}
+NAMEDTUPLE_METHODS = {"_asdict", "_fields", "_make", "_replace"}
+CIRCLES_TO_GO = [{"rnn.tagger", "rnn.replicates"}]
 # What the networks share; every other module of rnn/networks is one network.
 SHARED = {"rnn.networks", "rnn.networks.recurrence"}
 
@@ -77,6 +85,127 @@ def test_relative_imports_are_resolved() -> None:
     assert "rnn.networks.jordan" in set(imports("from . import jordan", "rnn.networks.elman"))
     assert "rnn.batches" in set(imports("from ..batches import Batch", "rnn.networks.elman"))
     assert "rnn.batches" in set(imports("from .batches import Batch", "rnn", package=True))
+
+
+def test_no_imports_go_in_a_circle() -> None:
+    named = {module_name(path): path for path in files()}
+    found = circles({name: our_imports(path, set(named)) for name, path in named.items()})
+    assert [circle for circle in found if circle not in CIRCLES_TO_GO] == []
+
+
+def our_imports(path: Path, known: set[str]) -> set[str]:
+    """The modules of ours that a file imports, late imports and those for types alone among them.
+
+    ``from a import b`` imports the module ``a.b`` where there is one, else ``a``.
+    """
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            names = list(imports(ast.unparse(node), module_name(path), package=path.name == "__init__.py"))
+            if isinstance(node, ast.ImportFrom):
+                base, *full = names
+                names = [name if name in known else base for name in full]
+            found.update(names)
+    return found & known
+
+
+def test_a_package_and_its_modules_are_told_apart(tmp_path: Path) -> None:
+    file = tmp_path / "a.py"
+    file.write_text("from p import q, value\ndef late():\n    from p.r import other\n    import p.s as s, json\n")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys.modules[__name__], "ROOT", tmp_path)
+        assert our_imports(file, {"p", "p.q", "p.r", "p.s", "p.t"}) == {"p", "p.q", "p.r", "p.s"}
+
+
+def circles(imported: Mapping[str, set[str]]) -> list[set[str]]:
+    """The sets of modules that reach each other by what they import."""
+
+    def reached(start: str) -> set[str]:
+        seen: set[str] = set()
+        waiting = [start]
+        while waiting:
+            new = imported[waiting.pop()] - seen
+            seen |= new
+            waiting += new
+        return seen
+
+    reach = {name: reached(name) for name in imported}
+    found = []
+    for name in imported:
+        circle = {other for other in reach[name] if name in reach[other]}
+        if circle and circle not in found:
+            found.append(circle)
+    return found
+
+
+def test_a_circle_is_found() -> None:
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a", "e"}, "e": set()}) == [{"a", "b", "c"}]
+    assert circles({"a": {"b", "c"}, "b": {"c"}, "c": set()}) == []
+
+
+@pytest.mark.parametrize("path", files(), ids=module_name)
+def test_only_the_commands_speak_to_the_user(path: Path) -> None:
+    if not module_name(path).startswith(COMMANDS) and module_name(path) not in COMMAND_MODULES:
+        assert not list(spoken(path.read_text("utf-8")))
+
+
+def spoken(source: str) -> Iterator[str]:
+    """What of a source file reads options, prints, or draws progress."""
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Import(names=names):
+                yield from (alias.name for alias in names if alias.name.split(".")[0] in ("argparse", "tqdm"))
+            case ast.ImportFrom(module="argparse" | "tqdm" as module):
+                yield module
+            case ast.ImportFrom(module="sys", names=names):
+                yield from (alias.name for alias in names if alias.name in ("stdin", "stdout", "stderr"))
+            case ast.Call(func=ast.Name(id="print" | "input" as function)):
+                yield function
+            case ast.Attribute(value=ast.Name(id="sys"), attr="stdin" | "stdout" | "stderr" as stream):
+                yield f"sys.{stream}"
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["import argparse", "from tqdm import tqdm", "def f():\n  print(1)", "import sys\nsys.stderr.write('')"],
+)
+def test_speaking_is_found(source: str) -> None:
+    assert list(spoken(source))
+
+
+@pytest.mark.parametrize("path", files(), ids=module_name)
+def test_nothing_private_is_used_by_another_module(path: Path) -> None:
+    assert not list(private_names(path.read_text("utf-8")))
+
+
+def private_names(source: str) -> Iterator[str]:
+    """What a source file uses of our other modules although its name begins with an underscore."""
+    ours: set[str] = set()
+    nodes = list(ast.walk(ast.parse(source)))
+    for node in nodes:
+        if isinstance(node, ast.ImportFrom) and (node.level or (node.module or "").split(".")[0] in LAYERS):
+            ours |= {alias.asname or alias.name for alias in node.names}
+            yield from (alias.name for alias in node.names if alias.name.startswith("_"))
+        elif isinstance(node, ast.Import):
+            ours |= {alias.asname or alias.name for alias in node.names if alias.name.split(".")[0] in LAYERS}
+    for node in nodes:
+        if isinstance(node, ast.Attribute) and node.attr.startswith("_") and not node.attr.startswith("__"):
+            base = ast.unparse(node.value)
+            if base in ours and node.attr not in NAMEDTUPLE_METHODS:
+                yield f"{base}.{node.attr}"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from crfdeid.bio import _repair",
+        "from crfdeid import bio\nbio._repair()",
+        "import rnn.batches\nrnn.batches._cut",
+        "from crfdeid.crf import CrfTagger\nCrfTagger._extract",
+    ],
+)
+def test_use_of_something_private_is_found(source: str) -> None:
+    assert list(private_names(source))
 
 
 def networks() -> list[Path]:
