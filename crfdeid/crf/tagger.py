@@ -30,7 +30,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory, gettempdir
+from tempfile import TemporaryFile, gettempdir
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -182,18 +182,20 @@ class CrfTagger(Tagger):
         for name in ("features", "pos", "min_documents"):
             del options[name]
         rows = self._rows(labelled)
-        with TemporaryDirectory() as folder:  # a training that is killed leaves no more than an empty file in it
-            file = Path(folder) / "model.crfsuite"
+        # CRFsuite writes to a file by name. This one has none in any folder, only that of its descriptor, so that a
+        # training leaves nothing behind, whatever ends it: the file holds words of the notes.
+        with TemporaryFile() as file:
             crf = CRF(
                 algorithm="lbfgs",
-                model_filename=str(file),
+                model_filename=f"/dev/fd/{file.fileno()}",
                 trainer_cls=_trainer(self._settings.max_iterations, on_progress),
                 **options,
             )
             # A generator: the features of one sentence at a time are strings, the rest are CRFsuite's integers.
             crf.fit(rows, (item.tags for item in labelled))
+            file.seek(0)
             try:
-                self._learned = CrfWeights.of_crfsuite(read_weights(file.read_bytes()))
+                self._learned = CrfWeights.of_crfsuite(read_weights(file.read()))
             except (OSError, ValueError, struct.error):
                 problem = "CRFsuite could not write its model: make room there, or set TMPDIR to a folder with room"
                 raise DataError(problem, path=gettempdir()) from None

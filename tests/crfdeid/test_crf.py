@@ -4,6 +4,11 @@ import hashlib
 import io
 import itertools
 import json
+import os
+import resource
+import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from dataclasses import replace
@@ -442,8 +447,39 @@ def test_contents_that_do_not_fit_are_refused_though_the_checksum_is_right(damag
         CrfTagger.load(tmp_path)
 
 
-@pytest.mark.parametrize("written", [b"", b"lCRF", b"lCRF" + bytes(40)])
-def test_a_full_temporary_folder_is_named(written, monkeypatch):
-    monkeypatch.setattr(Path, "read_bytes", lambda self: written)
-    with pytest.raises(DataError, match="CRFsuite could not write its model: make room there"):
-        fitted()
+@pytest.mark.parametrize("room", [0, 4, 44, 1000])
+def test_a_full_temporary_folder_is_named(room: int) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (room, hard))  # what would be written beyond is refused
+    try:
+        with pytest.raises(DataError, match="CRFsuite could not write its model: make room there"):
+            fitted()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+TRAINS_FOR_EVER = """
+import sys
+from crfdeid.crf import CrfSettings, CrfTagger
+from crfdeid.documents import LabelledSentence
+from features.tokens import Sentence
+
+tagger = CrfTagger(CrfSettings(max_iterations=10**6))
+sentences = [LabelledSentence(Sentence.from_words(["Quill", str(n)]), ("B-NAME", "O")) for n in range(50)]
+
+def stop(progress):
+    print("training", flush=True)
+    sys.stdin.read()
+
+tagger.fit(sentences, [], on_progress=stop)
+"""
+
+
+def test_a_training_that_is_killed_leaves_nothing_behind(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", TRAINS_FOR_EVER]
+    environment = os.environ | {"TMPDIR": str(tmp_path)}
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment) as process:
+        assert process.stdout is not None and process.stdout.readline() == b"training\n"
+        process.kill()
+    assert process.returncode == -signal.SIGKILL
+    assert list(tmp_path.iterdir()) == []
