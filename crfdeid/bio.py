@@ -12,12 +12,12 @@ A tagger can emit sequences that are not valid IOB2; what is then read out of th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
 
-from crfdeid.documents import Document, LabelledSentence, Span
+from crfdeid.documents import Document, LabelledSentence, Layers, Span
 from crfdeid.spans import in_characters
 from features.tokens import Sentence
 
@@ -72,26 +72,57 @@ def valid_first(tags: Sequence[str]) -> np.ndarray:
 
 
 class Encoded(NamedTuple):
-    """A document as tagged sentences, and the spans that no tag sequence over its tokens can express."""
+    """A document as tagged sentences.
+
+    Attributes:
+        sentences: the sentences, with the tags of every annotation layer.
+        unaligned: the PHI spans that no tag sequence over the tokens can express.
+        unaligned_layers: such spans of the further layers, by the layer's name.
+    """
 
     sentences: list[LabelledSentence]
     unaligned: list[Span]
+    unaligned_layers: Mapping[str, tuple[Span, ...]] = Layers()
 
 
 def encode(document: Document) -> Encoded:
-    """Tags for every sentence of a document.
+    """Tags for every sentence of a document, in each of its annotation layers.
 
-    A span is unaligned when it starts or ends inside a token, crosses a sentence's end, or overlaps a longer span (the
-    longest one wins). Unaligned spans are returned, never silently lost: the scorer works on the original spans, so
-    each counts as missed.
+    A span is unaligned when it starts or ends inside a token, crosses a sentence's end, or overlaps a longer span of
+    its layer (the longest one wins). Unaligned spans are returned, never silently lost: the scorer works on the
+    original spans, so each counts as missed.
     """
     sentences = document.sentences()
-    starts = {t.start: (s, i) for s, sentence in enumerate(sentences) for i, t in enumerate(sentence.tokens)}
-    ends = {t.end: (s, i) for s, sentence in enumerate(sentences) for i, t in enumerate(sentence.tokens)}
-    tags = [[OUTSIDE] * len(sentence.tokens) for sentence in sentences]
+    places = _Places.of(sentences)
+    tags, unaligned = _tag(document.spans, places)
+    further = {name: _tag(spans, places) for name, spans in document.layers.items()}
+    labelled = [
+        LabelledSentence(sentence, tags[i], document.id, {name: rows[i] for name, (rows, _) in further.items()})
+        for i, sentence in enumerate(sentences)
+    ]
+    return Encoded(labelled, unaligned, Layers({name: left for name, (_, left) in further.items()}))
+
+
+class _Places(NamedTuple):
+    """Where the tokens of a document begin and end: offset -> number of the sentence and of the token in it."""
+
+    starts: Mapping[int, tuple[int, int]]
+    ends: Mapping[int, tuple[int, int]]
+    lengths: Sequence[int]
+
+    @classmethod
+    def of(cls, sentences: Sequence[Sentence]) -> _Places:
+        starts = {t.start: (s, i) for s, sentence in enumerate(sentences) for i, t in enumerate(sentence.tokens)}
+        ends = {t.end: (s, i) for s, sentence in enumerate(sentences) for i, t in enumerate(sentence.tokens)}
+        return cls(starts, ends, [len(sentence.tokens) for sentence in sentences])
+
+
+def _tag(spans: Sequence[Span], places: _Places) -> tuple[list[tuple[str, ...]], list[Span]]:
+    """The tags of every sentence in one annotation layer, and the spans that are unaligned."""
+    tags = [[OUTSIDE] * length for length in places.lengths]
     unaligned = []
-    for span in sorted(document.spans, key=lambda s: (s.start - s.end, s)):
-        first, last = starts.get(span.start), ends.get(span.end)
+    for span in sorted(spans, key=lambda s: (s.start - s.end, s)):
+        first, last = places.starts.get(span.start), places.ends.get(span.end)
         if first is None or last is None or first[0] != last[0]:
             unaligned.append(span)
             continue
@@ -100,8 +131,7 @@ def encode(document: Document) -> Encoded:
             unaligned.append(span)
             continue
         write_span(row, Span(begin, stop, span.label))
-    labelled = [LabelledSentence(s, tuple(row), document.id) for s, row in zip(sentences, tags, strict=True)]
-    return Encoded(labelled, sorted(unaligned))
+    return [tuple(row) for row in tags], sorted(unaligned)
 
 
 def tag_spans(tags: Sequence[str], repair: Repair = "begin") -> list[Span]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar, final
 
 from crfdeid.errors import DataError
 from features.tokens import Sentence, split_sentences
@@ -20,6 +21,55 @@ class Span(NamedTuple):
     label: str
 
 
+_Mark = TypeVar("_Mark")
+
+
+@final
+class Layers(Mapping[str, tuple[_Mark, ...]]):
+    """What is marked in each annotation layer, by the layer's name; it cannot be changed, so it can be hashed.
+
+    Args:
+        marks: the spans of a document, or the tags of a sentence, of each layer.
+
+    Example:
+        >>> layers = Layers({"concept": [Span(0, 7, "DRUG")]})
+        >>> layers["concept"], layers == {"concept": (Span(0, 7, "DRUG"),)}
+        ((Span(start=0, end=7, label='DRUG'),), True)
+    """
+
+    __slots__ = ("_marks",)
+
+    def __init__(self, marks: Mapping[str, Iterable[_Mark]] | None = None) -> None:
+        self._marks = {name: tuple(found) for name, found in (marks or {}).items()}
+
+    def __getitem__(self, name: str) -> tuple[_Mark, ...]:
+        return self._marks[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._marks)
+
+    def __len__(self) -> int:
+        return len(self._marks)
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self._marks.items()))
+
+    def __repr__(self) -> str:
+        return f"Layers({self._marks})"
+
+
+def _without_phi(layers: Mapping[str, Iterable[_Mark]], *, of: str) -> Layers[_Mark]:
+    """Layers as they are kept beside the PHI layer, which has a field of its own."""
+    if PHI in layers:
+        raise DataError(f"the layer '{PHI}' is given twice: leave it out of the further layers", path=of)
+    return layers if isinstance(layers, Layers) else Layers(layers)
+
+
+def _require_annotated(layers: Collection[str], name: str, *, of: str) -> None:
+    if name not in layers:
+        raise DataError(f"not annotated in the layer '{name}': there are {', '.join([PHI, *layers])}", path=of)
+
+
 @dataclass(frozen=True, slots=True)
 class Document:
     """A text with its annotated spans.
@@ -27,28 +77,53 @@ class Document:
     Args:
         id: the document's name, unique in its corpus.
         text: the text, exactly as in the file.
-        spans: what is marked in it, sorted by place; spans may overlap, as some corpora nest them.
+        spans: the PHI that is marked in it, sorted by place; spans may overlap, as some corpora nest them.
         given_sentences: the tokenisation that came with the data (column formats); None where the text is to be
             tokenised by `features.tokens`.
+        layers: the spans of further annotation layers, such as "concept", by the layer's name; none for most corpora.
 
     Raises:
-        DataError: a span is empty or reaches outside the text.
+        DataError: a span is empty or reaches outside the text, or the PHI layer is given among the others.
+
+    Example:
+        >>> layers = {"concept": (Span(9, 16, "DRUG"),)}
+        >>> note = Document("1", "Dr. Doe: aspirin", (Span(4, 7, "DOCTOR"),), layers=layers)
+        >>> note.layer("phi"), note.layer("concept")
+        ((Span(start=4, end=7, label='DOCTOR'),), (Span(start=9, end=16, label='DRUG'),))
     """
 
     id: str
     text: str
     spans: tuple[Span, ...] = ()
     given_sentences: tuple[Sentence, ...] | None = None
+    layers: Mapping[str, tuple[Span, ...]] = Layers()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "spans", tuple(sorted(self.spans)))
-        for start, end, label in self.spans:
+        further = _without_phi(self.layers, of=self.id)
+        object.__setattr__(self, "layers", Layers({name: sorted(spans) for name, spans in further.items()}))
+        for spans in (self.spans, *self.layers.values()):
+            self._require_inside(spans)
+
+    def _require_inside(self, spans: Iterable[Span]) -> None:
+        for start, end, label in spans:
             if not 0 <= start < end <= len(self.text):
                 raise DataError(
                     f"the {label} span [{start}, {end}) is empty or outside the text of {len(self.text)} characters",
                     path=self.id,
                     offset=start,
                 )
+
+    def layer(self, name: str) -> tuple[Span, ...]:
+        """The spans of an annotation layer, `PHI` or another.
+
+        Raises:
+            DataError: the document is not annotated in it, which is another thing than that nothing is marked.
+        """
+        if name == PHI:
+            return self.spans
+        _require_annotated(self.layers, name, of=self.id)
+        return self.layers[name]
 
     def sentences(self) -> tuple[Sentence, ...]:
         """The tokenised sentences: as given with the data, else by `features.tokens.split_sentences`."""
@@ -57,15 +132,43 @@ class Document:
         return tuple(split_sentences(self.text))
 
 
-class LabelledSentence(NamedTuple):
-    """A sentence and one tag a token, in IOB2 ("B-DATE", "I-DATE", "O"); and the id of the document it is from.
+@dataclass(frozen=True, slots=True)
+class LabelledSentence:
+    """A sentence and its tags.
 
-    Sentences made by hand may leave the document out: they then count as one document.
+    Args:
+        sentence: the sentence.
+        tags: one IOB2 tag per token ("B-DATE", "I-DATE", "O") for the PHI in it.
+        document: the id of the document it is from. Sentences made by hand may leave it out: they then count as one
+            document.
+        layers: the tags of further annotation layers, by the layer's name: one per token.
+
+    Raises:
+        DataError: a further layer has not one tag per token, or the PHI layer is given among the others.
     """
 
     sentence: Sentence
     tags: tuple[str, ...]
     document: str = ""
+    layers: Mapping[str, tuple[str, ...]] = Layers()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "layers", _without_phi(self.layers, of=self.document))
+        for name, tags in self.layers.items():
+            if len(tags) != len(self.sentence.tokens):
+                problem = f"{len(tags)} tags of the layer '{name}' for {len(self.sentence.tokens)} tokens"
+                raise DataError(problem, path=self.document)
+
+    def layer(self, name: str) -> tuple[str, ...]:
+        """The tags of an annotation layer, `PHI` or another.
+
+        Raises:
+            DataError: the sentence is not annotated in it.
+        """
+        if name == PHI:
+            return self.tags
+        _require_annotated(self.layers, name, of=self.document)
+        return self.layers[name]
 
 
 def lone_surrogate(text: str) -> int | None:

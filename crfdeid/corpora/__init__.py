@@ -123,6 +123,9 @@ def write_corpus(documents: Sequence[Document], path: Path | str, *, format: str
     _require_unique_ids(documents, Path(path))
     for document in documents:
         require_characters(document)
+        if document.layers:
+            problem = f"{format} holds the PHI layer alone, and would lose {', '.join(document.layers)}"
+            raise DataError(f"{problem}: write each layer as documents of its own", path=document.id)
     WRITERS[format](documents, Path(path))
 
 

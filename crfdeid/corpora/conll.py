@@ -152,8 +152,8 @@ def _block(document: Document) -> str:
     if not document.id or document.id in _FILLERS or _BREAKS_LINE.search(document.id):
         raise DataError(f"the document id {document.id!r} fits no column: rename the document")
     rows = [f"{_DOCUMENT_START}\t{document.id}\tO\n\n"]
-    for sentence, tags, _ in encoded.sentences:
-        for token, tag in zip(sentence.tokens, tags, strict=True):
+    for labelled in encoded.sentences:
+        for token, tag in zip(labelled.sentence.tokens, labelled.tags, strict=True):
             if not token.text or token.text == _DOCUMENT_START or _BREAKS_LINE.search(token.text):
                 raise DataError("a token that columns cannot hold: write jsonl", path=document.id, offset=token.start)
             if not _TAG.fullmatch(tag):

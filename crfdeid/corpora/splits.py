@@ -140,11 +140,12 @@ class Corpus:
         return in_order(found)
 
     def sha256(self) -> str:
-        """A hash of every split's names, texts and spans, in order."""
+        """A hash of every split's names, texts and annotations, in order."""
         digest = hashlib.sha256()
         for name, split in self.splits.items():
             for document in split.documents:
-                digest.update(json.dumps([name, document.id, document.text, document.spans]).encode())
+                further = [dict(document.layers)] if document.layers else []
+                digest.update(json.dumps([name, document.id, document.text, document.spans, *further]).encode())
         return digest.hexdigest()
 
 

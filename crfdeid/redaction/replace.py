@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from crfdeid.documents import Document, Span
+from crfdeid.documents import Document, Layers, Span
 from crfdeid.errors import UsageError
 from crfdeid.labels import TO_SEVEN
 from crfdeid.redaction.persons import PersonName, parse_name
@@ -45,7 +45,7 @@ def redact(
         locale: language and country of surrogates, as Faker names them.
 
     Returns:
-        The redacted text, with the replacements as its spans (none for "remove").
+        The redacted text, with the replacements as its spans (none for "remove") and no further annotation layer.
 
     Raises:
         UsageError: an unknown way or locale, or surrogates without a secret.
@@ -71,7 +71,7 @@ def redact(
         place += len(text)
         end = span.end
     parts.append(document.text[end:])
-    return replace(document, text="".join(parts), spans=tuple(replaced), given_sentences=None)
+    return replace(document, text="".join(parts), spans=tuple(replaced), given_sentences=None, layers=Layers())
 
 
 def _ways(secret: bytes | None, patient: str, locale: str) -> dict[str, _Replace]:

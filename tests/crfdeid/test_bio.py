@@ -1,6 +1,7 @@
 """Spans to tags and back, against a brute-force reading and against seqeval."""
 
 import itertools
+from dataclasses import replace
 
 import pytest
 from hypothesis import example, given, settings
@@ -22,13 +23,16 @@ texts = st.lists(st.tuples(_WORDS, _GAPS), max_size=8).map(lambda pairs: "".join
 
 
 @st.composite
-def documents(draw):
-    text = draw(texts)
+def documents_of(draw, text):
     spans = []
     for _ in range(draw(st.integers(0, 5)) if text else 0):
         start = draw(st.integers(0, len(text) - 1))
         spans.append(Span(start, draw(st.integers(start + 1, len(text))), draw(st.sampled_from("XY"))))
     return Document("1", text, tuple(spans))
+
+
+def documents():
+    return texts.flatmap(documents_of)
 
 
 def decoded(document, repair="begin"):
@@ -73,6 +77,21 @@ def test_every_token_has_one_tag(document):
     encoded = encode(document)
     assert [s.sentence for s in encoded.sentences] == list(document.sentences())
     assert all(len(s.tags) == len(s.sentence.tokens) for s in encoded.sentences)
+
+
+@settings(deadline=None)
+@given(documents(), st.data())
+def test_each_layer_is_encoded_as_if_it_were_the_only_one(document, data):
+    others = data.draw(st.dictionaries(st.sampled_from(["concept", "relation"]), documents_of(document.text)))
+    layers = {name: other.spans for name, other in others.items()}
+    encoded = encode(replace(document, layers=layers))
+    assert [replace(s, layers={}) for s in encoded.sentences] == encode(document).sentences
+    assert encoded.unaligned == encode(document).unaligned
+    assert set(encoded.unaligned_layers) == set(layers)
+    for name, other in others.items():
+        alone = encode(other)
+        assert [s.layer(name) for s in encoded.sentences] == [s.tags for s in alone.sentences]
+        assert list(encoded.unaligned_layers[name]) == alone.unaligned
 
 
 @pytest.mark.parametrize(

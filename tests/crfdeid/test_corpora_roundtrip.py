@@ -155,6 +155,14 @@ def test_labels_that_break_the_line_are_refused(format, label, tmp_path):
         write_corpus([Document("a", "Doe", (Span(0, 3, label),))], tmp_path / "out", format=format)
 
 
+@pytest.mark.parametrize("format", WRITERS)
+def test_layers_that_a_format_would_lose_are_refused(format, tmp_path):
+    document = Document("note7", "Dr. Doe: aspirin", layers={"concept": (Span(9, 16, "DRUG"),)})
+    with pytest.raises(DataError, match=f"note7: {format} holds the PHI layer alone, and would lose concept"):
+        write_corpus([document], tmp_path / "out", format=format)
+    assert not (tmp_path / "out").exists()
+
+
 def test_duplicate_ids_are_not_written(tmp_path):
     with pytest.raises(DataError, match="'a'"):
         write_corpus([Document("a", "x"), Document("a", "y")], tmp_path / "out", format="brat")

@@ -222,12 +222,12 @@ def test_what_crfsuite_cannot_hold_is_told_apart_all_the_same(monkeypatch: pytes
 
 
 def in_documents(*texts: str) -> list[LabelledSentence]:
-    return [labelled(text)._replace(document=str(number)) for number, text in enumerate(texts)]
+    return [replace(labelled(text), document=str(number)) for number, text in enumerate(texts)]
 
 
 def test_a_feature_that_too_few_documents_have_is_dropped() -> None:
     train = in_documents("Mr/O Quill/B-NAME sleeps/O", "Mr/O Roe/B-NAME sleeps/O", "Mr/O Quill/B-NAME rests/O")
-    train += [item._replace(document="1") for item in in_documents("Roe/B-NAME Roe/I-NAME")]
+    train += [replace(item, document="1") for item in in_documents("Roe/B-NAME Roe/I-NAME")]
     tagger = fitted(CrfSettings(min_documents=2, c1=0), train)
     words = {name for name in tagger._learned.names if name.startswith("lower[0]=")}
     assert words == {"lower[0]=mr", "lower[0]=quill", "lower[0]=sleeps"}

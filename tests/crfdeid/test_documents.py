@@ -1,12 +1,14 @@
 """Documents and spans: what they hold, and what they refuse."""
 
 import dataclasses
+import json
+import pickle
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crfdeid.documents import Document, Span
+from crfdeid.documents import Document, LabelledSentence, Span
 from crfdeid.errors import DataError, UsageError
 from features.tokens import Sentence, split_sentences
 
@@ -37,6 +39,75 @@ def test_every_span_that_is_kept_covers_text(text, start, end):
     else:
         assert fits
         assert len(document.text[start:end]) == end - start
+
+
+TEXT = "Dr. Doe: aspirin"
+NAMES = st.sampled_from(["concept", "relation", "übriges"])
+SPANS = st.tuples(st.integers(0, 15), st.integers(1, 16), st.sampled_from("XY")).filter(lambda s: s[0] < s[1])
+LAYERS = st.dictionaries(NAMES, st.lists(SPANS.map(lambda s: Span(*s)), max_size=4))
+
+
+@given(layers=LAYERS)
+def test_further_layers_are_kept_sorted_beside_phi_and_change_nothing_of_it(layers):
+    given_layers = {name: tuple(spans) for name, spans in layers.items()}
+    document = Document("1", TEXT, (Span(4, 7, "DOCTOR"),), layers=given_layers)
+    assert dict(document.layers) == {name: tuple(sorted(spans)) for name, spans in layers.items()}
+    assert document.spans == document.layer("phi") == (Span(4, 7, "DOCTOR"),)
+    assert all(document.layer(name) == document.layers[name] for name in layers)
+    backwards = {name: spans[::-1] for name, spans in reversed(given_layers.items())}
+    same = Document("1", TEXT, (Span(4, 7, "DOCTOR"),), layers=backwards)
+    assert document == same
+    assert hash(document) == hash(same)
+    assert (document == Document("1", TEXT, (Span(4, 7, "DOCTOR"),))) == (not layers)
+    assert pickle.loads(pickle.dumps(document)) == document
+    read = json.loads(json.dumps(dict(document.layers)))
+    assert {name: tuple(Span(*span) for span in spans) for name, spans in read.items()} == document.layers
+
+
+def test_layers_cannot_be_changed_from_inside_or_outside():
+    given_layers = {"concept": [Span(9, 16, "DRUG")]}
+    document = Document("1", TEXT, layers=given_layers)
+    given_layers["concept"].append(Span(0, 3, "TITLE"))
+    given_layers["more"] = []
+    assert document.layers == {"concept": (Span(9, 16, "DRUG"),)}
+    with pytest.raises(TypeError):
+        document.layers["concept"] = ()
+    assert repr(document.layers) == "Layers({'concept': (Span(start=9, end=16, label='DRUG'),)})"
+
+
+@pytest.mark.parametrize(("start", "end"), [(0, 0), (3, 2), (-1, 2), (9, 17)])
+def test_spans_of_further_layers_are_checked_as_those_of_phi(start, end):
+    with pytest.raises(DataError, match="note7, offset"):
+        Document("note7", TEXT, layers={"concept": (Span(start, end, "DRUG"),)})
+
+
+def test_a_layer_that_is_not_there_is_not_an_empty_one():
+    document = Document("note7", TEXT, layers={"concept": ()})
+    assert document.layer("concept") == ()
+    with pytest.raises(DataError, match="note7: not annotated in the layer 'relation': there are phi, concept"):
+        document.layer("relation")
+    sentence = LabelledSentence(Sentence.from_words(["Dr"]), ("O",), "note7")
+    with pytest.raises(DataError, match="note7: not annotated in the layer 'concept': there are phi"):
+        sentence.layer("concept")
+
+
+def test_the_phi_layer_has_one_place():
+    for make in (
+        lambda: Document("note7", TEXT, layers={"phi": ()}),
+        lambda: LabelledSentence(Sentence.from_words(["Dr"]), ("O",), "note7", {"phi": ("O",)}),
+    ):
+        with pytest.raises(DataError, match="note7: the layer 'phi' is given twice"):
+            make()
+
+
+def test_a_sentence_has_one_tag_per_token_in_each_further_layer():
+    sentence = Sentence.from_words(["Dr", "Doe"])
+    labelled = LabelledSentence(sentence, ("O", "B-DOCTOR"), "note7", {"concept": ("O", "O")})
+    assert (labelled.layer("phi"), labelled.layer("concept")) == (("O", "B-DOCTOR"), ("O", "O"))
+    assert hash(labelled) == hash(LabelledSentence(sentence, ("O", "B-DOCTOR"), "note7", {"concept": ("O", "O")}))
+    assert labelled != LabelledSentence(sentence, ("O", "B-DOCTOR"), "note7")
+    with pytest.raises(DataError, match="note7: 1 tags of the layer 'concept' for 2 tokens"):
+        LabelledSentence(sentence, ("O", "B-DOCTOR"), "note7", {"concept": ("O",)})
 
 
 def test_documents_cannot_be_changed():

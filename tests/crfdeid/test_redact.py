@@ -51,6 +51,12 @@ def test_numbers_are_by_type_and_by_value() -> None:
     assert lines == ["[ID-1]", "[ID-1]", "[ID-2]", "[PHONE-1]", "[ID-3]", "[ID-4]"]
 
 
+def test_redacted_text_has_no_further_layers_whose_offsets_were_those_of_the_note() -> None:
+    note = Document("1", "Dr. Quill: aspirin", (Span(4, 9, "DOCTOR"),), layers={"concept": (Span(11, 18, "DRUG"),)})
+    found = redact(note, "remove")
+    assert (found.text, dict(found.layers)) == ("Dr. : aspirin", {})
+
+
 def test_an_unknown_way_is_refused() -> None:
     with pytest.raises(UsageError, match="unknown way to redact 'hide': choose from label, numbered, mask"):
         redact(NOTE, "hide")

@@ -54,9 +54,10 @@ def test_a_corpus_without_test_is_scored_on_dev() -> None:
         dataclasses.replace(WHOLE, text=WHOLE.text.replace("Home", "Hope")),
         dataclasses.replace(WHOLE, id="other"),
         dataclasses.replace(WHOLE, spans=WHOLE.spans[:1]),
+        dataclasses.replace(WHOLE, layers={"concept": ()}),
     ],
 )
-def test_the_hash_is_of_ids_texts_and_spans(other: Document) -> None:
+def test_the_hash_is_of_ids_texts_and_annotations(other: Document) -> None:
     assert corpus_of(WHOLE).sha256() == corpus_of(WHOLE).sha256()
     assert corpus_of(WHOLE).sha256() != corpus_of(other).sha256()
 
