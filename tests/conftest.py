@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-# A busy machine is slow now and then: that is no property of the code.
-settings.register_profile("busy machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("busy machine")
+# A busy machine is slow now and then: that is no property of the code. ``--hypothesis-profile thorough`` asks for more.
+for name, examples in (("quick", 50), ("thorough", 1000)):
+    settings.register_profile(name, max_examples=examples, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("quick")
 
 if find_spec("jax"):
     # Read by JAX when a test imports it: shapes of different rank never broadcast by accident.

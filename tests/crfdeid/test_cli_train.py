@@ -12,8 +12,10 @@ import pytest
 from crfdeid import DataError, Deidentifier, Document, UsageError, create, load, write_corpus
 from crfdeid.cli import main
 from crfdeid.cli.train import add_options, model_and_settings
-from crfdeid.corpora.splits import Split
+from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.corpora.synthetic import generate
+from crfdeid.corpora.synthetic.generate import Splits
+from crfdeid.labels import map_types
 from crfdeid.model_card import builtin
 from crfdeid.model_card.card import read_card, threshold_for
 from crfdeid.scoring import score_tokens
@@ -25,12 +27,18 @@ QUICK = ["--set", "max_iterations=25"]
 
 
 @pytest.fixture(scope="module")
-def notes(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Forty training notes and twelve development notes of the synthetic corpus, in brat's format."""
+def corpus() -> Splits:
+    """Forty training notes, and twelve each to choose by and to score, of the synthetic corpus."""
+    whole = generate("default", seed=3)
+    return Splits(whole.train[:40], whole.dev[:12], whole.test[:12])
+
+
+@pytest.fixture(scope="module")
+def notes(corpus: Splits, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The training and development notes in brat's format."""
     folder = tmp_path_factory.mktemp("notes")
-    corpus = generate("default", seed=3)
-    write_corpus(corpus.train[:40], folder / "train", format="brat")
-    write_corpus(corpus.dev[:12], folder / "dev", format="brat")
+    write_corpus(corpus.train, folder / "train", format="brat")
+    write_corpus(corpus.dev, folder / "dev", format="brat")
     return folder
 
 
@@ -47,11 +55,11 @@ def model(notes: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_the_card_holds_what_was_measured(model: Path, notes: Path) -> None:
+def test_the_card_holds_what_was_measured(model: Path, corpus: Splits) -> None:
     card = read_card(model)
     assert card is not None
     assert {name: part["documents"] for name, part in card["corpus"]["splits"].items()} == {"train": 40, "dev": 12}
-    split = Split.of(generate("default", seed=3).dev[:12])
+    split = Split.of(corpus.dev)
     alone = predict_spans(load(model).tagger, split)
     micro = score_tokens(split.documents, alone, binary=True).micro
     assert card["dev"]["alone"]["token_binary"]["micro"] == micro.to_dict()
@@ -64,8 +72,8 @@ def test_the_card_holds_what_was_measured(model: Path, notes: Path) -> None:
 
 
 @pytest.mark.parametrize("required", [99.0, 99.7, 99.9])
-def test_a_threshold_reaches_its_sensitivity_where_it_was_chosen(model: Path, required: float) -> None:
-    split = Split.of(generate("default", seed=3).dev[:12])
+def test_a_threshold_reaches_its_sensitivity_where_it_was_chosen(model: Path, required: float, corpus: Splits) -> None:
+    split = Split.of(corpus.dev)
     found = {
         d.id: d.spans for d in load(model, sensitivity=required, consistent=False).annotate_documents(split.documents)
     }
@@ -125,7 +133,11 @@ def test_the_card_of_another_model_is_refused(model: Path, tmp_path: Path) -> No
 
 
 def test_a_private_vocabulary_needs_its_secret_everywhere(
-    notes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    corpus: Splits,
+    notes: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.delenv(VARIABLE, raising=False)
     assert train(notes, tmp_path / "none", "--private-vocabulary") == 2
@@ -134,8 +146,7 @@ def test_a_private_vocabulary_needs_its_secret_everywhere(
     out = tmp_path / "model"
     assert train(notes, out, "--private-vocabulary", "--key-file", str(key)) == 0
     assert "words are stored as keyed hashes" in capsys.readouterr().out
-    documents = generate("default", seed=3).train[:40]
-    names = {d.text[s.start : s.end].split()[0].lower() for d in documents for s in d.spans if s.label == "DOCTOR"}
+    names = {d.text[s.start : s.end].split()[0].lower() for d in corpus.train for s in d.spans if s.label == "DOCTOR"}
     content = (out / "weights.npz").read_bytes().lower()
     assert len(names) > 20
     assert not [name for name in names if len(name) > 4 and name.encode() in content]
@@ -203,8 +214,8 @@ def test_models_joined_are_one_model(notes: Path, tmp_path: Path) -> None:
     assert load(tmp_path / "model").annotate("on 03/14/1972").spans
 
 
-def test_several_threads_share_a_model(model: Path) -> None:
-    texts = [document.text for document in generate("default", seed=5).test[:12]]
+def test_several_threads_share_a_model(model: Path, corpus: Splits) -> None:
+    texts = [document.text for document in corpus.test]
     shared = load(model)
     expected = [document.spans for document in shared.annotate_all(texts)]
     found: dict[int, list] = {}
@@ -248,20 +259,41 @@ class Empty:
         return [["O"] * len(sentence.tokens) for sentence in sentences]
 
 
-def test_spans_that_a_document_had_are_dropped() -> None:
-    note = generate("default", seed=3).dev[0]
+def test_spans_that_a_document_had_are_dropped(corpus: Splits) -> None:
+    note = corpus.dev[0]
     (found,) = Deidentifier(Empty()).annotate_documents([note])
     assert (found.text, found.spans) == (note.text, ())
 
 
+def quick_built_in_model(monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
+    """Train the built-in model in few steps, and keep it in this folder."""
+    monkeypatch.setenv("CRFDEID_CACHE", str(cache))
+    monkeypatch.setattr(builtin, "create", lambda name: create(name, overrides={"max_iterations": 8}))
+
+
+@pytest.mark.slow
+def test_the_built_in_model_learns_from_the_whole_built_in_corpus(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    quick_built_in_model(monkeypatch, tmp_path)
+    assert load("synthetic").annotate("Discharged on 03/14/1992.").spans
+    card = read_card(next(tmp_path.glob("model-synthetic-*")))
+    assert card is not None
+    sizes = {name: part["documents"] for name, part in card["corpus"]["splits"].items()}
+    assert sizes == {name: len(part) for name, part in generate("default", seed=0)._asdict().items()}
+
+
 def test_the_built_in_model_is_trained_once_and_says_what_it_is(
+    corpus: Splits,
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    monkeypatch.setenv("CRFDEID_CACHE", str(tmp_path))
-    monkeypatch.setattr(builtin, "create", lambda name: create(name, overrides={"max_iterations": 8}))
+    quick_built_in_model(monkeypatch, tmp_path)
+    parts = (Split.of(map_types(part, "seven")) for part in corpus)
+    small = Corpus("small", "synthetic", "seven", *parts)
+    monkeypatch.setattr("crfdeid.corpora.splits.generate_corpus", lambda profile: small)
     assert main(["inspect", "--model", "synthetic"]) == 0
     first = capsys.readouterr().err.splitlines()
     assert first[0].startswith("warning: the model 'synthetic'") and "not been validated on real ones" in first[0]
