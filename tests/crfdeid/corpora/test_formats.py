@@ -317,7 +317,7 @@ def test_reading_a_corpus_loads_no_heavy_library():
 
 def code_blocks(page: str) -> list[tuple[str, str]]:
     """(language, content) of each fenced block of a page."""
-    text = (Path(__file__).parents[2] / "docs" / page).read_text(encoding="utf-8")
+    text = (Path(__file__).parents[3] / "docs" / page).read_text(encoding="utf-8")
     return re.findall(r"^```(\w*)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
 
 
