@@ -144,17 +144,28 @@ def profile_name(name: str) -> str:
 
 
 def parts_of(settings: CombinedSettings) -> list[tuple[str, Any]]:
-    """The models that a model is made of, and the settings of each: of the options, each takes those that it has.
+    """The models that a model is made of, and the settings of each.
+
+    Of the options, each takes those that it has, and then its own, which stand under its name.
 
     Raises:
         UsageError: an option that none of them has, or a value or profile that one refuses.
     """
-    options = settings.options
-    known = {name for part, _ in settings.parts for name in setting_names(part, options)}
-    require_known(options, known | _own_names(settings), of=" + ".join(part for part, _ in settings.parts))
+    names = [part for part, _ in settings.parts]
+    shared = {key: value for key, value in settings.options.items() if key not in names}
+    known = {name for part in names for name in setting_names(part, shared)}
+    require_known(shared, known | _own_names(settings), of=" + ".join(names))
     return [
-        (part, settings_of(part, profile=profile, overrides=select(part, options))) for part, profile in settings.parts
+        (part, settings_of(part, profile=profile, overrides=select(part, shared) | _options_of(part, settings)))
+        for part, profile in settings.parts
     ]
+
+
+def _options_of(part: str, settings: CombinedSettings) -> dict[str, Any]:
+    found = settings.options.get(part, {})
+    if not isinstance(found, Mapping):
+        raise UsageError(f"{part} is {found}: give settings of this model by their names")
+    return dict(found)
 
 
 def load_tagger(folder: Path | str, *, key: bytes | None = None) -> Tagger:

@@ -64,7 +64,8 @@ class CombinedSettings(ABC):
 
     Attributes:
         profile: the profile that its parts start from.
-        options: settings of its parts that differ, JSON data; each takes those that it has.
+        options: settings of its parts that differ, JSON data; each takes those that it has. Those under the name of one
+            of them are for that one alone: ``{"epochs": 5, "elman": {"hidden": 50}}``.
     """
 
     __slots__ = ()

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from crfdeid.cli.shell import Parser, file_path, json_value, positive_number, whole_number
+from crfdeid.cli.shell import Parser, file_path, json_value, positive_number, setting, whole_number
 from crfdeid.combined.ensemble import COMBINE
 from crfdeid.corpora import FORMATS
 from crfdeid.errors import UsageError
@@ -18,8 +18,9 @@ from crfdeid.models import MODELS, profile_name
 from experiments.papers import CORE, PAPERS
 from experiments.results.folder import require_empty
 from experiments.running.device import DEVICES
-from experiments.running.embeddings import KINDS, RANDOM, RECIPES, embedding_name
+from experiments.running.embeddings import KINDS, RECIPES, embedding_name
 from experiments.running.settings import (
+    RANDOM,
     UNLABELLED_NOTES,
     CorpusSettings,
     Experiment,
@@ -51,8 +52,6 @@ _SEEDS = 2**32  # JAX takes 32 bits of a seed: larger ones would repeat those be
 # Options that replace the setting of the same name in every model that has one.
 SETTINGS = ("features", "pos", "window", "hidden", "epochs", "lr", "freeze_embeddings")
 
-COMPARED = tuple(CORE.models.values())
-
 _NOT_THE_EXPERIMENT = ("jobs", "out", "show_examples", "resume", "include_text", "published")
 
 
@@ -63,6 +62,7 @@ def parse(argv: Sequence[str] | None) -> Experiment:
         UsageError: an option, or a combination of options, that cannot work.
     """
     options = _parser().parse_args(argv)
+    options.models = options.models or list(PAPERS.get(options.profile, CORE).models.values())
     if options.train is None:
         for name in ("dev", "test", "format"):
             if getattr(options, name) is not None:
@@ -81,12 +81,11 @@ def parse(argv: Sequence[str] | None) -> Experiment:
 
 
 def _experiment(options: argparse.Namespace) -> Experiment:
-    changes = {name: value for name in SETTINGS if (value := getattr(options, name)) is not None}
     return Experiment(
         models=ModelSettings(
             models=tuple(options.models),
             profile=options.profile,
-            changes=tuple(changes.items()),
+            changes=tuple(_changes(options).items()),
             combine=options.combine,
             seeds=tuple(options.seeds),
             fractions=tuple(options.fractions),
@@ -117,6 +116,16 @@ def _experiment(options: argparse.Namespace) -> Experiment:
         jobs=options.jobs,
         command=_command(options),
     )
+
+
+def _changes(options: argparse.Namespace) -> dict[str, Any]:
+    """The settings that replace those of the profile, from options of their own and from --set."""
+    found = {name: value for name in SETTINGS if (value := getattr(options, name)) is not None}
+    for name, value in options.set:
+        if name in found:
+            raise UsageError(f"--set: {name} is given twice")
+        found[name] = value
+    return found
 
 
 def _command(options: argparse.Namespace) -> dict[str, Any]:
@@ -164,8 +173,9 @@ def _parser() -> argparse.ArgumentParser:
 
 def _add_models(group: argparse.ArgumentParser) -> None:
     known = ", ".join(MODELS)
-    text = f"models to compare, separated by commas, from {known} (default: {','.join(COMPARED)})"
-    group.add_argument("--models", type=_models, default=list(COMPARED), metavar="NAMES", help=text)
+    core = ",".join(CORE.models.values())
+    text = f"models to compare, separated by commas, from {known} (default: those of the profile's paper, or {core})"
+    group.add_argument("--models", type=_models, metavar="NAMES", help=text)
     text = "one more system, the models joined: all that any finds, what most find, or the mean of their probabilities"
     group.add_argument("--combine", choices=COMBINE, help=text)
     text = (
@@ -200,6 +210,8 @@ def _add_settings(group: argparse._ArgumentGroup) -> None:
         "--epochs", type=whole_number(1), metavar="N", help="passes over the training documents, at most"
     )
     group.add_argument("--lr", type=positive_number, metavar="X", help="learning rate")
+    text = "any other settings, such as max_norm=5 layers=2; a name that no model has is answered with those there are"
+    group.add_argument("--set", type=setting, nargs="+", default=[], metavar="NAME=VALUE", help=text)
 
 
 def _add_embeddings(group: argparse._ArgumentGroup) -> None:

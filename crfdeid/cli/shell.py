@@ -133,6 +133,14 @@ class _Line(logging.Formatter):
         return f"warning: {text}" if record.levelno >= logging.WARNING else text
 
 
+def setting(text: str) -> tuple[str, Any]:
+    """An option's value as the name of a model's setting and its value: "epochs=10"."""
+    name, equals, value = text.partition("=")
+    if not (name.isidentifier() and equals):
+        raise argparse.ArgumentTypeError(f"'{text}' is no setting with a value, such as epochs=10")
+    return name, json_value(value)
+
+
 def _fail(problem: str, code: int) -> int:
     print(f"error: {problem}", file=sys.stderr)
     return code

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from crfdeid.cli.shell import file_path, json_value, whole_number
+from crfdeid.cli.shell import file_path, setting, whole_number
 from crfdeid.corpora import FORMATS
 from crfdeid.errors import UsageError
 from crfdeid.labels import TYPES
@@ -31,7 +31,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     text = "settings the model starts from: default, which are tuned, or a paper's: yadav2016 (also: paper)"
     parser.add_argument("--profile", type=profile_name, default="default", metavar="NAME", help=text)
     text = "settings of the model that differ, such as epochs=10 hidden=50"
-    parser.add_argument("--set", type=_setting, nargs="+", default=[], metavar="NAME=VALUE", help=text)
+    parser.add_argument("--set", type=setting, nargs="+", default=[], metavar="NAME=VALUE", help=text)
     text = "of everything random in training (default: 0)"
     parser.add_argument("--seed", type=whole_number(0), default=0, metavar="N", help=text)
     text = "sensitivities in per cent to choose thresholds for (default: 99.0,99.7,99.9)"
@@ -88,13 +88,6 @@ def model_and_settings(options: argparse.Namespace) -> tuple[str, dict[str, Any]
     elif options.private_vocabulary:
         settings |= select(name, {"min_documents": _PRIVATE_MIN_DOCUMENTS, **settings})
     return name, settings
-
-
-def _setting(text: str) -> tuple[str, Any]:
-    name, equals, value = text.partition("=")
-    if not (name.isidentifier() and equals):
-        raise argparse.ArgumentTypeError(f"'{text}' is no setting with a value, such as epochs=10")
-    return name, json_value(value)
 
 
 def _sensitivities(text: str) -> list[float]:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from experiments.papers.friedrich2019 import PAPER as FRIEDRICH2019
 from experiments.papers.paper import Paper
 from experiments.papers.yadav2016 import PAPER as YADAV2016
 
 CORE = YADAV2016
-PAPERS: dict[str, Paper] = {paper.name: paper for paper in (YADAV2016,)}
+PAPERS: dict[str, Paper] = {paper.name: paper for paper in (YADAV2016, FRIEDRICH2019)}
 """Every paper by the name of its profile."""
 
 __all__ = ["CORE", "PAPERS", "Paper", "papers_on"]

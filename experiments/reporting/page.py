@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import re
 import shlex
 from collections import Counter
@@ -112,7 +113,9 @@ def command_line(command: Mapping[str, Any]) -> str:
             continue
         words.append(f"--{name.replace('_', '-')}")
         if name == "sweep":
-            words += [f"{setting}={','.join(map(str, values))}" for setting, values in value]
+            words += [f"{setting}={','.join(map(_written, values))}" for setting, values in value]
+        elif name == "set":
+            words += [f"{setting}={_written(setting_value)}" for setting, setting_value in value]
         elif name == "unlabelled":
             words += value
         elif isinstance(value, list):
@@ -121,6 +124,11 @@ def command_line(command: Mapping[str, Any]) -> str:
         elif value is not True:
             words.append(str(value))
     return shlex.join(words)
+
+
+def _written(value: Any) -> str:
+    """A setting's value as `crfdeid.cli.shell.json_value` reads it."""
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 def _title(results: Results) -> str:

@@ -17,7 +17,7 @@ from crfdeid.corpora.files import find_files
 from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.errors import DataError
 from crfdeid.system.files import read_text
-from experiments.running.settings import VectorSettings
+from experiments.running.settings import RANDOM, VectorSettings
 from features.tokens import split_sentences
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ Words = Sequence[Sequence[str]]  # of sentences
 OnStep = Callable[[str, int, int], None]
 """Is told what is being trained, how many steps are done, and how many there are."""
 SEED = 0  # of vectors trained here: the same for every seed of the networks that start from them
-RANDOM = "random"
 
 
 class Recipe(NamedTuple):

@@ -17,7 +17,7 @@ from experiments.results.folder import make_folder
 from experiments.running.device import CPU, choose_device, choose_jobs
 from experiments.running.embeddings import Embeddings, OnStep, prepare_embeddings
 from experiments.running.runs import OnProgress, Plan, Run, run_cells
-from experiments.running.settings import CorpusSettings, Experiment, ModelSettings, Point
+from experiments.running.settings import RANDOM, CorpusSettings, Experiment, ModelSettings, Point
 from experiments.running.significance import compare_systems
 from experiments.running.systems import (
     Cell,
@@ -167,10 +167,10 @@ def prepare(experiment: Experiment, *, on_step: OnStep) -> Prepared:
 
 def possible_traits(models: ModelSettings) -> Iterator[Traits]:
     """The traits of every system, and of all that a sweep can make of it."""
-    systems = _systems(models, ["random"])
-    yield from (traits_of(system.model, system.settings) for system in systems)
+    systems = _systems(models, [RANDOM])
+    yield from map(traits_of, systems)
     for cell in sweep_cells(systems, models.seeds[:1], dict(models.sweep)):
-        yield traits_of(cell.system.model, (*cell.system.settings, *cell.point))
+        yield traits_of(cell.system, cell.point)
 
 
 def _systems(models: ModelSettings, embeddings: Sequence[str]) -> tuple[System, ...]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 UNLABELLED_NOTES = 1000
+RANDOM = "random"  # word vectors that each network draws for itself
 
 Point = tuple[tuple[str, Any], ...]
 """Settings of a model by name, hashable."""
@@ -69,7 +70,7 @@ class VectorSettings:
         unlabelled_notes: how many generated notes to train them on too, where the corpus is synthetic.
     """
 
-    sources: Mapping[str, str] = field(default_factory=lambda: {"random": "random"})
+    sources: Mapping[str, str] = field(default_factory=lambda: {RANDOM: RANDOM})
     unlabelled: tuple[Path, ...] = ()
     unlabelled_notes: int = UNLABELLED_NOTES
 

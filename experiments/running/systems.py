@@ -7,9 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from crfdeid.errors import UsageError
-from crfdeid.models import create, setting_names, settings_of, tagger_class
-from experiments.running.settings import Point
+from crfdeid.models import create, require_known, select, setting_names, settings_of, tagger_class
+from experiments.running.settings import RANDOM, Point
 
 if TYPE_CHECKING:  # Its package imports JAX, and an experiment on the CRF alone needs none.
     from crfdeid.tagger import Tagger, Traits
@@ -28,12 +27,19 @@ class System:
         model: its name in `crfdeid.models.MODELS`.
         embedding: the word vectors it starts from; None for a model that takes none.
         settings: what replaces the settings of the profile.
+        members: the models compared that it joins, and what replaces the settings of each.
     """
 
     name: str
     model: str
     embedding: str | None = None
     settings: Point = ()
+    members: tuple[tuple[str, Point], ...] = ()
+
+    def overrides(self, point: Point = ()) -> dict[str, Any]:
+        """What replaces the settings of the profile, members' own under their names; ``point`` before all else."""
+        own = {name: dict(settings) for name, settings in self.members if settings}
+        return {**dict(self.settings), **own, **dict(point)}
 
 
 class Cell(NamedTuple):
@@ -69,21 +75,17 @@ def make_systems(models: Iterable[str], embeddings: Sequence[str], settings: Map
     Raises:
         UsageError: none of the models has one of the settings.
     """
+    models = list(models)
+    require_known(settings, frozenset().union(*(setting_names(m, settings) for m in models)), of=", ".join(models))
     found = []
-    unused = set(settings)
     for model in models:
-        known = setting_names(model, settings)
-        own = tuple((name, value) for name, value in settings.items() if name in known)
-        unused -= known
-        if not traits_of(model, own).takes_vectors:
+        own = tuple(select(model, settings).items())
+        if not traits_of(System(model, model, None, own)).takes_vectors:
             found.append(System(model, model, None, own))
         elif len(embeddings) == 1:
             found.append(System(model, model, embeddings[0], own))
         else:
             found += [System(f"{model}-{embedding}", model, embedding, own) for embedding in embeddings]
-    if unused:
-        name = next(name for name in settings if name in unused)
-        raise UsageError(f"--{name.replace('_', '-')}: no such setting in {', '.join(models)}")
     return found
 
 
@@ -95,12 +97,13 @@ def make_ensemble(models: Sequence[str], combine: str, settings: Mapping[str, An
         combine: how they are joined, one of `crfdeid.combined.ensemble.COMBINE`; also the system's name.
         settings: what replaces the settings of the members' profiles.
     """
-    return System(combine, "ensemble", None, (("members", tuple(models)), ("combine", combine), *settings.items()))
+    own = (("members", tuple(models)), ("combine", combine), *settings.items())
+    return System(combine, "ensemble", None, own, tuple((name, ()) for name in models))
 
 
-def traits_of(model: str, settings: Iterable[tuple[str, Any]] = ()) -> Traits:
-    """What a model with these settings needs and can do."""
-    return tagger_class(model).traits(settings_of(model, overrides=dict(settings)))
+def traits_of(system: System, point: Point = ()) -> Traits:
+    """What a system needs and can do, at a point of a sweep."""
+    return tagger_class(system.model).traits(settings_of(system.model, overrides=system.overrides(point)))
 
 
 def make_tagger(cell: Cell, profile: str, vectors: Vectors) -> Tagger:
@@ -112,7 +115,7 @@ def make_tagger(cell: Cell, profile: str, vectors: Vectors) -> Tagger:
         vectors: the word vectors there are.
     """
     system = cell.system
-    settings = {**dict(system.settings), **dict(cell.point)}
+    settings = system.overrides(cell.point)
     given = vectors.get((system.embedding, cell.fraction)) if system.embedding else None
     return create(system.model, profile=profile, seed=cell.seed, overrides=settings, vectors=given)
 
@@ -128,30 +131,30 @@ def plain_cells(systems: Iterable[System], seeds: Sequence[int], fractions: Sequ
         for share in shares
         for seed in seeds
         for system in systems
-        if seed == seeds[0] or traits_of(system.model, system.settings).uses_seed
+        if seed == seeds[0] or traits_of(system).uses_seed
     ]
 
 
 def sweep_cells(systems: Iterable[System], seeds: Sequence[int], grid: Mapping[str, Sequence[Any]]) -> list[Cell]:
     """Every system at every point of the grid of those settings that it has.
 
+    A system that joins others is not among them: its members take what is best for each by itself (`settle`).
+
     Raises:
         UsageError: a setting that none of the models has.
     """
-    systems = list(systems)
-    for name in grid:
-        if not any(name in setting_names(system.model, dict(system.settings)) for system in systems):
-            raise UsageError(f"--sweep: none of the models has a setting '{name}'")
+    known = {system: setting_names(system.model, system.overrides()) for system in systems if not system.members}
+    require_known(grid, frozenset().union(*known.values()), of=", ".join(system.model for system in known))
     cells = []
-    for system in systems:
-        names = [name for name in grid if name in setting_names(system.model, dict(system.settings))]
+    for system, its_names in known.items():
+        names = [name for name in grid if name in its_names]
         points = [tuple(zip(names, values, strict=True)) for values in itertools.product(*(grid[n] for n in names))]
         cells += [
             Cell(system, seed, point=point)
             for point in points
             if point
             for seed in seeds
-            if seed == seeds[0] or traits_of(system.model, (*system.settings, *point)).uses_seed
+            if seed == seeds[0] or traits_of(system, point).uses_seed
         ]
     return cells
 
@@ -172,9 +175,21 @@ def choose(scores: Mapping[Cell, float]) -> dict[System, Point]:
 
 
 def settle(systems: Iterable[System], chosen: Mapping[System, Point]) -> list[System]:
-    """The systems with the settings that a sweep chose."""
+    """The systems with the settings that a sweep chose.
+
+    A member of a joined system takes those that were chosen for its model; where that was compared with several kinds
+    of word vectors, for random ones, which members start from, or else for the first.
+    """
+    ordered = sorted(chosen.items(), key=lambda choice: choice[0].embedding in (None, RANDOM), reverse=True)
+    best: dict[str, Point] = {}
+    for system, point in ordered:
+        best.setdefault(system.model, point)
     return [
-        replace(system, settings=tuple({**dict(system.settings), **dict(chosen.get(system, ()))}.items()))
+        replace(
+            system,
+            settings=tuple({**dict(system.settings), **dict(chosen.get(system, ()))}.items()),
+            members=tuple((name, best.get(name, settings)) for name, settings in system.members),
+        )
         for system in systems
     ]
 
@@ -184,19 +199,13 @@ def groups(cells: Sequence[Cell], *, together: bool) -> list[list[Cell]]:
 
     Args:
         cells: what to train.
-        together: whether replicates of one architecture are trained as one program, as pays on a GPU.
+        together: whether cells of one system that run on an accelerator are given to `Tagger.fit_many` at once, as pays
+            on a GPU. Their class trains together what it can, and the rest one by one.
     """
     if not together:
         return [[cell] for cell in cells]
-    from rnn.replicates import OWN_SETTINGS  # noqa: PLC0415
-
     found: dict[Any, list[Cell]] = {}
     for cell in cells:
-        system = cell.system
-        settings = {**dict(system.settings), **dict(cell.point)}
-        if traits_of(system.model, settings.items()).accelerated:
-            shape = tuple(sorted((n, v) for n, v in settings.items() if n not in OWN_SETTINGS))
-            found.setdefault((system.model, system.embedding, cell.fraction, shape, bool(cell.point)), []).append(cell)
-        else:
-            found[cell] = [cell]
+        company = (cell.system, cell.fraction, bool(cell.point))
+        found.setdefault(company if traits_of(cell.system, cell.point).accelerated else cell, []).append(cell)
     return list(found.values())

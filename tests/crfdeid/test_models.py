@@ -11,7 +11,7 @@ from crfdeid.combined.ensemble import EnsembleSettings, EnsembleTagger
 from crfdeid.combined.hybrid import HybridSettings, HybridTagger
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import UsageError
-from crfdeid.models import MODELS, create, profile_name, select, setting_names, settings_of, tagger_class
+from crfdeid.models import MODELS, create, parts_of, profile_name, select, setting_names, settings_of, tagger_class
 from crfdeid.tagger import FitProgress, Tagger, Traits
 from features.tokens import Sentence
 
@@ -87,6 +87,28 @@ def test_settings_go_to_the_parts_that_have_them():
     assert hybrid.settings == HybridSettings(member="elman", options={"epochs": 3, "precision": 0.5})
     ensemble = create("ensemble", overrides={"members": ("crf", "hybrid"), "precision": 0.5, "c1": 0.1})
     assert ensemble.settings == EnsembleSettings(("crf", "hybrid"), options={"precision": 0.5, "c1": 0.1})
+
+
+def test_settings_under_a_parts_name_are_for_that_part_alone():
+    options = {"epochs": 5, "hidden": 10, "elman": {"hidden": 7}}
+    settings = settings_of("ensemble", overrides={"members": ("crf", "elman", "jordan"), **options})
+    assert settings.options == options
+    own = dict(parts_of(settings))
+    assert (own["elman"].hidden, own["jordan"].hidden) == (7, 10)
+    assert (own["elman"].epochs, own["jordan"].epochs) == (5, 5)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"elman": {"c1": 0.5}}, "no setting 'c1' in elman"),
+        ({"elman": 3}, "elman is 3: give settings of this model by their names"),
+        ({"rules": {}}, r"no setting 'rules' in crf \+ elman"),
+    ],
+)
+def test_settings_under_a_parts_name_are_refused_like_others(options, message):
+    with pytest.raises(UsageError, match=message):
+        settings_of("ensemble", overrides={"members": ("crf", "elman"), **options})
 
 
 @pytest.mark.parametrize("settings_class", [HybridSettings, EnsembleSettings])

@@ -13,7 +13,9 @@ from crfdeid.system.threads import cores
 from experiments.options import parse
 from experiments.running.device import CPU, choose_device, choose_jobs
 from experiments.running.experiment import possible_traits
-from experiments.running.systems import traits_of
+from experiments.running.systems import System, traits_of
+
+CRF, ELMAN = System("crf", "crf"), System("elman", "elman")
 
 
 @pytest.mark.parametrize(("device", "models"), [("auto", ["crf"]), ("cpu", ["crf", "elman"])])
@@ -21,7 +23,7 @@ def test_the_cpu_is_settled_on_through_the_environment(
     device: str, models: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("JAX_PLATFORMS", raising=False)
-    assert choose_device(device, map(traits_of, models)) == CPU
+    assert choose_device(device, (traits_of(System(model, model)) for model in models)) == CPU
     assert os.environ["JAX_PLATFORMS"] == "cpu"
     assert os.environ["PJRT_NPROC"] == os.environ["OMP_NUM_THREADS"] == "1"
 
@@ -34,14 +36,14 @@ class FakeGpu:
 def test_a_gpu_is_taken_where_there_is_one(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
     monkeypatch.setattr(jax, "devices", lambda: [FakeGpu()])
-    assert choose_device(device, map(traits_of, ["crf", "elman"])) == "Invented GPU 9000"
+    assert choose_device(device, map(traits_of, [CRF, ELMAN])) == "Invented GPU 9000"
 
 
 def test_without_a_gpu_auto_is_the_cpu_and_gpu_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jax, "default_backend", lambda: "cpu")
-    assert choose_device("auto", [traits_of("elman")]) == CPU
+    assert choose_device("auto", [traits_of(ELMAN)]) == CPU
     with pytest.raises(UsageError, match="JAX finds no GPU here"):
-        choose_device("gpu", [traits_of("elman")])
+        choose_device("gpu", [traits_of(ELMAN)])
 
 
 @pytest.mark.parametrize(
@@ -56,7 +58,7 @@ def test_without_a_gpu_auto_is_the_cpu_and_gpu_is_refused(monkeypatch: pytest.Mo
 def test_a_model_made_of_models_computes_where_its_members_do(
     model: str, settings: list[tuple[str, Any]], accelerated: bool
 ) -> None:
-    assert traits_of(model, settings).accelerated == accelerated
+    assert traits_of(System("one", model, None, settings)).accelerated == accelerated
 
 
 def test_a_sweep_to_a_network_takes_the_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,7 +71,7 @@ def test_a_sweep_to_a_network_takes_the_gpu(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_a_gpu_for_models_that_know_none_is_refused() -> None:
     with pytest.raises(UsageError, match="none of these models runs on a GPU"):
-        choose_device("gpu", [traits_of("crf")])
+        choose_device("gpu", [traits_of(CRF)])
 
 
 def test_jobs_follow_the_cores_and_the_cells_on_a_cpu() -> None:

@@ -53,6 +53,20 @@ def test_every_option_reaches_its_setting(tmp_path: Path) -> None:
     assert (found.device, found.jobs) == ("cpu", 3)
 
 
+def test_any_setting_can_be_set_once() -> None:
+    found = parse(["--window", "7", "--set", "max_norm=null", "decoding=argmax"])
+    assert found.models.changes == (("window", 7), ("max_norm", None), ("decoding", "argmax"))
+    for twice in (["--window", "7", "--set", "window=9"], ["--set", "window=9", "window=9"]):
+        with pytest.raises(UsageError, match="--set: window is given twice"):
+            parse(twice)
+
+
+def test_a_profile_compares_the_models_of_its_paper() -> None:
+    assert parse([]).models.models == parse(["--profile", "paper"]).models.models == ("crf", "elman", "jordan")
+    assert parse(["--profile", "friedrich2019"]).models.models == ("bilstm-crf",)
+    assert parse(["--profile", "friedrich2019", "--models", "crf"]).models.models == ("crf",)
+
+
 def test_what_the_results_keep_of_the_options_is_what_defines_the_experiment(tmp_path: Path) -> None:
     command = parse(["--seeds", "2", "--out", str(tmp_path / "new"), "--jobs", "1", "--resume"]).command
     assert command == parse(["--seeds", "0,1"]).command
@@ -87,6 +101,7 @@ def test_models_keep_the_order_given() -> None:
         (["--hidden", "0"], "'0' is not a whole number from 1"),
         (["--epochs", "1.5"], "'1.5' is not a whole number from 1"),
         (["--jobs", "0"], "--jobs"),
+        (["--set", "window"], "'window' is no setting with a value"),
         (["--lr", "0"], "'0' is not a number above 0"),
         (["--lr", "nan"], "'nan' is not a number above 0"),
         (["--lr", "inf"], "'inf' is not a number above 0"),

@@ -151,6 +151,8 @@ def test_the_command_can_be_typed_again(results):
     [
         [],
         ["--models", "elman", "--seeds", "3,", "--sweep", "window=7,9", "hidden=50", "--freeze-embeddings"],
+        ["--sweep", "fold_digits=true,false", "max_norm=null,5", "--set", "decoding=argmax", "word_dropout=1.5"],
+        ["--profile", "paper", "--models", "crf,elman", "--combine", "vote"],
         [
             "--embeddings",
             "random,cbow",

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from crfdeid.errors import UsageError
+from crfdeid.models import parts_of
 from experiments.running.systems import (
     Cell,
     System,
@@ -43,7 +44,7 @@ def test_settings_go_to_the_models_that_have_them() -> None:
 
 
 def test_a_setting_that_no_model_has_is_refused() -> None:
-    with pytest.raises(UsageError, match="--freeze-embeddings: no such setting in crf"):
+    with pytest.raises(UsageError, match="no setting 'freeze_embeddings' in crf: there are "):
         make_systems(["crf"], ["random"], {"freeze_embeddings": True})
 
 
@@ -102,11 +103,24 @@ def test_replicates_of_one_architecture_are_together_where_that_pays() -> None:
     ]
 
 
-def test_rates_may_differ_among_replicates_and_shapes_may_not() -> None:
-    grid: dict[str, Any] = {"lr": [0.1, 0.2], "hidden": [5, 6]}
-    found = groups(sweep_cells([ELMAN], [0], grid), together=True)
-    assert [{dict(cell.point)["hidden"] for cell in group} for group in found] == [{5}, {6}]
-    assert [len(group) for group in found] == [2, 2]
+def test_all_points_of_a_sweep_of_one_network_are_given_to_its_class_at_once() -> None:
+    cells = sweep_cells([CRF, ELMAN, JORDAN], [0, 1], {"hidden": [5, 6], "c1": [0.1, 0.2]})
+    found = groups(cells, together=True)
+    assert [[cell.system for cell in group] for group in found] == [[CRF], [CRF], [ELMAN] * 4, [JORDAN] * 4]
+    assert [cell for group in found for cell in group] == cells
+
+
+def test_what_learns_from_other_documents_is_never_trained_in_one_go() -> None:
+    found = groups(plain_cells([ELMAN], [0, 1], [0.5]), together=True)
+    assert [[(cell.fraction, cell.seed) for cell in group] for group in found] == [
+        [(1.0, 0), (1.0, 1)],
+        [(0.5, 0), (0.5, 1)],
+    ]
+
+
+def test_a_model_made_of_a_network_is_a_network_to_the_accelerator() -> None:
+    hybrid = System("hybrid", "hybrid", None, (("member", "elman"),))
+    assert groups(plain_cells([hybrid], [0, 1]), together=True) == [[Cell(hybrid, 0), Cell(hybrid, 1)]]
 
 
 def test_an_ensemble_hands_settings_on_to_its_members():
@@ -115,3 +129,19 @@ def test_an_ensemble_hands_settings_on_to_its_members():
     settings = make_tagger(Cell(system, 0), "paper", {}).settings
     assert (settings.members, settings.combine, settings.profile) == (("crf", "elman"), "vote", "yadav2016")
     assert settings.options == {"epochs": 3, "pos": "none"}
+
+
+def test_members_take_what_a_sweep_chose_for_their_models() -> None:
+    settings: dict[str, Any] = {"epochs": 3}
+    vote = make_ensemble(["crf", "elman", "jordan"], "vote", settings)
+    random, cbow = (System(f"elman-{name}", "elman", name, (("epochs", 3),)) for name in ("random", "cbow"))
+    cells = sweep_cells([CRF, cbow, random, vote], [0], {"hidden": [5, 6], "c1": [0.5]})
+    assert {cell.system for cell in cells} == {CRF, cbow, random}
+    chosen = {CRF: (("c1", 0.5),), cbow: (("hidden", 5),), random: (("hidden", 6),)}
+    *_, settled = settle([CRF, cbow, random, vote], chosen)
+    found = make_tagger(Cell(settled, 0), "default", {}).settings
+    own = dict(parts_of(found))
+    assert (own["crf"].c1, own["elman"].hidden, own["elman"].epochs) == (0.5, 6, 3)
+    assert own["jordan"].hidden == make_tagger(Cell(JORDAN, 0), "default", {}).settings.hidden
+    *_, settled = settle([cbow, vote], {cbow: (("hidden", 5),)})
+    assert dict(parts_of(make_tagger(Cell(settled, 0), "default", {}).settings))["elman"].hidden == 5
