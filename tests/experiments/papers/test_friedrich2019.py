@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 from samples import rich_results
 
-from crfdeid.models import MODELS
 from experiments import tables
-from experiments.papers import PAPERS, friedrich2019
+from experiments.papers import friedrich2019
 
 
 @pytest.fixture
@@ -60,7 +59,3 @@ def test_a_system_without_the_score_has_empty_cells(results: dict[str, Any]) -> 
     for run in results["models"]["jordan-rnnlm"]["runs"]:
         del run["scores"]["token_binary_hipaa"]
     assert shown(results).cells.loc["bilstm-crf: rnnlm", ["Precision", "Recall", "F"]].tolist() == ["-", "-", "-"]
-
-
-def test_the_paper_is_listed_once_its_model_is() -> None:
-    assert (friedrich2019.PAPER in PAPERS.values()) is ("bilstm-crf" in MODELS)
