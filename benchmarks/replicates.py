@@ -22,12 +22,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from flax import nnx
-
-from rnn.batches import batches
 from rnn.decoding import ANY
 from rnn.draws import WordDropout
 from rnn.networks import Elman
 from rnn.prediction import best_tags
+
+from rnn.batches import batches
 from rnn.training import Replicate, Weights, make_buckets, train
 
 RATE, DROPOUT = 0.01, 0.5

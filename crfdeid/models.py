@@ -16,8 +16,9 @@ from crfdeid.tagger import CombinedSettings, Tagger
 # Name -> "module:class". Text, so that no model's libraries are imported before it is used, and no import points up.
 MODELS = {
     "crf": "crfdeid.crf:CrfTagger",
-    "elman": "rnn.tagger:ElmanTagger",
-    "jordan": "rnn.tagger:JordanTagger",
+    "elman": "rnn.models.elman:ElmanTagger",
+    "jordan": "rnn.models.jordan:JordanTagger",
+    "bilstm-crf": "rnn.models.bilstm_crf:BilstmCrfTagger",
     "rules": "crfdeid.rules:RulesTagger",
     "hybrid": "crfdeid.combined.hybrid:HybridTagger",
     "ensemble": "crfdeid.combined.ensemble:EnsembleTagger",

@@ -181,11 +181,7 @@ class SavedModel:
             KeyError: there is none.
             ValueError: it is something else.
         """
-        value = self.description[field]
-        texts = isinstance(value, list) and all(isinstance(name, str) for name in value)
-        if not texts or len(set(value)) != len(value):
-            raise ValueError(f"{field} is not a list of different names")
-        return tuple(value)
+        return different_names(self.description[field])
 
     def arrays(self) -> dict[str, np.ndarray]:
         """The weights, where `pack_arrays` packed them.
@@ -195,6 +191,18 @@ class SavedModel:
         """
         with np.load(io.BytesIO(self.weights), allow_pickle=False) as arrays:
             return {name: arrays[name] for name in arrays.files}
+
+
+def different_names(value: Any) -> tuple[str, ...]:
+    """A list of different names, such as a model's tags, out of JSON data.
+
+    Raises:
+        ValueError: it is something else.
+    """
+    texts = isinstance(value, list) and all(isinstance(name, str) for name in value)
+    if not texts or len(set(value)) != len(value):
+        raise ValueError("not a list of different names")
+    return tuple(value)
 
 
 def pack_arrays(arrays: Mapping[str, np.ndarray]) -> bytes:

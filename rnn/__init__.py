@@ -19,9 +19,8 @@ Letters of shapes, in comments and docstrings throughout:
     m  words on either side        V  rows of the embedding table           N  replicates
 """
 
-from rnn.batches import Vocabulary
-from rnn.networks import Elman, Jordan
-from rnn.settings import ElmanSettings, JordanSettings
-from rnn.tagger import ElmanTagger, JordanTagger
+from rnn.models.elman import Elman, ElmanSettings, ElmanTagger
+from rnn.models.jordan import Jordan, JordanSettings, JordanTagger
+from rnn.vocabulary import Vocabulary
 
 __all__ = ["Elman", "ElmanSettings", "ElmanTagger", "Jordan", "JordanSettings", "JordanTagger", "Vocabulary"]

@@ -1,175 +1,85 @@
-"""Words to ids, and sentences to arrays of a few fixed shapes."""
+"""Sentences as rows of named arrays, and rows as batches of a few fixed shapes."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
-import regex
+import numpy.typing as npt
 
-from crfdeid.secrets import hash_word
-
-PAD = 0  # the id of what stands before a sentence's first and after its last word; its vector is learned
-_MOST_REMEMBERED = 1 << 18  # words whose ids a vocabulary remembers
-_DIGIT = regex.compile(r"\p{Nd}")
+Arrays = Mapping[str, npt.NDArray[Any]]
 
 
-@dataclass(frozen=True)
-class Vocabulary:
-    """The words a network has vectors for.
+class Row(NamedTuple):
+    """What a network gets of one sentence of T tokens.
 
-    A word seen less than ``min_count`` times in training has no vector of its own: it is unknown, and so it trains the
-    vector that words never seen will get. Unknown words are told apart by their casing class (`unknown_class`).
-
-    Args:
-        words: the known words, after folding, in a fixed order.
-        fold_digits: every digit is read as 0, so that 03/14/72 and 11/02/69 are the same words.
-        lower_case: an unknown word is read as its lower-case form where that is known: for words from lower-case
-            vectors (`rnn.embeddings.extend`).
-        key: what the words are hashed with (`crfdeid.secrets.hash_word`); None where they are readable.
+    Attributes:
+        inputs: named arrays. The first axis is T, or longer by what a network looks at around a sentence, the same
+            for all rows ("words" of a window with m words on either side: [T + 2m]).
+        targets: the right tags' ids for each annotation layer that is learned, [T]; none where they are not known.
+        length: T.
     """
 
-    words: tuple[str, ...]
-    fold_digits: bool = True
-    lower_case: bool = False
-    key: bytes | None = None
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_ids", {word: i + FIRST_WORD for i, word in enumerate(self.words)})
-        object.__setattr__(self, "_seen", {})
-
-    @classmethod
-    def build(
-        cls,
-        sentences: Sequence[Sequence[str]],
-        *,
-        fold_digits: bool = True,
-        min_count: int = 2,
-        documents: Sequence[str] = (),
-        min_documents: int = 1,
-    ) -> Vocabulary:
-        """The words that occur often enough, the most frequent first.
-
-        Args:
-            sentences: the words of each.
-            fold_digits: whether every digit is read as 0.
-            min_count: how often they must occur.
-            documents: the document that each sentence is from, for ``min_documents``.
-            min_documents: how many documents must have them.
-        """
-        read = fold if fold_digits else str
-        counts = Counter(read(word) for sentence in sentences for word in sentence)
-        frequent = {word for word, count in counts.items() if count >= min_count}
-        if min_documents > 1:
-            by_document: dict[str, set[str]] = {}
-            for document, sentence in zip(documents, sentences, strict=True):
-                by_document.setdefault(document, set()).update(map(read, sentence))
-            spread = Counter(word for words in by_document.values() for word in words)
-            frequent = {word for word in frequent if spread[word] >= min_documents}
-        return cls(tuple(sorted(frequent, key=lambda word: (-counts[word], word))), fold_digits)
-
-    def hashed(self, key: bytes) -> tuple[Vocabulary, np.ndarray]:
-        """The same vocabulary with its words as hashes, sorted; and the old id of each new one, [V]."""
-        hashes = [hash_word(word, key) for word in self.words]
-        order = np.argsort(hashes)
-        old = np.concatenate([np.arange(FIRST_WORD), FIRST_WORD + order])
-        return replace(self, words=tuple(hashes[i] for i in order), key=key), old
-
-    def __len__(self) -> int:
-        return len(self.words) + FIRST_WORD
-
-    def ids(self, words: Sequence[str]) -> list[int]:
-        """The id of each word."""
-        seen: dict[str, int] = self._seen  # type: ignore[attr-defined]
-        return [seen.get(word) or self._id(word) for word in words]  # no id of a word is 0
-
-    def _id(self, word: str) -> int:
-        """The id of a word that is not remembered, and remember it."""
-        seen: dict[str, int] = self._seen  # type: ignore[attr-defined]
-        folded = fold(word) if self.fold_digits else word
-        found = self._known(folded) or (self._known(folded.lower()) if self.lower_case else None)
-        if len(seen) >= _MOST_REMEMBERED:
-            seen.clear()
-        return seen.setdefault(word, found or unknown_class(folded))
-
-    def _known(self, word: str) -> int | None:
-        known: dict[str, int] = self._ids  # type: ignore[attr-defined]
-        return known.get(word if self.key is None else hash_word(word, self.key))
-
-    def unknown(self) -> np.ndarray:
-        """For every id, the id of the unknown word it would be read as, [V]."""
-        return np.array([*range(FIRST_WORD), *map(unknown_class, self.words)], np.int32)
-
-
-# Casing classes of unknown words, each with a vector of its own.
-UNKNOWN_CLASSES = ("lower", "initial capital", "all capitals", "mixed case", "digits", "other")
-FIRST_WORD = 1 + len(UNKNOWN_CLASSES)
-
-
-def unknown_class(word: str) -> int:
-    """The id of a word without a vector of its own, by its casing.
-
-    Example:
-        >>> [UNKNOWN_CLASSES[unknown_class(word) - 1] for word in ("Brown", "FIH", "glass", "%")]
-        ['initial capital', 'all capitals', 'lower', 'other']
-    """
-    if word.isdecimal():
-        return 5
-    if not word[:1].isalpha():
-        return 6
-    if word.islower():
-        return 1
-    if word.isupper():
-        return 3 if len(word) > 1 else 2
-    return 2 if word[1:].islower() else 4
-
-
-def fold(word: str) -> str:
-    """The word with every digit as 0.
-
-    Example:
-        >>> fold("3rd")
-        '0rd'
-    """
-    return _DIGIT.sub("0", word) if not word.isalpha() else word
+    inputs: Arrays
+    targets: Arrays
+    length: int
 
 
 class Batch(NamedTuple):
-    """Sentences padded to one length T, with m words of padding before and after.
+    """Rows padded with zeros to one length T; B of them, the last ones empty where there were fewer.
 
     Attributes:
-        ids: word ids, [B, T + 2m] int32.
-        tags: tag ids, [B, T] int32; 0 where there is no token (the mask keeps those out of the loss).
-        lengths: tokens a sentence, [B] int32; 0 for a row that holds no sentence.
+        inputs: by name, [B, T + what is around a sentence, ...].
+        targets: by annotation layer, [B, T]; the lengths keep padding out of the loss.
+        lengths: tokens a row, [B] int32; 0 for a row that holds no sentence.
+        real: which places hold a token, [B, T] bool.
     """
 
-    ids: np.ndarray
-    tags: np.ndarray
-    lengths: np.ndarray
+    inputs: Mapping[str, Any]
+    targets: Mapping[str, Any]
+    lengths: Any
+    real: Any
 
 
-def make_batch(
-    rows: Sequence[Sequence[int]], tags: Sequence[Sequence[int]] | None, *, length: int, window: int, size: int = 0
-) -> Batch:
-    """Sentences as one batch, padded to ``length`` tokens and to at least ``size`` rows."""
-    half, count = window // 2, max(len(rows), size)
-    batch = Batch(
-        np.full((count, length + 2 * half), PAD, np.int32),
-        np.zeros((count, length), np.int32),
-        np.zeros(count, np.int32),
+def make_batch(rows: Sequence[Row], *, length: int, size: int = 0) -> Batch:
+    """Rows as one batch, padded to ``length`` tokens and to at least ``size`` rows.
+
+    Example:
+        >>> rows = [Row({"words": np.array([7, 8])}, {}, 2), Row({"words": np.array([9])}, {}, 1)]
+        >>> make_batch(rows, length=3).inputs["words"].tolist()
+        [[7, 8, 0], [9, 0, 0]]
+    """
+    count = max(len(rows), size)
+    lengths = np.zeros(count, np.int32)
+    lengths[: len(rows)] = [row.length for row in rows]
+    short = length - rows[0].length  # how much longer the first row gets, and with it every array of it
+
+    def stacked(arrays: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+        shape = (count, arrays[0].shape[0] + short, *arrays[0].shape[1:])
+        together = np.zeros(shape, arrays[0].dtype)
+        for row, array in zip(together, arrays, strict=False):
+            row[: len(array)] = array
+        return together
+
+    return Batch(
+        {name: stacked([row.inputs[name] for row in rows]) for name in rows[0].inputs},
+        {name: stacked([row.targets[name] for row in rows]) for name in rows[0].targets},
+        lengths,
+        np.arange(length)[None] < lengths[:, None],
     )
-    for i, row in enumerate(rows):
-        batch.ids[i, half : half + len(row)] = row
-        batch.lengths[i] = len(row)
-        if tags is not None:
-            batch.tags[i, : len(row)] = tags[i]
-    return batch
 
 
-def bucket_lengths(lengths: Sequence[int], *, buckets: int = 8, cost: int = 0) -> list[int]:
+def make_buckets(rows: Sequence[Row], *, buckets: int, cost: int) -> list[Batch]:
+    """Training rows, each in the batch of the next length (`bucket_lengths`); rows without tokens are in none."""
+    lengths = np.array([row.length for row in rows])
+    limits = bucket_lengths(lengths[lengths > 0], buckets=buckets, cost=cost)
+    bucket_of = np.searchsorted(limits, lengths)
+    members = [np.flatnonzero((bucket_of == number) & (lengths > 0)).tolist() for number in range(len(limits))]
+    return [make_batch([rows[i] for i in some], length=limit) for some, limit in zip(members, limits, strict=True)]
+
+
+def bucket_lengths(lengths: Sequence[int] | np.ndarray, *, buckets: int = 8, cost: int = 0) -> list[int]:
     """The padded lengths, at most ``buckets``, that cost the least.
 
     Each sentence is padded to the next of them; each is the length of some sentence. Dynamic programming over the
@@ -210,18 +120,15 @@ _FEW = 4
 MANY_TOKENS = 2048
 
 
-def batches(
-    rows: Sequence[Sequence[int]], *, window: int, many_tokens: int = MANY_TOKENS
-) -> Iterator[tuple[list[int], Batch]]:
-    """Sentences in batches for prediction: the numbers of those in a batch, in the order of its rows, and the batch.
+def batches(rows: Sequence[Row], *, many_tokens: int = MANY_TOKENS) -> Iterator[tuple[list[int], Batch]]:
+    """Rows in batches for prediction: the numbers of those in a batch, in its order, and the batch.
 
     Args:
-        rows: the word ids of each sentence; sentences without any are in no batch.
-        window: words in a context window.
+        rows: what to tag; rows without tokens are in no batch.
         many_tokens: places for tokens in a batch of many rows.
     """
-    for members, length, size in predict_batches([len(row) for row in rows], many_tokens=many_tokens):
-        yield members, make_batch([rows[i] for i in members], None, length=length, window=window, size=size)
+    for members, length, size in predict_batches([row.length for row in rows], many_tokens=many_tokens):
+        yield members, make_batch([rows[i] for i in members], length=length, size=size)
 
 
 def predict_batches(lengths: Sequence[int], *, many_tokens: int = MANY_TOKENS) -> Iterator[tuple[list[int], int, int]]:

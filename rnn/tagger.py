@@ -1,4 +1,4 @@
-"""The networks as taggers: `ElmanTagger` and `JordanTagger`."""
+"""A network as a `crfdeid.tagger.Tagger`: `NetworkTagger` fits, predicts, saves and loads, whatever the network."""
 
 from __future__ import annotations
 
@@ -6,98 +6,135 @@ import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Self, final
+from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from flax import nnx
 
-from crfdeid.documents import LabelledSentence
-from crfdeid.errors import UsageError
+from crfdeid.documents import PHI, LabelledSentence
+from crfdeid.errors import DataError, UsageError
 from crfdeid.saving import ModelFiles, pack_arrays
-from crfdeid.tagger import OnProgress, OnProgressOfMany, Tagger, Traits
+from crfdeid.tagger import FitProgress, OnProgress, OnProgressOfMany, Tagger, Traits
 from features.tokens import Sentence
-from rnn.batches import MANY_TOKENS, Batch, Vocabulary, batches
-from rnn.decoding import predecessors
-from rnn.embeddings.vectors import WordVectors, initial_table
-from rnn.networks.elman import Elman
-from rnn.networks.jordan import Jordan
-from rnn.prediction import best_tags, posteriors
-from rnn.replicates import fit_many, fit_together
-from rnn.settings import ElmanSettings, JordanSettings, RnnSettings
-from rnn.training import Weights
+from rnn.batches import MANY_TOKENS, Batch, Row, batches
+from rnn.inference import best_tags, posteriors, predecessors
+from rnn.network import Network, Weights, named
+from rnn.training.held_out import Dev
+from rnn.training.loop import train
+from rnn.training.phases import Schedule
 
-_SCHEMA = 1
+_SCHEMA = 2
 _WEIGHTS_FILE = "weights.npz"
 _ACCELERATOR_TOKENS = 65_536  # a batch on an accelerator: a step of few rows takes as long there as one of thousands
+
+
+class Codec(Protocol):
+    """Sentences to the rows that a network reads, and what it says of the rows back to the sentences' tokens."""
+
+    @property
+    def tags(self) -> Mapping[str, tuple[str, ...]]:
+        """The tags of each annotation layer."""
+        ...
+
+    def rows(self, sentences: Sequence[Sentence], targets: Sequence[LabelledSentence] | None = None) -> list[Row]:
+        """Rows for the sentences; with their targets where tagged sentences are given."""
+        ...
+
+    def gather(self, values: Sequence[np.ndarray], sentences: Sequence[Sentence]) -> list[np.ndarray]:
+        """What was found for the tokens of each row, for the tokens of each sentence."""
+        ...
+
+    def hashed(self, key: bytes) -> tuple[Codec, Mapping[str, np.ndarray]]:
+        """The codec with its words as keyed hashes; and for each table that changes the old row of each new one."""
+        ...
+
+    def describe(self) -> dict[str, Any]:
+        """What `NetworkTagger.saved_codec` needs to make it again, as JSON data."""
+        ...
 
 
 class Learned(NamedTuple):
     """What a network has learned, or starts from.
 
     Attributes:
-        tags: the tags it can give, sorted.
-        vocabulary: the words it has vectors for.
+        codec: how it reads sentences.
         graph: the network's structure, from `nnx.split`.
         weights: its weights, as those of one replicate.
     """
 
-    tags: tuple[str, ...]
-    vocabulary: Vocabulary
-    graph: Any
+    codec: Any
+    graph: nnx.GraphDef[Any]
     weights: Weights
 
 
-class RnnTagger(Tagger, ABC):
-    """All of a recurrent tagger but its network; `ElmanTagger` and `JordanTagger` are the taggers to use."""
+class NetworkTagger(Tagger, ABC):
+    """All of a tagger but its network, its codec and its schedule of training.
+
+    Attributes:
+        model: its name in `crfdeid.models.MODELS`.
+        settings_class: the dataclass of its settings; it has ``decoding`` and ``epochs``.
+        own_settings: the settings in which replicates that train in one program may differ; None for a network whose
+            replicates train one after the other.
+    """
 
     model: ClassVar[str]
-    settings_class: ClassVar[type[RnnSettings]]
+    settings_class: ClassVar[type[Any]]
+    own_settings: ClassVar[frozenset[str] | None] = None
 
-    def __init__(
-        self, settings: RnnSettings | None = None, *, seed: int = 0, vectors: WordVectors | None = None
-    ) -> None:
+    def __init__(self, settings: Any = None, *, seed: int = 0) -> None:
         self._settings = settings if settings is not None else self.settings_class()
-        if vectors is not None:
-            self._settings = dataclasses.replace(self._settings, embedding_dim=vectors.table.shape[1])
         self._seed = seed
-        self._vectors = vectors
         self.learned: Learned | None = None
 
     @classmethod
     @abstractmethod
-    def profiles(cls) -> Mapping[str, RnnSettings]:
-        """Settings by profile name: "default" trains best, "yadav2016" is its Table 3 and sections 3.1 and 3.5."""
+    def profiles(cls) -> Mapping[str, Any]:
+        """Settings by profile name: "default" trains best, the others are papers'."""
 
     @classmethod
-    def traits(cls, settings: RnnSettings) -> Traits:
+    def traits(cls, settings: Any) -> Traits:
         """What the model needs and can do."""
-        return Traits(uses_seed=True, memorises=True, accelerated=True, takes_vectors=True, public_vocabulary=False)
+        return Traits(uses_seed=True, memorises=True, accelerated=True, takes_vectors=False, public_vocabulary=False)
 
     @abstractmethod
-    def _network(self, tags: int, rngs: nnx.Rngs) -> Any:
-        """A new network for so many tags."""
+    def codec(self, train: Sequence[LabelledSentence]) -> Any:
+        """The codec for some training sentences."""
+
+    @abstractmethod
+    def saved_codec(self, described: Mapping[str, Any], key: bytes | None) -> Any:
+        """The codec that was described (`Codec.describe`); its words are hashed where there is a key."""
+
+    @abstractmethod
+    def tables(self, codec: Any, rngs: nnx.Rngs) -> dict[str, jax.Array]:
+        """The initial tables of vectors, [V, D] each."""
+
+    @abstractmethod
+    def network(self, codec: Any, rngs: nnx.Rngs) -> Network:
+        """A new network."""
+
+    @abstractmethod
+    def schedule(self, codec: Any, rows: Sequence[Row]) -> Schedule:
+        """The phases of training on some rows."""
 
     @property
-    def settings(self) -> RnnSettings:
+    def settings(self) -> Any:
         """The settings this tagger was built with."""
         return self._settings
 
     @property
     def seed(self) -> int:
-        """The seed of the initial weights, the order of the sentences and dropout."""
+        """The seed of the initial weights, the order of the sentences and all that is drawn."""
         return self._seed
-
-    @property
-    def vectors(self) -> WordVectors | None:
-        """The word vectors that training starts from; None for random ones, and in a tagger that was loaded."""
-        return self._vectors
 
     @property
     def tags(self) -> tuple[str, ...]:
         """The tags this tagger can give, sorted: the columns of `marginals`. Empty before `fit`."""
-        return () if self.learned is None else self.learned.tags
+        if self.learned is None:
+            return ()
+        tags: tuple[str, ...] = self.learned.codec.tags[PHI]
+        return tags
 
     def fit(
         self,
@@ -124,51 +161,67 @@ class RnnTagger(Tagger, ABC):
         *,
         on_progress: OnProgressOfMany | None = None,
     ) -> None:
-        """Train several taggers, those that can be one program together (`rnn.replicates.fit_many`)."""
-        fit_many(taggers, train, dev, on_progress=on_progress)
+        """Train several taggers: those that can be in one program together, the others one after the other.
 
-    def initial(self, tags: tuple[str, ...], vocabulary: Vocabulary) -> Learned:
-        """What this tagger knows before training: the weights that the seed and the vectors give the network."""
-        settings, rngs = self._settings, nnx.Rngs(self._seed)
-        bound = settings.embedding_range
-        shape = (len(vocabulary), settings.embedding_dim)
-        table = jax.random.uniform(rngs.params(), shape, minval=-bound, maxval=bound)
-        if self._vectors is not None:
-            table = jnp.asarray(initial_table(vocabulary, self._vectors, table))
-        graph, network = nnx.split(self._network(len(tags), rngs))
-        return Learned(tags, vocabulary, graph, jax.tree.map(lambda array: array[None], Weights(table, network)))
+        Args:
+            taggers: what to train.
+            train: the training sentences.
+            dev: the development sentences.
+            on_progress: is told of each epoch of each tagger, by its place in ``taggers``.
+
+        Raises:
+            DataError: ``train`` holds no tokens.
+        """
+        for group in groups(taggers):
+
+            def follow(n: int, progress: FitProgress, group: Sequence[int] = group) -> None:
+                if on_progress is not None:
+                    on_progress(group[n], progress)
+
+            fit_together([taggers[i] for i in group], train, dev, on_progress=follow)
+
+    def start(self, codec: Any) -> Learned:
+        """What this tagger knows before training: the weights that the seed gives tables and network."""
+        rngs = nnx.Rngs(self._seed)
+        tables = self.tables(codec, rngs)
+        graph, network = nnx.split(self.network(codec, rngs))
+        return Learned(codec, graph, jax.tree.map(lambda array: array[None], Weights(tables, network)))
+
+    def shapes(self, codec: Any) -> tuple[nnx.GraphDef[Any], Weights]:
+        """The network's structure, and the shapes of `start`'s weights, of one replicate; no array is made."""
+        graph = nnx.split(nnx.eval_shape(lambda: self.network(codec, nnx.Rngs(0))))[0]
+        return graph, jax.eval_shape(lambda: self.start(codec).weights)
 
     def predict(self, sentences: Sequence[Sentence]) -> list[list[str]]:
-        """One tag a token, for each sentence, chosen as the setting ``decoding`` says."""
-        learned = self._trained()
-        begins = predecessors(learned.tags, self._settings.decoding)
-        names = np.array(learned.tags, object)
-        # All batches are on their way before the first is waited for, so that host and device work at once.
-        running = [
-            (members, best_tags(learned.graph, learned.weights, batch, begins))
-            for members, batch in self._batches(sentences)
-        ]
-        rows: list[list[str]] = [[] for _ in sentences]
-        for members, best in running:
-            found = names[np.asarray(best)[0, : len(members)]].tolist()
-            for i, row in zip(members, found, strict=True):
-                rows[i] = row[: len(sentences[i].tokens)]
-        return rows
+        """One tag per token, for each sentence, chosen as the setting ``decoding`` says."""
+        learned, begins, names = self._trained(), self.begins(), np.array(self.tags, object)
+        found = self._ask(sentences, lambda batch: best_tags(learned.graph, learned.weights, batch, begins, layer=PHI))
+        return [names[row].tolist() for row in found]
 
     def marginals(self, sentences: Sequence[Sentence]) -> list[np.ndarray]:
         """The probability of each tag at each token, for each sentence: [T, K], rows sum to 1."""
         learned = self._trained()
-        tables = [np.empty((0, len(learned.tags)))] * len(sentences)
-        for members, batch in self._batches(sentences):
-            found = np.asarray(posteriors(learned.graph, learned.weights, batch))[0]
-            for i, table in zip(members, found, strict=False):
-                tables[i] = table[: len(sentences[i].tokens)]
-        return tables
+        return self._ask(sentences, lambda batch: posteriors(learned.graph, learned.weights, batch, layer=PHI))
 
-    def _batches(self, sentences: Sequence[Sentence]) -> Iterator[tuple[list[int], Batch]]:
-        rows = [self._trained().vocabulary.ids(sentence.words) for sentence in sentences]
+    def begins(self) -> np.ndarray:
+        """Which tag must precede which, as the setting ``decoding`` says (`rnn.inference.predecessors`)."""
+        return predecessors(self.tags, self._settings.decoding)
+
+    def _ask(self, sentences: Sequence[Sentence], ask: Any) -> list[np.ndarray]:
+        """What ``ask`` gives for batches, [1, B, T, ...], for each sentence: [T, ...]."""
+        learned = self._trained()
+        rows = learned.codec.rows(sentences)
         many = MANY_TOKENS if jax.default_backend() == "cpu" else _ACCELERATOR_TOKENS
-        return batches(rows, window=self._settings.window, many_tokens=many)
+        # All batches are on their way before the first is waited for, so that host and device work at once.
+        running = [(members, ask(batch)) for members, batch in _batches(rows, many)]
+        found: list[Any] = [None] * len(rows)
+        empty = np.empty((0,), np.int32)
+        for members, answer in running:
+            for i, row in zip(members, np.asarray(answer)[0], strict=False):
+                found[i] = row[: rows[i].length]
+                empty = row[:0]
+        gathered: list[np.ndarray] = learned.codec.gather([empty if row is None else row for row in found], sentences)
+        return gathered
 
     def save(self, folder: Path, *, key: bytes | None = None) -> None:
         """Write ``model.json`` (settings, tags, vocabulary, checksum) and ``weights.npz``.
@@ -176,19 +229,13 @@ class RnnTagger(Tagger, ABC):
         Without a key, the vocabulary holds words of the training notes: the folder is as confidential as the notes are.
         """
         learned = self._trained()
-        vocabulary, weights = learned.vocabulary, _named(learned.weights)
+        codec, weights = learned.codec, {name: np.asarray(leaf)[0] for name, leaf in named(learned.weights).items()}
         if key is not None:
-            vocabulary, old = vocabulary.hashed(key)
-            weights["table"] = weights["table"][old]
+            codec, moved = codec.hashed(key)
+            for table, old in moved.items():
+                weights[f"tables.{table}"] = weights[f"tables.{table}"][old]
         self._files().save(
-            folder,
-            pack_arrays(weights),
-            settings=self._settings,
-            seed=self._seed,
-            key=key,
-            tags=learned.tags,
-            words=vocabulary.words,
-            lower_case=vocabulary.lower_case,
+            folder, pack_arrays(weights), settings=self._settings, seed=self._seed, key=key, codec=codec.describe()
         )
 
     @classmethod
@@ -202,13 +249,11 @@ class RnnTagger(Tagger, ABC):
         saved = cls._files().load(folder, key=key)
         tagger = cls(saved.settings(cls.settings_class), seed=saved.seed)
         with saved.refusing_damage():
-            tags, lower_case = saved.names("tags"), bool(saved.description.get("lower_case"))
-            vocabulary = Vocabulary(saved.names("words"), tagger.settings.fold_digits, lower_case, saved.key)
+            codec = tagger.saved_codec(saved.description["codec"], saved.key)
             arrays = _checked(saved.arrays())
             # Only their shapes: a description that asks for a network of absurd size must not be built.
-            shapes = jax.eval_shape(lambda: tagger.initial(tags, vocabulary).weights)
-            weights = _like(shapes, arrays)
-            tagger.learned = tagger.initial(tags, vocabulary)._replace(weights=weights)
+            graph, shapes = tagger.shapes(codec)
+            tagger.learned = Learned(codec, graph, _like(shapes, arrays))
         return tagger
 
     @classmethod
@@ -221,14 +266,106 @@ class RnnTagger(Tagger, ABC):
         return self.learned
 
 
-def _named(weights: Weights) -> dict[str, np.ndarray]:
-    """Every array of one network's weights under the name of its place: "table", "network.U", …"""
-    return {name: np.asarray(leaf)[0] for name, leaf in _leaves(weights)}
+def fit_together(
+    taggers: Sequence[NetworkTagger],
+    training: Sequence[LabelledSentence],
+    dev: Sequence[LabelledSentence],
+    *,
+    on_progress: OnProgressOfMany | None = None,
+) -> None:
+    """Train taggers of one architecture side by side, in one program.
+
+    Each ends up as its own `NetworkTagger.fit` would leave it but for rounding: it has its own seed, order of
+    sentences, dropout and initial weights, and keeps the epoch that is its best on ``dev``. An update of one sentence
+    is too small to fill an accelerator, so there N replicates take little longer than one; a CPU gains little.
+
+    Args:
+        taggers: what to train; `groups` says which can be.
+        training: the training sentences.
+        dev: the development sentences; with none, the last epoch is kept.
+        on_progress: is told of each epoch of each tagger, by its place in ``taggers``.
+
+    Raises:
+        UsageError: the taggers differ in more than may be.
+        DataError: ``training`` holds no tokens.
+    """
+    if not taggers:
+        return
+    if len(groups(taggers)) > 1:
+        raise UsageError("these taggers cannot be trained in one program: train them by fit_many")
+    training = [item for item in training if item.tags]
+    if not training:
+        raise DataError("there is nothing to train on: the training set holds no tokens")
+    first = taggers[0]
+    codec = first.codec(training)
+    rows = codec.rows([item.sentence for item in training], training)
+    fit_rows(taggers, codec, rows, dev, on_progress=on_progress)
 
 
-def _leaves(weights: Weights) -> list[tuple[str, Any]]:
-    leaves = jax.tree_util.tree_leaves_with_path(weights)
-    return [(jax.tree_util.keystr(path, simple=True, separator="."), leaf) for path, leaf in leaves]
+def fit_rows(
+    taggers: Sequence[NetworkTagger],
+    codec: Any,
+    rows: Sequence[Row],
+    dev: Sequence[LabelledSentence],
+    *,
+    on_progress: OnProgressOfMany | None = None,
+) -> None:
+    """Train taggers on rows: those of sentences, or such as others shared.
+
+    Args:
+        taggers: as of `fit_together`.
+        codec: how the rows were made, and how dev sentences are read.
+        rows: what is learned from.
+        dev: the development sentences.
+        on_progress: as of `fit_together`.
+    """
+    starts = [tagger.start(codec) for tagger in taggers]
+    graph, weights = starts[0].graph, jax.tree.map(_joined, *(start.weights for start in starts))
+    tags = codec.tags[PHI]
+    held_out = None
+    if dev:
+        begins = predecessors(tags, taggers[0].settings.decoding)
+        dev_rows = codec.rows([item.sentence for item in dev])
+        held_out = Dev.of(dev_rows, [item.tags for item in dev], tags, begins, PHI)
+    weights = train(
+        graph,
+        weights,
+        [tagger.schedule(codec, rows) for tagger in taggers],
+        seeds=[tagger.seed for tagger in taggers],
+        epochs=taggers[0].settings.epochs,
+        dev=held_out,
+        on_progress=on_progress,
+    )
+    for n, tagger in enumerate(taggers):
+        tagger.learned = Learned(codec, graph, jax.tree.map(lambda array, n=n: array[n : n + 1], weights))
+
+
+def groups(taggers: Sequence[NetworkTagger]) -> list[list[int]]:
+    """The places of those taggers that can train in one program, group by group.
+
+    They are of one model whose replicates can (`NetworkTagger.own_settings`), start from the same word vectors, and
+    differ in no other settings.
+    """
+    found: dict[Any, list[int]] = {}
+    for i, tagger in enumerate(taggers):
+        found.setdefault(_kind(tagger, i), []).append(i)
+    return list(found.values())
+
+
+def _kind(tagger: NetworkTagger, place: int) -> Any:
+    if tagger.own_settings is None:
+        return place
+    settings = dataclasses.asdict(tagger.settings)
+    shared = tuple((name, value) for name, value in settings.items() if name not in tagger.own_settings)
+    return tagger.model, id(getattr(tagger, "vectors", None)), shared
+
+
+def _joined(*arrays: jax.Array) -> jax.Array:
+    return arrays[0] if len(arrays) == 1 else jnp.concatenate(arrays)
+
+
+def _batches(rows: Sequence[Row], many: int) -> Iterator[tuple[list[int], Batch]]:
+    return batches(rows, many_tokens=many) if rows else iter(())
 
 
 def _checked(found: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -252,66 +389,9 @@ def _like(shapes: Weights, arrays: Mapping[str, np.ndarray]) -> Weights:
     Raises:
         ValueError: the file's arrays are not those of the structure.
     """
-    expected = _leaves(shapes)
-    if {name: a.shape for name, a in arrays.items()} != {name: leaf.shape[1:] for name, leaf in expected}:
+    expected = named(shapes)
+    if {name: a.shape for name, a in arrays.items()} != {name: leaf.shape[1:] for name, leaf in expected.items()}:
         raise ValueError("other arrays than the network's")
-    leaves = [jnp.asarray(arrays[name])[None] for name, _ in expected]
-    return jax.tree.unflatten(jax.tree.structure(shapes), leaves)
-
-
-@final
-class ElmanTagger(RnnTagger):
-    """A tagger on the Elman network (yadav2016, equations 7-11).
-
-    Example:
-        >>> from crfdeid.documents import LabelledSentence
-        >>> sentence = Sentence.from_words(["Dr", "Doe"])
-        >>> tagger = ElmanTagger(ElmanSettings(epochs=5, lr=0.5, dropout=0.0, min_count=1))
-        >>> tagger.fit([LabelledSentence(sentence, ("O", "B-DOCTOR"))], [])
-        >>> tagger.predict([sentence])
-        [['O', 'B-DOCTOR']]
-    """
-
-    model = "elman"
-    settings_class = ElmanSettings
-    _settings: ElmanSettings
-
-    @classmethod
-    def profiles(cls) -> Mapping[str, ElmanSettings]:
-        """Settings by profile name: "default" trains best, "yadav2016" is that paper's."""
-        return {"default": ElmanSettings(), "yadav2016": ElmanSettings.paper()}
-
-    def _network(self, tags: int, rngs: nnx.Rngs) -> Elman:
-        settings = self._settings
-        return Elman(
-            inputs=settings.window * settings.embedding_dim,
-            hidden=settings.hidden,
-            tags=tags,
-            layers=settings.layers,
-            init_range=settings.init_range,
-            rngs=rngs,
-        )
-
-
-@final
-class JordanTagger(RnnTagger):
-    """A tagger on the Jordan network (yadav2016, equation 12)."""
-
-    model = "jordan"
-    settings_class = JordanSettings
-    _settings: JordanSettings
-
-    @classmethod
-    def profiles(cls) -> Mapping[str, JordanSettings]:
-        """Settings by profile name: "default" trains best, "yadav2016" is that paper's."""
-        return {"default": JordanSettings(), "yadav2016": JordanSettings.paper()}
-
-    def _network(self, tags: int, rngs: nnx.Rngs) -> Jordan:
-        settings = self._settings
-        return Jordan(
-            inputs=settings.window * settings.embedding_dim,
-            hidden=settings.hidden,
-            tags=tags,
-            init_range=settings.init_range,
-            rngs=rngs,
-        )
+    leaves = [jnp.asarray(arrays[name])[None] for name in expected]
+    weights: Weights = jax.tree.unflatten(jax.tree.structure(shapes), leaves)
+    return weights

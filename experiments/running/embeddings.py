@@ -186,8 +186,8 @@ def _hash(vectors: WordVectors) -> str:
 
 def _words_of_training(counts: Counter[str]) -> WordVectors:
     """The words that a network without given vectors learns one for."""
-    from rnn.batches import Vocabulary  # noqa: PLC0415
     from rnn.embeddings import random_vectors  # noqa: PLC0415
+    from rnn.vocabulary import Vocabulary  # noqa: PLC0415
 
     return random_vectors(Vocabulary.build([list(counts.elements())]).words)
 

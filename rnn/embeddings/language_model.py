@@ -26,7 +26,7 @@ import numpy as np
 import optax
 from jax import lax
 
-from rnn.networks.recurrence import run
+from rnn.layers.recurrence import run
 
 _END = -1  # in `Text.targets`: beyond the end of the text
 _CALL = 64  # chunks a compiled call: long enough to hide the call, short enough to be interrupted

@@ -20,9 +20,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from crfdeid.errors import DataError, UsageError
-from rnn.batches import fold
 from rnn.embeddings.language_model import Weights, initial_squares, initial_weights, lay_out, perplexity, train_epoch
 from rnn.embeddings.vectors import BOUNDARY, CLASS_WORDS, WordVectors, class_word, replace_rare
+from rnn.vocabulary import fold
 
 _SCORED = 256  # words a chunk when nothing is trained
 _BLOCK = 50  # sentences held out together: about a note, so that few of them were half seen in training

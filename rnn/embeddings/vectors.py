@@ -17,8 +17,8 @@ import numpy.typing as npt
 
 from crfdeid.errors import DataError
 from crfdeid.system.files import write_files
-from rnn.batches import FIRST_WORD, UNKNOWN_CLASSES, Vocabulary, fold, unknown_class
 from rnn.embeddings.subwords import SubwordVectors
+from rnn.vocabulary import FIRST_WORD, UNKNOWN_CLASSES, Vocabulary, fold, unknown_class
 
 BOUNDARY = "</s>"  # the word that stands for a sentence's end, as in word2vec's files; its vector is the padding's
 CLASS_WORDS = tuple(f"<{name}>" for name in UNKNOWN_CLASSES)

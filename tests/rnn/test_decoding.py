@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from rnn.decoding import best_path, predecessors
 
 TAGS = ("B-DATE", "B-ID", "I-DATE", "I-ID", "O")

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from flax import nnx
 from paper_equations import elman_by_hand, jordan_by_hand, windows_by_hand
-
 from rnn.networks.elman import Elman
 from rnn.networks.jordan import Jordan
 from rnn.networks.recurrence import context_windows, uniform

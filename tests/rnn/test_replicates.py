@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rnn.replicates import fit_together
+from rnn.scoring import count_tag_ids
 
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import DataError, UsageError
@@ -19,8 +21,6 @@ from features.tokens import Sentence
 from rnn import ElmanSettings, ElmanTagger, JordanSettings, JordanTagger
 from rnn.batches import FIRST_WORD
 from rnn.embeddings import WordVectors
-from rnn.replicates import fit_together
-from rnn.scoring import count_tag_ids
 
 SMALL = {"hidden": 8, "embedding_dim": 6, "window": 3, "lr": 0.2, "epochs": 6, "min_count": 1}
 KINDS = pytest.mark.parametrize(("cls", "settings"), [(ElmanTagger, ElmanSettings), (JordanTagger, JordanSettings)])

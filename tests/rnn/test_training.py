@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from flax import nnx
 from paper_equations import elman_by_hand, jordan_by_hand, windows_by_hand
-
-from rnn.batches import FIRST_WORD, PAD, Vocabulary, make_batch
 from rnn.decoding import ANY
 from rnn.draws import RUN, WordDropout, draw_mask, run_size, threshold
 from rnn.networks import Elman, Jordan
 from rnn.prediction import best_tags, posteriors
+
+from rnn.batches import FIRST_WORD, PAD, Vocabulary, make_batch
 from rnn.training import Pace, Replicate, Weights, make_buckets, train, update_each
 
 W, D, H, K, V = 3, 2, 3, 6, 9

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import final
+
 import jax
 import jax.numpy as jnp
 from flax import nnx
 
-from rnn.networks.recurrence import run, uniform
+from crfdeid.documents import PHI
+from rnn.codecs.words import WordCodec
+from rnn.layers.recurrence import run, uniform
+from rnn.layers.windows import WindowNetwork
+from rnn.window_tagger import PAPER, WindowSettings, WindowTagger
 
 
-class Jordan(nnx.Module):
+class Jordan(WindowNetwork):
     """One hidden layer that is fed the posterior of the word before.
 
     h(t) = f(W C(t) + V P(y(t-1)) + b)              (12), C(t) the context window at t, P(y(0)) = 0
@@ -19,14 +27,19 @@ class Jordan(nnx.Module):
     and the gradient flows through it.
 
     Args:
-        inputs: the size of a context window, W * D.
+        window: words in a context window, W.
+        dim: the size of a word vector, D.
         hidden: hidden units, H.
         tags: the number of tags, K.
         init_range: weights start uniform in plus or minus this; None for Glorot's bound.
         rngs: where the initial weights come from.
     """
 
-    def __init__(self, *, inputs: int, hidden: int, tags: int, init_range: float | None = None, rngs: nnx.Rngs) -> None:
+    def __init__(
+        self, *, window: int, dim: int, hidden: int, tags: int, init_range: float | None = None, rngs: nnx.Rngs
+    ) -> None:
+        super().__init__(window=window, hidden=hidden)
+        inputs = window * dim
         self.W = nnx.Param(uniform(rngs.params(), (hidden, inputs), init_range))  # [H, inputs]
         self.V = nnx.Param(uniform(rngs.params(), (hidden, tags), init_range))  # [H, K]
         self.b = nnx.Param(jnp.zeros(hidden))  # [H]
@@ -52,3 +65,37 @@ class Jordan(nnx.Module):
             return jax.nn.softmax(scores), scores
 
         return run(cell, jnp.zeros_like(c), (windows @ self.W[...].T + self.b[...][None, :], keep))
+
+
+@dataclass(frozen=True, kw_only=True)
+class JordanSettings(WindowSettings):
+    """The Jordan network's settings."""
+
+    window: int = 9
+    hidden: int = 150
+
+
+@final
+class JordanTagger(WindowTagger):
+    """A tagger on the Jordan network."""
+
+    model = "jordan"
+    settings_class = JordanSettings
+    _settings: JordanSettings
+
+    @classmethod
+    def profiles(cls) -> Mapping[str, JordanSettings]:
+        """Settings by profile name: "yadav2016" is the J-RNN of Table 3, with weights in [-1, 1]."""
+        return {"default": JordanSettings(), "yadav2016": JordanSettings(window=9, hidden=150, **PAPER)}
+
+    def network(self, codec: WordCodec, rngs: nnx.Rngs) -> Jordan:
+        """A new network."""
+        settings = self._settings
+        return Jordan(
+            window=settings.window,
+            dim=settings.embedding_dim,
+            hidden=settings.hidden,
+            tags=len(codec.tags[PHI]),
+            init_range=settings.init_range,
+            rngs=rngs,
+        )

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import final
+
 import jax
 import jax.numpy as jnp
 from flax import nnx
 
-from rnn.networks.recurrence import run, uniform
+from crfdeid.documents import PHI
+from rnn.codecs.words import WordCodec
+from rnn.layers.recurrence import run, uniform
+from rnn.layers.windows import WindowNetwork
+from rnn.settings import require_counts
+from rnn.window_tagger import PAPER, WindowSettings, WindowTagger
 
 
 class ElmanLayer(nnx.Module):
@@ -28,7 +37,7 @@ class ElmanLayer(nnx.Module):
         return run(cell, jnp.zeros_like(self.b[...]), inputs @ self.W[...].T + self.b[...][None, :])
 
 
-class Elman(nnx.Module):
+class Elman(WindowNetwork):
     """Stacked Elman layers under a softmax.
 
     h1(t) = f(W1 C(t) + V1 h1(t-1) + b1)            (7), C(t) the context window at t
@@ -36,7 +45,8 @@ class Elman(nnx.Module):
     P(y(t)) = softmax(U hN(t) + c)                  (10), (11)
 
     Args:
-        inputs: the size of a context window, W * D.
+        window: words in a context window, W.
+        dim: the size of a word vector, D.
         hidden: hidden units a layer, H.
         tags: the number of tags, K.
         layers: hidden layers, N.
@@ -45,9 +55,18 @@ class Elman(nnx.Module):
     """
 
     def __init__(
-        self, *, inputs: int, hidden: int, tags: int, layers: int = 1, init_range: float | None = None, rngs: nnx.Rngs
+        self,
+        *,
+        window: int,
+        dim: int,
+        hidden: int,
+        tags: int,
+        layers: int = 1,
+        init_range: float | None = None,
+        rngs: nnx.Rngs,
     ) -> None:
-        sizes = [inputs] + [hidden] * (layers - 1)
+        super().__init__(window=window, hidden=hidden)
+        sizes = [window * dim] + [hidden] * (layers - 1)
         self.layers = nnx.List([ElmanLayer(size, hidden, init_range=init_range, rngs=rngs) for size in sizes])
         self.U = nnx.Param(uniform(rngs.params(), (tags, hidden), init_range))  # [K, H]
         self.c = nnx.Param(jnp.zeros(tags))  # [K]
@@ -66,3 +85,55 @@ class Elman(nnx.Module):
         for layer in self.layers:
             hidden = layer(hidden)  # [T, H]
         return (hidden * keep) @ self.U[...].T + self.c[...][None, :]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ElmanSettings(WindowSettings):
+    """The Elman network's settings.
+
+    Args:
+        layers: hidden layers, one upon the other (equation 8).
+    """
+
+    layers: int = 1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_counts(self, "layers")
+
+
+@final
+class ElmanTagger(WindowTagger):
+    """A tagger on the Elman network.
+
+    Example:
+        >>> from crfdeid.documents import LabelledSentence
+        >>> from features.tokens import Sentence
+        >>> sentence = Sentence.from_words(["Dr", "Doe"])
+        >>> tagger = ElmanTagger(ElmanSettings(epochs=5, lr=0.5, dropout=0.0, min_count=1))
+        >>> tagger.fit([LabelledSentence(sentence, ("O", "B-DOCTOR"))], [])
+        >>> tagger.predict([sentence])
+        [['O', 'B-DOCTOR']]
+    """
+
+    model = "elman"
+    settings_class = ElmanSettings
+    _settings: ElmanSettings
+
+    @classmethod
+    def profiles(cls) -> Mapping[str, ElmanSettings]:
+        """Settings by profile name: "yadav2016" is the E-RNN of Table 3, with weights in [-1, 1]."""
+        return {"default": ElmanSettings(), "yadav2016": ElmanSettings(window=11, hidden=100, **PAPER)}
+
+    def network(self, codec: WordCodec, rngs: nnx.Rngs) -> Elman:
+        """A new network."""
+        settings = self._settings
+        return Elman(
+            window=settings.window,
+            dim=settings.embedding_dim,
+            hidden=settings.hidden,
+            tags=len(codec.tags[PHI]),
+            layers=settings.layers,
+            init_range=settings.init_range,
+            rngs=rngs,
+        )

@@ -1,4 +1,4 @@
-"""What the networks share: the context window, the activation and the run of a cell over a sentence."""
+"""The run of a cell over a sentence, and the initial weights of a matrix."""
 
 from __future__ import annotations
 
@@ -6,22 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 from jax import lax
-
-
-def context_windows(vectors: jax.Array, width: int) -> jax.Array:
-    """The concatenated word vectors of each token's window (yadav2016, equations 5 and 6).
-
-    Args:
-        vectors: the word vectors of a sentence with m = (width - 1) / 2 padding vectors on either side, [T + 2m, D].
-        width: the words in a window, odd.
-
-    Returns:
-        One row a token, from the leftmost word of its window to the rightmost, [T, width * D].
-    """
-    length = vectors.shape[0] - width + 1
-    return jnp.concatenate([vectors[offset : offset + length] for offset in range(width)], axis=1)
 
 
 def run(cell: Callable[[jax.Array, Any], tuple[jax.Array, jax.Array]], start: jax.Array, inputs: Any) -> jax.Array:

@@ -1,0 +1,234 @@
+"""Tokens as words: their numbers, and beside them casing, characters and hand-made features."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from itertools import chain
+from typing import Any, Self
+
+import numpy as np
+
+from crfdeid.crf.feature_index import FeatureIndex, holdable
+from crfdeid.documents import PHI, LabelledSentence
+from crfdeid.saving import different_names
+from crfdeid.secrets import hash_word
+from features import FeatureSet
+from features.tokens import Sentence
+from rnn.batches import Row
+from rnn.codecs.characters import Characters
+from rnn.vocabulary import Vocabulary
+
+CASINGS = ("numeric", "mainly numeric", "all lower", "all upper", "initial upper", "contains digit", "other")
+"""Reimers and Gurevych's casing classes (friedrich2019, section 3)."""
+
+
+def casing(word: str) -> int:
+    """The number of a word's casing class.
+
+    Example:
+        >>> [CASINGS[casing(word)] for word in ("72", "03a4", "mg", "MRI", "Quill", "B12 a", "McCoy")]
+        ['numeric', 'mainly numeric', 'all lower', 'all upper', 'initial upper', 'contains digit', 'other']
+    """
+    digits = sum(map(str.isdigit, word))
+    if digits == len(word):
+        return 0
+    if digits / len(word) > 0.5:
+        return 1
+    if word.islower():
+        return 2
+    if word.isupper():
+        return 3
+    if word[0].isupper():
+        return 4
+    return 5 if digits else 6
+
+
+@dataclass(frozen=True)
+class Features:
+    """The hand-made features of tokens, as numbers.
+
+    Args:
+        extracted: the features that are looked at.
+        names: those that a network has vectors for; hashes of them where there is a key.
+        key: what they are hashed with; None where they are readable.
+    """
+
+    extracted: FeatureSet
+    names: tuple[str, ...]
+    key: bytes | None = None
+
+    @classmethod
+    def build(cls, extracted: FeatureSet, sentences: Sequence[Sentence], *, min_count: int) -> Self:
+        """The features that occur often enough."""
+        counts = Counter(
+            holdable(name) for sentence in sentences for row in extracted.extract(sentence) for name in row
+        )
+        return cls(extracted, tuple(sorted(name for name, count in counts.items() if count >= min_count)))
+
+    @cached_property
+    def _index(self) -> FeatureIndex:
+        stored = str if self.key is None else partial(hash_word, key=self.key)
+        return FeatureIndex({name: i for i, name in enumerate(self.names)}, stored)
+
+    def hashed(self, key: bytes) -> tuple[Features, np.ndarray]:
+        """The same features as hashes, sorted; and the old number of each new one, [F + 1]."""
+        hashes = [hash_word(name, key) for name in self.names]
+        order = np.argsort(hashes)
+        return replace(self, names=tuple(hashes[i] for i in order), key=key), np.concatenate([[0], order + 1])
+
+    def rows(self, sentences: Sequence[Sentence], width: int) -> list[np.ndarray]:
+        """The numbers, from 1, of each token's known features, padded with 0: for each sentence [T, width]."""
+        lengths = [len(sentence.tokens) for sentence in sentences]
+        matrix = self._index.matrix(
+            (length, self.extracted.columns(sentence)) for length, sentence in zip(lengths, sentences, strict=True)
+        )
+        starts = np.concatenate([[0], np.cumsum(lengths)])
+        table = np.zeros((starts[-1], width), np.int32)
+        place = np.arange(len(matrix.indices)) - np.repeat(matrix.indptr[:-1], np.diff(matrix.indptr))
+        token = np.repeat(np.arange(starts[-1]), np.diff(matrix.indptr))
+        fits = place < width
+        table[token[fits], place[fits]] = matrix.indices[fits] + 1
+        return np.split(table, starts[1:-1]) if len(sentences) else []
+
+
+@dataclass(frozen=True)
+class WordCodec:
+    """Sentences to rows of word numbers and what goes beside them, a row a sentence.
+
+    The inputs of a row: "words", with ``margin`` words before and after the sentence, [T + 2 margin]; where they are
+    wanted "casing" likewise, "characters" with a further axis C, and "features" with a further axis F.
+
+    Args:
+        vocabulary: the words.
+        tags: the tags of each annotation layer that is learned.
+        margin: words around the sentence, m.
+        note: whether these are the words of the note around the sentence; else they are padding.
+        casing: whether casing classes are wanted.
+        characters: the characters that are known; None where none are wanted.
+        features: the hand-made features; None where none are wanted.
+        width: the most hand-made features a token has, F.
+    """
+
+    vocabulary: Vocabulary
+    tags: Mapping[str, tuple[str, ...]]
+    margin: int = 0
+    note: bool = False
+    casing: bool = False
+    characters: Characters | None = None
+    features: Features | None = None
+    width: int = 0
+
+    def rows(self, sentences: Sequence[Sentence], targets: Sequence[LabelledSentence] | None = None) -> list[Row]:
+        """A row for each sentence.
+
+        Args:
+            sentences: the sentences.
+            targets: the same ones with their tags, in training; None for rows without targets.
+        """
+        features = None if self.features is None else self.features.rows(sentences, self.width)
+        rows = [self._row(sentence, None if features is None else features[i]) for i, sentence in enumerate(sentences)]
+        if targets is None:
+            return rows
+        number = {layer: {tag: k for k, tag in enumerate(tags)} for layer, tags in self.tags.items()}
+        return [
+            row._replace(
+                targets={
+                    layer: np.array([ids[tag] for tag in layer_tags(item, layer)], np.int32)
+                    for layer, ids in number.items()
+                }
+            )
+            for row, item in zip(rows, targets, strict=True)
+        ]
+
+    def gather(self, values: Sequence[np.ndarray], sentences: Sequence[Sentence]) -> list[np.ndarray]:
+        """What was found for each row, [T, ...], for each sentence: they are the same."""
+        return list(values)
+
+    def _row(self, sentence: Sentence, features: np.ndarray | None) -> Row:
+        words, margin = sentence.words, self.margin
+        before, after = sentence.around(margin) if self.note else ((), ())
+        start, read = margin - len(before), (*before, *words, *after)
+        inputs: dict[str, np.ndarray] = {}
+
+        def put(name: str, values: Any, at: int = start) -> None:
+            array = np.asarray(values, np.int32)
+            inputs[name] = np.zeros((len(words) + 2 * margin, *array.shape[1:]), np.int32)
+            inputs[name][at : at + len(array)] = array
+
+        put("words", self.vocabulary.ids(read))
+        if self.casing:
+            put("casing", [casing(word) for word in read])
+        if self.characters is not None:
+            put("characters", self.characters.rows(read))
+        if features is not None:
+            put("features", features, margin)
+        return Row(inputs, {}, len(words))
+
+    def hashed(self, key: bytes) -> tuple[WordCodec, dict[str, np.ndarray]]:
+        """The same codec with words and features as keyed hashes; and for each table the old row of each new one."""
+        vocabulary, words = self.vocabulary.hashed(key)
+        if self.features is None:
+            return replace(self, vocabulary=vocabulary), {"words": words}
+        features, old = self.features.hashed(key)
+        return replace(self, vocabulary=vocabulary, features=features), {"words": words, "features": old}
+
+    def describe(self) -> dict[str, Any]:
+        """All of it but the settings, as JSON data, for `read`."""
+        return {
+            "tags": {layer: list(tags) for layer, tags in self.tags.items()},
+            "words": list(self.vocabulary.words),
+            "lower_case": self.vocabulary.lower_case,
+            "characters": None if self.characters is None else list(self.characters.known),
+            "features": None if self.features is None else list(self.features.names),
+            "width": self.width,
+        }
+
+    def read(self, described: Mapping[str, Any], key: bytes | None) -> WordCodec:
+        """What `describe` described, with this codec's settings.
+
+        Args:
+            described: JSON data of a saved model.
+            key: what words and features are hashed with; None where they are readable.
+
+        Raises:
+            KeyError: something is not there.
+            TypeError: something is of another type.
+            ValueError: something is no list of different names.
+        """
+        vocabulary = replace(
+            self.vocabulary,
+            words=different_names(described["words"]),
+            lower_case=bool(described["lower_case"]),
+            key=key,
+        )
+        characters, features = self.characters, self.features
+        if characters is not None:
+            characters = replace(characters, known=different_names(described["characters"]))
+        if features is not None:
+            features = replace(features, names=different_names(described["features"]), key=key)
+        tags = {str(layer): different_names(names) for layer, names in dict(described["tags"]).items()}
+        if not tags.get(PHI):
+            raise ValueError("no tags")
+        return replace(
+            self,
+            vocabulary=vocabulary,
+            tags=tags,
+            characters=characters,
+            features=features,
+            width=int(described["width"]),
+        )
+
+
+def layer_tags(item: LabelledSentence, layer: str) -> tuple[str, ...]:
+    """The tags of one annotation layer of a sentence."""
+    if layer != PHI:
+        raise ValueError(f"an annotation layer '{layer}' that the sentence does not have")
+    return item.tags
+
+
+def tags_of(sentences: Sequence[LabelledSentence]) -> tuple[str, ...]:
+    """The tags that training sentences have, sorted."""
+    return tuple(sorted(set(chain.from_iterable(item.tags for item in sentences))))

@@ -1,0 +1,130 @@
+"""What trained networks say of sentences: the best tags, or the probability of each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from flax import nnx
+from jax import lax
+
+from crfdeid.bio import may_begin
+from rnn.batches import Batch
+from rnn.layers import crf
+from rnn.network import Scores, Weights, scores_of, side_by_side
+
+ANY = -1  # in `predecessors`: a tag that may follow every tag
+
+
+def predecessors(tags: Sequence[str], decoding: str) -> np.ndarray:
+    """For each tag the one tag, beside itself, that it may follow: "B-X" for "I-X"; `ANY` for all others, [K].
+
+    With the decoding "argmax", every tag may follow every tag.
+
+    Example:
+        >>> predecessors(["B-ID", "I-ID", "O"], "valid").tolist()
+        [-1, 0, -1]
+    """
+    place = {tag: k for k, tag in enumerate(tags)}
+    inside = {tag: place.get(f"B-{tag[2:]}", ANY) for tag in tags if not may_begin(tag)}
+    return np.array([inside.get(tag, ANY) if decoding == "valid" else ANY for tag in tags], np.int32)
+
+
+def best_path(scores: jax.Array, length: jax.Array, begins: jax.Array) -> jax.Array:
+    """The most probable tag sequence in which every I-X follows a B-X or an I-X (Viterbi).
+
+    The networks give each token's posterior by itself, so the probability of a sequence is the product of its tokens'.
+    A tag with a predecessor can come from two tags only and any other from the best of all: O(T K), not O(T K^2).
+
+    Args:
+        scores: the scores before the softmax, or log-probabilities, [T, K].
+        length: how many of the T tokens are real; what is found for the others means nothing.
+        begins: from `predecessors`, [K].
+
+    Returns:
+        The tags' ids, [T].
+    """
+    tags = jnp.arange(begins.shape[0], dtype=begins.dtype)
+    bound = begins != ANY
+    gains = jnp.where((jnp.arange(scores.shape[0]) < length)[:, None], jax.nn.log_softmax(scores), 0.0)
+
+    def forward(total: jax.Array, gain: jax.Array) -> tuple[jax.Array, jax.Array]:
+        best = jnp.argmax(total).astype(begins.dtype)
+        source = jnp.where(bound, jnp.where(total[begins] > total, begins, tags), best)
+        return total[source] + gain, source
+
+    def backward(tag: jax.Array, source: jax.Array) -> tuple[jax.Array, jax.Array]:
+        return source[tag], source[tag]
+
+    first = jnp.where(bound, -jnp.inf, gains[0])
+    total, sources = lax.scan(forward, first, gains[1:])
+    last = jnp.argmax(total).astype(begins.dtype)
+    path = lax.scan(backward, last, sources, reverse=True)[1]
+    return jnp.append(path, last)
+
+
+_NEVER = -1e9  # added to the score of a step that may not be
+
+
+def _crf_path(emissions: jax.Array, transitions: jax.Array, length: jax.Array, begins: jax.Array) -> jax.Array:
+    """The best path of a CRF, [T], among those that `predecessors` allows."""
+    tags = jnp.arange(begins.shape[0], dtype=begins.dtype)
+    free = begins == ANY
+    allowed = free[None] | (tags[:, None] == tags[None]) | (tags[:, None] == begins[None])  # [from, to]
+    first = jnp.where(free, 0.0, _NEVER)
+    return crf.best_path(emissions, transitions + jnp.where(allowed, 0.0, _NEVER), first, length)
+
+
+def _path(scores: Scores, length: jax.Array, begins: jax.Array) -> jax.Array:
+    if scores.transitions is None:
+        return best_path(scores.emissions, length, begins)
+    return _crf_path(scores.emissions, scores.transitions, length, begins)
+
+
+def _probabilities(scores: Scores, length: jax.Array) -> jax.Array:
+    if scores.transitions is None:
+        return jax.nn.softmax(scores.emissions)
+    return crf.marginals(scores.emissions, scores.transitions, length)
+
+
+@partial(jax.jit, static_argnames=("graph", "layer"))
+def best_tags(
+    graph: nnx.GraphDef[Any], weights: Weights, batch: Batch, begins: jax.Array | np.ndarray, *, layer: str
+) -> jax.Array:
+    """The tags' ids that each of N replicates gives some sentences, [N, B, T]; beyond a sentence they mean nothing.
+
+    Args:
+        graph: the network's structure.
+        weights: what is learned.
+        batch: the sentences; their tags are not looked at.
+        begins: which tag must precede which, from `predecessors`, [K].
+        layer: the annotation layer.
+    """
+    inputs, lengths, tokens = jax.tree.map(jnp.asarray, batch.inputs), jnp.asarray(batch.lengths), batch.real.shape[-1]
+    rule = jnp.asarray(begins)
+
+    def decode(weights: Weights) -> jax.Array:
+        return jax.vmap(lambda row, n: _path(scores_of(graph, weights, row, n, tokens)[layer], n, rule))(
+            inputs, lengths
+        )
+
+    found: jax.Array = side_by_side(decode, weights)
+    return found
+
+
+@partial(jax.jit, static_argnames=("graph", "layer"))
+def posteriors(graph: nnx.GraphDef[Any], weights: Weights, batch: Batch, *, layer: str) -> jax.Array:
+    """The probability each of N replicates gives every tag at every token of some sentences, [N, B, T, K]."""
+    inputs, lengths, tokens = jax.tree.map(jnp.asarray, batch.inputs), jnp.asarray(batch.lengths), batch.real.shape[-1]
+
+    def probabilities(weights: Weights) -> jax.Array:
+        return jax.vmap(lambda row, n: _probabilities(scores_of(graph, weights, row, n, tokens)[layer], n))(
+            inputs, lengths
+        )
+
+    found: jax.Array = side_by_side(probabilities, weights)
+    return found

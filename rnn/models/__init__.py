@@ -1,0 +1,1 @@
+"""One model a file: its network, its settings and its tagger."""

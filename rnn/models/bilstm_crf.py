@@ -1,0 +1,278 @@
+"""The BiLSTM-CRF (friedrich2019, section 3 and Table 1): bidirectional LSTM layers under a linear-chain CRF."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import final
+
+import jax
+import jax.numpy as jnp
+import optax
+from flax import nnx
+
+from crfdeid.documents import PHI, LabelledSentence
+from crfdeid.errors import UsageError
+from features import FEATURE_SETS, feature_set
+from rnn.batches import Row
+from rnn.codecs.characters import PAD as NO_CHARACTER
+from rnn.codecs.characters import Characters
+from rnn.codecs.words import CASINGS, Features, WordCodec
+from rnn.layers.characters import CharacterCnn
+from rnn.layers.lstm import BiLstm
+from rnn.layers.recurrence import uniform
+from rnn.network import Draw, Scores
+from rnn.settings import WordSettings, require, require_counts, require_shares
+from rnn.training.draws import WordDropout
+from rnn.training.phases import Phase, Schedule, patient, per_sentences
+from rnn.vocabulary import PAD
+from rnn.word_tagger import WordTagger
+
+
+class BilstmCrf(nnx.Module):
+    """Word vectors, casing, characters and features -> BiLSTM layers -> emissions, beside learned transitions.
+
+    Args:
+        dim: the size of a word vector, D.
+        casing: whether the casing class is among the inputs, one-hot.
+        char_dim: the size of a character's vector; 0 for no characters.
+        char_filters: filters over them.
+        feature_dim: the size of the vector of a hand-made feature; 0 for none. A token has the sum of its features'.
+        hidden: units of a layer in each direction, H.
+        layers: LSTM layers, L.
+        tags: the number of tags, K.
+        context: words of the note before and after the sentence that the LSTMs read too.
+        rngs: where the initial weights come from.
+    """
+
+    def __init__(
+        self,
+        *,
+        dim: int,
+        casing: bool,
+        char_dim: int,
+        char_filters: int,
+        feature_dim: int,
+        hidden: int,
+        layers: int,
+        tags: int,
+        context: int,
+        rngs: nnx.Rngs,
+    ) -> None:
+        self.casing, self.context, self.hidden = casing, context, hidden
+        self.characters = CharacterCnn(char_dim, char_filters, rngs=rngs) if char_dim else None
+        self.feature_dim = feature_dim
+        self.inputs = dim + casing * len(CASINGS) + bool(char_dim) * char_filters + feature_dim
+        sizes = [self.inputs] + [2 * hidden] * (layers - 1)
+        self.layers = nnx.List([BiLstm(size, hidden, rngs=rngs) for size in sizes])
+        self.U = nnx.Param(uniform(rngs.params(), (tags, 2 * hidden), None))  # [K, 2H]
+        self.c = nnx.Param(jnp.zeros(tags))  # [K]
+        self.A = nnx.Param(jnp.zeros((tags, tags)))  # [K, K], from tag to tag
+
+    @property
+    def tables(self) -> dict[str, str]:
+        """Words, and where they are wanted characters and features."""
+        wanted = {"words": True, "characters": self.characters is not None, "features": self.feature_dim > 0}
+        return {name: name for name, is_wanted in wanted.items() if is_wanted}
+
+    def draws(self, length: int) -> dict[str, Draw]:
+        """Dropout: of the inputs, variational in each layer (its inputs and its states), and of the last states."""
+        places = length + 2 * self.context
+        found = {"input": Draw("keep", (places, self.inputs)), "output": Draw("keep", (length, 2 * self.hidden))}
+        for number in range(len(self.layers)):
+            size = self.inputs if number == 0 else 2 * self.hidden
+            found[f"layer {number}"] = Draw("keep", (size,))
+            found[f"states {number}"] = Draw("keep", (2, self.hidden))
+        return found
+
+    def scores(
+        self,
+        vectors: Mapping[str, jax.Array],
+        inputs: Mapping[str, jax.Array],
+        length: jax.Array,
+        draws: Mapping[str, jax.Array],
+    ) -> dict[str, Scores]:
+        """The emissions of the sentence's tokens, [T, K], and the transitions, [K, K]."""
+        real = inputs["words"] != PAD  # with the words around the sentence, P = T + 2 * context places
+        states = self._inputs(vectors, inputs) * draws["input"]  # [P, inputs]
+        for number, layer in enumerate(self.layers):
+            states = layer(states * draws[f"layer {number}"][None], real, draws[f"states {number}"])  # [P, 2H]
+        own = states[self.context : states.shape[0] - self.context] * draws["output"]  # [T, 2H]
+        return {PHI: Scores(own @ self.U[...].T + self.c[...][None], self.A[...])}
+
+    def _inputs(self, vectors: Mapping[str, jax.Array], inputs: Mapping[str, jax.Array]) -> jax.Array:
+        parts = [vectors["words"]]
+        if self.casing:
+            parts.append(jax.nn.one_hot(inputs["casing"], len(CASINGS)))
+        if self.characters is not None:
+            parts.append(self.characters(vectors["characters"], inputs["characters"] != NO_CHARACTER))
+        if self.feature_dim:
+            parts.append(jnp.sum(vectors["features"], axis=1, where=(inputs["features"] > 0)[:, :, None]))
+        return jnp.concatenate(parts, axis=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BilstmCrfSettings(WordSettings):
+    """The BiLSTM-CRF's settings.
+
+    Args:
+        hidden: units of an LSTM layer in each direction, H.
+        layers: LSTM layers, one upon the other.
+        features: hand-made features beside the word vectors: "casing" for the casing class alone (friedrich2019),
+            "none", or a set of `features` ("strong"), whose features get vectors that are learned, beside the casing.
+        feature_dim: the size of a feature's vector.
+        feature_min_count: a feature seen less often in training has none.
+        char_dim: the size of a character's vector; 0 for a network that reads no characters.
+        char_filters: filters over the characters.
+        context: words of the note before and after the sentence that the LSTMs read too.
+        input_dropout: the probability with which a number of a token's input is left out.
+        variational_dropout: that of an input or a hidden unit of an LSTM layer, for a whole sentence.
+        output_dropout: that of a number of the last layer's states, before the CRF.
+        batch: sentences an update.
+        patience: training ends when so many epochs brought no better F on dev; None for never.
+        average: the share of the average of the weights that each update keeps, such as 0.999; what is used is then
+            the average. 0 for none.
+
+    Raises:
+        UsageError: a value cannot work.
+    """
+
+    epochs: int = 40
+    lr: float = 0.002
+    final_lr: float = 1.0
+    max_norm: float | None = 1.0
+    min_count: int = 1
+    word_dropout: float = 0.5
+    hidden: int = 128
+    layers: int = 2
+    features: str = "casing"
+    feature_dim: int = 50
+    feature_min_count: int = 3
+    char_dim: int = 25
+    char_filters: int = 50
+    context: int = 0
+    input_dropout: float = 0.1
+    variational_dropout: float = 0.25
+    output_dropout: float = 0.5
+    batch: int = 32
+    patience: int | None = 8
+    average: float = 0.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_counts(self, "hidden", "layers", "feature_dim", "feature_min_count", "char_filters", "batch")
+        require_shares(self, "input_dropout", "variational_dropout", "output_dropout", "average")
+        for name in ("char_dim", "context"):
+            require(name, getattr(self, name), "a whole number of 0 or more", lambda v: v == int(v) and v >= 0)
+        if self.patience is not None:
+            require_counts(self, "patience")
+        if self.features not in _FEATURES:
+            raise UsageError(f"unknown features '{self.features}': choose from {', '.join(_FEATURES)}")
+
+
+_FEATURES = ("casing", "none", *FEATURE_SETS)
+
+
+@cache  # one object for one program: JAX compiles anew for another
+def _nadam() -> optax.GradientTransformation:
+    return optax.nadam(1.0)
+
+
+@final
+class BilstmCrfTagger(WordTagger):
+    """A tagger on the BiLSTM-CRF."""
+
+    model = "bilstm-crf"
+    settings_class = BilstmCrfSettings
+    _settings: BilstmCrfSettings
+
+    @classmethod
+    def profiles(cls) -> Mapping[str, BilstmCrfSettings]:
+        """Settings by profile name: "friedrich2019" is Table 1.
+
+        The paper gives neither the learning rate nor the number of epochs: 0.002 is the rate of Keras's Nadam, whose
+        momentum schedule optax's lacks. The authors' code trains the CRF by its marginals; here the paper's words are
+        followed, and the likelihood of the path is trained.
+        """
+        paper = BilstmCrfSettings(char_dim=0, word_dropout=0.0, fold_digits=False)
+        return {"default": BilstmCrfSettings(), "friedrich2019": paper}
+
+    def blank_codec(self) -> WordCodec:
+        """A codec that knows no words yet."""
+        settings = self._settings
+        wanted = settings.features in FEATURE_SETS
+        return WordCodec(
+            self.blank_vocabulary(),
+            {},
+            margin=settings.context,
+            note=True,
+            casing=settings.features != "none",
+            characters=Characters(()) if settings.char_dim else None,
+            features=Features(feature_set(settings.features, pos="none"), ()) if wanted else None,
+        )
+
+    def codec(self, train: Sequence[LabelledSentence]) -> WordCodec:
+        """The codec for some training sentences."""
+        codec, sentences = super().codec(train), [item.sentence for item in train]
+        if codec.characters is not None:
+            known = Characters.build(word for sentence in sentences for word in sentence.words)
+            codec = dataclasses.replace(codec, characters=known)
+        if codec.features is not None:
+            features = Features.build(codec.features.extracted, sentences, min_count=self._settings.feature_min_count)
+            width = max(int((row > 0).sum(axis=1).max()) for row in features.rows(sentences, 256))
+            codec = dataclasses.replace(codec, features=features, width=width)
+        return codec
+
+    def tables(self, codec: WordCodec, rngs: nnx.Rngs) -> dict[str, jax.Array]:
+        """The initial vectors of words, and where they are wanted of characters and features."""
+        found = super().tables(codec, rngs)
+        if codec.characters is not None:
+            shape = (len(codec.characters), self._settings.char_dim)
+            bound = (3.0 / shape[1]) ** 0.5  # as Ma and Hovy (2016, section 3.1)
+            found["characters"] = jax.random.uniform(rngs.params(), shape, minval=-bound, maxval=bound)
+        if codec.features is not None:
+            shape = (len(codec.features.names) + 1, self._settings.feature_dim)
+            found["features"] = jax.random.uniform(rngs.params(), shape, minval=-0.05, maxval=0.05)
+        return found
+
+    def network(self, codec: WordCodec, rngs: nnx.Rngs) -> BilstmCrf:
+        """A new network."""
+        settings = self._settings
+        return BilstmCrf(
+            dim=settings.embedding_dim,
+            casing=codec.casing,
+            char_dim=settings.char_dim,
+            char_filters=settings.char_filters,
+            feature_dim=0 if codec.features is None else settings.feature_dim,
+            hidden=settings.hidden,
+            layers=settings.layers,
+            tags=len(codec.tags[PHI]),
+            context=settings.context,
+            rngs=rngs,
+        )
+
+    def schedule(self, codec: WordCodec, rows: Sequence[Row]) -> Schedule:
+        """The same sentences in every epoch, until dev shows no progress."""
+        settings, updates = self._settings, per_sentences(self._settings.batch, _nadam())
+        drop = WordDropout.of(rows, codec.vocabulary, alpha=settings.word_dropout, margin=codec.margin)
+        variational = {
+            f"{kind} {n}": settings.variational_dropout for kind in ("layer", "states") for n in range(settings.layers)
+        }
+        rates = {"input": settings.input_dropout, "output": settings.output_dropout, **variational}
+
+        def phase(epoch: int) -> Phase:
+            return Phase(
+                self.model,
+                rows,
+                updates,
+                settings.rate(epoch),
+                rates=rates,
+                max_norm=settings.longest_gradient,
+                drop=drop,
+                trains=self.trains,
+                average=settings.average,
+            )
+
+        return patient(phase, epochs=settings.epochs, patience=settings.patience)

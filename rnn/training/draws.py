@@ -1,0 +1,180 @@
+"""All that training draws: which words are read as unknown, which sentence comes when, and what a network asks for.
+
+Every replicate draws from its own generator, in the same order as if it were alone, so its company changes nothing for
+it. What replicates in one program must share, the sequence of the buckets, is drawn from a generator without a seed of
+the user's.
+
+NumPy draws, on the host, while the device is busy with what was drawn before: the same numbers on every device.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from rnn.batches import Batch, Row
+from rnn.network import Draw
+from rnn.vocabulary import PAD, Vocabulary
+
+STEPS = 1 << 16  # a hidden unit is dropped when a 16-bit number is below a threshold: cheaper than a float
+
+
+@dataclass(frozen=True)
+class WordDropout:
+    """Training words that are now and then read as unknown, so that a rare word's context counts more than the word.
+
+    A word that occurs n times in training is read as unknown with the probability alpha / (alpha + n), drawn anew for
+    every epoch (Kiperwasser and Goldberg 2016).
+
+    Args:
+        chance: that probability for every id, [V].
+        unknown: the id it is then read as, [V].
+    """
+
+    chance: np.ndarray
+    unknown: np.ndarray
+
+    @classmethod
+    def of(cls, rows: Sequence[Row], vocabulary: Vocabulary, *, alpha: float, margin: int) -> WordDropout:
+        """For the counts of some training rows.
+
+        Args:
+            rows: the rows, with their "words".
+            vocabulary: what the ids stand for.
+            alpha: as above; 0 for no dropout.
+            margin: words around a sentence in a row, which are not counted.
+        """
+        words = [row.inputs["words"][margin : margin + row.length] for row in rows]
+        counts = np.bincount(np.concatenate(words), minlength=len(vocabulary))
+        return cls(alpha / np.maximum(alpha + counts, 1.0), vocabulary.unknown())
+
+    def __call__(self, ids: np.ndarray, random: np.random.Generator) -> np.ndarray:
+        """The ids with some replaced. Padding is always kept."""
+        dropped = (random.random(ids.shape) < self.chance[ids]) & (ids != PAD)
+        return np.where(dropped, self.unknown[ids], ids)
+
+
+class Run(NamedTuple):
+    """The sentences of one compiled call.
+
+    Attributes:
+        bucket: the number of their bucket.
+        order: which of its sentences, and in which order, for each replicate, [N, R] int32.
+        used: how many entries of a row count; the rest are 0.
+        draws: what the network asked for, for each sentence, by name: [N, R, *shape]; of the kind "keep" as bool.
+    """
+
+    bucket: int
+    order: np.ndarray
+    used: int
+    draws: Mapping[str, np.ndarray]
+
+
+class Draws:
+    """The draws of N replicates, each from a generator of its own.
+
+    Args:
+        seeds: each replicate's seed.
+    """
+
+    def __init__(self, seeds: Sequence[int]) -> None:
+        self._own = [np.random.default_rng(seed) for seed in seeds]
+        self._common = np.random.default_rng(0)
+        workers = min(len(seeds), os.cpu_count() or 1)
+        self._pool = ThreadPoolExecutor(workers) if workers > 1 else None  # NumPy draws without Python's lock
+
+    def words(self, ids: Sequence[np.ndarray], drops: Sequence[WordDropout | None]) -> list[np.ndarray]:
+        """An epoch's word ids, some read as unknown: for each bucket's [S, ...], [N, S, ...]."""
+        drawn = [np.empty((len(self._own), *bucket.shape), np.int32) for bucket in ids]
+
+        def draw(n: int) -> None:
+            drop = drops[n]
+            for words, bucket in zip(drawn, ids, strict=True):
+                words[n] = bucket if drop is None else drop(bucket, self._own[n])
+
+        self._for_each(draw)
+        return drawn
+
+    def runs(
+        self,
+        buckets: Sequence[Batch],
+        wanted: Sequence[Mapping[str, Draw]],
+        rates: Sequence[Mapping[str, float]],
+        *,
+        size: Callable[[Batch], int],
+    ) -> Iterator[Run]:
+        """An epoch's runs, shuffled; each sentence is in one of them.
+
+        Args:
+            buckets: the training sentences.
+            wanted: what the network asks for at each bucket's length, by name.
+            rates: each replicate's rates of dropping, by the same names.
+            size: how many sentences of a bucket a run has at most, R.
+        """
+        sizes = [size(bucket) for bucket in buckets]
+        shuffled = [
+            np.stack([random.permutation(len(bucket.lengths)) for random in self._own]).astype(np.int32)
+            for bucket in buckets
+        ]
+        starts = [
+            (number, start)
+            for number, bucket in enumerate(buckets)
+            for start in range(0, len(bucket.lengths), sizes[number])
+        ]
+        for i in self._common.permutation(len(starts)):
+            number, start = starts[i]
+            order, count = shuffled[number][:, start : start + sizes[number]], sizes[number]
+            draws = self._drawn(wanted[number], rates, used=order.shape[1], size=count)
+            whole = np.pad(order, ((0, 0), (0, count - order.shape[1])))
+            yield Run(number, whole, order.shape[1], draws)
+
+    def _drawn(
+        self, wanted: Mapping[str, Draw], rates: Sequence[Mapping[str, float]], *, used: int, size: int
+    ) -> dict[str, np.ndarray]:
+        """The draws for a run of ``used`` sentences, with room for ``size``."""
+        replicates = len(self._own)
+        found = {
+            name: np.zeros((replicates, size, *draw.shape), bool if draw.kind == "keep" else np.float32)
+            for name, draw in wanted.items()
+        }
+
+        def draw_all(n: int) -> None:
+            for name, draw in wanted.items():
+                _fill(found[name][n, :used], draw.kind, rates[n].get(name, 0.0), self._own[n])
+
+        self._for_each(draw_all)
+        return found
+
+    def _for_each(self, draw: Callable[[int], None]) -> None:
+        for _ in (self._pool.map if self._pool else map)(draw, range(len(self._own))):
+            pass
+
+
+def _fill(array: np.ndarray, kind: str, rate: float, random: np.random.Generator) -> None:
+    if kind == "keep":
+        draw_mask(array, threshold(rate), random)
+    elif kind == "normal":
+        random.standard_normal(out=array, dtype=np.float32)
+    else:
+        array[...] = random.gumbel(size=array.shape)
+
+
+def threshold(rate: float) -> int:
+    """The number of the 65,536 16-bit numbers at which a hidden unit is dropped; never all of them."""
+    return min(round(rate * STEPS), STEPS - 1)
+
+
+def draw_mask(mask: np.ndarray, dropped: int, random: np.random.Generator) -> None:
+    """Fill a contiguous mask: False with the probability ``dropped / STEPS``, each entry by itself."""
+    words = random.integers(0, 1 << 64, -(-mask.size // 4), dtype=np.uint64)  # four entries a word
+    np.greater_equal(words.view(np.uint16)[: mask.size], dropped, out=mask.reshape(-1))
+
+
+def kept_scale(rate: float) -> float:
+    """What is kept at a rate of dropping is multiplied by: it keeps the mean at 1."""
+    return STEPS / (STEPS - threshold(rate))

@@ -1,0 +1,206 @@
+"""Training as a function: phase after phase, scored on dev after each, and the best weights of all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from flax import nnx
+
+from crfdeid.tagger import FitProgress, OnProgressOfMany
+from rnn.batches import Batch, Row, batches, make_buckets
+from rnn.network import Weights, named, side_by_side, still
+from rnn.training.draws import Draws, Run, kept_scale
+from rnn.training.held_out import Dev
+from rnn.training.phases import HeldOut, Loss, Phase, Schedule
+from rnn.training.updates import Named, Pace, Sentences, Structure, total_loss, update_each, update_once
+
+_WORDS = "words"  # the input that word dropout replaces
+
+
+def train(
+    graph: nnx.GraphDef[Any],
+    weights: Weights,
+    schedules: Sequence[Schedule],
+    *,
+    seeds: Sequence[int],
+    epochs: int,
+    dev: Dev | None = None,
+    on_progress: OnProgressOfMany | None = None,
+) -> Weights:
+    """Train N replicates of a network, each by its own schedule.
+
+    The schedules go on in step: their phases have the same rows, updates, loss and parameters, and may differ in the
+    numbers.
+
+    Args:
+        graph: the network's structure, from `nnx.split`.
+        weights: the initial weights; the caller gives them up.
+        schedules: one for each replicate.
+        seeds: of each replicate's draws.
+        epochs: the most phases there can be, for progress.
+        dev: chooses each replicate's best phase, the first of equals; None keeps the last one's weights.
+        on_progress: is told of each phase of each replicate, by its place.
+
+    Returns:
+        The weights after the best phase.
+    """
+    state = _State.start(graph, weights, seeds)
+    best, kept = np.full(len(seeds), -1.0), weights
+    told: list[HeldOut | None] = [None] * len(seeds)
+    for number in range(1, epochs + 1):
+        try:
+            phases = [schedule.send(held) for schedule, held in zip(schedules, told, strict=True)]  # type: ignore[arg-type]
+        except StopIteration:
+            break
+        losses = state.run(phases)
+        scores = None if dev is None else dev.f1(graph, state.result())
+        if scores is not None:
+            better, best = scores > best, np.maximum(scores, best)
+            if better.any():
+                kept = _copy(state.result()) if better.all() else _choose(better, state.result(), kept)
+        told = [
+            HeldOut(None if scores is None else float(scores[n]), loss) for n, loss in enumerate(state.held_out(phases))
+        ]
+        tokens = sum(row.length for row in phases[0].rows)
+        for n, (loss, held) in enumerate(zip(losses, told, strict=True)):
+            if on_progress is not None:
+                on_progress(n, FitProgress(number, epochs, float(loss) / tokens, held.f1 if held else None))
+    return state.result() if dev is None else kept
+
+
+@dataclass
+class _State:
+    """What training changes."""
+
+    structure: Structure
+    weights: Named
+    draws: Draws
+    memories: dict[str, Any] = field(default_factory=dict)
+    average: Named | None = None
+    updates: int = 0
+    rows: Sequence[Row] = ()
+    buckets: list[Batch] = field(default_factory=list)
+
+    @classmethod
+    def start(cls, graph: nnx.GraphDef[Any], weights: Weights, seeds: Sequence[int]) -> _State:
+        return cls(Structure.of(graph, weights), named(weights), Draws(seeds))
+
+    def result(self) -> Weights:
+        """The weights to measure and to keep."""
+        return self.structure.weights({**self.weights, **(self.average or {})})
+
+    def run(self, phases: Sequence[Phase]) -> np.ndarray:
+        """One phase of every replicate; the summed losses, [N]."""
+        phase = phases[0]
+        if phase.rows is not self.rows:
+            cut = phase.updates
+            self.rows, self.buckets = phase.rows, make_buckets(phase.rows, buckets=cut.buckets, cost=cut.bucket_cost)
+        moving = {name: array for name, array in self.weights.items() if phase.trains(name)}
+        frozen = {name: array for name, array in self.weights.items() if name not in moving}
+        losses = jnp.zeros(len(phases))
+        for sentences in self._sentences(phases):
+            moving, loss = self._update(phases, moving, frozen, sentences)
+            losses += loss
+        self.weights = {**frozen, **moving}
+        return np.asarray(losses)
+
+    def _sentences(self, phases: Sequence[Phase]) -> Any:
+        """An epoch's runs, with their buckets on the device."""
+        read = [bucket.inputs[_WORDS] for bucket in self.buckets] if _WORDS in self.buckets[0].inputs else []
+        words = self.draws.words(read, [phase.drop for phase in phases])
+        on_device = [jax.device_put(bucket) for bucket in self.buckets]
+        drawn = [jax.device_put({_WORDS: ids}) for ids in words] or [{} for _ in on_device]
+        network = self.structure.network(self.structure.weights(self.weights))
+        wanted = [network.draws(bucket.real.shape[1]) for bucket in self.buckets]
+
+        def size(bucket: Batch) -> int:
+            return min(phases[0].updates.run(bucket.real.shape[1]), len(bucket.lengths))
+
+        def of(run: Run) -> Sentences:
+            return Sentences(on_device[run.bucket], drawn[run.bucket], run.order, np.int32(run.used), run.draws)
+
+        # JAX returns before it is done, so the next run is drawn while this one is computed.
+        return map(of, self.draws.runs(self.buckets, wanted, [phase.rates for phase in phases], size=size))
+
+    def _update(
+        self, phases: Sequence[Phase], moving: Named, frozen: Named, sentences: Sentences
+    ) -> tuple[Named, jax.Array]:
+        phase, optimiser, pace = phases[0], phases[0].updates.optimiser, self._pace(phases, sentences)
+        if optimiser is None:
+            return update_each(self.structure, phase.loss, moving, frozen, sentences, pace)
+        if phase.name not in self.memories:
+            self.memories[phase.name] = side_by_side(optimiser.init, moving)
+        if phase.average and self.average is None:
+            self.average = _copy(moving)
+        moving, self.memories[phase.name], self.average, loss = update_once(
+            self.structure,
+            phase.loss,
+            optimiser,
+            moving,
+            frozen,
+            self.memories[phase.name],
+            self.average,
+            sentences,
+            pace,
+        )
+        self.updates += 1
+        return moving, loss
+
+    def _pace(self, phases: Sequence[Phase], sentences: Sentences) -> Pace:
+        def numbers(of: Callable[[Phase], float]) -> np.ndarray:
+            return np.array([of(phase) for phase in phases], np.float32)
+
+        scales = {name: numbers(lambda phase: kept_scale(phase.rates.get(name, 0.0))) for name in sentences.draws}  # noqa: B023
+        # The first updates are forgotten faster: an average that began with the initial weights would keep them.
+        warm = (1 + self.updates) / (10 + self.updates)
+        return Pace(
+            numbers(lambda phase: phase.rate),
+            numbers(lambda phase: phase.max_norm),
+            scales,
+            numbers(lambda phase: min(phase.average, warm)),
+        )
+
+    def held_out(self, phases: Sequence[Phase]) -> list[float | None]:
+        """Each replicate's mean loss a row on its phase's held-out rows."""
+        rows = [row for row in phases[0].held_out if row.length]
+        if not rows:
+            return [None] * len(phases)
+        weights, total = self.result(), np.zeros(len(phases))
+        for _, batch in batches(rows):
+            total += np.asarray(_held_out_loss(self.structure, phases[0].loss, weights, batch))
+        return [float(value) / len(rows) for value in total]
+
+
+@partial(jax.jit, static_argnames=("structure", "loss"))
+def _held_out_loss(structure: Structure, loss: Loss, weights: Weights, batch: Batch) -> jax.Array:
+    """The summed loss of each of N replicates, [N], with nothing random."""
+    batch = jax.tree.map(jnp.asarray, batch)
+
+    def total(weights: Weights) -> jax.Array:
+        neutral = still(structure.network(weights), batch.real.shape[1])
+        draws = {name: jnp.broadcast_to(array, (len(batch.lengths), *array.shape)) for name, array in neutral.items()}
+        inputs, targets = dict(batch.inputs), dict(batch.targets)
+        return total_loss(structure, loss, weights, inputs, targets, batch.lengths, draws)
+
+    found: jax.Array = side_by_side(total, weights)
+    return found
+
+
+def _copy(weights: Any) -> Any:
+    """A copy that the next phase does not write over."""
+    return jax.tree.map(jnp.copy, weights)
+
+
+@partial(jax.jit, donate_argnames=("kept",))
+def _choose(better: jax.Array, weights: Weights, kept: Weights) -> Weights:
+    """The weights of those replicates that are better now, and what was kept of the others."""
+    found: Weights = jax.tree.map(
+        lambda new, old: jnp.where(better.reshape(-1, *[1] * (new.ndim - 1)), new, old), weights, kept
+    )
+    return found

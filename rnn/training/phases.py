@@ -1,0 +1,142 @@
+"""Phases: stretches of training, one epoch each, that say what is learned from what, and how."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import optax
+
+from rnn.batches import Row
+from rnn.layers import crf
+from rnn.network import Network, Scores
+from rnn.training.draws import WordDropout
+
+Arrays = Mapping[str, jax.Array]
+Loss = Callable[[Network, Arrays, Arrays, Arrays, jax.Array, Arrays], jax.Array]
+"""The loss of one row, in nats: network, vectors, inputs, targets, length and draws (`rnn.network.Network.scores`)."""
+
+
+class Updates(NamedTuple):
+    """How an epoch's rows are cut into updates: `per_sentence`, `per_sentences`, `per_tokens`.
+
+    Attributes:
+        optimiser: of a learning rate of 1, which the phase's rate is multiplied to; None for plain stochastic gradient
+            descent with one update a sentence, which changes those rows of a table alone that the sentence looks up.
+        run: how many rows of a padded length one compiled call takes at most.
+        buckets: how many padded lengths there may be: each is compiled once.
+        bucket_cost: padded tokens an epoch that are worth compiling for one more length.
+    """
+
+    optimiser: optax.GradientTransformation | None
+    run: Callable[[int], int]
+    buckets: int
+    bucket_cost: int
+
+
+_RUN = 64  # sentences a compiled call at most: long enough to hide the call, short enough to mix the lengths well
+_RUN_TOKENS = 65_536  # and padded tokens a call at most (or one sentence): their dropout masks are drawn together
+
+
+def per_sentence() -> Updates:
+    """One update of plain stochastic gradient descent for each sentence (yadav2016, section 3.5)."""
+    return Updates(None, lambda length: max(1, min(_RUN, _RUN_TOKENS // length)), buckets=8, bucket_cost=1000)
+
+
+def per_sentences(count: int, optimiser: optax.GradientTransformation) -> Updates:
+    """One update for each ``count`` sentences of about one length."""
+    return Updates(optimiser, lambda length: count, buckets=5, bucket_cost=5000)
+
+
+def per_tokens(count: int, optimiser: optax.GradientTransformation) -> Updates:
+    """One update for as many sentences of about one length as have ``count`` tokens, padding included."""
+    return Updates(optimiser, lambda length: max(1, count // length), buckets=5, bucket_cost=5000)
+
+
+def every_parameter(name: str) -> bool:
+    """All parameters are learned."""
+    return True
+
+
+def negative_log_likelihood(
+    network: Network, vectors: Arrays, inputs: Arrays, targets: Arrays, length: jax.Array, draws: Arrays
+) -> jax.Array:
+    """The negative log-likelihood of one sentence's tags, summed over the annotation layers, in nats.
+
+    Under a softmax it is the sum of the tokens' (yadav2016, section 3.5), under a CRF that of the whole path.
+    """
+    found = network.scores(vectors, inputs, length, draws)
+    return sum((_layer_loss(scores, targets[layer], length) for layer, scores in found.items()), jnp.zeros(()))
+
+
+def _layer_loss(scores: Scores, tags: jax.Array, length: jax.Array) -> jax.Array:
+    if scores.transitions is not None:
+        return crf.negative_log_likelihood(scores.emissions, scores.transitions, tags, length)
+    losses = optax.softmax_cross_entropy_with_integer_labels(scores.emissions, tags)  # [T]
+    return jnp.sum(losses, where=jnp.arange(tags.shape[0]) < length)
+
+
+class Phase(NamedTuple):
+    """One epoch of training.
+
+    Attributes:
+        name: of what is trained: the optimiser's memory is kept from one phase to the next of the same name.
+        rows: what is learned from. The same object in the next phase is not put into batches again.
+        updates: how the rows are cut into updates.
+        rate: the learning rate.
+        loss: of one row; an update descends its mean over the update's rows.
+        rates: the rates of dropping, by the names of the network's draws.
+        max_norm: an update's gradient that is longer is shortened to this Euclidean length (Pascanu et al. 2013).
+        drop: which words are read as unknown, drawn anew for the phase; None for none.
+        trains: which parameters move, by name ("tables.words", "network.U"); the others stay, bit for bit.
+        average: the share of the average of the weights that each update keeps (0.999, say); 0 for no average. What is
+            measured on dev and kept is then the average.
+        held_out: rows whose mean loss is measured after the phase; none for not at all.
+    """
+
+    name: str
+    rows: Sequence[Row]
+    updates: Updates
+    rate: float
+    loss: Loss = negative_log_likelihood
+    rates: Mapping[str, float] = {}
+    max_norm: float = float("inf")
+    drop: WordDropout | None = None
+    trains: Callable[[str], bool] = every_parameter
+    average: float = 0.0
+    held_out: Sequence[Row] = ()
+
+
+class HeldOut(NamedTuple):
+    """What a schedule is told after each phase.
+
+    Attributes:
+        f1: strict entity micro F on the dev sentences; None where there are none.
+        loss: the mean loss a row on the phase's held-out rows; None where it has none.
+    """
+
+    f1: float | None
+    loss: float | None
+
+
+Schedule = Generator[Phase, HeldOut, None]
+"""The phases of a training, each drawn up knowing how those before it turned out; training ends when it does."""
+
+
+def patient(phase_of: Callable[[int], Phase], *, epochs: int, patience: int | None) -> Schedule:
+    """A phase an epoch, until F on dev has not risen for ``patience`` epochs (None: to the end).
+
+    Args:
+        phase_of: the phase of each epoch, from 0.
+        epochs: how many at most.
+        patience: epochs without a better F before training ends; without dev sentences it never does.
+    """
+    best, since = -1.0, 0
+    for epoch in range(epochs):
+        told = yield phase_of(epoch)
+        if told.f1 is not None:
+            best, since = (told.f1, 0) if told.f1 > best else (best, since + 1)
+        if patience is not None and since >= patience:
+            return

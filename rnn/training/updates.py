@@ -1,0 +1,242 @@
+"""The compiled updates of training: one a sentence, or one for many sentences.
+
+Both train N replicates of one network at once, each with its own weights, order of sentences, draws and learning rate;
+a single network is the case N = 1. The sentences lie on the device in a few length buckets, and one compiled call takes
+a run of sentences of one bucket.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from flax import nnx
+from jax import lax
+
+from rnn.batches import Batch
+from rnn.network import Network, Weights, named, side_by_side
+from rnn.training.phases import Loss
+
+Named = dict[str, Any]
+"""Arrays by the names of `rnn.network.named`."""
+
+
+class Structure(NamedTuple):
+    """What turns named arrays into weights again, and weights into a network; it holds no numbers.
+
+    Attributes:
+        graph: the network's, from `nnx.split`.
+        tree: that of the weights.
+    """
+
+    graph: nnx.GraphDef[Any]
+    tree: Any
+
+    @classmethod
+    def of(cls, graph: nnx.GraphDef[Any], weights: Weights) -> Structure:
+        """The structure of a network's weights."""
+        return cls(graph, jax.tree.structure(weights))
+
+    def weights(self, *parts: Named) -> Weights:
+        """The weights whose arrays are in these parts, each in one of them."""
+        arrays = {name: array for part in parts for name, array in part.items()}
+        names = named(jax.tree.unflatten(self.tree, range(self.tree.num_leaves)))
+        whole: Weights = jax.tree.unflatten(self.tree, [arrays[name] for name in names])
+        return whole
+
+    def network(self, weights: Weights) -> Network:
+        """The network with its parameters."""
+        network: Network = nnx.merge(self.graph, weights.network)
+        return network
+
+
+class Pace(NamedTuple):
+    """Numbers that each replicate has its own of, [N] float32.
+
+    Attributes:
+        rate: the learning rate.
+        max_norm: a longer gradient of an update is shortened to this Euclidean length (Pascanu et al. 2013).
+        scales: what is multiplied by where it is kept, by the draw's name.
+        average: the share of the averaged weights that an update keeps.
+    """
+
+    rate: np.ndarray
+    max_norm: np.ndarray
+    scales: Mapping[str, np.ndarray]
+    average: np.ndarray
+
+
+class Sentences(NamedTuple):
+    """A run of sentences of a bucket, for N replicates.
+
+    Attributes:
+        bucket: all sentences of the bucket.
+        words: the bucket's word ids as each replicate reads them, [N, S, ...].
+        order: which of them, and in which order, [N, R].
+        count: how many entries of a row of ``order`` count.
+        draws: what the network asked for, for each of them, [N, R, ...].
+    """
+
+    bucket: Batch
+    words: Mapping[str, Any]
+    order: Any
+    count: Any
+    draws: Mapping[str, Any]
+
+
+@partial(jax.jit, static_argnames=("structure", "loss"), donate_argnames=("moving",))
+def update_each(
+    structure: Structure, loss: Loss, moving: Named, frozen: Named, sentences: Sentences, pace: Pace
+) -> tuple[Named, jax.Array]:
+    """One update of plain gradient descent for each sentence of a run, one after the other.
+
+    Only the rows of a table that a sentence looks up are updated: a dense gradient of the table would cost ten times
+    the rest.
+
+    Args:
+        structure: of the network and its weights.
+        loss: of one sentence.
+        moving: the weights that are learned; the buffers are reused.
+        frozen: the others.
+        sentences: the run.
+        pace: learning rates and the like.
+
+    Returns:
+        The new ``moving``, and the sum of the sentences' losses, each before its own update, [N].
+    """
+    bucket = jax.tree.map(jnp.asarray, sentences.bucket)
+
+    def run(moving: Named, frozen: Named, words: Any, order: Any, draws: Any, pace: Any) -> tuple[Named, jax.Array]:
+        def update(i: jax.Array, state: tuple[Named, jax.Array]) -> tuple[Named, jax.Array]:
+            moving, total = state
+            sentence = order[i]
+            inputs, targets, length = jax.tree.map(
+                lambda array: array[sentence], ({**bucket.inputs, **words}, bucket.targets, bucket.lengths)
+            )
+            drawn = {name: _factors(array[i], name, pace) for name, array in draws.items()}
+            moving, value = _descend(structure, loss, moving, frozen, inputs, targets, length, drawn, pace)
+            return moving, total + value
+
+        return lax.fori_loop(0, sentences.count, update, (moving, jnp.zeros(())))
+
+    found: tuple[Named, jax.Array] = side_by_side(
+        run, moving, frozen, sentences.words, sentences.order, sentences.draws, pace
+    )
+    return found
+
+
+def _factors(drawn: jax.Array, name: str, pace: Pace) -> jax.Array:
+    return drawn * pace.scales[name] if drawn.dtype == bool else drawn
+
+
+def _descend(
+    structure: Structure,
+    loss: Loss,
+    moving: Named,
+    frozen: Named,
+    inputs: Named,
+    targets: Named,
+    length: jax.Array,
+    draws: Named,
+    pace: Pace,
+) -> tuple[Named, jax.Array]:
+    """One update of one replicate by one sentence; the loss is that before the update."""
+    tables = structure.network(structure.weights(moving, frozen)).tables
+    learned = {table: name for table, name in tables.items() if f"tables.{table}" in moving}
+    dense = {name: array for name, array in moving.items() if not name.startswith("tables.")}
+    looked_up = {table: structure.weights(moving, frozen).tables[table][inputs[name]] for table, name in tables.items()}
+
+    def value(dense: Named, rows: Named) -> jax.Array:
+        # The tables themselves play no part in the loss: their rows come as arguments.
+        network = structure.network(structure.weights({**moving, **dense}, frozen))
+        return loss(network, {**looked_up, **rows}, inputs, targets, length, draws)
+
+    rows = {table: looked_up[table] for table in learned}
+    total, (gradients, of_rows) = jax.value_and_grad(value, argnums=(0, 1))(dense, rows)
+    # The norm needs every gradient, so no matrix is updated before it was read for the last time: XLA can then
+    # update them where they lie, which is worth more than the norm costs.
+    rate = pace.rate * jnp.minimum(1.0, pace.max_norm / optax.tree.norm((gradients, of_rows)))
+    updated = {name: dense[name] - rate * gradient for name, gradient in gradients.items()}
+    for table, name in learned.items():
+        place = f"tables.{table}"
+        updated[place] = moving[place].at[inputs[name]].add(-rate * of_rows[table])
+    return updated, total
+
+
+@partial(jax.jit, static_argnames=("structure", "loss", "optimiser"), donate_argnames=("moving", "memory", "average"))
+def update_once(
+    structure: Structure,
+    loss: Loss,
+    optimiser: optax.GradientTransformation,
+    moving: Named,
+    frozen: Named,
+    memory: Any,
+    average: Named | None,
+    sentences: Sentences,
+    pace: Pace,
+) -> tuple[Named, Any, Named | None, jax.Array]:
+    """One update for all sentences of a run.
+
+    Args:
+        structure: of the network and its weights.
+        loss: of one sentence; its mean over the sentences is descended.
+        optimiser: gives the step at a learning rate of 1.
+        moving: the weights that are learned; the buffers are reused, as those of ``memory`` and ``average`` are.
+        frozen: the others.
+        memory: the optimiser's.
+        average: the averaged weights; None where none are kept.
+        sentences: the run.
+        pace: learning rates and the like.
+
+    Returns:
+        The new ``moving``, ``memory`` and ``average``, and the sum of the sentences' losses before the update, [N].
+    """
+    bucket = jax.tree.map(jnp.asarray, sentences.bucket)
+
+    def run(
+        moving: Named, frozen: Named, memory: Any, average: Any, words: Any, order: Any, draws: Any, pace: Any
+    ) -> Any:
+        inputs, targets, lengths = jax.tree.map(
+            lambda array: array[order], ({**bucket.inputs, **words}, bucket.targets, bucket.lengths)
+        )
+        lengths = jnp.where(jnp.arange(order.shape[0]) < sentences.count, lengths, 0)
+        drawn = {name: _factors(array, name, pace) for name, array in draws.items()}
+
+        def mean_loss(moving: Named) -> jax.Array:
+            weights = structure.weights(moving, frozen)
+            return total_loss(structure, loss, weights, inputs, targets, lengths, drawn) / sentences.count
+
+        value, gradients = jax.value_and_grad(mean_loss)(moving)
+        shorten = jnp.minimum(1.0, pace.max_norm / jnp.maximum(optax.tree.norm(gradients), 1e-12))
+        gradients = jax.tree.map(lambda gradient: gradient * shorten, gradients)
+        steps, memory = optimiser.update(gradients, memory, moving)
+        moving = jax.tree.map(lambda weight, step: weight + pace.rate * step, moving, steps)
+        if average is not None:
+            average = jax.tree.map(lambda old, new: new + pace.average * (old - new), average, moving)
+        return moving, memory, average, value * sentences.count
+
+    found: tuple[Named, Any, Named | None, jax.Array] = side_by_side(
+        run, moving, frozen, memory, average, sentences.words, sentences.order, sentences.draws, pace
+    )
+    return found
+
+
+def total_loss(
+    structure: Structure,
+    loss: Loss,
+    weights: Weights,
+    inputs: Named,
+    targets: Named,
+    lengths: jax.Array,
+    draws: Named,
+) -> jax.Array:
+    """The summed loss of B rows, [B, ...] each; a row of length 0 counts nothing."""
+    network = structure.network(weights)
+    vectors = {table: weights.tables[table][inputs[name]] for table, name in network.tables.items()}
+    losses = jax.vmap(partial(loss, network))(vectors, inputs, targets, lengths, draws)
+    return jnp.sum(losses, where=lengths > 0)

@@ -1,0 +1,136 @@
+"""Words to ids: the words that a network has vectors for, and how it reads all others."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import regex
+
+from crfdeid.secrets import hash_word
+
+PAD = 0  # the id of what stands before a sentence's first and after its last word; its vector is learned
+_MOST_REMEMBERED = 1 << 18  # words whose ids a vocabulary remembers
+_DIGIT = regex.compile(r"\p{Nd}")
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The words a network has vectors for.
+
+    A word seen less than ``min_count`` times in training has no vector of its own: it is unknown, and so it trains the
+    vector that words never seen will get. Unknown words are told apart by their casing class (`unknown_class`).
+
+    Args:
+        words: the known words, after folding, in a fixed order.
+        fold_digits: every digit is read as 0, so that 03/14/72 and 11/02/69 are the same words.
+        lower_case: an unknown word is read as its lower-case form where that is known: for words from lower-case
+            vectors (`rnn.embeddings.extend`).
+        key: what the words are hashed with (`crfdeid.secrets.hash_word`); None where they are readable.
+    """
+
+    words: tuple[str, ...]
+    fold_digits: bool = True
+    lower_case: bool = False
+    key: bytes | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_ids", {word: i + FIRST_WORD for i, word in enumerate(self.words)})
+        object.__setattr__(self, "_seen", {})
+
+    @classmethod
+    def build(
+        cls,
+        sentences: Sequence[Sequence[str]],
+        *,
+        fold_digits: bool = True,
+        min_count: int = 2,
+        documents: Sequence[str] = (),
+        min_documents: int = 1,
+    ) -> Vocabulary:
+        """The words that occur often enough, the most frequent first.
+
+        Args:
+            sentences: the words of each.
+            fold_digits: whether every digit is read as 0.
+            min_count: how often they must occur.
+            documents: the document that each sentence is from, for ``min_documents``.
+            min_documents: how many documents must have them.
+        """
+        read = fold if fold_digits else str
+        counts = Counter(read(word) for sentence in sentences for word in sentence)
+        frequent = {word for word, count in counts.items() if count >= min_count}
+        if min_documents > 1:
+            by_document: dict[str, set[str]] = {}
+            for document, sentence in zip(documents, sentences, strict=True):
+                by_document.setdefault(document, set()).update(map(read, sentence))
+            spread = Counter(word for words in by_document.values() for word in words)
+            frequent = {word for word in frequent if spread[word] >= min_documents}
+        return cls(tuple(sorted(frequent, key=lambda word: (-counts[word], word))), fold_digits)
+
+    def hashed(self, key: bytes) -> tuple[Vocabulary, np.ndarray]:
+        """The same vocabulary with its words as hashes, sorted; and the old id of each new one, [V]."""
+        hashes = [hash_word(word, key) for word in self.words]
+        order = np.argsort(hashes)
+        old = np.concatenate([np.arange(FIRST_WORD), FIRST_WORD + order])
+        return replace(self, words=tuple(hashes[i] for i in order), key=key), old
+
+    def __len__(self) -> int:
+        return len(self.words) + FIRST_WORD
+
+    def ids(self, words: Sequence[str]) -> list[int]:
+        """The id of each word."""
+        seen: dict[str, int] = self._seen  # type: ignore[attr-defined]
+        return [seen.get(word) or self._id(word) for word in words]  # no id of a word is 0
+
+    def _id(self, word: str) -> int:
+        """The id of a word that is not remembered, and remember it."""
+        seen: dict[str, int] = self._seen  # type: ignore[attr-defined]
+        folded = fold(word) if self.fold_digits else word
+        found = self._known(folded) or (self._known(folded.lower()) if self.lower_case else None)
+        if len(seen) >= _MOST_REMEMBERED:
+            seen.clear()
+        return seen.setdefault(word, found or unknown_class(folded))
+
+    def _known(self, word: str) -> int | None:
+        known: dict[str, int] = self._ids  # type: ignore[attr-defined]
+        return known.get(word if self.key is None else hash_word(word, self.key))
+
+    def unknown(self) -> np.ndarray:
+        """For every id, the id of the unknown word it would be read as, [V]."""
+        return np.array([*range(FIRST_WORD), *map(unknown_class, self.words)], np.int32)
+
+
+# Casing classes of unknown words, each with a vector of its own.
+UNKNOWN_CLASSES = ("lower", "initial capital", "all capitals", "mixed case", "digits", "other")
+FIRST_WORD = 1 + len(UNKNOWN_CLASSES)
+
+
+def unknown_class(word: str) -> int:
+    """The id of a word without a vector of its own, by its casing.
+
+    Example:
+        >>> [UNKNOWN_CLASSES[unknown_class(word) - 1] for word in ("Brown", "FIH", "glass", "%")]
+        ['initial capital', 'all capitals', 'lower', 'other']
+    """
+    if word.isdecimal():
+        return 5
+    if not word[:1].isalpha():
+        return 6
+    if word.islower():
+        return 1
+    if word.isupper():
+        return 3 if len(word) > 1 else 2
+    return 2 if word[1:].islower() else 4
+
+
+def fold(word: str) -> str:
+    """The word with every digit as 0.
+
+    Example:
+        >>> fold("3rd")
+        '0rd'
+    """
+    return _DIGIT.sub("0", word) if not word.isalpha() else word

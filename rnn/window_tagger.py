@@ -1,0 +1,83 @@
+"""What the taggers over context windows share, Elman's and Jordan's: settings, codec, schedule."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rnn.batches import Row
+from rnn.codecs.words import WordCodec
+from rnn.settings import WordSettings, require, require_counts, require_shares
+from rnn.training.draws import WordDropout
+from rnn.training.phases import Phase, Schedule, patient, per_sentence
+from rnn.word_tagger import WordTagger
+
+# What both networks of the paper share where it speaks (yadav2016, sections 3.1, 3.5, 3.6 and Table 3), and plain
+# choices where it does not.
+PAPER: dict[str, Any] = {
+    "lr": 0.01,
+    "final_lr": 1.0,
+    "init_range": 1.0,
+    "word_dropout": 0.0,
+    "decoding": "argmax",
+    "max_norm": None,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class WindowSettings(WordSettings):
+    """The settings of both networks.
+
+    Args:
+        window: words in a context window, the word itself in the middle: an odd number, W.
+        hidden: units of a hidden layer, H.
+        init_range: weights start uniform in plus or minus this; None for Glorot's bound, sqrt(6 / (inputs + outputs)).
+        dropout: the probability with which a hidden unit is left out before the softmax layer.
+    """
+
+    window: int = 11
+    hidden: int = 100
+    init_range: float | None = None
+    dropout: float = 0.5
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_counts(self, "window", "hidden")
+        require("window", self.window, "an odd number, for as many words on either side", lambda v: v % 2 == 1)
+        require_shares(self, "dropout")
+        if self.init_range is not None:
+            require("init_range", self.init_range, "a number above 0", lambda v: v > 0)
+
+
+class WindowTagger(WordTagger):
+    """A tagger on a network over context windows: one update a sentence, replicates in one program."""
+
+    # None of these changes a shape or the program.
+    own_settings = frozenset(
+        {"lr", "final_lr", "dropout", "max_norm", "word_dropout", "init_range", "embedding_range"},
+    )
+    _settings: WindowSettings
+
+    def blank_codec(self) -> WordCodec:
+        """A codec that knows no words yet."""
+        return WordCodec(self.blank_vocabulary(), {}, margin=self._settings.window // 2)
+
+    def schedule(self, codec: WordCodec, rows: Sequence[Row]) -> Schedule:
+        """The same sentences in every epoch, with a learning rate that falls."""
+        settings, updates = self._settings, per_sentence()
+        drop = WordDropout.of(rows, codec.vocabulary, alpha=settings.word_dropout, margin=codec.margin)
+
+        def phase(epoch: int) -> Phase:
+            return Phase(
+                self.model,
+                rows,
+                updates,
+                settings.rate(epoch),
+                rates={"hidden": settings.dropout},
+                max_norm=settings.longest_gradient,
+                drop=drop,
+                trains=self.trains,
+            )
+
+        return patient(phase, epochs=settings.epochs, patience=None)

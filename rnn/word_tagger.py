@@ -1,0 +1,89 @@
+"""What all taggers share that read words by vectors of their own: vocabulary, tables, given word vectors."""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from flax import nnx
+
+from crfdeid.documents import PHI, LabelledSentence
+from crfdeid.tagger import Traits
+from rnn.codecs.words import WordCodec, tags_of
+from rnn.embeddings.vectors import WordVectors, extend, initial_table
+from rnn.settings import WordSettings
+from rnn.tagger import NetworkTagger
+from rnn.vocabulary import Vocabulary
+
+
+class WordTagger(NetworkTagger):
+    """A tagger on a network that reads words.
+
+    Args:
+        settings: the model's settings; None for its defaults.
+        seed: of the initial weights, the order of the sentences and all that is drawn.
+        vectors: the word vectors to start from; None for random ones.
+    """
+
+    _settings: WordSettings
+
+    def __init__(
+        self, settings: WordSettings | None = None, *, seed: int = 0, vectors: WordVectors | None = None
+    ) -> None:
+        super().__init__(settings, seed=seed)
+        if vectors is not None:
+            self._settings = dataclasses.replace(self._settings, embedding_dim=vectors.dim)
+        self._vectors = vectors
+
+    @classmethod
+    def traits(cls, settings: WordSettings) -> Traits:
+        """What the model needs and can do."""
+        return super().traits(settings)._replace(takes_vectors=True)
+
+    @property
+    def vectors(self) -> WordVectors | None:
+        """The word vectors that training starts from; None for random ones, and in a tagger that was loaded."""
+        return self._vectors
+
+    @abstractmethod
+    def blank_codec(self) -> WordCodec:
+        """A codec with this tagger's settings that knows no words yet."""
+
+    def blank_vocabulary(self) -> Vocabulary:
+        """A vocabulary without words."""
+        return Vocabulary((), self._settings.fold_digits)
+
+    def codec(self, train: Sequence[LabelledSentence]) -> WordCodec:
+        """The codec for some training sentences."""
+        settings = self._settings
+        vocabulary = Vocabulary.build(
+            [item.sentence.words for item in train],
+            fold_digits=settings.fold_digits,
+            min_count=settings.min_count,
+            documents=[item.document for item in train],
+            min_documents=settings.min_documents,
+        )
+        if self._vectors is not None:
+            vocabulary = extend(vocabulary, self._vectors)
+        return dataclasses.replace(self.blank_codec(), vocabulary=vocabulary, tags={PHI: tags_of(train)})
+
+    def saved_codec(self, described: Mapping[str, Any], key: bytes | None) -> WordCodec:
+        """The codec of a saved model."""
+        return self.blank_codec().read(described, key)
+
+    def tables(self, codec: WordCodec, rngs: nnx.Rngs) -> dict[str, jax.Array]:
+        """The initial word vectors."""
+        bound = self._settings.embedding_range
+        shape = (len(codec.vocabulary), self._settings.embedding_dim)
+        table = jax.random.uniform(rngs.params(), shape, minval=-bound, maxval=bound)
+        if self._vectors is not None:
+            table = jnp.asarray(initial_table(codec.vocabulary, self._vectors, table))
+        return {"words": table}
+
+    def trains(self, name: str) -> bool:
+        """Whether a parameter is learned."""
+        return not (self._settings.freeze_embeddings and name == "tables.words")
