@@ -26,8 +26,6 @@ COMMANDS = ("crfdeid.cli",)
 COMMAND_MODULES = {f"experiments.{path.stem}" for path in (ROOT / "experiments").glob("*.py")}
 NAMEDTUPLE_METHODS = {"_asdict", "_fields", "_make", "_replace"}
 CIRCLES_TO_GO = [{"rnn.tagger", "rnn.replicates"}]
-# What the networks share; every other module of rnn/networks is one network.
-SHARED = {"rnn.networks", "rnn.networks.recurrence"}
 
 
 def module_name(path: Path) -> str:
@@ -81,9 +79,9 @@ def test_the_rule_finds_a_breach(source: str, module: str) -> None:
 
 
 def test_relative_imports_are_resolved() -> None:
-    assert "rnn.networks.jordan" in set(imports("from .jordan import Jordan", "rnn.networks.elman"))
-    assert "rnn.networks.jordan" in set(imports("from . import jordan", "rnn.networks.elman"))
-    assert "rnn.batches" in set(imports("from ..batches import Batch", "rnn.networks.elman"))
+    assert "rnn.models.jordan" in set(imports("from .jordan import Jordan", "rnn.models.elman"))
+    assert "rnn.models.jordan" in set(imports("from . import jordan", "rnn.models.elman"))
+    assert "rnn.batches" in set(imports("from ..batches import Batch", "rnn.models.elman"))
     assert "rnn.batches" in set(imports("from .batches import Batch", "rnn", package=True))
 
 
@@ -209,11 +207,11 @@ def test_use_of_something_private_is_found(source: str) -> None:
 
 
 def networks() -> list[Path]:
-    return [path for path in files() if path.parent.name == "networks" and module_name(path) not in SHARED]
+    return [path for path in files() if path.parent == ROOT / "rnn" / "models" and path.name != "__init__.py"]
 
 
 def test_there_are_networks() -> None:
-    assert {"rnn.networks.elman", "rnn.networks.jordan"} <= set(map(module_name, networks()))
+    assert {"rnn.models.elman", "rnn.models.jordan", "rnn.models.bilstm_crf"} <= set(map(module_name, networks()))
 
 
 @pytest.mark.parametrize("path", networks(), ids=module_name)

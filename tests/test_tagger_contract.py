@@ -20,6 +20,7 @@ from features.tokens import Sentence, split_sentences
 SMALL = {"epochs": 40, "hidden": 16, "embedding_dim": 12, "window": 3, "lr": 0.2, "final_lr": 1.0, "dropout": 0.1,
          "word_dropout": 0.0, "min_count": 1, "max_iterations": 60, "precision": 0.4}  # fmt: skip
 OWN: dict[str, dict[str, Any]] = {
+    "bilstm-crf": {"lr": 0.02, "layers": 1, "char_dim": 4, "char_filters": 6, "patience": None},
     "hybrid": {"member": "elman"},
     "ensemble": {"members": ("crf", "elman"), "combine": "mean"},
 }
