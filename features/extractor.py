@@ -1,4 +1,4 @@
-"""Compose feature extractors, and the two named sets: `PAPER` and `STRONG`."""
+"""Compose feature extractors, and the named sets: `PAPER`, `STRONG` and `FORM`."""
 
 from __future__ import annotations
 
@@ -93,7 +93,12 @@ STRONG = FeatureSet(
     ),
 )
 
-FEATURE_SETS = {"paper": PAPER, "strong": STRONG}
+# How words look and where they stand, without their neighbours: for networks, which see those by themselves.
+FORM = FeatureSet(
+    "form", (Shapes(), Affixes(), CapitalRun(), Patterns(), WordClasses(), Layout(), PrefixWords(), PosFeatures())
+)
+
+FEATURE_SETS = {"paper": PAPER, "strong": STRONG, "form": FORM}
 
 
 def feature_set(name: str, *, pos: str) -> FeatureSet:
