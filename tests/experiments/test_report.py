@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from conftest import notes
+from invented_notes import notes
 from report_folders import write_folder
 
 from crfdeid.documents import Document, Span
@@ -32,6 +32,12 @@ def synthetic_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_folder(path, notes("test", 20), systems={"crf": (0,), "elman-cbow": (0, 1)})
     write_report(path, published=False)
     return path
+
+
+@pytest.fixture
+def _no_plots(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For a test in which plots, which take long to draw, play no part."""
+    monkeypatch.setattr("experiments.reporting.files.plots", lambda results: {})
 
 
 def page_of(folder: Path, *, with_text: bool = True) -> str:
@@ -66,6 +72,7 @@ def test_made_again_it_is_the_same_to_the_byte(synthetic_folder, tmp_path, capsy
     assert str(copy / "report.html") in capsys.readouterr().out
 
 
+@pytest.mark.usefixtures("_no_plots")
 def test_tables_of_an_earlier_call_are_removed_and_other_files_are_kept(synthetic_folder, tmp_path):
     copy = tmp_path / "copy"
     shutil.copytree(synthetic_folder, copy)
@@ -141,7 +148,11 @@ def real() -> list[Document]:
 
 
 @pytest.mark.parametrize(("kept", "asked"), [(False, True), (True, False)])
-def test_without_texts_or_against_the_user_s_wish_no_word_of_a_note_is_in_any_file(tmp_path, real, kept, asked):
+def test_without_texts_or_against_the_user_s_wish_no_word_of_a_note_is_in_any_file(
+    tmp_path, real, kept, asked, monkeypatch
+):
+    if kept:  # Plots are made of results.json alone: once is enough.
+        monkeypatch.setattr("experiments.reporting.files.plots", lambda results: {})
     write_folder(tmp_path, real, corpus_format="jsonl", with_text=kept)
     before = set(files_of(tmp_path))
     write_report(tmp_path, published=True, with_text=asked)
@@ -196,6 +207,7 @@ def damage(folder: Path, name: str, content: str | None) -> None:
     (folder / name).unlink() if content is None else (folder / name).write_text(content, encoding="utf-8")
 
 
+@pytest.mark.usefixtures("_no_plots")
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
@@ -222,9 +234,7 @@ def test_a_folder_that_is_none_or_damaged_is_one_clear_line_and_exit_code_1(
     copy = tmp_path / "copy"
     shutil.copytree(synthetic_folder, copy)
     damage(copy, name, content)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("experiments.reporting.files.plots", lambda results: {})  # what they draw plays no part here
-        assert main([str(copy)]) == 1
+    assert main([str(copy)]) == 1
     said = capsys.readouterr().err
     assert said.startswith("error: ")
     assert said.count("\n") == 1
@@ -241,6 +251,7 @@ def test_an_error_of_ours_is_not_called_damaged_data(synthetic_folder, monkeypat
         write_report(synthetic_folder, published=False)
 
 
+@pytest.mark.usefixtures("_no_plots")
 def test_what_failed_leaves_the_old_report(synthetic_folder, tmp_path):
     copy = tmp_path / "copy"
     shutil.copytree(synthetic_folder, copy)
