@@ -158,7 +158,7 @@ def decode(sentence: Sentence, tags: Sequence[str], repair: Repair = "begin") ->
     """The entities of one tagged sentence, as spans of character offsets in its document.
 
     Raises:
-        ValueError: there is not exactly one tag a token.
+        ValueError: there is not exactly one tag per token.
     """
     if len(tags) != len(sentence.tokens):
         raise ValueError(f"{len(tags)} tags for {len(sentence.tokens)} tokens")

@@ -1,4 +1,4 @@
-"""A saved model: ``model.json``, which describes it, beside one file of weights that the description vouches for.
+"""A saved model: ``model.json``, which describes it, beside one file of weights, whose size and checksum it holds.
 
 Both are data: loading runs no code from them. The weights are read only when their size and checksum are those of the
 description, so a damaged, truncated or exchanged file is refused before anything parses it.

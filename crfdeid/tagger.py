@@ -22,7 +22,7 @@ class FitProgress:
     Attributes:
         step: steps done (epochs of a network, iterations of L-BFGS), from 1.
         total: the most steps there can be.
-        loss: the training loss, mean negative log-likelihood a token in nats; None where the model gives none.
+        loss: the training loss, mean negative log-likelihood per token in nats; None where the model gives none.
         dev_f1: strict entity micro F on the dev sentences, a fraction; None where it was not measured.
     """
 

@@ -1,4 +1,4 @@
-"""The `crfdeid` command: one module a subcommand, each with `add_options` and `run`."""
+"""The `crfdeid` command: one module per subcommand, each with `add_options` and `run`."""
 
 from __future__ import annotations
 

@@ -24,31 +24,35 @@ STDIN = Path("-")
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The options that both commands have."""
-    text = "a model's folder, or 'synthetic' for one trained on the built-in corpus, which no real note has tested"
+    text = (
+        "the model's folder, or 'synthetic': a model trained on invented notes alone and never validated on real ones"
+    )
     parser.add_argument("--model", required=True, metavar="DIR", help=text)
     text = f"a file of notes ({', '.join(KINDS)}), a folder of them, or - for one note from standard input"
     parser.add_argument("--input", required=True, type=file_path, metavar="PATH", help=text)
-    text = "new folder for the results; with --input - they go to standard output"
+    text = "new folder for the results (with --input - there is none: the result goes to standard output)"
     parser.add_argument("--output", type=file_path, metavar="DIR", help=text)
     _add_columns(parser)
-    text = "only as unsure as this many per cent of the PHI of the development set call for, such as 99.7"
+    text = "use the threshold that reached this sensitivity (%%) on the development notes, such as 99.7"
     parser.add_argument("--sensitivity", type=float, metavar="PERCENT", help=text)
-    text = "do not look for a name that was found once in the rest of its note"
+    text = "mark a name only where the model finds it; by default it is then looked for in the rest of its note"
     parser.add_argument("--no-consistency", action="store_true", help=text)
-    text = "the secret with which a model's private vocabulary was made (default: $CRFDEID_SECRET)"
+    text = "file with the secret of the model's private vocabulary (default: the environment variable CRFDEID_SECRET)"
     parser.add_argument("--key-file", type=file_path, metavar="FILE", help=text)
-    text = "processes that share the work, each with the model in memory (default: 1)"
+    text = "how many processes share the work; each holds the model in memory (default: 1)"
     parser.add_argument("--jobs", type=whole_number(1), default=1, metavar="N", help=text)
-    text = "go on with what an interrupted run of the same command left in --output"
+    text = "go on where an interrupted run of the same command stopped"
     parser.add_argument("--resume", action="store_true", help=text)
 
 
 def _add_columns(parser: argparse.ArgumentParser) -> None:
-    text = "the column (in JSON Lines the key) that holds the note (default: text)"
+    text = "column (in JSON Lines: key) with the text of the note (default: text)"
     parser.add_argument("--text-column", default="text", metavar="NAME", help=text)
-    text = "the column with the note's id (default: notes are called FILE:ROW)"
+    text = "column with the note's id (default: the note is called FILE:ROW)"
     parser.add_argument("--id-column", metavar="NAME", help=text)
-    text = "the column that says whose note it is (default: the first-level subfolder, or each note by itself)"
+    text = (
+        "column with the note's patient (default: the first-level subfolder; else each note has a patient of its own)"
+    )
     parser.add_argument("--patient-column", metavar="NAME", help=text)
 
 
@@ -59,7 +63,7 @@ def columns_of(options: argparse.Namespace) -> Columns:
 
 @dataclass(frozen=True)
 class Task:
-    """What a command does.
+    """What one of the two commands asks for.
 
     Args:
         doing: one word for the progress bar.
@@ -75,7 +79,7 @@ class Task:
 
 
 def run_folder(options: argparse.Namespace, task: Task) -> int:
-    """Do a file or folder of notes.
+    """Work through a file or folder of notes.
 
     Returns:
         0, or 1 where a note failed.
@@ -111,7 +115,7 @@ def run_folder(options: argparse.Namespace, task: Task) -> int:
 
 
 def run_stdin(options: argparse.Namespace, work: Work) -> Document:
-    """The result for one note from standard input, which is a patient by itself.
+    """The result for one note from standard input, which counts as a patient of its own.
 
     Raises:
         UsageError: there is an option that one note from standard input cannot have.
@@ -150,7 +154,7 @@ def redaction(options: argparse.Namespace, **more: Any) -> Redaction:
 
 
 def model_settings(options: argparse.Namespace) -> dict[str, Any]:
-    """What results depend on, as far as both commands share it."""
+    """The settings of both commands that results depend on: --resume goes on with the same ones only."""
     from importlib.metadata import version  # noqa: PLC0415
 
     return {

@@ -1,4 +1,4 @@
-"""Write notes again without their PHI: as labels, numbered labels, masks, surrogates, or not at all."""
+"""Write notes again with other text in place of their PHI: labels, asterisks, invented values, or nothing."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     from crfdeid.redaction.replace import HOW  # noqa: PLC0415
 
     add_common(parser)
-    text = "[PATIENT], [PATIENT-1], ***, an invented name, or nothing (default: label)"
+    text = "write [PATIENT], [PATIENT-1], ***, an invented value, or nothing in place of PHI (default: label)"
     parser.add_argument("--how", choices=HOW, default="label", help=text)
     text = "with --how surrogate: a file with the secret (default: the environment variable CRFDEID_SECRET)"
     parser.add_argument("--secret-file", type=file_path, metavar="FILE", help=text)
-    text = "with --how surrogate: language and country of what is invented (default: en_US)"
+    text = "with --how surrogate: language and country of the invented values (default: en_US)"
     parser.add_argument("--locale", default="en_US", help=text)
 
 

@@ -1,4 +1,4 @@
-"""Score what was found in notes against what people annotated in them."""
+"""Score the PHI that was found in notes against the PHI that people annotated in them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MARK = "\ufeff"
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The options of ``crfdeid score``."""
     parser.add_argument("--gold", type=file_path, required=True, metavar="PATH", help="annotated notes")
-    text = "the same notes with what was found in them"
+    text = "the same notes with the PHI that was found in them"
     parser.add_argument("--predicted", type=file_path, required=True, metavar="PATH", help=text)
     text = (
         f"which scores, separated by commas, from {', '.join(MODES)} (default: strict,binary); docs/scoring.md says "
@@ -39,7 +39,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(f"--{side}-format", choices=("auto", *FORMATS), help=text)
     text = "map the types of both to the paper's seven, to one, or leave them (default: all)"
     parser.add_argument("--types", choices=TYPES, default="all", help=text)
-    parser.add_argument("--json", type=file_path, metavar="FILE", help="write the scores to a new file too")
+    parser.add_argument("--json", type=file_path, metavar="FILE", help="also write the scores to this new file")
 
 
 def run(options: argparse.Namespace) -> None:
@@ -106,7 +106,7 @@ def _listed(names: list[str], most: int = 5) -> str:
 
 
 def _notes(options: argparse.Namespace, gold: list[Document], predictions: Predictions) -> Iterator[str]:
-    """What a reader of the tables could take for a fault of the model."""
+    """Remarks on scores that could look like a fault of the model and are none."""
     from crfdeid.scoring.i2b2 import types_of  # noqa: PLC0415
 
     annotated = types_of(gold, {})

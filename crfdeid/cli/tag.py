@@ -1,4 +1,4 @@
-"""Find PHI in notes and write it down, for people to look at or for `crfdeid score`."""
+"""Find the PHI in notes and write down where it is, for people to look at or for `crfdeid score`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     from crfdeid.cli.note_options import add_options as add_common  # noqa: PLC0415
 
     add_common(parser)
-    text = "what to write (default: jsonl); the others than jsonl are for .txt files"
+    text = "format to write (default: jsonl); all but jsonl are for .txt files only"
     parser.add_argument("--format", choices=FORMATS, default="jsonl", help=text)
 
 

@@ -17,35 +17,37 @@ _PRIVATE_MIN_DOCUMENTS = 3  # with hashed words, a word that fewer documents hav
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The options of ``crfdeid train``."""
     parser.add_argument("--train", type=file_path, required=True, metavar="PATH", help="annotated notes to learn from")
-    text = "annotated notes for scores and thresholds (default: a tenth of --train, drawn with a fixed seed)"
+    text = (
+        "annotated notes to score the model and choose thresholds on (default: a tenth of --train, from a fixed seed)"
+    )
     parser.add_argument("--dev", type=file_path, metavar="PATH", help=text)
     parser.add_argument("--out", type=file_path, required=True, metavar="DIR", help="new folder for the model")
     text = f"the model: {', '.join(MODELS)}; several, separated by commas, for --combine (default: crf)"
     parser.add_argument("--model", default="crf", metavar="NAME", help=text)
-    text = "join several models: all that any finds, what most find, or the mean of their probabilities"
+    text = "join several models: keep what any of them finds, what most find, or average their probabilities"
     parser.add_argument("--combine", choices=("union", "vote", "mean"), help=text)
     text = "the notes' format (default: auto)"
     parser.add_argument("--format", choices=("auto", *FORMATS), default="auto", help=text)
-    text = "the paper's seven subtypes, all types the notes have, or one type for all (default: all)"
+    text = "learn the paper's seven types, all types of the notes, or one type for all PHI (default: all)"
     parser.add_argument("--types", choices=TYPES, default="all", help=text)
     text = "settings the model starts from: default, which are tuned, or a paper's: yadav2016 (also: paper)"
     parser.add_argument("--profile", type=profile_name, default="default", metavar="NAME", help=text)
-    text = "settings of the model that differ, such as epochs=10 hidden=50"
+    text = "settings that differ from the profile's, such as epochs=10 hidden=50"
     parser.add_argument("--set", type=setting, nargs="+", default=[], metavar="NAME=VALUE", help=text)
-    text = "of everything random in training (default: 0)"
+    text = "random seed (default: 0)"
     parser.add_argument("--seed", type=whole_number(0), default=0, metavar="N", help=text)
-    text = "sensitivities in per cent to choose thresholds for (default: 99.0,99.7,99.9)"
+    text = "choose a threshold for each of these sensitivities (%%) (default: 99.0,99.7,99.9)"
     parser.add_argument("--sensitivities", type=_sensitivities, default="99.0,99.7,99.9", metavar="LIST", help=text)
-    text = "store the words of the notes as keyed hashes only; needs a secret, here and whenever the model is used"
+    text = "store the notes' words only as keyed hashes; training and every later use of the model then need the secret"
     parser.add_argument("--private-vocabulary", action="store_true", help=text)
-    text = "leave out words and features that fewer documents have (default: 1, with --private-vocabulary 3)"
+    text = "leave out words and features found in fewer documents than this (default: 1; with --private-vocabulary: 3)"
     parser.add_argument("--min-documents", type=whole_number(1), metavar="K", help=text)
     text = "with --private-vocabulary: a file with the secret (default: the environment variable CRFDEID_SECRET)"
     parser.add_argument("--key-file", type=file_path, metavar="FILE", help=text)
 
 
 def run(options: argparse.Namespace) -> None:
-    """Train, write the model and its card, and print the card.
+    """Train a model, write it with its card, and print the card.
 
     Raises:
         UsageError: options that cannot work.

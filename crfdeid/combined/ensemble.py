@@ -118,7 +118,7 @@ class EnsembleTagger(Tagger):
         self._members = members
 
     def predict(self, sentences: Sequence[Sentence]) -> list[list[str]]:
-        """One tag a token, for each sentence."""
+        """One tag per token, for each sentence."""
         members = self._trained()
         if self._settings.combine == "mean":
             return self._best_of_means(self.marginals(sentences))

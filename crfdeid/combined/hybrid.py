@@ -105,7 +105,7 @@ class HybridTagger(Tagger):
         self._members = (model, cast(RulesTagger, rules))
 
     def predict(self, sentences: Sequence[Sentence]) -> list[list[str]]:
-        """One tag a token, for each sentence."""
+        """One tag per token, for each sentence."""
         model, rules = self._trained()
         rows = model.predict(sentences)
         for sentence, row in zip(sentences, rows, strict=True):

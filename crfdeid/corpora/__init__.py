@@ -1,8 +1,8 @@
-"""Corpora: one module a format, each with ``read``, ``recognises`` and (where it can be written) ``write``.
+"""Corpora: one module per format, each with ``read``, ``recognises`` and (where it can be written) ``write``.
 
     brat.py        .txt and .ann pairs                     i2b2_2006.py   one XML file, inline <PHI TYPE="...">
-    i2b2_2014.py   one XML file a document, standoff tags  conll.py       columns: token first, tag last
-    jsonl.py       one JSON object a line                  asq_phi.py     ===QUERY=== blocks (read only)
+    i2b2_2014.py   one XML file per document, standoff    conll.py       columns: token first, tag last
+    jsonl.py       one JSON object per line                asq_phi.py     ===QUERY=== blocks (read only)
     files.py       finding, reading and writing files      synthetic/     the built-in corpus
 
 Adding a format: its module, and its line in `FORMATS` (and in `WRITERS`, if it can be written).

@@ -57,7 +57,9 @@ def _spans(path: Path, text: str) -> list[Span]:
             continue
         if _DISCONTINUOUS.match(line):
             raise DataError(
-                "a discontinuous span (start end;start end): split it into one span a stretch", path=path, line=number
+                "a discontinuous span (start end;start end): split it into one span for each stretch",
+                path=path,
+                line=number,
             )
         entity = _ENTITY.fullmatch(line.removesuffix("\r"))
         if entity is None:
@@ -75,7 +77,7 @@ def _spans(path: Path, text: str) -> list[Span]:
 
 
 def write(documents: Sequence[Document], path: Path) -> None:
-    """Write one ``.txt`` and one ``.ann`` file a document into a folder.
+    """Write one ``.txt`` and one ``.ann`` file for each document into a folder.
 
     Raises:
         DataError: an id cannot be a file's name, or a label holds white space.

@@ -1,4 +1,4 @@
-"""Columns: one token a line, its tag in the last column, a blank line after each sentence.
+"""Columns: one token per line, its tag in the last column, a blank line after each sentence.
 
 ``-DOCSTART-`` lines begin documents; in a file without any, each sentence is a document of its own. Columns are parted
 by tabs, or in a line without tabs by spaces. A tag is ``O`` or a prefix, a hyphen and a type (``B-fromloc.city_name``).

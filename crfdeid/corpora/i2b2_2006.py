@@ -1,4 +1,4 @@
-"""i2b2 2006 XML: one file, a ``RECORD`` a document, PHI marked where it stands.
+"""i2b2 2006 XML: one file, a ``RECORD`` for each document, PHI marked where it stands.
 
     <ROOT><RECORD ID="1"><TEXT>Seen by Dr. <PHI TYPE="DOCTOR">Doe</PHI>.</TEXT></RECORD></ROOT>
 

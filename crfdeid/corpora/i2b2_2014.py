@@ -1,4 +1,4 @@
-"""i2b2 2014 XML: one file a document, the text in CDATA, standoff tags with offsets and a copy of the covered text.
+"""i2b2 2014 XML: one file per document, the text in CDATA, standoff tags with offsets and a copy of the covered text.
 
     <deIdi2b2><TEXT><![CDATA[...]]></TEXT>
     <TAGS><NAME id="P0" start="10" end="13" text="Doe" TYPE="DOCTOR" comment=""/></TAGS></deIdi2b2>
@@ -48,7 +48,7 @@ def recognises(path: Path) -> bool:
 
 
 def read(path: Path) -> list[Document]:
-    """The documents of a folder and its subfolders, one an ``.xml`` file.
+    """The documents of a folder and its subfolders, one in each ``.xml`` file.
 
     Raises:
         DataError: a file is malformed, or the ``text`` of a tag is not the text at its offsets.
@@ -97,7 +97,7 @@ def _span(tag: Element, text: str, path: Path) -> Span:
 
 
 def write(documents: Sequence[Document], path: Path) -> None:
-    """Write one ``.xml`` file a document into a folder.
+    """Write one ``.xml`` file for each document into a folder.
 
     Raises:
         DataError: an id cannot be a file's name, or a text holds a control character.

@@ -1,4 +1,7 @@
-"""JSON Lines: one document a line, ``{"id", "text", "spans": [{"start", "end", "label"}]}``; other keys are ignored."""
+"""JSON Lines: one document per line, as an object with "id", "text" and "spans"; other keys are passed over.
+
+{"id": "n1", "text": "Seen 3/14", "spans": [{"start": 5, "end": 9, "label": "DATE"}]}
+"""
 
 from __future__ import annotations
 
@@ -62,7 +65,7 @@ def _span(entry: Any, path: Path, number: int) -> Span:
 
 
 def write(documents: Sequence[Document], path: Path) -> None:
-    """Write documents to one file, one a line.
+    """Write documents to one file, one per line.
 
     Raises:
         UsageError: the path is a folder.

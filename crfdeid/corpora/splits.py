@@ -29,7 +29,7 @@ class Split:
 
     Args:
         documents: the documents with their gold spans.
-        encoded: sentences, tags and unaligned spans, one entry a document.
+        encoded: sentences, tags and unaligned spans, one entry per document.
     """
 
     documents: tuple[Document, ...]
@@ -52,7 +52,7 @@ class Split:
         return frozenset(word for labelled in self.sentences for word in labelled.sentence.words)
 
     def statistics(self) -> dict[str, Any]:
-        """Counts of documents, sentences, tokens, spans, spans a type and unaligned spans."""
+        """Counts of documents, sentences, tokens, spans, spans of each type and unaligned spans."""
         sentences = self.sentences
         by_type = Counter(span.label for document in self.documents for span in document.spans)
         return {

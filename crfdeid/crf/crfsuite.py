@@ -3,7 +3,7 @@
 The file is the one that CRFsuite has just written for us; a model that somebody else hands over is never read as one
 (`crfdeid.saving`). All numbers are little-endian. A header names the places of three parts:
 
-- "FEAT": a record a weight: kind (0: attribute and label, 1: label and label), source, destination, weight;
+- "FEAT": one record per weight: kind (0: attribute and label, 1: label and label), source, destination, weight;
 - two "CQDB" tables, the names of the labels and of the attributes, each with a list of places by number.
 """
 

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 
 from features.columns import Column
 
-# Values that are remembered of one kind of feature; beyond, what was seen is forgotten and looked up again.
+# How many values of one kind of feature are remembered; with more, all are forgotten, and looked up again when needed.
 _MOST_REMEMBERED = 1 << 15
 
 

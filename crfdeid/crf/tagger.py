@@ -67,7 +67,7 @@ class CrfSettings:
         min_documents: a feature that fewer training documents have is dropped: what only one patient's notes hold.
         all_possible_states: whether feature and tag pairs that never meet in training get a weight too.
         all_possible_transitions: the same for pairs of tags.
-        num_memories: gradients that L-BFGS remembers; each costs 16 bytes a weight.
+        num_memories: gradients that L-BFGS remembers; each costs 16 bytes per weight.
 
     Raises:
         UsageError: a value cannot work.
@@ -201,7 +201,7 @@ class CrfTagger(Tagger):
                 raise DataError(problem, path=gettempdir()) from None
 
     def predict(self, sentences: Sequence[Sentence]) -> list[list[str]]:
-        """One tag a token, for each sentence: the most probable sequence (Viterbi)."""
+        """One tag per token, for each sentence: the most probable sequence (Viterbi)."""
         names = np.array(self.tags, object)
         return [
             names[path].tolist()

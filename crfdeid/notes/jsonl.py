@@ -1,4 +1,4 @@
-"""JSON Lines: one object a line, the note under one key. Everything but that value is passed on to the byte."""
+"""JSON Lines: one object per line, the note under one key. Everything but that value is passed on to the byte."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writers of what ``tag`` finds: the formats of `crfdeid.corpora`, one file an input file."""
+"""Writers of what ``tag`` finds: the formats of `crfdeid.corpora`, one file for each input file."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def to_line(document: Document) -> str:
 
 
 class _LinesWriter:
-    """Writes documents as they come, one a line, in the form of `crfdeid.corpora.jsonl`."""
+    """Writes documents as they come, one per line, in the form of `crfdeid.corpora.jsonl`."""
 
     def __init__(self, target: Path) -> None:
         self._stream = target.open("w", encoding="utf-8", newline="")

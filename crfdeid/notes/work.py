@@ -18,7 +18,7 @@ class Work(Protocol):
     """What can be sent to another process, to be started there."""
 
     def start(self) -> Worker:
-        """Load what is needed; what comes back gives one result a note, in order."""
+        """Load what is needed; the function that is returned gives one result per note, in order."""
         ...
 
 

@@ -41,7 +41,7 @@ class Workers:
 
 @contextmanager
 def start_workers(work: Work, jobs: int) -> Iterator[Workers]:
-    """So many processes that each load the model once; with one job this process alone.
+    """``jobs`` processes that each load the model once; with one job, this process alone.
 
     Raises:
         DataError: the model cannot be loaded, or a process was ended from outside.

@@ -18,7 +18,7 @@ HOW = ("label", "numbered", "mask", "surrogate", "remove")
 _MASK = "*"
 _NAMES = ("PATIENT", "DOCTOR")
 
-# What stands for each span of a document: one text a span.
+# What stands for each span of a document: one text per span.
 _Replace = Callable[[Document, Sequence[Span]], list[str]]
 
 

@@ -153,7 +153,7 @@ class RulesTagger(Tagger):
         ]
 
     def predict(self, sentences: Sequence[Sentence]) -> list[list[str]]:
-        """One tag a token, for each sentence."""
+        """One tag per token, for each sentence."""
         self._trained()
         rows = []
         for sentence in sentences:

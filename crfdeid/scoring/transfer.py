@@ -51,7 +51,7 @@ def between_halves(
         seed: of the halving.
 
     Returns:
-        One entry a required sensitivity.
+        One entry per required sensitivity.
 
     Raises:
         DataError: some half holds no PHI.

@@ -1,4 +1,4 @@
-"""Processes that share work: started by nobody's Ctrl-C, ended with the process that started them."""
+"""Processes that share work: Ctrl-C does not reach them, and they end with the process that started them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Processes:
 
 @contextmanager
 def processes(jobs: int, start: Callable[..., object], *args: Any, ended: str) -> Iterator[Processes]:
-    """So many new processes, ended on leaving: after their work, or at once where there was an error.
+    """New processes, ended on leaving: after their work, or at once where there was an error.
 
     Args:
         jobs: how many.

@@ -9,7 +9,7 @@ _THREADS = {"PJRT_NPROC": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "
 
 
 def one_thread() -> None:
-    """Let this process, and those it starts, compute in one thread each; call it before NumPy or JAX compute.
+    """Let this process, and those it starts, compute in one thread each; call it before NumPy or JAX is used.
 
     A sum taken by several threads can differ in its last digit, so a number of threads that followed the number of
     jobs would let results depend on it.

@@ -21,7 +21,7 @@ class SectionPlan(NamedTuple):
 
     Attributes:
         headings: the ways to head it, separated by "|"; "" for none.
-        style: how the entries are set: one a line, two or three a line, running text, a numbered list, or one line.
+        style: how the entries are set: one per line, two or three per line, running text, a numbered list, or one line.
         parts: what it is made of, in order.
         chance: how often it is there, a fraction.
         shuffled: whether the entries stand in any order.
