@@ -15,7 +15,7 @@ from crfdeid.errors import DataError, UsageError
 from crfdeid.labels import TYPES
 
 if TYPE_CHECKING:
-    from crfdeid.cli.score_tables import Row
+    from crfdeid.cli.score_tables import TableRow
     from crfdeid.scoring import Predictions
 
 MODES = ("strict", "relaxed", "token", "binary", "i2b2", "meddocan")
@@ -130,7 +130,7 @@ def _hipaa_notes(labels: set[str]) -> Iterator[str]:
         )
 
 
-def _write(path: Path, found: Mapping[str, Sequence[Row]]) -> None:
+def _write(path: Path, found: Mapping[str, Sequence[TableRow]]) -> None:
     import json  # noqa: PLC0415
 
     from crfdeid.system.files import write_files  # noqa: PLC0415

@@ -23,7 +23,7 @@ from crfdeid.scoring.evaluation import count_leaking
 MEASURES = ("P", "R", "F", "right", "spurious", "missed")
 
 
-class Row(NamedTuple):
+class TableRow(NamedTuple):
     """A row of a mode's table.
 
     Attributes:
@@ -37,7 +37,7 @@ class Row(NamedTuple):
     data: Mapping[str, float]
 
 
-def rows_of(mode: str, gold: Sequence[Document], predicted: Predictions) -> list[Row]:
+def rows_of(mode: str, gold: Sequence[Document], predicted: Predictions) -> list[TableRow]:
     """The rows of a mode's table.
 
     Args:
@@ -48,67 +48,67 @@ def rows_of(mode: str, gold: Sequence[Document], predicted: Predictions) -> list
     return list(_ROWS[mode](gold, predicted))
 
 
-def table(mode: str, rows: Sequence[Row]) -> str:
+def table(mode: str, rows: Sequence[TableRow]) -> str:
     """Rows as a Markdown table."""
     align = ("left", *["right"] * len(MEASURES))
     cells = [[row.name, *row.cells] for row in rows]
     return tabulate(cells, [mode, *MEASURES], tablefmt="pipe", disable_numparse=True, colalign=align)
 
 
-def _counted(name: str, counts: Counts) -> Row:
-    return Row(name, [*_shares(counts), str(counts.tp), str(counts.fp), str(counts.fn)], counts.to_dict())
+def _counted(name: str, counts: Counts) -> TableRow:
+    return TableRow(name, [*_shares(counts), str(counts.tp), str(counts.fp), str(counts.fn)], counts.to_dict())
 
 
-def _averaged(name: str, averages: Averages) -> Row:
-    return Row(name, _shares(averages), averages._asdict())
+def _averaged(name: str, averages: Averages) -> TableRow:
+    return TableRow(name, _shares(averages), averages._asdict())
 
 
 def _shares(values: Counts | Averages) -> list[str]:
     return [f"{100 * share:.2f}" for share in (values.precision, values.recall, values.f1)]
 
 
-def _by_type(scores: Scores) -> Iterator[Row]:
+def _by_type(scores: Scores) -> Iterator[TableRow]:
     for label, counts in scores.by_type.items():
         yield _counted(label, counts)
     yield _counted("micro", scores.micro)
     yield _averaged("macro", scores.macro)
 
 
-def _strict(gold: Sequence[Document], predicted: Predictions) -> Iterator[Row]:
+def _strict(gold: Sequence[Document], predicted: Predictions) -> Iterator[TableRow]:
     return _by_type(score_entities(gold, predicted, match="strict"))
 
 
-def _relaxed(gold: Sequence[Document], predicted: Predictions) -> Iterator[Row]:
+def _relaxed(gold: Sequence[Document], predicted: Predictions) -> Iterator[TableRow]:
     return _by_type(score_entities(gold, predicted, match="relaxed"))
 
 
-def _token(gold: Sequence[Document], predicted: Predictions) -> Iterator[Row]:
+def _token(gold: Sequence[Document], predicted: Predictions) -> Iterator[TableRow]:
     return _by_type(score_tokens(gold, predicted))
 
 
-def _binary(gold: Sequence[Document], predicted: Predictions) -> Iterator[Row]:
+def _binary(gold: Sequence[Document], predicted: Predictions) -> Iterator[TableRow]:
     yield _counted("PHI", score_tokens(gold, predicted, binary=True).micro)
     leaking = count_leaking(gold, predicted)
-    yield Row("notes with a miss", [f"{leaking} of {len(gold)}"], {"notes": leaking, "of": len(gold)})
+    yield TableRow("notes with a miss", [f"{leaking} of {len(gold)}"], {"notes": leaking, "of": len(gold)})
 
 
-def _i2b2(gold: Sequence[Document], predicted: Predictions) -> Iterator[Row]:
+def _i2b2(gold: Sequence[Document], predicted: Predictions) -> Iterator[TableRow]:
     for score in score_i2b2(gold, predicted):
         name = f"{score.mode}, {score.subset}"
         yield _counted(f"{name}, micro", score.micro)
         yield _averaged(f"{name}, macro", Averages(score.precision, score.recall, score.f1))
 
 
-def _meddocan(gold: Sequence[Document], predicted: Predictions) -> Iterator[Row]:
+def _meddocan(gold: Sequence[Document], predicted: Predictions) -> Iterator[TableRow]:
     scores = score_meddocan(gold, predicted)
     yield _counted("NER", scores.ner)
     yield _counted("span strict", scores.span_strict)
     yield _counted("span merged", scores.span_merged)
     yield _counted("span merged, as published", scores.span_merged_as_published)
-    yield Row("leak score", [f"{scores.leak:.4f}"], {"leak": scores.leak, "sentences": scores.sentences})
+    yield TableRow("leak score", [f"{scores.leak:.4f}"], {"leak": scores.leak, "sentences": scores.sentences})
 
 
-_ROWS: dict[str, Callable[[Sequence[Document], Predictions], Iterator[Row]]] = {
+_ROWS: dict[str, Callable[[Sequence[Document], Predictions], Iterator[TableRow]]] = {
     "strict": _strict,
     "relaxed": _relaxed,
     "token": _token,
