@@ -1,4 +1,4 @@
-"""Words to ids, sentences to shapes."""
+"""Sentences to a few shapes: padding, buckets for training, batches for prediction."""
 
 from itertools import combinations
 
@@ -6,18 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tiny_networks import K, V, row_of
 
-from rnn.batches import (
-    FIRST_WORD,
-    PAD,
-    UNKNOWN_CLASSES,
-    Vocabulary,
-    bucket_lengths,
-    make_batch,
-    padded_length,
-    predict_batches,
-    unknown_class,
-)
+from rnn.batches import Row, batches, bucket_lengths, make_batch, make_buckets, padded_length, predict_batches
 
 LENGTHS = st.lists(st.integers(1, 12), min_size=1, max_size=12)
 
@@ -54,46 +45,42 @@ def test_padded_lengths_fit_and_are_few(length):
     assert padded_length(padded) == padded
 
 
-def test_a_batch_is_padded_on_both_sides():
-    batch = make_batch([[5, 6], [7]], [[1, 2], [3]], length=3, window=5, size=3)
-    np.testing.assert_array_equal(
-        batch.ids, [[PAD, PAD, 5, 6, PAD, PAD, PAD], [PAD, PAD, 7, PAD, PAD, PAD, PAD], [PAD] * 7]
-    )
-    np.testing.assert_array_equal(batch.tags, [[1, 2, 0], [3, 0, 0], [0, 0, 0]])
-    np.testing.assert_array_equal(batch.lengths, [2, 1, 0])
-
-
-def test_words_seen_often_enough_are_known_the_others_by_their_casing():
-    vocabulary = Vocabulary.build([["Dr", "Brown", "at"], ["at", "FIH"], ["Dr", "12"], ["34"]])
-    assert vocabulary.words == ("00", "Dr", "at")
-    known = vocabulary.ids(["00", "Dr", "at", "99"])
-    assert known == [FIRST_WORD, FIRST_WORD + 1, FIRST_WORD + 2, FIRST_WORD]
-    names = [UNKNOWN_CLASSES[i - 1] for i in vocabulary.ids(["Brown", "FIH", "brown", "McKay", "123", "B", "%", "x9"])]
-    assert names == [
-        "initial capital", "all capitals", "lower", "mixed case", "digits", "initial capital", "other", "lower",
-    ]  # fmt: skip
-
-
-def test_digits_are_kept_apart_where_they_are_not_folded():
-    assert Vocabulary.build([["12", "34"]], fold_digits=False, min_count=1).words == ("12", "34")
-
-
-def test_the_order_of_sentences_does_not_change_the_vocabulary():
-    sentences = [["b", "a"], ["a", "c"], ["c", "b"]]
-    assert Vocabulary.build(sentences).words == Vocabulary.build(sentences[::-1]).words == ("a", "b", "c")
-
-
-@given(st.text(min_size=1))
-def test_every_word_has_a_casing_class(word):
-    assert 1 <= unknown_class(word) < FIRST_WORD
-
-
-def test_what_an_id_is_read_as_when_unknown():
-    vocabulary = Vocabulary(("Dr", "at"))
-    np.testing.assert_array_equal(vocabulary.unknown(), [*range(FIRST_WORD), 2, 1])
-
-
 @pytest.mark.parametrize("length", [1, 50_000])
 def test_no_sentence_is_too_long(length):
     ((members, padded, size),) = predict_batches([length])
     assert members == [0] and padded >= length and size >= 1
+
+
+def test_a_batch_is_padded_with_zeros_to_its_length_and_size():
+    rows = [
+        Row({"words": np.array([0, 5, 6, 0]), "bits": np.ones((2, 2), bool)}, {"phi": np.array([1, 2])}, 2),
+        Row({"words": np.array([0, 7, 0]), "bits": np.ones((1, 2), bool)}, {"phi": np.array([3])}, 1),
+    ]
+    batch = make_batch(rows, length=3, size=3)
+    np.testing.assert_array_equal(batch.inputs["words"], [[0, 5, 6, 0, 0], [0, 7, 0, 0, 0], [0] * 5])
+    np.testing.assert_array_equal(batch.inputs["bits"].all(axis=2), [[1, 1, 0], [1, 0, 0], [0, 0, 0]])
+    assert batch.inputs["bits"].dtype == bool
+    np.testing.assert_array_equal(batch.targets["phi"], [[1, 2, 0], [3, 0, 0], [0, 0, 0]])
+    np.testing.assert_array_equal(batch.lengths, [2, 1, 0])
+    np.testing.assert_array_equal(batch.real, [[1, 1, 0], [1, 0, 0], [0, 0, 0]])
+
+
+def test_batches_hold_the_rows_they_name():
+    rows = [row_of([i + 1] * (i % 11)) for i in range(40)]
+    for members, batch in batches(rows, many_tokens=64):
+        for place, i in enumerate(members):
+            assert batch.lengths[place] == rows[i].length
+            np.testing.assert_array_equal(batch.inputs["words"][place, : rows[i].length + 2], rows[i].inputs["words"])
+        assert not batch.lengths[len(members) :].any()
+
+
+def test_buckets_hold_every_sentence_once_with_its_tags():
+    random = np.random.default_rng(0)
+    words = [random.integers(1, V, random.integers(0, 40)).tolist() for _ in range(300)]
+    tags = [random.integers(0, K, len(row)).tolist() for row in words]
+    found = []
+    for bucket in make_buckets([row_of(*pair) for pair in zip(words, tags, strict=True)], buckets=4, cost=0):
+        for ids, row_tags, length in zip(bucket.inputs["words"], bucket.targets["phi"], bucket.lengths, strict=True):
+            assert not ids[0] and not ids[length + 1 :].any()
+            found.append((ids[1 : length + 1].tolist(), row_tags[:length].tolist()))
+    assert sorted(found) == sorted((row, row_tags) for row, row_tags in zip(words, tags, strict=True) if row)

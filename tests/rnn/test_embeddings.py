@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import DataError
 from features.tokens import Sentence
-from rnn.batches import FIRST_WORD, PAD, UNKNOWN_CLASSES, Vocabulary, fold
 from rnn.embeddings import (
     SubwordVectors,
     WordVectors,
@@ -23,8 +22,8 @@ from rnn.embeddings import (
     unseen_vectors,
 )
 from rnn.embeddings.vectors import BOUNDARY, CLASS_WORDS
-from rnn.settings import ElmanSettings
-from rnn.tagger import ElmanTagger
+from rnn.models.elman import ElmanSettings, ElmanTagger
+from rnn.vocabulary import FIRST_WORD, PAD, UNKNOWN_CLASSES, Vocabulary, fold
 
 WORDS = st.text("aAbB01-\x00ñ\u0130", min_size=1, max_size=4)
 WORD_LISTS = st.lists(WORDS, min_size=1, max_size=12, unique=True)

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rnn.batches import FIRST_WORD, Vocabulary
 from rnn.embeddings.neighbours import nearest, out_of_vocabulary, probe_words
 from rnn.embeddings.vectors import WordVectors, extend
+from rnn.vocabulary import FIRST_WORD, Vocabulary
 
 
 def vectors_of(*words, seed=0):

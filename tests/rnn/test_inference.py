@@ -1,0 +1,73 @@
+"""The best valid tag sequence against trying them all, and batches of predictions against the equations."""
+
+from itertools import product
+
+import jax
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tiny_networks import BUCKET, SENTENCES, K, letters, posteriors_by_hand, replicate, start, together
+
+from rnn import Elman, Jordan
+from rnn.inference import ANY, best_path, best_tags, posteriors, predecessors
+
+TAGS = ("B-DATE", "B-ID", "I-DATE", "I-ID", "O")
+PADDED = 6  # one shape, so that one program is compiled
+best = jax.jit(best_path)
+
+
+def is_valid(path):
+    """IOB2: an I-X stands only after a B-X or an I-X."""
+    named = [TAGS[k] for k in path]
+    return all(
+        not tag.startswith("I-") or (i > 0 and named[i - 1] in (f"B-{tag[2:]}", tag)) for i, tag in enumerate(named)
+    )
+
+
+def log_probabilities(scores):
+    return scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))
+
+
+def draw_scores(seed):
+    return np.random.default_rng(seed).normal(scale=3, size=(PADDED, len(TAGS))).astype(np.float32)
+
+
+@settings(max_examples=60)
+@given(st.integers(1, 4), st.integers(0, 2**32 - 1))
+def test_it_is_the_most_probable_valid_sequence_whatever_follows_as_padding(length, seed):
+    scores = draw_scores(seed)
+    path = np.asarray(best(scores, np.int32(length), predecessors(TAGS, "valid")))
+    gains = log_probabilities(scores[:length].astype(float))
+
+    def total(candidate):
+        return sum(gains[t, k] for t, k in enumerate(candidate))
+
+    expected = max(filter(is_valid, product(range(len(TAGS)), repeat=length)), key=total)
+    assert is_valid(path[:length])
+    assert total(path[:length]) == pytest.approx(total(expected), abs=1e-4)
+
+
+@settings(max_examples=30)
+@given(st.integers(1, PADDED), st.integers(0, 2**32 - 1))
+def test_without_constraints_it_is_the_argmax_of_every_token(length, seed):
+    scores = draw_scores(seed)
+    path = best(scores, np.int32(length), predecessors(TAGS, "argmax"))
+    np.testing.assert_array_equal(path[:length], scores[:length].argmax(axis=1))
+
+
+def test_an_inside_tag_whose_begin_tag_is_unknown_is_free():
+    assert predecessors(("I-ID", "O"), "valid").tolist() == [-1, -1]
+
+
+@pytest.mark.parametrize("network", [Elman, Jordan])
+def test_prediction_is_the_equations_whatever_the_padding(network):
+    graph, first = start(network)
+    both = together(first, start(network, seed=1)[1])
+    found = posteriors(graph, both, BUCKET, layer="phi")
+    tags = best_tags(graph, both, BUCKET, np.full(K, ANY, np.int32), layer="phi")
+    for n in (0, 1):
+        for i, words in enumerate(SENTENCES):
+            expected = posteriors_by_hand(network, letters(graph, replicate(both, n)), words)
+            np.testing.assert_allclose(found[n, i, : len(words)], expected, rtol=1e-4, atol=1e-6)
+            np.testing.assert_array_equal(tags[n, i, : len(words)], expected.argmax(axis=1))

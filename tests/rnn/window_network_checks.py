@@ -1,0 +1,58 @@
+"""What Elman's and Jordan's networks have in common, checked on networks whose weights are all drawn at random."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from flax import nnx
+
+from rnn.layers.windows import context_windows
+
+T, W, D, H, K = 5, 3, 4, 3, 6
+M = W // 2
+
+
+def filled(network, seed=0):
+    """The network with every parameter, biases too, drawn at random, so that none can be forgotten unnoticed."""
+    random = np.random.default_rng(seed)
+    graph, state = nnx.split(network)
+    return nnx.merge(graph, jax.tree.map(lambda a: jnp.asarray(random.normal(size=a.shape), jnp.float32), state))
+
+
+def some_vectors(seed=1):
+    return np.random.default_rng(seed).normal(size=(T + 2 * M, D)).astype(np.float32)
+
+
+def of(param):
+    return np.asarray(param[...], np.float64)
+
+
+def scores_of(network, vectors, keep=None):
+    return network(context_windows(jnp.asarray(vectors), W), jnp.ones((T, H)) if keep is None else keep)
+
+
+def no_output_depends_on_words_beyond_its_window_to_the_right(network):
+    vectors = some_vectors()
+    changed = vectors.copy()
+    changed[-1] += 1  # in the window of the last word alone
+    before, after = scores_of(network, vectors), scores_of(network, changed)
+    np.testing.assert_array_equal(before[:-1], after[:-1])
+    assert not np.allclose(before[-1], after[-1])
+
+
+def the_first_word_reaches_the_last_through_the_recurrence(network):
+    vectors = some_vectors()
+    changed = vectors.copy()
+    changed[M] += 1
+    assert not np.array_equal(scores_of(network, vectors)[-1], scores_of(network, changed)[-1])
+
+
+def dropout_is_on_the_hidden_units_before_the_softmax(network):
+    """With every hidden unit dropped, only the output bias is left (section 3.6)."""
+    scores = scores_of(network, some_vectors(), keep=jnp.zeros((T, H)))
+    np.testing.assert_allclose(scores, np.tile(of(network.c), (T, 1)), rtol=1e-6)
+
+
+def it_holds_parameters_alone(network):
+    _, state = nnx.split(network)
+    kinds = {type(leaf) for leaf in jax.tree.leaves(state, is_leaf=lambda x: isinstance(x, nnx.Variable))}
+    assert kinds == {nnx.Param}
