@@ -1,17 +1,11 @@
-"""The harness: trains, scores, prints and writes; the only layer that does.
+"""Experiments: train models, score them, print and write what came out. With `crfdeid.cli` the only layer that does.
 
-compare.py     python -m experiments.compare          options.py   its options
-report.py      python -m experiments.report: everything again from a results folder
-synthetic.py   python -m experiments.synthetic: notes of the synthetic corpus, printed
+compare.py     python -m experiments.compare          options.py     its options, read into typed settings
+report.py      python -m experiments.report           synthetic.py   python -m experiments.synthetic
+terminal.py    what they print, and progress bars
 
-machine.py     the device for training
-embeddings.py  the word vectors of an experiment      systems.py   what is compared, and the cells of work
-runs.py        cells trained, many side by side       store.py     finished cells, to go on with
-comparison.py  which differences hold                 results.py   an experiment as data: results.json
-folder.py      the files of a results folder          progress.py  bars on a terminal
-examples.py    errors in their text
-
-tables/        the paper's tables and more            plots/       its figure and more
-published.py   the paper's printed numbers            findings.py  what the results say, in sentences
-page.py        report.html, with error_browser.py and templates/
+running/       what is compared, trained and scored, from the settings to the runs
+results/       the runs as data (results.json), and the folder they are kept in
+tables/        the tables of the results              plots/         their plots
+reporting/     report.html, from templates/           papers/        what is particular to one paper
 """

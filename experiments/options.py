@@ -15,7 +15,7 @@ from crfdeid.corpora import FORMATS
 from crfdeid.errors import UsageError
 from crfdeid.labels import TYPES
 from crfdeid.models import MODELS, profile_name
-from experiments.papers import CORE, PAPERS
+from experiments.papers import CORE, PAPERS, papers_on
 from experiments.results.folder import require_empty
 from experiments.running.device import DEVICES
 from experiments.running.embeddings import KINDS, RECIPES, embedding_name
@@ -41,7 +41,7 @@ examples:
   python -m experiments.compare --models elman --hidden 50 --epochs 10 --seeds 3
       one model with settings of your own, three times
   python -m experiments.compare --models crf,elman,jordan --embeddings random,rnnlm,cbow --seeds 3 --out results/
-      the paper's whole experiment; results/report.html shows it
+      every model with every kind of word vectors, as yadav2016 compares them; results/report.html shows it
 
 exit codes: 0 done, 1 data that cannot be read, 2 an option that cannot work, 130 interrupted"""
 
@@ -73,6 +73,8 @@ def parse(argv: Sequence[str] | None) -> Experiment:
         raise UsageError("--unlabelled-notes is for the synthetic corpus: leave it out, or give --unlabelled files")
     if options.combine is not None and len(options.models) < 2:
         raise UsageError("--combine joins several models: name two or more in --models")
+    if options.published and not papers_on(options.models):
+        raise UsageError(f"--published: no paper here prints scores of {', '.join(options.models)}: leave it out")
     for name in ("resume", "include_text"):
         if getattr(options, name) and options.out is None:
             raise UsageError(f"--{name.replace('_', '-')} needs --out")
@@ -176,7 +178,10 @@ def _add_models(group: argparse.ArgumentParser) -> None:
     core = ",".join(CORE.models.values())
     text = f"models to compare, separated by commas, from {known} (default: those of the profile's paper, or {core})"
     group.add_argument("--models", type=_models, metavar="NAMES", help=text)
-    text = "one more system, the models joined: all that any finds, what most find, or the mean of their probabilities"
+    text = (
+        "add one system, the models joined: all that any of them finds (union), what most find (vote), or what is most "
+        "probable by the mean of their probabilities (mean)"
+    )
     group.add_argument("--combine", choices=COMBINE, help=text)
     text = (
         "settings of the models and size of the synthetic corpus: default, which are tuned and small, or a paper's: "
@@ -190,19 +195,19 @@ def _add_models(group: argparse.ArgumentParser) -> None:
 def _add_corpus(group: argparse._ArgumentGroup) -> None:
     for name, text in {
         "train": "documents to learn from, a file or a folder",
-        "dev": "documents that choose a network's best epoch (default: a tenth of the training documents, drawn with "
-        "a fixed seed)",
+        "dev": "documents to choose settings and a network's best epoch on (default: a tenth of the training "
+        "documents, drawn with a fixed seed)",
         "test": "documents to score (default: those of the development set, and the results say so)",
     }.items():
         group.add_argument(f"--{name}", type=file_path, metavar="PATH", help=text)
     group.add_argument("--format", choices=("auto", *FORMATS), help="their format (default: auto)")
-    text = "the paper's seven subtypes, all types the corpus has, or one type for all (default: seven)"
+    text = "seven: the types of i2b2 2006; all: those that the corpus has; binary: PHI or not (default: seven)"
     group.add_argument("--types", choices=TYPES, default="seven", help=text)
     group.add_argument("--corpus-seed", type=whole_number(0), metavar="N", help="of the synthetic corpus (default: 0)")
 
 
 def _add_settings(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--features", metavar="SET", help="the CRF's features: paper or strong")
+    group.add_argument("--features", metavar="SET", help="set of hand-made features, such as paper or strong")
     group.add_argument("--pos", metavar="NAME", help="part-of-speech tagger (English): textblob, nltk or none")
     group.add_argument("--window", type=whole_number(0), metavar="N", help="words that a network sees at once")
     group.add_argument("--hidden", type=whole_number(1), metavar="N", help="hidden units of a network")
@@ -242,7 +247,7 @@ def _add_experiments(group: argparse._ArgumentGroup) -> None:
 def _add_work(group: argparse._ArgumentGroup) -> None:
     text = "where networks are trained; auto takes a GPU where there is one (default: auto)"
     group.add_argument("--device", choices=DEVICES, default="auto", help=text)
-    text = "models trained at the same time, which changes no result (default: one a core, on a GPU 1)"
+    text = "models trained at the same time, which changes no result (default: one for each core; on a GPU one)"
     group.add_argument("--jobs", type=whole_number(1), metavar="N", help=text)
     text = "new folder for the report, tables, plots, results.json, predictions and fitted models"
     group.add_argument("--out", type=file_path, metavar="DIR", help=text)

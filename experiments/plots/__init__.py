@@ -1,4 +1,4 @@
-"""The paper's Figure 2 and more, drawn from results with matplotlib: `plots`, then `to_png` or `to_svg`.
+"""The plots of an experiment, drawn with matplotlib: `plots`, then `to_png` or `to_svg`.
 
 style: how every plot looks. scores, training, errors: the plots. None touches the state of pyplot.
 """

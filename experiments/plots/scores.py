@@ -36,7 +36,7 @@ class Spread(NamedTuple):
 
 
 def score_plot(results: Results) -> Figure:
-    """F of each type, in bars grouped by type, one bar a system: the paper's Figure 2."""
+    """F of each type, in bars grouped by type, one bar for each system."""
     frame = score_frame(results)
     summary = rows_of(summary_frame(frame[frame["measure"] == "f1"], "system", "category"))
     means = {(row["system"], row["category"]): row["mean"] for row in summary}

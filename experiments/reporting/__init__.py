@@ -1,1 +1,6 @@
-"""report.html: page.py renders it, error_browser.py lists the errors, findings.py says what holds."""
+"""The report of an experiment.
+
+files.py      all files of a report: tables, plots, report.html
+page.py       report.html, from templates/            error_browser.py   every error at its place, for that page
+findings.py   what the results say, in sentences      examples.py        some errors in their text, for the terminal
+"""

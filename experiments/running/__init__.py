@@ -1,7 +1,7 @@
-"""Training the systems of an experiment.
+"""An experiment's work.
 
-systems.py        which systems there are: models, embeddings, settings, seeds
-runs.py           train, tag and score them, in one process or several
-embeddings.py     the word vectors they start from      device.py      CPU or GPU
-significance.py   which differences hold                progress.py    progress bars
+settings.py       what is asked for                     experiment.py   the whole of it, in its order
+systems.py        what is compared, in cells of work    runs.py         cells trained and scored, side by side
+embeddings.py     the word vectors to start from        device.py       CPU or GPU, and how many at a time
+significance.py   which differences hold
 """

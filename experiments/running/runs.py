@@ -177,7 +177,7 @@ _shared: tuple[Corpus, Plan, SimpleQueue[Any]]
 
 
 def _start_worker(corpus: Corpus, plan: Plan, queue: SimpleQueue[Any]) -> None:
-    """Keep what every cell of this process needs, so that the corpus is sent once a process and not once a cell."""
+    """Keep what every cell of this process needs: the corpus is sent once to a process and not with each cell."""
     global _shared  # noqa: PLW0603
     _shared = corpus, plan, queue
 

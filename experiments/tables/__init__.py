@@ -1,4 +1,4 @@
-"""The paper's tables from results, and those it has not: data frames first, then cells of text, then a format.
+"""The tables of an experiment: data frames first, then cells of text, then a format.
 
 Everything here works on the dictionary of results.json, so that tables can be made again from the file. Scores are
 fractions in frames and CSV, and per cent in cells.

@@ -19,14 +19,14 @@ from experiments.tables.frames import (
 ERROR_NAMES = {
     "missed": "Missed entity",
     "wrong": "Wrong entity",
-    "boundary": "Boundary (the paper's false positives)",
+    "boundary": "Boundary",
     "spurious": "Spurious",
 }
 TOP_CONFUSIONS = 5
 
 
 def error_table(results: Results) -> Table:
-    """Error categories by system, with causes and the most frequent confusions of types (paper, section 4)."""
+    """Error categories by system, with causes and the most frequent confusions of types."""
     frame, runs = error_frame(results), run_counts(results)
     totals = frame.groupby(["category", "cause", "system"])["count"].sum().to_dict()
 
@@ -37,7 +37,7 @@ def error_table(results: Results) -> Table:
     for category, name in ERROR_NAMES.items():
         rows[name] = row(category, "")
         for cause in _shown_causes(frame, category):
-            rows[f"{name.partition(' (')[0]}: {cause}"] = row(category, cause)
+            rows[f"{name}: {cause}"] = row(category, cause)
     rows[ALL_ERRORS] = row(ALL_ERRORS, "")
     cells = pd.DataFrame.from_dict(rows, orient="index", columns=list(runs))
     notes = ("One error can have several causes, or none.", *run_notes(results, "Means of"), *score_notes(results))

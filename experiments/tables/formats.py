@@ -13,7 +13,7 @@ from tabulate import MIN_PADDING, tabulate
 
 from experiments.tables.cells import MARK, Table
 
-# Three systems with mean and deviation, as wide as the paper's Table 5 gets.
+# Three systems, each with the mean and deviation of three measures.
 TERMINAL_WIDTH = 160
 # What a page takes at \footnotesize, in characters.
 LATEX_WIDTH = 100

@@ -22,7 +22,7 @@ SCORES = {
     HIPAA_TOKENS: "token (PHI that HIPAA names or not)",
 }
 MEASURES = {"recall": "R", "precision": "P", "f1": "F"}
-"""In the order of the columns of the paper's Table 5."""
+"""The measures of a score, in the order in which they are shown, and their letters."""
 SPLIT_NAMES = {"train": "Train", "dev": "Validation", "test": "Test"}
 OVERALL, MACRO, ALL_ERRORS = "Overall", "Macro average", "All errors"
 BOUNDARY, MISSED, SPURIOUS = "Boundary", "Missed", "Spurious"

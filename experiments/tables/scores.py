@@ -32,7 +32,7 @@ _SCORE_KEYS = ("system", "category", "measure")
 
 
 def score_table(results: Results) -> Table:
-    """Recall, precision and F of every system side by side, by type, in the form of the paper's Table 5.
+    """Recall, precision and F of every system side by side, by type.
 
     An F is marked where it differs from the first system's by the paired test.
     """
@@ -69,7 +69,7 @@ def overview_table(results: Results) -> Table:
 
 
 def embedding_table(results: Results) -> Table:
-    """One row an embedding and network: size, out-of-vocabulary shares and overall scores; the paper's Table 4."""
+    """One row for each embedding and network: size, out-of-vocabulary shares and overall scores."""
     frame = score_frame(results)
     summary = summary_frame(frame[frame["category"] == OVERALL], *_SCORE_KEYS)
     texts = summary.set_index(["system", "measure"]).apply(mean_and_deviation, axis=1)

@@ -101,6 +101,7 @@ def test_models_keep_the_order_given() -> None:
         (["--hidden", "0"], "'0' is not a whole number from 1"),
         (["--epochs", "1.5"], "'1.5' is not a whole number from 1"),
         (["--jobs", "0"], "--jobs"),
+        (["--models", "rules", "--published"], "--published: no paper here prints scores of rules"),
         (["--set", "window"], "'window' is no setting with a value"),
         (["--lr", "0"], "'0' is not a number above 0"),
         (["--lr", "nan"], "'nan' is not a number above 0"),

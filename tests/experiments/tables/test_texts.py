@@ -255,7 +255,7 @@ def test_errors_by_category_cause_and_confusion(results: dict[str, Any]) -> None
         Wrong entity: unseen                        1      1
         Wrong entity: PATIENT taken for DOCTOR      2      2
         Wrong entity: DATE taken for ID             1      1
-        Boundary (the paper's false positives)      5      8
+        Boundary                                    5      8
         Boundary: longer                            1      1
         Boundary: long-compound                     2      2
         Spurious                                    0      0
@@ -278,7 +278,7 @@ def test_only_the_most_frequent_confusions_are_shown(results: dict[str, Any]) ->
 
 def test_errors_of_several_seeds_are_means(replicated: dict[str, Any]) -> None:
     table = tables.error_table(replicated)
-    assert table.cells["crf"]["Boundary (the paper's false positives)"] == "6.0"
+    assert table.cells["crf"]["Boundary"] == "6.0"
     assert table.cells["crf"]["All errors"] == "21.0"
     assert "Means of 3 seeds." in table.notes
 
