@@ -9,7 +9,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from crfdeid.cli.shell import Parser, file_path, json_value, positive_number, setting, whole_number
+from crfdeid.cli.shell import (
+    Parser,
+    add_compilation_cache,
+    file_path,
+    json_value,
+    positive_number,
+    setting,
+    whole_number,
+)
 from crfdeid.combined.ensemble import COMBINE
 from crfdeid.corpora import FORMATS
 from crfdeid.errors import UsageError
@@ -249,6 +257,7 @@ def _add_work(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--device", choices=DEVICES, default="auto", help=text)
     text = "models trained at the same time, which changes no result (default: one for each core; on a GPU one)"
     group.add_argument("--jobs", type=whole_number(1), metavar="N", help=text)
+    add_compilation_cache(group)
     text = "new folder for the report, tables, plots, results.json, predictions and fitted models"
     group.add_argument("--out", type=file_path, metavar="DIR", help=text)
     text = "go on with what an interrupted run of the same command left in --out"

@@ -10,6 +10,8 @@ import jax.numpy as jnp
 from flax import nnx
 from jax import lax
 
+from rnn.vocabulary import FIRST_WORD, PAD
+
 
 class Scores(NamedTuple):
     """What a network says of the tags of one annotation layer in a sentence.
@@ -90,6 +92,28 @@ def still(network: Network, length: int) -> dict[str, jax.Array]:
     }
 
 
+GIVEN = "given"
+"""The input that holds a vector for each word, [T + padding, D], for those that have none of their own."""
+
+
+def look_up(network: Network, tables: Mapping[str, jax.Array], inputs: Mapping[str, jax.Array]) -> dict[str, jax.Array]:
+    """The rows of each table that a sentence looks up, [..., D].
+
+    Where the inputs give vectors, an unknown word has the sum of its class's row and the vector given for it.
+
+    Args:
+        network: whose tables they are.
+        tables: of one network, [V, D] each.
+        inputs: of one sentence, or of several.
+    """
+    found = {table: tables[table][inputs[name]] for table, name in network.tables.items()}
+    if GIVEN in inputs:
+        ids = inputs["words"]
+        unknown = (ids != PAD) & (ids < FIRST_WORD)
+        found["words"] = found["words"] + jnp.where(unknown[..., None], inputs[GIVEN], 0.0)
+    return found
+
+
 def scores_of(
     graph: nnx.GraphDef[Any],
     weights: Weights,
@@ -99,7 +123,7 @@ def scores_of(
 ) -> dict[str, Scores]:
     """What a network that is not being trained says of one sentence, padded to ``tokens``."""
     network: Any = nnx.merge(graph, weights.network)
-    vectors = {table: weights.tables[table][inputs[name]] for table, name in network.tables.items()}
+    vectors = look_up(network, weights.tables, inputs)
     found: dict[str, Scores] = network.scores(vectors, inputs, length, still(network, tokens))
     return found
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
@@ -19,6 +20,7 @@ from crfdeid.saving import ModelFiles, pack_arrays
 from crfdeid.tagger import FitProgress, OnProgress, OnProgressOfMany, Tagger, Traits
 from features.tokens import Sentence
 from rnn.batches import MANY_TOKENS, Batch, Row, batches
+from rnn.compilation import keep_compiled
 from rnn.inference import best_tags, posteriors, predecessors
 from rnn.network import Network, Weights, named
 from rnn.training.held_out import Dev
@@ -27,6 +29,7 @@ from rnn.training.phases import Schedule
 
 _SCHEMA = 2
 _WEIGHTS_FILE = "weights.npz"
+_CODEC = "codec."  # before the names of its arrays among the weights
 _ACCELERATOR_TOKENS = 65_536  # a batch on an accelerator: a step of few rows takes as long there as one of thousands
 
 
@@ -52,6 +55,10 @@ class Codec(Protocol):
 
     def describe(self) -> dict[str, Any]:
         """What `NetworkTagger.saved_codec` needs to make it again, as JSON data."""
+        ...
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """What it needs as arrays besides."""
         ...
 
 
@@ -103,8 +110,8 @@ class NetworkTagger(Tagger, ABC):
         """The codec for some training sentences."""
 
     @abstractmethod
-    def saved_codec(self, described: Mapping[str, Any], key: bytes | None) -> Any:
-        """The codec that was described (`Codec.describe`); its words are hashed where there is a key."""
+    def saved_codec(self, described: Mapping[str, Any], arrays: Mapping[str, np.ndarray], key: bytes | None) -> Any:
+        """The codec that `Codec.describe` and `Codec.arrays` gave; its words are hashed where there is a key."""
 
     @abstractmethod
     def tables(self, codec: Any, rngs: nnx.Rngs) -> dict[str, jax.Array]:
@@ -195,32 +202,35 @@ class NetworkTagger(Tagger, ABC):
     def predict(self, sentences: Sequence[Sentence]) -> list[list[str]]:
         """One tag per token, for each sentence, chosen as the setting ``decoding`` says."""
         learned, begins, names = self._trained(), self.begins(), np.array(self.tags, object)
-        found = self._ask(sentences, lambda batch: best_tags(learned.graph, learned.weights, batch, begins, layer=PHI))
+        ask = partial(best_tags, learned.graph, learned.weights, begins=begins, layer=PHI)
+        found = self._ask(sentences, ask, nothing=np.empty(0, np.int32))
         return [names[row].tolist() for row in found]
 
     def marginals(self, sentences: Sequence[Sentence]) -> list[np.ndarray]:
         """The probability of each tag at each token, for each sentence: [T, K], rows sum to 1."""
         learned = self._trained()
-        return self._ask(sentences, lambda batch: posteriors(learned.graph, learned.weights, batch, layer=PHI))
+        ask = partial(posteriors, learned.graph, learned.weights, layer=PHI)
+        return self._ask(sentences, ask, nothing=np.empty((0, len(self.tags)), np.float32))
 
     def begins(self) -> np.ndarray:
         """Which tag must precede which, as the setting ``decoding`` says (`rnn.inference.predecessors`)."""
         return predecessors(self.tags, self._settings.decoding)
 
-    def _ask(self, sentences: Sequence[Sentence], ask: Any) -> list[np.ndarray]:
-        """What ``ask`` gives for batches, [1, B, T, ...], for each sentence: [T, ...]."""
-        learned = self._trained()
-        rows = learned.codec.rows(sentences)
+    def _ask(
+        self, sentences: Sequence[Sentence], ask: Callable[[Batch], jax.Array], *, nothing: np.ndarray
+    ) -> list[np.ndarray]:
+        """What ``ask`` gives for batches, [1, B, T, ...], for each sentence: [T, ...]; ``nothing`` without tokens."""
+        keep_compiled()
+        codec = self._trained().codec
+        rows = codec.rows(sentences)
         many = MANY_TOKENS if jax.default_backend() == "cpu" else _ACCELERATOR_TOKENS
         # All batches are on their way before the first is waited for, so that host and device work at once.
-        running = [(members, ask(batch)) for members, batch in _batches(rows, many)]
-        found: list[Any] = [None] * len(rows)
-        empty = np.empty((0,), np.int32)
+        running = [(members, ask(batch)) for members, batch in batches(rows, many_tokens=many)]
+        found = [nothing] * len(rows)
         for members, answer in running:
             for i, row in zip(members, np.asarray(answer)[0], strict=False):
                 found[i] = row[: rows[i].length]
-                empty = row[:0]
-        gathered: list[np.ndarray] = learned.codec.gather([empty if row is None else row for row in found], sentences)
+        gathered: list[np.ndarray] = codec.gather(found, sentences)
         return gathered
 
     def save(self, folder: Path, *, key: bytes | None = None) -> None:
@@ -234,6 +244,7 @@ class NetworkTagger(Tagger, ABC):
             codec, moved = codec.hashed(key)
             for table, old in moved.items():
                 weights[f"tables.{table}"] = weights[f"tables.{table}"][old]
+        weights |= {_CODEC + name: array for name, array in codec.arrays().items()}
         self._files().save(
             folder, pack_arrays(weights), settings=self._settings, seed=self._seed, key=key, codec=codec.describe()
         )
@@ -249,11 +260,12 @@ class NetworkTagger(Tagger, ABC):
         saved = cls._files().load(folder, key=key)
         tagger = cls(saved.settings(cls.settings_class), seed=saved.seed)
         with saved.refusing_damage():
-            codec = tagger.saved_codec(saved.description["codec"], saved.key)
-            arrays = _checked(saved.arrays())
+            arrays = saved.arrays()
+            parts = {name.removeprefix(_CODEC): arrays.pop(name) for name in list(arrays) if name.startswith(_CODEC)}
+            codec = tagger.saved_codec(saved.description["codec"], parts, saved.key)
             # Only their shapes: a description that asks for a network of absurd size must not be built.
             graph, shapes = tagger.shapes(codec)
-            tagger.learned = Learned(codec, graph, _like(shapes, arrays))
+            tagger.learned = Learned(codec, graph, _like(shapes, _checked(arrays)))
         return tagger
 
     @classmethod
@@ -319,6 +331,7 @@ def fit_rows(
         dev: the development sentences.
         on_progress: as of `fit_together`.
     """
+    keep_compiled()
     starts = [tagger.start(codec) for tagger in taggers]
     graph, weights = starts[0].graph, jax.tree.map(_joined, *(start.weights for start in starts))
     tags = codec.tags[PHI]
@@ -362,10 +375,6 @@ def _kind(tagger: NetworkTagger, place: int) -> Any:
 
 def _joined(*arrays: jax.Array) -> jax.Array:
     return arrays[0] if len(arrays) == 1 else jnp.concatenate(arrays)
-
-
-def _batches(rows: Sequence[Row], many: int) -> Iterator[tuple[list[int], Batch]]:
-    return batches(rows, many_tokens=many) if rows else iter(())
 
 
 def _checked(found: dict[str, np.ndarray]) -> dict[str, np.ndarray]:

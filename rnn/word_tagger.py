@@ -9,12 +9,13 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from flax import nnx
 
 from crfdeid.documents import PHI, LabelledSentence
 from crfdeid.tagger import Traits
 from rnn.codecs.words import WordCodec, tags_of
-from rnn.embeddings.vectors import WordVectors, extend, initial_table
+from rnn.embeddings.vectors import WordVectors, extend, initial_table, matching_scale
 from rnn.settings import WordSettings
 from rnn.tagger import NetworkTagger
 from rnn.vocabulary import Vocabulary
@@ -67,13 +68,20 @@ class WordTagger(NetworkTagger):
             documents=[item.document for item in train],
             min_documents=settings.min_documents,
         )
+        subwords = None
         if self._vectors is not None:
-            vocabulary = extend(vocabulary, self._vectors)
-        return dataclasses.replace(self.blank_codec(), vocabulary=vocabulary, tags={PHI: tags_of(train)})
+            vocabulary, subwords = extend(vocabulary, self._vectors), self._vectors.subwords
+        if self._vectors is not None and subwords is not None:
+            spread = settings.embedding_range / 3**0.5  # the standard deviation of the random table
+            subwords = subwords.scaled(matching_scale(self._vectors, np.array([-spread, spread])))
+        tags = {PHI: tags_of(train)}
+        return dataclasses.replace(self.blank_codec(), vocabulary=vocabulary, tags=tags, subwords=subwords)
 
-    def saved_codec(self, described: Mapping[str, Any], key: bytes | None) -> WordCodec:
+    def saved_codec(
+        self, described: Mapping[str, Any], arrays: Mapping[str, np.ndarray], key: bytes | None
+    ) -> WordCodec:
         """The codec of a saved model."""
-        return self.blank_codec().read(described, key)
+        return self.blank_codec().read(described, arrays, key)
 
     def tables(self, codec: WordCodec, rngs: nnx.Rngs) -> dict[str, jax.Array]:
         """The initial word vectors."""

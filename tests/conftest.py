@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -17,6 +18,11 @@ settings.load_profile("quick")
 if find_spec("jax"):
     # Read by JAX when a test imports it: shapes of different rank never broadcast by accident.
     os.environ["JAX_NUMPY_RANK_PROMOTION"] = "raise"
+    # What one test compiled the next one need not, nor a command that it starts. A folder a process, for processes
+    # that run tests side by side would read each other's files half written.
+    _compiled = TemporaryDirectory(prefix="crfdeid-tests-", ignore_cleanup_errors=True)
+    os.environ["JAX_COMPILATION_CACHE_DIR"] = _compiled.name
+    os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0.2"
 
 
 @pytest.fixture(scope="session")

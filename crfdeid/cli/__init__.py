@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib import import_module
 
-from crfdeid.cli.shell import Parser, run_command
+from crfdeid.cli.shell import Parser, add_compilation_cache, run_command
 
 # In the order of the work. Each is imported for its options only: what it needs to run is imported when it runs.
 COMMANDS = ("train", "score", "inspect", "tag", "redact")
@@ -28,6 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> Parser:
     parser = Parser(prog="crfdeid", description="Find and hide protected health information in clinical notes.")
+    add_compilation_cache(parser)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=Parser)
     for name in COMMANDS:
         module = import_module(f"{__name__}.{name}")

@@ -16,6 +16,7 @@ from threading import current_thread, main_thread
 from typing import Any, NoReturn
 
 from crfdeid.errors import DataError, UsageError
+from crfdeid.system.cache import forget_compiled
 
 
 class Parser(argparse.ArgumentParser):
@@ -66,6 +67,17 @@ def run_command(work: Callable[[], int | None], *, interrupted: str, out_of_memo
         if told is not None:
             signal.signal(signal.SIGTERM, told)
     return code or 0
+
+
+def add_compilation_cache(options: argparse._ActionsContainer) -> None:
+    """Add the option that keeps no compiled programs; it works as it is read."""
+    text = "do not keep compiled programs of networks in the cache folder for the next run (they hold no words)"
+    options.add_argument("--no-compilation-cache", action=_ForgetCompiled, nargs=0, help=text)
+
+
+class _ForgetCompiled(argparse.Action):
+    def __call__(self, *_: object) -> None:
+        forget_compiled()
 
 
 def file_path(text: str) -> Path:

@@ -1,4 +1,4 @@
-"""Where what was made once is kept for the next time: vectors, and the model of the synthetic corpus."""
+"""Where what was made once is kept: vectors, compiled programs, and the model of the synthetic corpus."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 from crfdeid.errors import DataError
 
 VARIABLE = "CRFDEID_CACHE"
+_COMPILED = "CRFDEID_COMPILATION_CACHE"
 
 
 def cache_folder() -> Path:
@@ -32,3 +33,13 @@ def make_cache_folder() -> Path:
         problem = f"the cache folder cannot be made ({error.strerror}): set {VARIABLE} to another one"
         raise DataError(problem, path=folder) from None
     return folder
+
+
+def keeps_compiled() -> bool:
+    """Whether programs that JAX compiles are kept: unless the variable ``CRFDEID_COMPILATION_CACHE`` is "off"."""
+    return os.environ.get(_COMPILED) != "off"
+
+
+def forget_compiled() -> None:
+    """Keep no programs in this process, nor in those that it starts."""
+    os.environ[_COMPILED] = "off"

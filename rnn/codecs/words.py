@@ -19,6 +19,9 @@ from features import FeatureSet
 from features.tokens import Sentence
 from rnn.batches import Row
 from rnn.codecs.characters import Characters
+from rnn.embeddings.subwords import SubwordVectors
+from rnn.embeddings.vectors import unseen_vectors
+from rnn.network import GIVEN
 from rnn.vocabulary import Vocabulary
 
 CASINGS = ("numeric", "mainly numeric", "all lower", "all upper", "initial upper", "contains digit", "other")
@@ -99,7 +102,8 @@ class WordCodec:
     """Sentences to rows of word numbers and what goes beside them, a row a sentence.
 
     The inputs of a row: "words", with ``margin`` words before and after the sentence, [T + 2 margin]; where they are
-    wanted "casing" likewise, "characters" with a further axis C, and "features" with a further axis F.
+    wanted "casing" likewise, "characters" with a further axis C, "features" with a further axis F, and "given" with a
+    further axis D, the vectors of unknown words.
 
     Args:
         vocabulary: the words.
@@ -110,6 +114,7 @@ class WordCodec:
         characters: the characters that are known; None where none are wanted.
         features: the hand-made features; None where none are wanted.
         width: the most hand-made features a token has, F.
+        subwords: makes the vectors of unknown words from their parts; None where they have their casing class's alone.
     """
 
     vocabulary: Vocabulary
@@ -120,6 +125,7 @@ class WordCodec:
     characters: Characters | None = None
     features: Features | None = None
     width: int = 0
+    subwords: SubwordVectors | None = None
 
     def rows(self, sentences: Sequence[Sentence], targets: Sequence[LabelledSentence] | None = None) -> list[Row]:
         """A row for each sentence.
@@ -165,10 +171,20 @@ class WordCodec:
             put("characters", self.characters.rows(read))
         if features is not None:
             put("features", features, margin)
+        if self.subwords is not None:
+            given = np.zeros((len(words) + 2 * margin, self.subwords.dim), np.float32)
+            given[start : start + len(read)] = unseen_vectors(read, self.vocabulary, self.subwords)
+            inputs[GIVEN] = given
         return Row(inputs, {}, len(words))
 
     def hashed(self, key: bytes) -> tuple[WordCodec, dict[str, np.ndarray]]:
-        """The same codec with words and features as keyed hashes; and for each table the old row of each new one."""
+        """The same codec with words and features as keyed hashes; and for each table the old row of each new one.
+
+        Raises:
+            UsageError: it makes vectors from parts of words, which cannot be hashed.
+        """
+        if self.subwords is not None:
+            self.subwords.hashed(key)
         vocabulary, words = self.vocabulary.hashed(key)
         if self.features is None:
             return replace(self, vocabulary=vocabulary), {"words": words}
@@ -176,7 +192,7 @@ class WordCodec:
         return replace(self, vocabulary=vocabulary, features=features), {"words": words, "features": old}
 
     def describe(self) -> dict[str, Any]:
-        """All of it but the settings, as JSON data, for `read`."""
+        """All of it but settings and arrays, as JSON data, for `read`."""
         return {
             "tags": {layer: list(tags) for layer, tags in self.tags.items()},
             "words": list(self.vocabulary.words),
@@ -186,11 +202,16 @@ class WordCodec:
             "width": self.width,
         }
 
-    def read(self, described: Mapping[str, Any], key: bytes | None) -> WordCodec:
+    def arrays(self) -> dict[str, np.ndarray]:
+        """What `describe` leaves out, as arrays."""
+        return {} if self.subwords is None else self.subwords.arrays()
+
+    def read(self, described: Mapping[str, Any], arrays: Mapping[str, np.ndarray], key: bytes | None) -> WordCodec:
         """What `describe` described, with this codec's settings.
 
         Args:
             described: JSON data of a saved model.
+            arrays: its arrays.
             key: what words and features are hashed with; None where they are readable.
 
         Raises:
@@ -219,6 +240,7 @@ class WordCodec:
             characters=characters,
             features=features,
             width=int(described["width"]),
+            subwords=SubwordVectors.from_arrays(arrays) if arrays else None,
         )
 
 

@@ -32,7 +32,7 @@ _END = -1  # in `Text.targets`: beyond the end of the text
 _CALL = 64  # chunks a compiled call: long enough to hide the call, short enough to be interrupted
 
 
-class Weights(NamedTuple):
+class Parameters(NamedTuple):
     """All that is learned.
 
     Attributes:
@@ -74,15 +74,15 @@ def lay_out(ids: Sequence[int], *, streams: int, steps: int) -> Text:
     return Text(*(a.reshape(streams, chunks, steps).transpose(1, 2, 0) for a in (inputs, targets)))  # [C, T, B]
 
 
-def initial_weights(words: int, dim: int, *, seed: int) -> Weights:
+def initial_weights(words: int, dim: int, *, seed: int) -> Parameters:
     """Small Gaussian noise (Mikolov et al. 2010, section 2), with a standard deviation of 0.1."""
     random = np.random.default_rng(seed)
     shapes = (words, dim), (dim, dim), (words, dim)
-    return Weights(*(jnp.asarray(random.normal(0.0, 0.1, shape), jnp.float32) for shape in shapes))
+    return Parameters(*(jnp.asarray(random.normal(0.0, 0.1, shape), jnp.float32) for shape in shapes))
 
 
 def chunk_loss(
-    weights: Weights, state: jax.Array, inputs: jax.Array, targets: jax.Array
+    weights: Parameters, state: jax.Array, inputs: jax.Array, targets: jax.Array
 ) -> tuple[jax.Array, jax.Array]:
     """The negative log-likelihood of a chunk of text, in nats.
 
@@ -106,7 +106,7 @@ def chunk_loss(
     return jnp.sum(losses, where=targets >= 0), hidden[-1]
 
 
-def initial_squares(weights: Weights) -> Any:
+def initial_squares(weights: Parameters) -> Any:
     """What Adagrad knows before the first update."""
     return _adagrad(0.0).init(weights)
 
@@ -117,16 +117,18 @@ def _adagrad(rate: Any) -> optax.GradientTransformation:
 
 @partial(jax.jit, donate_argnames=("weights", "squares", "state"))
 def _update_chunks(
-    weights: Weights, squares: Any, state: jax.Array, text: Text, start: jax.Array, stop: jax.Array, rate: jax.Array
-) -> tuple[Weights, Any, jax.Array]:
+    weights: Parameters, squares: Any, state: jax.Array, text: Text, start: jax.Array, stop: jax.Array, rate: jax.Array
+) -> tuple[Parameters, Any, jax.Array]:
     """One Adagrad update for each of the chunks from ``start`` to ``stop``, one after the other."""
     optimiser = _adagrad(rate)
 
-    def mean_loss(weights: Weights, state: jax.Array, inputs: jax.Array, targets: jax.Array) -> tuple[jax.Array, Any]:
+    def mean_loss(
+        weights: Parameters, state: jax.Array, inputs: jax.Array, targets: jax.Array
+    ) -> tuple[jax.Array, Any]:
         loss, state = chunk_loss(weights, state, inputs, targets)
         return loss / targets.size, state
 
-    def update(i: jax.Array, carry: tuple[Weights, Any, jax.Array]) -> tuple[Weights, Any, jax.Array]:
+    def update(i: jax.Array, carry: tuple[Parameters, Any, jax.Array]) -> tuple[Parameters, Any, jax.Array]:
         weights, squares, state = carry
         gradient, state = jax.grad(mean_loss, has_aux=True)(weights, state, text.inputs[i], text.targets[i])
         change, squares = optimiser.update(gradient, squares)
@@ -135,7 +137,7 @@ def _update_chunks(
     return lax.fori_loop(start, stop, update, (weights, squares, state))
 
 
-def train_epoch(weights: Weights, squares: Any, text: Text, rate: float) -> tuple[Weights, Any]:
+def train_epoch(weights: Parameters, squares: Any, text: Text, rate: float) -> tuple[Parameters, Any]:
     """One pass over a text: an Adagrad update for each chunk, in order, from hidden states of 0.
 
     Args:
@@ -158,7 +160,7 @@ def train_epoch(weights: Weights, squares: Any, text: Text, rate: float) -> tupl
 
 
 @jax.jit
-def _text_loss(weights: Weights, text: Text) -> jax.Array:
+def _text_loss(weights: Parameters, text: Text) -> jax.Array:
     def step(state: jax.Array, chunk: Text) -> tuple[jax.Array, jax.Array]:
         loss, state = chunk_loss(weights, state, chunk.inputs, chunk.targets)
         return state, loss
@@ -166,7 +168,7 @@ def _text_loss(weights: Weights, text: Text) -> jax.Array:
     return jnp.sum(lax.scan(step, jnp.zeros((text.inputs.shape[2], weights.W.shape[0])), text)[1])
 
 
-def perplexity(weights: Weights, text: Text) -> float:
+def perplexity(weights: Parameters, text: Text) -> float:
     """exp of the mean negative log-probability of a text's words."""
     words = int((text.targets >= 0).sum())
     return math.exp(float(_text_loss(weights, text)) / words)

@@ -20,7 +20,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from crfdeid.errors import DataError, UsageError
-from rnn.embeddings.language_model import Weights, initial_squares, initial_weights, lay_out, perplexity, train_epoch
+from rnn.embeddings.language_model import Parameters, initial_squares, initial_weights, lay_out, perplexity, train_epoch
 from rnn.embeddings.vectors import BOUNDARY, CLASS_WORDS, WordVectors, class_word, replace_rare
 from rnn.vocabulary import fold
 
@@ -83,7 +83,7 @@ class LanguageModel:
     """
 
     words: tuple[str, ...]
-    weights: Weights
+    weights: Parameters
 
     def perplexity(self, sentences: Iterable[Sequence[str]]) -> float:
         """exp of the mean negative log-probability of each word and each sentence's end, read as one text.

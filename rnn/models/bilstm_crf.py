@@ -121,7 +121,7 @@ class BilstmCrfSettings(WordSettings):
         hidden: units of an LSTM layer in each direction, H.
         layers: LSTM layers, one upon the other.
         features: hand-made features beside the word vectors: "casing" for the casing class alone (friedrich2019),
-            "none", or a set of `features` ("strong"), whose features get vectors that are learned, beside the casing.
+            "none", or a set of `features` ("form"), whose features get vectors that are learned, beside the casing.
         feature_dim: the size of a feature's vector.
         feature_min_count: a feature seen less often in training has none.
         char_dim: the size of a character's vector; 0 for a network that reads no characters.
@@ -139,15 +139,14 @@ class BilstmCrfSettings(WordSettings):
         UsageError: a value cannot work.
     """
 
-    epochs: int = 40
+    epochs: int = 12
     lr: float = 0.002
-    final_lr: float = 1.0
+    final_lr: float = 0.05
     max_norm: float | None = 1.0
-    min_count: int = 1
     word_dropout: float = 0.5
-    hidden: int = 128
-    layers: int = 2
-    features: str = "casing"
+    hidden: int = 160
+    layers: int = 1
+    features: str = "form"
     feature_dim: int = 50
     feature_min_count: int = 3
     char_dim: int = 25
@@ -157,8 +156,8 @@ class BilstmCrfSettings(WordSettings):
     variational_dropout: float = 0.25
     output_dropout: float = 0.5
     batch: int = 32
-    patience: int | None = 8
-    average: float = 0.0
+    patience: int | None = 6
+    average: float = 0.998
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -196,7 +195,19 @@ class BilstmCrfTagger(WordTagger):
         momentum schedule optax's lacks. The authors' code trains the CRF by its marginals; here the paper's words are
         followed, and the likelihood of the path is trained.
         """
-        paper = BilstmCrfSettings(char_dim=0, word_dropout=0.0, fold_digits=False)
+        paper = BilstmCrfSettings(
+            epochs=40,
+            final_lr=1.0,
+            patience=8,
+            layers=2,
+            hidden=128,
+            features="casing",
+            char_dim=0,
+            average=0.0,
+            word_dropout=0.0,
+            min_count=1,
+            fold_digits=False,
+        )
         return {"default": BilstmCrfSettings(), "friedrich2019": paper}
 
     def blank_codec(self) -> WordCodec:

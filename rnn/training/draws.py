@@ -59,8 +59,8 @@ class WordDropout:
         return np.where(dropped, self.unknown[ids], ids)
 
 
-class Run(NamedTuple):
-    """The sentences of one compiled call.
+class Drawn(NamedTuple):
+    """What was drawn for one compiled call: its sentences, and what the network asked for.
 
     Attributes:
         bucket: the number of their bucket.
@@ -107,7 +107,7 @@ class Draws:
         rates: Sequence[Mapping[str, float]],
         *,
         size: Callable[[Batch], int],
-    ) -> Iterator[Run]:
+    ) -> Iterator[Drawn]:
         """An epoch's runs, shuffled; each sentence is in one of them.
 
         Args:
@@ -131,7 +131,7 @@ class Draws:
             order, count = shuffled[number][:, start : start + sizes[number]], sizes[number]
             draws = self._drawn(wanted[number], rates, used=order.shape[1], size=count)
             whole = np.pad(order, ((0, 0), (0, count - order.shape[1])))
-            yield Run(number, whole, order.shape[1], draws)
+            yield Drawn(number, whole, order.shape[1], draws)
 
     def _drawn(
         self, wanted: Mapping[str, Draw], rates: Sequence[Mapping[str, float]], *, used: int, size: int

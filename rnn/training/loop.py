@@ -15,7 +15,7 @@ from flax import nnx
 from crfdeid.tagger import FitProgress, OnProgressOfMany
 from rnn.batches import Batch, Row, batches, make_buckets
 from rnn.network import Weights, named, side_by_side, still
-from rnn.training.draws import Draws, Run, kept_scale
+from rnn.training.draws import Drawn, Draws, kept_scale
 from rnn.training.held_out import Dev
 from rnn.training.phases import HeldOut, Loss, Phase, Schedule
 from rnn.training.updates import Named, Pace, Sentences, Structure, total_loss, update_each, update_once
@@ -122,7 +122,7 @@ class _State:
         def size(bucket: Batch) -> int:
             return min(phases[0].updates.run(bucket.real.shape[1]), len(bucket.lengths))
 
-        def of(run: Run) -> Sentences:
+        def of(run: Drawn) -> Sentences:
             return Sentences(on_device[run.bucket], drawn[run.bucket], run.order, np.int32(run.used), run.draws)
 
         # JAX returns before it is done, so the next run is drawn while this one is computed.

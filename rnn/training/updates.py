@@ -19,7 +19,7 @@ from flax import nnx
 from jax import lax
 
 from rnn.batches import Batch
-from rnn.network import Network, Weights, named, side_by_side
+from rnn.network import Network, Weights, look_up, named, side_by_side
 from rnn.training.phases import Loss
 
 Named = dict[str, Any]
@@ -146,10 +146,11 @@ def _descend(
     pace: Pace,
 ) -> tuple[Named, jax.Array]:
     """One update of one replicate by one sentence; the loss is that before the update."""
-    tables = structure.network(structure.weights(moving, frozen)).tables
-    learned = {table: name for table, name in tables.items() if f"tables.{table}" in moving}
+    whole = structure.weights(moving, frozen)
+    network = structure.network(whole)
+    learned = {table: name for table, name in network.tables.items() if f"tables.{table}" in moving}
     dense = {name: array for name, array in moving.items() if not name.startswith("tables.")}
-    looked_up = {table: structure.weights(moving, frozen).tables[table][inputs[name]] for table, name in tables.items()}
+    looked_up = look_up(network, whole.tables, inputs)
 
     def value(dense: Named, rows: Named) -> jax.Array:
         # The tables themselves play no part in the loss: their rows come as arguments.
@@ -237,6 +238,6 @@ def total_loss(
 ) -> jax.Array:
     """The summed loss of B rows, [B, ...] each; a row of length 0 counts nothing."""
     network = structure.network(weights)
-    vectors = {table: weights.tables[table][inputs[name]] for table, name in network.tables.items()}
+    vectors = look_up(network, weights.tables, inputs)
     losses = jax.vmap(partial(loss, network))(vectors, inputs, targets, lengths, draws)
     return jnp.sum(losses, where=lengths > 0)

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crfdeid.errors import DataError, UsageError
-from rnn.embeddings.language_model import Weights, chunk_loss, initial_weights, lay_out
+from rnn.embeddings.language_model import Parameters, chunk_loss, initial_weights, lay_out
 from rnn.embeddings.rnnlm import RnnlmSettings, split, train_language_model, train_rnnlm
 from rnn.embeddings.vectors import BOUNDARY, CLASS_WORDS
 
@@ -47,7 +47,7 @@ def loss_by_hand(weights, state, inputs, targets):
 
 
 def in_jax(weights):
-    return Weights(**{name: jnp.asarray(array, jnp.float32) for name, array in weights.items()})
+    return Parameters(**{name: jnp.asarray(array, jnp.float32) for name, array in weights.items()})
 
 
 def test_the_loss_and_the_state_follow_the_equations():
@@ -99,7 +99,7 @@ def test_one_epoch_is_adagrad_on_the_mean_loss_of_each_chunk():
     squares, state = [np.zeros_like(array) for array in weights], np.zeros((2, H), np.float32)
     loss_and_gradient = jax.jit(jax.value_and_grad(chunk_loss, has_aux=True))
     for inputs, targets in zip(text.inputs, text.targets, strict=True):
-        (_, state), gradients = loss_and_gradient(Weights(*weights), state, inputs, targets)
+        (_, state), gradients = loss_and_gradient(Parameters(*weights), state, inputs, targets)
         for i, gradient in enumerate(np.asarray(g) / 6 for g in gradients):
             squares[i] = squares[i] + gradient**2
             change = np.where(squares[i] > 0, gradient / np.sqrt(squares[i] + 1e-7), 0.0)
