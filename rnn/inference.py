@@ -12,7 +12,7 @@ import numpy as np
 from flax import nnx
 from jax import lax
 
-from crfdeid.bio import may_begin
+from crfdeid.bio import valid_transitions
 from rnn.batches import Batch
 from rnn.layers import crf
 from rnn.network import Scores, Weights, scores_of, side_by_side
@@ -29,9 +29,13 @@ def predecessors(tags: Sequence[str], decoding: str) -> np.ndarray:
         >>> predecessors(["B-ID", "I-ID", "O"], "valid").tolist()
         [-1, 0, -1]
     """
-    place = {tag: k for k, tag in enumerate(tags)}
-    inside = {tag: place.get(f"B-{tag[2:]}", ANY) for tag in tags if not may_begin(tag)}
-    return np.array([inside.get(tag, ANY) if decoding == "valid" else ANY for tag in tags], np.int32)
+    begins = np.full(len(tags), ANY, np.int32)
+    if decoding == "valid":
+        for k, allowed in enumerate(valid_transitions(tags).T):  # [from] for each tag
+            others = [before for before in np.flatnonzero(allowed) if before != k]
+            if not allowed.all() and others:
+                begins[k] = others[0]
+    return begins
 
 
 def best_path(scores: jax.Array, length: jax.Array, begins: jax.Array) -> jax.Array:

@@ -142,8 +142,7 @@ class WordCodec:
         return [
             row._replace(
                 targets={
-                    layer: np.array([ids[tag] for tag in layer_tags(item, layer)], np.int32)
-                    for layer, ids in number.items()
+                    layer: np.array([ids[tag] for tag in item.layer(layer)], np.int32) for layer, ids in number.items()
                 }
             )
             for row, item in zip(rows, targets, strict=True)
@@ -244,13 +243,6 @@ class WordCodec:
         )
 
 
-def layer_tags(item: LabelledSentence, layer: str) -> tuple[str, ...]:
-    """The tags of one annotation layer of a sentence."""
-    if layer != PHI:
-        raise ValueError(f"an annotation layer '{layer}' that the sentence does not have")
-    return item.tags
-
-
-def tags_of(sentences: Sequence[LabelledSentence]) -> tuple[str, ...]:
-    """The tags that training sentences have, sorted."""
-    return tuple(sorted(set(chain.from_iterable(item.tags for item in sentences))))
+def tags_of(sentences: Sequence[LabelledSentence], layer: str = PHI) -> tuple[str, ...]:
+    """The tags that training sentences have in an annotation layer, sorted."""
+    return tuple(sorted(set(chain.from_iterable(item.layer(layer) for item in sentences))))
