@@ -64,7 +64,7 @@ def main() -> None:
     parser.add_argument("--profile", default="default")
     parser.add_argument("--seeds", type=int, default=1, help="seeds 0 to N-1, a row each (default: 1)")
     args = parser.parse_intermixed_args()
-    device.choose_device("cpu", [args.model])
+    device.choose_device("cpu", ())
     corpus = read_corpus(args)
     print(f"{'settings':48} seed      P      R      F  best epoch  seconds")
     for variant in ["", *args.variants]:
