@@ -136,7 +136,7 @@ def test_of_settings_for_several_models_each_takes_those_it_has():
 
 def test_paper_is_another_name_for_the_first_papers_profile():
     assert profile_name("paper") == profile_name("yadav2016") == "yadav2016"
-    for name in MODELS:
+    for name in (name for name in MODELS if "yadav2016" in tagger_class(name).profiles()):
         assert settings_of(name, profile="paper") == settings_of(name, profile="yadav2016")
     assert create("hybrid", profile="paper").settings.profile == "yadav2016"
     assert create("crf", profile="paper").settings != create("crf").settings

@@ -77,6 +77,21 @@ def test_what_cannot_be_trained_together_is_refused_and_grouped_apart(other):
     assert groups(both) == [[0], [1]]
 
 
+def test_many_of_several_shapes_are_all_trained_and_tell_their_places():
+    small = ElmanSettings(**{**SMALL, "epochs": 2})
+    shapes = [(small, 0), (dataclasses.replace(small, hidden=6, epochs=1), 0), (small, 1)]
+    taggers = [ElmanTagger(settings, seed=seed) for settings, seed in shapes]
+    told = [[] for _ in taggers]
+    ElmanTagger.fit_many(taggers, TRAIN, DEV, on_progress=lambda place, progress: told[place].append(progress.step))
+    assert told == [[1, 2], [1], [1, 2]]
+    sentences = [item.sentence for item in DEV]
+    for (settings, seed), together in zip(shapes, taggers, strict=True):
+        alone = ElmanTagger(settings, seed=seed)
+        alone.fit(TRAIN, DEV)
+        for a, b in zip(alone.marginals(sentences), together.marginals(sentences), strict=True):
+            np.testing.assert_allclose(a, b, rtol=0, atol=1e-4)
+
+
 def test_nothing_to_train_is_refused_or_nothing():
     fit_together([], TRAIN, DEV)
     with pytest.raises(DataError, match="no tokens"):
