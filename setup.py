@@ -7,7 +7,7 @@ from setuptools import find_packages, setup
 setup(
     name="crfdeid",
     version="0.1.0",
-    description="Find and hide protected health information in clinical notes with CRF, Elman and Jordan taggers",
+    description="Find and hide protected health information in clinical notes with models you train yourself",
     long_description=Path(__file__).with_name("README.md").read_text(encoding="utf-8"),
     long_description_content_type="text/markdown",
     license="MIT",
@@ -41,6 +41,7 @@ setup(
     extras_require={
         "test": [
             "pytest>=8",
+            "pytest-xdist>=3.6",
             "hypothesis>=6.100",
             "seqeval>=1.2.2",
             "nervaluate>=1.0",

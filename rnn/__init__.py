@@ -1,16 +1,16 @@
-"""Recurrent networks for tagging, in JAX and Flax.
+"""Networks for tagging, in JAX and Flax.
 
-batches.py           words to ids (`Vocabulary`), sentences to arrays of a few shapes (`Batch`)
-settings.py          what the networks can be told, and the paper's values
-embeddings/          the word vectors a network can start from
-networks/            the equations: elman.py, jordan.py, and the recurrence both share
-draws.py             all that training draws: word dropout, order, dropout masks
-training.py          the only training loop, of one network or of many replicates side by side
-decoding.py          from scores to tags
-prediction.py        trained networks' best tags and posteriors of a batch
-scoring.py           strict entity scores of many predictions at once
-replicates.py        `fit_together`: train taggers of one architecture as one program, keep each one's best epoch
-tagger.py            a network as a `crfdeid.tagger.Tagger`
+    models/          one network a file, with its settings and its tagger: elman.py, jordan.py, bilstm_crf.py
+    layers/          parts that networks share: windows, recurrence, LSTM, CRF, characters
+    network.py       what a network is: scores of a sentence, from vectors and draws that it is given
+    vocabulary.py    words to ids                     embeddings/      the word vectors a network can start from
+    codecs/          sentences to rows of named arrays, and back
+    batches.py       rows to batches of a few fixed shapes
+    training/        phases, the loop that goes through them, the compiled updates, all that is drawn
+    inference.py     the best tags, and the probability of each
+    tagger.py        a network as a `crfdeid.tagger.Tagger`: fit, predict, marginals, save, load, for all of them
+    word_tagger.py, window_tagger.py    what taggers share that read words, or context windows
+    settings.py      settings that they share         compilation.py   compiled programs are kept on disk
 
 Letters of shapes, in comments and docstrings throughout:
 
@@ -19,8 +19,31 @@ Letters of shapes, in comments and docstrings throughout:
     m  words on either side        V  rows of the embedding table           N  replicates
 """
 
+from rnn.models.bilstm_crf import BilstmCrf, BilstmCrfSettings, BilstmCrfTagger
 from rnn.models.elman import Elman, ElmanSettings, ElmanTagger
 from rnn.models.jordan import Jordan, JordanSettings, JordanTagger
 from rnn.vocabulary import Vocabulary
 
-__all__ = ["Elman", "ElmanSettings", "ElmanTagger", "Jordan", "JordanSettings", "JordanTagger", "Vocabulary"]
+__all__ = [
+    "BilstmCrf",
+    "BilstmCrfSettings",
+    "BilstmCrfTagger",
+    "Elman",
+    "ElmanSettings",
+    "ElmanTagger",
+    "Jordan",
+    "JordanSettings",
+    "JordanTagger",
+    "Vocabulary",
+]
+    "BilstmCrf",
+    "BilstmCrfSettings",
+    "BilstmCrfTagger",
+    "Elman",
+    "ElmanSettings",
+    "ElmanTagger",
+    "Jordan",
+    "JordanSettings",
+    "JordanTagger",
+    "Vocabulary",
+]

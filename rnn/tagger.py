@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Protocol, Self
+from typing import Any, ClassVar, Self
 
 import jax
 import jax.numpy as jnp
@@ -15,7 +14,7 @@ import numpy as np
 from flax import nnx
 
 from crfdeid.documents import PHI, LabelledSentence
-from crfdeid.errors import DataError, UsageError
+from crfdeid.errors import UsageError
 from crfdeid.saving import ModelFiles, pack_arrays
 from crfdeid.tagger import FitProgress, OnProgress, OnProgressOfMany, Tagger, Traits
 from features.tokens import Sentence
@@ -23,57 +22,13 @@ from rnn.batches import MANY_TOKENS, Batch, Row, batches
 from rnn.compilation import keep_compiled
 from rnn.inference import best_tags, posteriors, predecessors
 from rnn.network import Network, Weights, named
-from rnn.training.held_out import Dev
-from rnn.training.loop import train
 from rnn.training.phases import Schedule
+from rnn.training.replicates import Learned, fit_together, groups
 
 _SCHEMA = 2
 _WEIGHTS_FILE = "weights.npz"
 _CODEC = "codec."  # before the names of its arrays among the weights
 _ACCELERATOR_TOKENS = 65_536  # a batch on an accelerator: a step of few rows takes as long there as one of thousands
-
-
-class Codec(Protocol):
-    """Sentences to the rows that a network reads, and what it says of the rows back to the sentences' tokens."""
-
-    @property
-    def tags(self) -> Mapping[str, tuple[str, ...]]:
-        """The tags of each annotation layer."""
-        ...
-
-    def rows(self, sentences: Sequence[Sentence], targets: Sequence[LabelledSentence] | None = None) -> list[Row]:
-        """Rows for the sentences; with their targets where tagged sentences are given."""
-        ...
-
-    def gather(self, values: Sequence[np.ndarray], sentences: Sequence[Sentence]) -> list[np.ndarray]:
-        """What was found for the tokens of each row, for the tokens of each sentence."""
-        ...
-
-    def hashed(self, key: bytes) -> tuple[Codec, Mapping[str, np.ndarray]]:
-        """The codec with its words as keyed hashes; and for each table that changes the old row of each new one."""
-        ...
-
-    def describe(self) -> dict[str, Any]:
-        """What `NetworkTagger.saved_codec` needs to make it again, as JSON data."""
-        ...
-
-    def arrays(self) -> dict[str, np.ndarray]:
-        """What it needs as arrays besides."""
-        ...
-
-
-class Learned(NamedTuple):
-    """What a network has learned, or starts from.
-
-    Attributes:
-        codec: how it reads sentences.
-        graph: the network's structure, from `nnx.split`.
-        weights: its weights, as those of one replicate.
-    """
-
-    codec: Any
-    graph: nnx.GraphDef[Any]
-    weights: Weights
 
 
 class NetworkTagger(Tagger, ABC):
@@ -187,6 +142,10 @@ class NetworkTagger(Tagger, ABC):
 
             fit_together([taggers[i] for i in group], train, dev, on_progress=follow)
 
+    def company(self) -> object:
+        """What must be the same object for taggers that train in one program."""
+        return None
+
     def start(self, codec: Any) -> Learned:
         """What this tagger knows before training: the weights that the seed gives tables and network."""
         rngs = nnx.Rngs(self._seed)
@@ -276,105 +235,6 @@ class NetworkTagger(Tagger, ABC):
         if self.learned is None:
             raise UsageError(f"this {self.model} network is not trained: call fit, or load a saved one")
         return self.learned
-
-
-def fit_together(
-    taggers: Sequence[NetworkTagger],
-    training: Sequence[LabelledSentence],
-    dev: Sequence[LabelledSentence],
-    *,
-    on_progress: OnProgressOfMany | None = None,
-) -> None:
-    """Train taggers of one architecture side by side, in one program.
-
-    Each ends up as its own `NetworkTagger.fit` would leave it but for rounding: it has its own seed, order of
-    sentences, dropout and initial weights, and keeps the epoch that is its best on ``dev``. An update of one sentence
-    is too small to fill an accelerator, so there N replicates take little longer than one; a CPU gains little.
-
-    Args:
-        taggers: what to train; `groups` says which can be.
-        training: the training sentences.
-        dev: the development sentences; with none, the last epoch is kept.
-        on_progress: is told of each epoch of each tagger, by its place in ``taggers``.
-
-    Raises:
-        UsageError: the taggers differ in more than may be.
-        DataError: ``training`` holds no tokens.
-    """
-    if not taggers:
-        return
-    if len(groups(taggers)) > 1:
-        raise UsageError("these taggers cannot be trained in one program: train them by fit_many")
-    training = [item for item in training if item.tags]
-    if not training:
-        raise DataError("there is nothing to train on: the training set holds no tokens")
-    first = taggers[0]
-    codec = first.codec(training)
-    rows = codec.rows([item.sentence for item in training], training)
-    fit_rows(taggers, codec, rows, dev, on_progress=on_progress)
-
-
-def fit_rows(
-    taggers: Sequence[NetworkTagger],
-    codec: Any,
-    rows: Sequence[Row],
-    dev: Sequence[LabelledSentence],
-    *,
-    on_progress: OnProgressOfMany | None = None,
-) -> None:
-    """Train taggers on rows: those of sentences, or such as others shared.
-
-    Args:
-        taggers: as of `fit_together`.
-        codec: how the rows were made, and how dev sentences are read.
-        rows: what is learned from.
-        dev: the development sentences.
-        on_progress: as of `fit_together`.
-    """
-    keep_compiled()
-    starts = [tagger.start(codec) for tagger in taggers]
-    graph, weights = starts[0].graph, jax.tree.map(_joined, *(start.weights for start in starts))
-    tags = codec.tags[PHI]
-    held_out = None
-    if dev:
-        begins = predecessors(tags, taggers[0].settings.decoding)
-        dev_rows = codec.rows([item.sentence for item in dev])
-        held_out = Dev.of(dev_rows, [item.tags for item in dev], tags, begins, PHI)
-    weights = train(
-        graph,
-        weights,
-        [tagger.schedule(codec, rows) for tagger in taggers],
-        seeds=[tagger.seed for tagger in taggers],
-        epochs=taggers[0].settings.epochs,
-        dev=held_out,
-        on_progress=on_progress,
-    )
-    for n, tagger in enumerate(taggers):
-        tagger.learned = Learned(codec, graph, jax.tree.map(lambda array, n=n: array[n : n + 1], weights))
-
-
-def groups(taggers: Sequence[NetworkTagger]) -> list[list[int]]:
-    """The places of those taggers that can train in one program, group by group.
-
-    They are of one model whose replicates can (`NetworkTagger.own_settings`), start from the same word vectors, and
-    differ in no other settings.
-    """
-    found: dict[Any, list[int]] = {}
-    for i, tagger in enumerate(taggers):
-        found.setdefault(_kind(tagger, i), []).append(i)
-    return list(found.values())
-
-
-def _kind(tagger: NetworkTagger, place: int) -> Any:
-    if tagger.own_settings is None:
-        return place
-    settings = dataclasses.asdict(tagger.settings)
-    shared = tuple((name, value) for name, value in settings.items() if name not in tagger.own_settings)
-    return tagger.model, id(getattr(tagger, "vectors", None)), shared
-
-
-def _joined(*arrays: jax.Array) -> jax.Array:
-    return arrays[0] if len(arrays) == 1 else jnp.concatenate(arrays)
 
 
 def _checked(found: dict[str, np.ndarray]) -> dict[str, np.ndarray]:

@@ -50,6 +50,10 @@ class WordTagger(NetworkTagger):
         """The word vectors that training starts from; None for random ones, and in a tagger that was loaded."""
         return self._vectors
 
+    def company(self) -> object:
+        """The vectors that training starts from."""
+        return self._vectors
+
     @abstractmethod
     def blank_codec(self) -> WordCodec:
         """A codec with this tagger's settings that knows no words yet."""

@@ -15,7 +15,7 @@ from crfdeid.models import create, load_tagger
 from features.tokens import Sentence
 from rnn import ElmanSettings, ElmanTagger, JordanSettings, JordanTagger
 from rnn.embeddings import WordVectors
-from rnn.tagger import fit_together, groups
+from rnn.training.replicates import fit_together, groups
 from rnn.vocabulary import FIRST_WORD
 
 KINDS = pytest.mark.parametrize(("cls", "settings"), [(ElmanTagger, ElmanSettings), (JordanTagger, JordanSettings)])

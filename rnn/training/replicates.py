@@ -1,0 +1,169 @@
+"""Training taggers of networks, many of one architecture side by side in one program."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any, ClassVar, NamedTuple, Protocol
+
+import jax
+import jax.numpy as jnp
+from flax import nnx
+
+from crfdeid.documents import PHI, LabelledSentence
+from crfdeid.errors import DataError, UsageError
+from crfdeid.tagger import OnProgressOfMany
+from rnn.batches import Row
+from rnn.compilation import keep_compiled
+from rnn.inference import predecessors
+from rnn.network import Weights
+from rnn.training.held_out import Dev
+from rnn.training.loop import train
+from rnn.training.phases import Schedule
+
+
+class Learned(NamedTuple):
+    """What a network has learned, or starts from.
+
+    Attributes:
+        codec: how it reads sentences.
+        graph: the network's structure, from `nnx.split`.
+        weights: its weights, as those of one replicate.
+    """
+
+    codec: Any
+    graph: nnx.GraphDef[Any]
+    weights: Weights
+
+
+class Trainee(Protocol):
+    """What training needs of a tagger; `rnn.tagger.NetworkTagger` is one."""
+
+    model: ClassVar[str]
+    own_settings: ClassVar[frozenset[str] | None]
+    learned: Learned | None
+
+    @property
+    def settings(self) -> Any:
+        """Its settings, a dataclass; it has ``decoding`` and ``epochs``."""
+        ...
+
+    @property
+    def seed(self) -> int:
+        """The seed of all that is drawn."""
+        ...
+
+    def company(self) -> object:
+        """What must be the same object for taggers that train together, such as the vectors they start from."""
+        ...
+
+    def codec(self, train: Sequence[LabelledSentence]) -> Any:
+        """The codec for some training sentences."""
+        ...
+
+    def start(self, codec: Any) -> Learned:
+        """What it knows before training."""
+        ...
+
+    def schedule(self, codec: Any, rows: Sequence[Row]) -> Schedule:
+        """The phases of training on some rows."""
+        ...
+
+
+def fit_together(
+    taggers: Sequence[Trainee],
+    training: Sequence[LabelledSentence],
+    dev: Sequence[LabelledSentence],
+    *,
+    on_progress: OnProgressOfMany | None = None,
+) -> None:
+    """Train taggers of one architecture side by side, in one program.
+
+    Each ends up as its own `Trainee.fit` would leave it but for rounding: it has its own seed, order of
+    sentences, dropout and initial weights, and keeps the epoch that is its best on ``dev``. An update of one sentence
+    is too small to fill an accelerator, so there N replicates take little longer than one; a CPU gains little.
+
+    Args:
+        taggers: what to train; `groups` says which can be.
+        training: the training sentences.
+        dev: the development sentences; with none, the last epoch is kept.
+        on_progress: is told of each epoch of each tagger, by its place in ``taggers``.
+
+    Raises:
+        UsageError: the taggers differ in more than may be.
+        DataError: ``training`` holds no tokens.
+    """
+    if not taggers:
+        return
+    if len(groups(taggers)) > 1:
+        raise UsageError("these taggers cannot be trained in one program: train them by fit_many")
+    training = [item for item in training if item.tags]
+    if not training:
+        raise DataError("there is nothing to train on: the training set holds no tokens")
+    first = taggers[0]
+    codec = first.codec(training)
+    rows = codec.rows([item.sentence for item in training], training)
+    fit_rows(taggers, codec, rows, dev, on_progress=on_progress)
+
+
+def fit_rows(
+    taggers: Sequence[Trainee],
+    codec: Any,
+    rows: Sequence[Row],
+    dev: Sequence[LabelledSentence],
+    *,
+    on_progress: OnProgressOfMany | None = None,
+) -> None:
+    """Train taggers on rows: those of sentences, or such as others shared.
+
+    Args:
+        taggers: as of `fit_together`.
+        codec: how the rows were made, and how dev sentences are read.
+        rows: what is learned from.
+        dev: the development sentences.
+        on_progress: as of `fit_together`.
+    """
+    keep_compiled()
+    starts = [tagger.start(codec) for tagger in taggers]
+    graph, weights = starts[0].graph, jax.tree.map(_joined, *(start.weights for start in starts))
+    tags = codec.tags[PHI]
+    held_out = None
+    if dev:
+        begins = predecessors(tags, taggers[0].settings.decoding)
+        dev_rows = codec.rows([item.sentence for item in dev])
+        held_out = Dev.of(dev_rows, [item.tags for item in dev], tags, begins, PHI)
+    weights = train(
+        graph,
+        weights,
+        [tagger.schedule(codec, rows) for tagger in taggers],
+        seeds=[tagger.seed for tagger in taggers],
+        epochs=taggers[0].settings.epochs,
+        dev=held_out,
+        on_progress=on_progress,
+    )
+    for n, tagger in enumerate(taggers):
+        tagger.learned = Learned(codec, graph, jax.tree.map(lambda array, n=n: array[n : n + 1], weights))
+
+
+def groups(taggers: Sequence[Trainee]) -> list[list[int]]:
+    """The places of those taggers that can train in one program, group by group.
+
+    They are of one model whose replicates can (`Trainee.own_settings`), start from the same word vectors, and
+    differ in no other settings.
+    """
+    found: dict[Any, list[int]] = {}
+    for i, tagger in enumerate(taggers):
+        found.setdefault(_kind(tagger, i), []).append(i)
+    return list(found.values())
+
+
+def _kind(tagger: Trainee, place: int) -> Any:
+    if tagger.own_settings is None:
+        return place
+    settings = dataclasses.asdict(tagger.settings)
+    shared = tuple((name, value) for name, value in settings.items() if name not in tagger.own_settings)
+    return tagger.model, id(tagger.company()), shared
+
+
+def _joined(*arrays: jax.Array) -> jax.Array:
+    return arrays[0] if len(arrays) == 1 else jnp.concatenate(arrays)
