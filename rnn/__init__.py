@@ -36,14 +36,3 @@ __all__ = [
     "JordanTagger",
     "Vocabulary",
 ]
-    "BilstmCrf",
-    "BilstmCrfSettings",
-    "BilstmCrfTagger",
-    "Elman",
-    "ElmanSettings",
-    "ElmanTagger",
-    "Jordan",
-    "JordanSettings",
-    "JordanTagger",
-    "Vocabulary",
-]
