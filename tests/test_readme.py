@@ -1,15 +1,18 @@
-"""What the README says a reader can type, typed."""
+"""What the README and the pages in docs/ say a reader can type, typed; and where their links lead."""
 
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from crfdeid import write_corpus
 from crfdeid.corpora.synthetic import generate_notes
+from crfdeid.models import settings_of
 from experiments.options import parse
 
 ROOT = Path(__file__).parents[1]
+PAGES = [*ROOT.glob("*.md"), *sorted((ROOT / "docs").glob("*.md"))]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
@@ -24,19 +27,40 @@ def test_two_commands_set_up_one_runs_the_main_job_one_runs_the_tests():
     assert [len(block(name)) for name in ("set-up", "main-job", "tests")] == [2, 1, 1]
 
 
-def test_every_compare_command_has_options_that_exist(tmp_path, monkeypatch):
+def commands(text: str) -> list[list[str]]:
+    """The arguments of each ``experiments.compare`` in a code block."""
+    text = text.replace("\\\n", "")  # a command over several lines
+    return [found.split() for found in re.findall(r"^python -m experiments\.compare (.+)$", text, re.MULTILINE)]
+
+
+def test_the_main_job_compares_the_core_models():
+    (command,) = block("main-job")
+    assert [parse(arguments).models.models for arguments in commands(command)] == [("crf", "elman", "jordan")]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_compare_command_has_options_that_exist(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    commands = re.findall(r"^python -m experiments\.compare (.+)$", README, re.MULTILINE)
-    assert len(commands) >= 2
-    for command in commands:
-        for path in re.findall(r"--(?:train|dev|test) (\S+)", command):
-            Path(path).mkdir(parents=True, exist_ok=True)
-        assert parse(command.split()).models.models == ("crf", "elman", "jordan")
+    for arguments in commands(page.read_text(encoding="utf-8")):
+        for option, value in pairwise(arguments):
+            if option in ("--train", "--dev", "--test"):
+                Path(value).mkdir(parents=True, exist_ok=True)
+        for model in parse(arguments).models.models:
+            settings_of(model, profile=parse(arguments).models.profile)
 
 
-def test_every_linked_page_is_there():
-    for path in re.findall(r"\]\(([^)#:]+)\)", README):
-        assert (ROOT / path).is_file(), path
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_link_leads_to_a_page_and_a_heading(page):
+    for path, heading in re.findall(r"\]\(([^)#:]*)(?:#([^)]+))?\)", page.read_text(encoding="utf-8")):
+        target = page.parent / path if path else page
+        assert target.is_file(), path
+        assert not heading or heading in headings(target), f"{path}#{heading}"
+
+
+def headings(page: Path) -> set[str]:
+    """The names by which a page's headings are linked."""
+    found = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in found}
 
 
 @pytest.mark.slow
