@@ -9,7 +9,7 @@
 - `layout`: `Layout`, section, field and place in the note; `PrefixWords`
 - `pos`: `TextBlobTagger`, `NltkTagger`, `POS_BACKENDS`, `PosFeatures`
 - `gazetteers`, `clusters`: `Gazetteers`, `WordClusters`, lists of names and clusters of words; in no named set
-- `extractor`: `FeatureSet`, the named sets `PAPER` and `STRONG`, `feature_set`
+- `extractor`: `FeatureSet`, the named sets `PAPER`, `STRONG` and `FORM`, `feature_set`
 """
 
 from features.clusters import WordClusters, make_clusters

@@ -16,7 +16,8 @@ Letters of shapes, in comments and docstrings throughout:
 
     B  sentences in a batch        W  words in a context window, 2m + 1      H  hidden units
     T  tokens in a sentence        D  size of a word vector                  K  tags
-    m  words on either side        V  rows of the embedding table           N  replicates
+    m  words on either side        V  rows of a table of vectors             N  replicates
+    P  T and the words around      C  characters of a word                   F  features of a token
 """
 
 from rnn.models.bilstm_crf import BilstmCrf, BilstmCrfSettings, BilstmCrfTagger

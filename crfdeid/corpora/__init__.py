@@ -3,7 +3,8 @@
     brat.py        .txt and .ann pairs                     i2b2_2006.py   one XML file, inline <PHI TYPE="...">
     i2b2_2014.py   one XML file per document, standoff    conll.py       columns: token first, tag last
     jsonl.py       one JSON object per line                asq_phi.py     ===QUERY=== blocks (read only)
-    files.py       finding, reading and writing files      synthetic/     the built-in corpus
+    files.py       what the formats share                  synthetic/     the built-in corpus
+    splits.py      train, dev and test, as documents and as tagged sentences
 
 Adding a format: its module, and its line in `FORMATS` (and in `WRITERS`, if it can be written).
 """
