@@ -1,4 +1,4 @@
-"""Type maps: what each corpus calls its PHI -> the paper's seven subtypes -> PHI or not.
+"""Type maps: what each corpus calls its PHI -> the seven subtypes of yadav2016 -> PHI or not.
 
 The seven are those of yadav2016, Table 5; they are the i2b2 2006 challenge's categories without AGE. A type of another
 scheme joins one of the seven where the 2006 challenge's definition covers it (fax numbers are PHONE; streets, cities
@@ -18,7 +18,7 @@ from crfdeid.errors import UsageError
 from crfdeid.spans import merge
 
 SEVEN = ("PATIENT", "DOCTOR", "HOSPITAL", "LOCATION", "PHONE", "ID", "DATE")
-"""The paper's seven subtypes, in the order of its Table 5."""
+"""The seven subtypes of yadav2016, in the order of its Table 5."""
 
 TYPES = ("seven", "all", "binary")
 """What `map_types` can map to."""

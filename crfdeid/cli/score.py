@@ -37,7 +37,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     for side in ("gold", "predicted"):
         text = f"the format of --{side}, where the two differ (default: that of --format)"
         parser.add_argument(f"--{side}-format", choices=("auto", *FORMATS), help=text)
-    text = "map the types of both to the paper's seven, to one, or leave them (default: all)"
+    text = "map the types of both to the seven of yadav2016, to one (binary), or leave them (default: all)"
     parser.add_argument("--types", choices=TYPES, default="all", help=text)
     parser.add_argument("--json", type=file_path, metavar="FILE", help="also write the scores to this new file")
 

@@ -28,9 +28,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--combine", choices=("union", "vote", "mean"), help=text)
     text = "the notes' format (default: auto)"
     parser.add_argument("--format", choices=("auto", *FORMATS), default="auto", help=text)
-    text = "learn the paper's seven types, all types of the notes, or one type for all PHI (default: all)"
+    text = "learn all types of the notes, the seven of yadav2016, or one type for all PHI (binary) (default: all)"
     parser.add_argument("--types", choices=TYPES, default="all", help=text)
-    text = "settings the model starts from: default, which are tuned, or a paper's: yadav2016 (also: paper)"
+    text = "settings the model starts from: default, which are tuned, or a paper's, such as yadav2016 (also: paper)"
     parser.add_argument("--profile", type=profile_name, default="default", metavar="NAME", help=text)
     text = "settings that differ from the profile's, such as epochs=10 hidden=50"
     parser.add_argument("--set", type=setting, nargs="+", default=[], metavar="NAME=VALUE", help=text)

@@ -9,7 +9,7 @@ CRFsuite's L-BFGS minimises, over the training sentences (x, y),
 
     -sum log p(y | x) + c1 ||w||_1 + c2 ||w||_2^2.
 
-CRF++, which the paper ran with its default settings, minimises ``-sum log p(y | x) + ||w||_2^2 / (2 C)`` with C = 1:
+CRF++, which yadav2016 ran with its default settings, minimises ``-sum log p(y | x) + ||w||_2^2 / (2 C)`` with C = 1:
 the profile "yadav2016" is therefore c1 = 0 and c2 = 1 / (2 C) = 0.5, with a weight for every feature and tag whether
 or not they meet in training (CRF++ expands each template for every tag), every transition, and no frequency cut-off.
 

@@ -68,7 +68,7 @@ class RulesTagger(Tagger):
 
     @classmethod
     def profiles(cls) -> Mapping[str, RulesSettings]:
-        """Settings by profile name; the paper has no rules, so both are the same."""
+        """Settings by profile name; yadav2016 has no rules, so both are the same."""
         return {"default": RulesSettings(), "yadav2016": RulesSettings()}
 
     @classmethod
