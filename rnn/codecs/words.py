@@ -88,7 +88,7 @@ class Features:
         matrix = self._index.matrix(
             (length, self.extracted.columns(sentence)) for length, sentence in zip(lengths, sentences, strict=True)
         )
-        starts = np.concatenate([[0], np.cumsum(lengths)])
+        starts = np.cumsum([0, *lengths])
         table = np.zeros((starts[-1], width), np.int32)
         place = np.arange(len(matrix.indices)) - np.repeat(matrix.indptr[:-1], np.diff(matrix.indptr))
         token = np.repeat(np.arange(starts[-1]), np.diff(matrix.indptr))
