@@ -45,6 +45,8 @@ def test_every_compare_command_has_options_that_exist(page, tmp_path, monkeypatc
         for option, value in pairwise(arguments):
             if option in ("--train", "--dev", "--test"):
                 Path(value).mkdir(parents=True, exist_ok=True)
+            elif option == "--embeddings" and value.endswith(".vec"):
+                Path(value).touch()
         for model in parse(arguments).models.models:
             settings_of(model, profile=parse(arguments).models.profile)
 

@@ -22,7 +22,7 @@ from rnn.vocabulary import FIRST_WORD, UNKNOWN_CLASSES, Vocabulary, fold, unknow
 
 BOUNDARY = "</s>"  # the word that stands for a sentence's end, as in word2vec's files; its vector is the padding's
 CLASS_WORDS = tuple(f"<{name}>" for name in UNKNOWN_CLASSES)
-_SPECIAL = (BOUNDARY, *CLASS_WORDS)  # the words of the ids before `rnn.batches.FIRST_WORD`
+_SPECIAL = (BOUNDARY, *CLASS_WORDS)  # the words of the ids before `rnn.vocabulary.FIRST_WORD`
 _SUBWORDS = "subwords."  # before the names of their arrays in a saved file
 _CAPITALS = 0.01  # vectors are lower-case when a smaller share of their words has capitals: no list is without odd ones
 

@@ -1,6 +1,6 @@
 """Random documents of every Unicode plane through tagging and redaction: nothing crashes, nothing else changes.
 
-A few hundred in a normal run; ``CRFDEID_FUZZ=10000 python -m pytest tests/crfdeid/test_fuzz_redaction.py`` for more.
+A few hundred in a normal run; ``CRFDEID_FUZZ=10000 python -m pytest tests/crfdeid/redaction/test_fuzz.py`` for more.
 Document number n is always the same one: ``document(n)``.
 """
 
