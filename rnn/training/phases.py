@@ -47,12 +47,12 @@ def per_sentence() -> Updates:
 
 def per_sentences(count: int, optimiser: optax.GradientTransformation) -> Updates:
     """One update for each ``count`` sentences of about one length."""
-    return Updates(optimiser, lambda length: count, buckets=5, bucket_cost=5000)
+    return Updates(optimiser, lambda length: count, buckets=5, bucket_cost=20_000)
 
 
 def per_tokens(count: int, optimiser: optax.GradientTransformation) -> Updates:
     """One update for as many sentences of about one length as have ``count`` tokens, padding included."""
-    return Updates(optimiser, lambda length: max(1, count // length), buckets=5, bucket_cost=5000)
+    return Updates(optimiser, lambda length: max(1, count // length), buckets=5, bucket_cost=20_000)
 
 
 def every_parameter(name: str) -> bool:
