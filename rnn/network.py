@@ -131,7 +131,10 @@ def scores_of(
 def named(weights: Weights) -> dict[str, Any]:
     """Every array of some weights by the name of its place: "tables.words", "network.layers.0.W", …"""
     leaves = jax.tree_util.tree_leaves_with_path(weights)
-    return {jax.tree_util.keystr(path, simple=True, separator="."): leaf for path, leaf in leaves}
+    # Flax calls the array in a parameter its value: that is no part of the place.
+    return {
+        jax.tree_util.keystr(path, simple=True, separator=".").removesuffix(".value"): leaf for path, leaf in leaves
+    }
 
 
 def side_by_side(function: Callable[..., Any], *arrays: Any) -> Any:
