@@ -82,7 +82,7 @@ class _State:
     weights: Named
     draws: Draws
     memories: dict[str, Any] = field(default_factory=dict)
-    average: Named | None = None
+    average: Named = field(default_factory=dict)  # of those weights that phases with an average moved
     updates: int = 0
     rows: Sequence[Row] = ()
     buckets: list[Batch] = field(default_factory=list)
@@ -93,7 +93,7 @@ class _State:
 
     def result(self) -> Weights:
         """The weights to measure and to keep."""
-        return self.structure.weights({**self.weights, **(self.average or {})})
+        return self.structure.weights({**self.weights, **self.average})
 
     def run(self, phases: Sequence[Phase]) -> np.ndarray:
         """One phase of every replicate; the summed losses, [N]."""
@@ -103,12 +103,21 @@ class _State:
             self.rows, self.buckets = phase.rows, make_buckets(phase.rows, buckets=cut.buckets, cost=cut.bucket_cost)
         moving = {name: array for name, array in self.weights.items() if phase.trains(name)}
         frozen = {name: array for name, array in self.weights.items() if name not in moving}
+        self._begin_average(phases, moving)
         losses = jnp.zeros(len(phases))
         for sentences in self._sentences(phases):
             moving, loss = self._update(phases, moving, frozen, sentences)
             losses += loss
         self.weights = {**frozen, **moving}
         return np.asarray(losses)
+
+    def _begin_average(self, phases: Sequence[Phase], moving: Named) -> None:
+        """Averages of what moves: as it is now where there were none, and none at all where the phase keeps none."""
+        keeps = any(phase.average for phase in phases)
+        if keeps and phases[0].updates.optimiser is None:
+            raise ValueError("one update a sentence keeps no average of the weights: cut the updates another way")
+        old = {name: array for name, array in self.average.items() if keeps or name not in moving}
+        self.average = _copy({name: array for name, array in moving.items() if keeps and name not in old}) | old
 
     def _sentences(self, phases: Sequence[Phase]) -> Any:
         """An epoch's runs, with their buckets on the device."""
@@ -136,19 +145,19 @@ class _State:
             return update_each(self.structure, phase.loss, moving, frozen, sentences, pace)
         if phase.name not in self.memories:
             self.memories[phase.name] = side_by_side(optimiser.init, moving)
-        if phase.average and self.average is None:
-            self.average = _copy(moving)
-        moving, self.memories[phase.name], self.average, loss = update_once(
+        average = {name: self.average[name] for name in moving if name in self.average}
+        moving, self.memories[phase.name], average, loss = update_once(
             self.structure,
             phase.loss,
             optimiser,
             moving,
             frozen,
             self.memories[phase.name],
-            self.average,
+            average,
             sentences,
             pace,
         )
+        self.average |= average
         self.updates += 1
         return moving, loss
 

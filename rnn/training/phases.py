@@ -92,7 +92,7 @@ class Phase(NamedTuple):
         drop: which words are read as unknown, drawn anew for the phase; None for none.
         trains: which parameters move, by name ("tables.words", "network.U"); the others stay, bit for bit.
         average: the share of the average of the weights that each update keeps (0.999, say); 0 for no average. What is
-            measured on dev and kept is then the average.
+            measured on dev and kept is then the average. For updates with an optimiser.
         held_out: rows whose mean loss is measured after the phase; none for not at all.
     """
 

@@ -177,10 +177,10 @@ def update_once(
     moving: Named,
     frozen: Named,
     memory: Any,
-    average: Named | None,
+    average: Named,
     sentences: Sentences,
     pace: Pace,
-) -> tuple[Named, Any, Named | None, jax.Array]:
+) -> tuple[Named, Any, Named, jax.Array]:
     """One update for all sentences of a run.
 
     Args:
@@ -190,7 +190,7 @@ def update_once(
         moving: the weights that are learned; the buffers are reused, as those of ``memory`` and ``average`` are.
         frozen: the others.
         memory: the optimiser's.
-        average: the averaged weights; None where none are kept.
+        average: those of ``moving``; empty where none is kept.
         sentences: the run.
         pace: learning rates and the like.
 
@@ -217,11 +217,10 @@ def update_once(
         gradients = jax.tree.map(lambda gradient: gradient * shorten, gradients)
         steps, memory = optimiser.update(gradients, memory, moving)
         moving = jax.tree.map(lambda weight, step: weight + pace.rate * step, moving, steps)
-        if average is not None:
-            average = jax.tree.map(lambda old, new: new + pace.average * (old - new), average, moving)
+        average = {name: moving[name] + pace.average * (old - moving[name]) for name, old in average.items()}
         return moving, memory, average, value * sentences.count
 
-    found: tuple[Named, Any, Named | None, jax.Array] = side_by_side(
+    found: tuple[Named, Any, Named, jax.Array] = side_by_side(
         run, moving, frozen, memory, average, sentences.words, sentences.order, sentences.draws, pace
     )
     return found
