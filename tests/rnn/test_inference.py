@@ -5,11 +5,13 @@ from itertools import product
 import jax
 import numpy as np
 import pytest
+import tiny_crf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tiny_networks import BUCKET, SENTENCES, K, letters, posteriors_by_hand, replicate, start, together
 
 from rnn import Elman, Jordan
+from rnn.batches import make_batch
 from rnn.inference import ANY, best_path, best_tags, posteriors, predecessors
 
 TAGS = ("B-DATE", "B-ID", "I-DATE", "I-ID", "O")
@@ -71,3 +73,35 @@ def test_prediction_is_the_equations_whatever_the_padding(network):
             expected = posteriors_by_hand(network, letters(graph, replicate(both, n)), words)
             np.testing.assert_allclose(found[n, i, : len(words)], expected, rtol=1e-4, atol=1e-6)
             np.testing.assert_array_equal(tags[n, i, : len(words)], expected.argmax(axis=1))
+
+
+TOKENS = 4
+EVERY_VALID = list(filter(is_valid, product(range(len(TAGS)), repeat=TOKENS)))
+
+
+@settings(max_examples=40)
+@given(st.integers(0, 2**32 - 1), st.sampled_from(["valid", "argmax"]))
+def test_the_path_of_a_crf_is_the_best_of_all_or_of_all_valid_ones(seed, decoding):
+    graph, weights = tiny_crf.start(seed, tags=len(TAGS), words=TOKENS + 1)
+    batch = make_batch([tiny_crf.row_of(range(1, TOKENS + 1))], length=TOKENS + 2)
+    found = np.asarray(best_tags(graph, weights, batch, predecessors(TAGS, decoding), layer="phi"))[0, 0, :TOKENS]
+    emissions = np.asarray(weights.tables["words"][0, 1:] + weights.network.c[...], float)
+    steps = np.asarray(weights.network.A[...][0], float)
+
+    def total(path):
+        return emissions[np.arange(TOKENS), list(path)].sum() + steps[path[:-1], path[1:]].sum()
+
+    allowed = EVERY_VALID if decoding == "valid" else product(range(len(TAGS)), repeat=TOKENS)
+    assert is_valid(found) or decoding == "argmax"
+    assert total(found) == pytest.approx(max(map(total, allowed)), abs=1e-4)
+
+
+@settings(max_examples=40)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 9), st.floats(0, 1e4))
+def test_however_sure_it_is_of_the_wrong_no_path_breaks_iob2(seed, length, scale):
+    graph, weights = tiny_crf.start(seed, tags=len(TAGS), words=10)
+    weights.tables["words"] *= scale
+    weights.network.A[...] *= scale
+    batch = make_batch([tiny_crf.row_of(range(1, length + 1))], length=9)
+    found = best_tags(graph, weights, batch, predecessors(TAGS, "valid"), layer="phi")
+    assert is_valid(np.asarray(found)[0, 0, :length])

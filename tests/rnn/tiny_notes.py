@@ -14,15 +14,13 @@ def labelled(words, tags):
 
 
 def some_sentences(seed, count):
-    """Twice so many sentences with invented names and days."""
+    """Twice so many sentences with invented names and days; short ones, so that all are padded to one length."""
     random = np.random.default_rng(seed)
     found = []
     for _ in range(count):
         name, day = NAMES[random.integers(len(NAMES))], random.integers(10, 30)
         found.append(labelled(f"Dr {name} called", "O B-DOCTOR O"))
-        found.append(
-            labelled(f"seen on 03 / {day} by {name} , no new complaints", "O O B-DATE I-DATE I-DATE O B-DOCTOR O O O O")
-        )
+        found.append(labelled(f"seen 03 / {day} by {name} .", "O B-DATE I-DATE I-DATE O B-DOCTOR O"))
     return found
 
 

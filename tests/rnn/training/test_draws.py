@@ -6,7 +6,7 @@ from tiny_networks import H, row_of
 
 from rnn.batches import make_buckets
 from rnn.network import Draw
-from rnn.training.draws import Draws, WordDropout, draw_mask, threshold
+from rnn.training.draws import STEPS, Draws, WordDropout, draw_mask, kept_scale, threshold
 from rnn.vocabulary import FIRST_WORD, PAD, Vocabulary
 
 
@@ -69,3 +69,27 @@ def test_a_replicate_draws_the_same_whatever_its_company():
     for one, two in zip(alone, beside, strict=True):
         np.testing.assert_array_equal(one.order[0], two.order[1])
         np.testing.assert_array_equal(one.draws["hidden"][0], two.draws["hidden"][1])
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.25, 0.5, 0.9])
+def test_factors_of_what_is_kept_have_a_mean_of_1(rate):
+    mask = np.empty(200_000, bool)
+    draw_mask(mask, threshold(rate), np.random.default_rng(1))
+    assert mask.mean() * kept_scale(rate) == pytest.approx(1.0, abs=5 * np.sqrt(rate / (1 - rate) / mask.size))
+    assert (1 - threshold(rate) / STEPS) * kept_scale(rate) == 1.0
+
+
+def test_every_network_drops_something_less_than_all():
+    assert threshold(0.9999999) < STEPS and np.isfinite(kept_scale(0.9999999))
+
+
+def test_noise_has_the_moments_of_its_kind():
+    rows = make_buckets([row_of([7] * 8)] * 50, buckets=1, cost=0)
+    wanted = [{kind: Draw(kind, (8, 100)) for kind in ("normal", "gumbel")}]
+    (run,) = Draws([3]).runs(rows, wanted, [{}], size=lambda _: 64)
+    assert run.used == 50
+    for kind, mean, variance in (("normal", 0.0, 1.0), ("gumbel", np.euler_gamma, np.pi**2 / 6)):
+        drawn = run.draws[kind][0, : run.used].astype(float)
+        assert drawn.mean() == pytest.approx(mean, abs=5 * np.sqrt(variance / drawn.size))
+        assert drawn.var() == pytest.approx(variance, rel=0.05)
+        np.testing.assert_array_equal(run.draws[kind][0, run.used :], 0.0)  # places without a sentence
