@@ -240,3 +240,8 @@ def test_finding_and_hiding_phi_needs_no_scores(tmp_path: Path) -> None:
     command = [sys.executable, "-c", code, str(tmp_path / "model")]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
     assert done.stdout.splitlines() == ["Seen by Dr. [DOCTOR].", "[]"]
+
+
+@pytest.mark.parametrize("folder", sorted({path.parent for path in files()}), ids=module_name)
+def test_every_folder_of_modules_is_a_package(folder: Path) -> None:
+    assert (folder / "__init__.py").is_file(), "it would be left out of what is installed"
