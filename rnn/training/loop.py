@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -64,13 +64,12 @@ def train(
             better, best = scores > best, np.maximum(scores, best)
             if better.any():
                 kept = _copy(state.result()) if better.all() else _choose(better, state.result(), kept)
-        told = [
-            HeldOut(None if scores is None else float(scores[n]), loss) for n, loss in enumerate(state.held_out(phases))
-        ]
+        f1s = [None] * len(seeds) if scores is None else scores.tolist()
+        told = list(map(HeldOut, f1s, state.held_out(phases)))
         tokens = sum(row.length for row in phases[0].rows)
-        for n, (loss, held) in enumerate(zip(losses, told, strict=True)):
+        for n, (loss, f1) in enumerate(zip(losses, f1s, strict=True)):
             if on_progress is not None:
-                on_progress(n, FitProgress(number, epochs, float(loss) / tokens, held.f1 if held else None))
+                on_progress(n, FitProgress(number, epochs, float(loss) / tokens, f1))
     return state.result() if dev is None else kept
 
 
@@ -84,7 +83,7 @@ class _State:
     memories: dict[str, Any] = field(default_factory=dict)
     average: Named = field(default_factory=dict)  # of those weights that phases with an average moved
     updates: int = 0
-    rows: Sequence[Row] = ()
+    cut: tuple[Sequence[Row], int, int] = ((), 0, 0)  # what the buckets were made of
     buckets: list[Batch] = field(default_factory=list)
 
     @classmethod
@@ -98,9 +97,9 @@ class _State:
     def run(self, phases: Sequence[Phase]) -> np.ndarray:
         """One phase of every replicate; the summed losses, [N]."""
         phase = phases[0]
-        if phase.rows is not self.rows:
-            cut = phase.updates
-            self.rows, self.buckets = phase.rows, make_buckets(phase.rows, buckets=cut.buckets, cost=cut.bucket_cost)
+        rows, buckets, cost = phase.rows, phase.updates.buckets, phase.updates.bucket_cost
+        if rows is not self.cut[0] or (buckets, cost) != self.cut[1:]:
+            self.cut, self.buckets = (rows, buckets, cost), make_buckets(rows, buckets=buckets, cost=cost)
         moving = {name: array for name, array in self.weights.items() if phase.trains(name)}
         frozen = {name: array for name, array in self.weights.items() if name not in moving}
         self._begin_average(phases, moving)
@@ -119,7 +118,7 @@ class _State:
         old = {name: array for name, array in self.average.items() if keeps or name not in moving}
         self.average = _copy({name: array for name, array in moving.items() if keeps and name not in old}) | old
 
-    def _sentences(self, phases: Sequence[Phase]) -> Any:
+    def _sentences(self, phases: Sequence[Phase]) -> Iterator[Sentences]:
         """An epoch's runs, with their buckets on the device."""
         read = [bucket.inputs[_WORDS] for bucket in self.buckets] if _WORDS in self.buckets[0].inputs else []
         words = self.draws.words(read, [phase.drop for phase in phases])

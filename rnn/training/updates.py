@@ -43,7 +43,7 @@ class Structure(NamedTuple):
         return cls(graph, jax.tree.structure(weights))
 
     def weights(self, *parts: Named) -> Weights:
-        """The weights whose arrays are in these parts, each in one of them."""
+        """The weights whose arrays are in these parts; where an array is in several, the last one's."""
         arrays = {name: array for part in parts for name, array in part.items()}
         names = named(jax.tree.unflatten(self.tree, range(self.tree.num_leaves)))
         whole: Weights = jax.tree.unflatten(self.tree, [arrays[name] for name in names])
