@@ -32,7 +32,7 @@ def casing(word: str) -> int:
     """The number of a word's casing class.
 
     Example:
-        >>> [CASINGS[casing(word)] for word in ("72", "03a4", "mg", "MRI", "Quill", "B12 a", "McCoy")]
+        >>> [CASINGS[casing(word)] for word in ("72", "03a4", "mg", "MRI", "McCoy", "xB1", "%")]
         ['numeric', 'mainly numeric', 'all lower', 'all upper', 'initial upper', 'contains digit', 'other']
     """
     digits = sum(map(str.isdigit, word))
@@ -83,17 +83,20 @@ class Features:
         return replace(self, names=tuple(hashes[i] for i in order), key=key), np.concatenate([[0], order + 1])
 
     def rows(self, sentences: Sequence[Sentence], width: int) -> list[np.ndarray]:
-        """The numbers, from 1, of each token's known features, padded with 0: for each sentence [T, width]."""
+        """The numbers, from 1, of each token's known features, padded with 0: for each sentence [T, F].
+
+        F is the ``width``, or more where a token has more features: none is lost, for which one it were would hang on
+        the numbers, and so on a key.
+        """
         lengths = [len(sentence.tokens) for sentence in sentences]
         matrix = self._index.matrix(
             (length, self.extracted.columns(sentence)) for length, sentence in zip(lengths, sentences, strict=True)
         )
         starts = np.cumsum([0, *lengths])
-        table = np.zeros((starts[-1], width), np.int32)
-        place = np.arange(len(matrix.indices)) - np.repeat(matrix.indptr[:-1], np.diff(matrix.indptr))
-        token = np.repeat(np.arange(starts[-1]), np.diff(matrix.indptr))
-        fits = place < width
-        table[token[fits], place[fits]] = matrix.indices[fits] + 1
+        counts = np.diff(matrix.indptr)
+        table = np.zeros((starts[-1], max(width, counts.max(initial=0))), np.int32)
+        place = np.arange(len(matrix.indices)) - np.repeat(matrix.indptr[:-1], counts)
+        table[np.repeat(np.arange(starts[-1]), counts), place] = matrix.indices + 1
         return np.split(table, starts[1:-1]) if len(sentences) else []
 
 
@@ -113,7 +116,7 @@ class WordCodec:
         casing: whether casing classes are wanted.
         characters: the characters that are known; None where none are wanted.
         features: the hand-made features; None where none are wanted.
-        width: the most hand-made features a token has, F.
+        width: the most hand-made features a training token has, F.
         subwords: makes the vectors of unknown words from their parts; None where they have their casing class's alone.
     """
 

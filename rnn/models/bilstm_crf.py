@@ -232,7 +232,7 @@ class BilstmCrfTagger(WordTagger):
             codec = dataclasses.replace(codec, characters=known)
         if codec.features is not None:
             features = Features.build(codec.features.extracted, sentences, min_count=self._settings.feature_min_count)
-            width = max(int((row > 0).sum(axis=1).max()) for row in features.rows(sentences, 256))
+            width = features.rows(sentences, 0)[0].shape[1]
             codec = dataclasses.replace(codec, features=features, width=width)
         return codec
 
