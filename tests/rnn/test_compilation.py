@@ -1,0 +1,97 @@
+"""What lies in the cache of compiled programs: no word of a note, and no weight."""
+
+import subprocess
+import sys
+import textwrap
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+WORD = "Quillfeather"
+PROGRAM = """
+    import sys
+    from pathlib import Path
+    import jax
+    import numpy as np
+    from crfdeid.documents import LabelledSentence
+    from features.tokens import Sentence
+    from rnn import BilstmCrfSettings, BilstmCrfTagger, ElmanSettings, ElmanTagger
+    from rnn.compilation import keep_compiled
+    from rnn.network import named
+
+    keep_compiled()
+    assert jax.config.jax_compilation_cache_dir == sys.argv[1]
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)  # every program, however small
+    items = [LabelledSentence(Sentence.from_words(["Mr", "WORD"]), ("O", "B-PATIENT"))] * 3
+    small = dict(epochs=2, embedding_dim=8, hidden=6, min_count=1)
+    taggers = [
+        ElmanTagger(ElmanSettings(window=3, **small)),
+        BilstmCrfTagger(BilstmCrfSettings(char_dim=8, char_filters=6, feature_dim=8, feature_min_count=1, **small)),
+    ]
+    weights = {}
+    for tagger in taggers:
+        tagger.fit(items, items)
+        tagger.predict([items[0].sentence])
+        tagger.marginals([items[0].sentence])
+        for when, one in (("start", tagger.start(tagger.learned.codec).weights), ("end", tagger.learned.weights)):
+            weights |= {f"{tagger.model} {when} {name}": np.asarray(array) for name, array in named(one).items()}
+    closed_over = np.random.default_rng(0).normal(size=(8, 8)).astype(np.float32)
+    jax.jit(lambda x: x @ closed_over)(closed_over).block_until_ready()  # what must not be done, and must be found
+    np.savez(sys.argv[2], closed_over=closed_over, **weights)
+""".replace("WORD", WORD)
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory):
+    """The folder of compiled programs after a training in a process of its own, their bytes, and the weights."""
+    root = tmp_path_factory.mktemp("cache")
+    folder, arrays = root / "crfdeid" / "compiled", root / "weights.npz"
+    told = {"PATH": "", "HOME": str(root), "CRFDEID_CACHE": str(root / "crfdeid"), "PYTHONPATH": ":".join(sys.path)}
+    command = [sys.executable, "-c", textwrap.dedent(PROGRAM), str(folder), str(arrays)]
+    done = subprocess.run(command, env=told, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    with np.load(arrays) as found:
+        return folder, [unpacked(path) for path in folder.glob("*-cache")], dict(found)
+
+
+def unpacked(path: Path) -> bytes:
+    """A program as JAX packed it: by zstandard where Python has that, else by zlib."""
+    content = path.read_bytes()
+    if content.startswith(b"\x28\xb5\x2f\xfd"):
+        name = "compression.zstd" if sys.version_info >= (3, 14) else "zstandard"
+        return pytest.importorskip(name).decompress(content)
+    return zlib.decompress(content)
+
+
+def runs_of(array, count=3):
+    """Numbers of a matrix that stand side by side, in its rows and in its columns, as bytes."""
+    for matrix in (np.squeeze(array), np.squeeze(array).T):
+        for row in matrix.reshape(-1, matrix.shape[-1]):
+            for start in range(0, len(row) - count + 1, count):
+                part = row[start : start + count]
+                if len(set(part.tolist())) == count:  # zeros and ones are in every program
+                    yield np.ascontiguousarray(part, np.float32).tobytes()
+
+
+def programs_with(array, programs):
+    return sum(any(run in program for run in runs_of(array)) for program in programs)
+
+
+@pytest.mark.slow
+def test_the_folder_is_its_owners_alone(compiled):
+    folder, programs, _ = compiled
+    assert folder.stat().st_mode & 0o777 == 0o700 == folder.parent.stat().st_mode & 0o777
+    assert len(programs) > 10
+
+
+@pytest.mark.slow
+def test_no_word_and_no_weight_is_in_it_and_what_is_closed_over_would_be_found(compiled):
+    _, programs, weights = compiled
+    assert programs_with(weights.pop("closed_over"), programs) == 1
+    assert any("tables.words" in name for name in weights)
+    assert {name: programs_with(array, programs) for name, array in weights.items()} == dict.fromkeys(weights, 0)
+    for spelling in (WORD, WORD.lower()):
+        for code in ("utf-8", "utf-16-le", "utf-32-le"):
+            assert not [program for program in programs if spelling.encode(code) in program]
