@@ -83,8 +83,12 @@ def test_a_file_that_was_changed_anywhere_is_refused(name: str, times: int, save
 
 
 def rewrite(folder: Path, **changes: object) -> None:
+    """Other fields in a description, under its right checksum; of a field with fields of its own, those given."""
     path = folder / "model.json"
-    description = json.loads(path.read_text()) | changes
+    description = json.loads(path.read_text())
+    for name, value in changes.items():
+        both = isinstance(value, dict) and isinstance(description.get(name), dict)
+        description[name] = description[name] | value if both else value
     path.write_text(json.dumps(description | {"sha256": description_checksum(description)}))
 
 
@@ -97,11 +101,13 @@ def replace_weights(folder: Path, file: str, content: bytes) -> None:
 @pytest.mark.parametrize(
     "changes",
     [
-        {"tags": [1, 2]},
-        {"tags": "O"},
-        {"words": "abc"},
-        {"words": [1, 2]},
-        {"words": ["a", "a"]},
+        {"codec": {"tags": {"phi": [1, 2]}}},
+        {"codec": {"tags": {"phi": "O"}}},
+        {"codec": {"tags": ["O"]}},
+        {"codec": {"words": "abc"}},
+        {"codec": {"words": [1, 2]}},
+        {"codec": {"words": ["a", "a"]}},
+        {"codec": []},
         {"seed": 10**30},
         {"settings": {"hidden": 10**9}},
         {"settings": {"embedding_dim": 10**9, "hidden": 4, "window": 1}},
