@@ -76,6 +76,7 @@ def test_a_setting_that_cannot_work_is_refused(name, value):
         ElmanSettings(**{name: value})
 
 
+@pytest.mark.slow
 def test_deep_networks_train_and_load(tmp_path):
     tagger = ElmanTagger(ElmanSettings(layers=3, **SMALL))
     tagger.fit(FEW, [])
