@@ -3,32 +3,34 @@
     python benchmarks/replicates.py --out replicates.md
 
 Training is the paper's: Elman, one update of plain SGD a sentence, dropout, all word vectors learned; N replicates with
-seeds of their own are one program (`rnn.replicates`). The figures are medians over rounds that alternate between the
-numbers of replicates. Prediction is one network's, in batches, with decoding. Needs JAX, Flax, Optax and NumPy alone.
+seeds of their own are one program (`rnn.training.loop.train`). The figures are medians over rounds that alternate
+between the numbers of replicates. Prediction is one network's, in batches, with decoding.
 """
 
 from __future__ import annotations
 
 import argparse
-import math
 import os
 import platform
-import statistics
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from flax import nnx
-from rnn.decoding import ANY
-from rnn.draws import WordDropout
-from rnn.networks import Elman
-from rnn.prediction import best_tags
+from rounds import median_seconds
 
-from rnn.batches import batches
-from rnn.training import Replicate, Weights, make_buckets, train
+from crfdeid.documents import PHI
+from rnn.batches import Row, batches
+from rnn.inference import ANY, best_tags
+from rnn.models.elman import Elman
+from rnn.network import Weights
+from rnn.training.draws import WordDropout
+from rnn.training.loop import train
+from rnn.training.phases import Phase, patient, per_sentence
 
 RATE, DROPOUT = 0.01, 0.5
 PREDICTED_TOKENS = 1_000_000
@@ -60,53 +62,62 @@ def draw_sentences(args: argparse.Namespace) -> tuple[Sentences, Sentences]:
     return words, [random.integers(0, args.tags, n).tolist() for n in lengths]
 
 
-def start(args: argparse.Namespace, count: int) -> tuple[object, Weights]:
+def make_rows(args: argparse.Namespace, words: Sentences, tags: Sentences) -> list[Row]:
+    """The sentences as the network reads them, with half a window of padding on either side."""
+    half = args.window // 2
+    return [
+        Row({"words": np.pad(np.array(ids, np.int32), half)}, {PHI: np.array(right, np.int32)}, len(ids))
+        for ids, right in zip(words, tags, strict=True)
+    ]
+
+
+def start(args: argparse.Namespace, count: int) -> tuple[nnx.GraphDef[Any], Weights]:
     """The structure and the weights of so many replicates."""
     each = []
     for seed in range(count):
         rngs = nnx.Rngs(args.seed + seed)
-        network = Elman(inputs=args.window * args.dim, hidden=args.hidden, tags=args.tags, rngs=rngs)
+        network = Elman(window=args.window, dim=args.dim, hidden=args.hidden, tags=args.tags, rngs=rngs)
         graph, state = nnx.split(network)
-        each.append(
-            Weights(jax.random.uniform(rngs.params(), (args.words, args.dim), minval=-0.25, maxval=0.25), state)
-        )
+        table = jax.random.uniform(rngs.params(), (args.words, args.dim), minval=-0.25, maxval=0.25)
+        each.append(Weights({"words": table}, state))
     return graph, jax.tree.map(lambda *arrays: jnp.stack(arrays), *each)
 
 
-def timed_epochs(args: argparse.Namespace, words: Sentences, tags: Sentences, count: int = 1) -> Callable[[], float]:
-    """One epoch of so many replicates at a call; the seconds it took."""
-    drop = WordDropout(np.zeros(args.words), np.arange(args.words))
-    replicates = [
-        Replicate(learning_rate=RATE, final_rate=1.0, dropout=DROPOUT, max_norm=math.inf, drop=drop, seed=seed)
-        for seed in range(count)
-    ]
-    buckets = make_buckets(words, tags, window=args.window)
-    epochs: Iterator[object] = train(*start(args, count), buckets, replicates, epochs=args.rounds + 1)
+def make_epoch(args: argparse.Namespace, words: Sentences, tags: Sentences, count: int = 1) -> Callable[[], None]:
+    """What trains so many replicates for one epoch at a call."""
+    phase = Phase(
+        "elman",
+        make_rows(args, words, tags),
+        per_sentence(),
+        RATE,
+        rates={"hidden": DROPOUT},
+        drop=WordDropout(np.zeros(args.words), np.arange(args.words)),
+    )
+    graph, weights = start(args, count)
 
-    def epoch() -> float:
-        begun = time.perf_counter()
-        next(epochs)  # The losses are read, so the device is done.
-        return time.perf_counter() - begun
+    def epoch() -> None:
+        nonlocal weights
+        schedules = [patient(lambda _: phase, epochs=1, patience=None) for _ in range(count)]
+        weights = train(graph, weights, schedules, seeds=range(count), epochs=1)
+        jax.block_until_ready(weights)
 
     return epoch
 
 
-def predicted_tokens_a_second(args: argparse.Namespace, words: Sentences) -> float:
+def predicted_tokens_a_second(args: argparse.Namespace, words: Sentences, tags: Sentences) -> float:
     """Tokens that one network tags in a second, of about a million, batches made and tags fetched."""
     graph, weights = start(args, 1)
     many = 2048 if jax.default_backend() == "cpu" else 65_536
-    rows = words * max(1, PREDICTED_TOKENS // sum(map(len, words)))
+    rows = make_rows(args, words, tags) * max(1, PREDICTED_TOKENS // sum(map(len, words)))
     begins = np.full(args.tags, ANY, np.int32)
-    times = []
-    for _ in range(args.rounds + 1):
-        begun = time.perf_counter()
-        running = [
-            best_tags(graph, weights, batch, begins) for _, batch in batches(rows, window=args.window, many_tokens=many)
-        ]
-        for tags in running:
-            np.asarray(tags)
-        times.append(time.perf_counter() - begun)
-    return sum(map(len, rows)) / statistics.median(times[1:])
+
+    def predict() -> None:
+        running = [best_tags(graph, weights, batch, begins, layer=PHI) for _, batch in batches(rows, many_tokens=many)]
+        for found in running:
+            np.asarray(found)
+
+    seconds = median_seconds({"": predict}, args.rounds, time.perf_counter)[""]
+    return sum(row.length for row in rows) / seconds
 
 
 def device_name() -> str:
@@ -125,13 +136,8 @@ def main() -> None:
     args = parser.parse_args()
     words, tags = draw_sentences(args)
     tokens = sum(map(len, words))
-    contestants = {count: timed_epochs(args, words, tags, count) for count in args.replicates}
-    times: dict[int, list[float]] = {count: [] for count in contestants}
-    for round_ in range(args.rounds + 1):
-        for count, epoch in contestants.items():
-            seconds = epoch()
-            if round_:
-                times[count].append(seconds)
+    contestants = {count: make_epoch(args, words, tags, count) for count in args.replicates}
+    median = median_seconds(contestants, args.rounds, time.perf_counter)
     lines = [
         f"Device: {device_name()}; jax {jax.__version__}; window {args.window}, {args.dim} dimensions, {args.hidden} "
         f"hidden units, {args.words:,} words, mean length {tokens / args.sentences:.1f}.",
@@ -139,11 +145,11 @@ def main() -> None:
         "| replicates | sentences/s | tokens/s | times one |",
         "| --- | --- | --- | --- |",
     ]
-    one = statistics.median(times[args.replicates[0]]) / args.replicates[0]
-    for count, seconds in times.items():
-        each = statistics.median(seconds) / count
+    one = median[args.replicates[0]] / args.replicates[0]
+    for count, seconds in median.items():
+        each = seconds / count
         lines.append(f"| {count} | {args.sentences / each:,.0f} | {tokens / each:,.0f} | {one / each:.2f} |")
-    lines += ["", f"Prediction, one network: {predicted_tokens_a_second(args, words):,.0f} tokens/s."]
+    lines += ["", f"Prediction, one network: {predicted_tokens_a_second(args, words, tags):,.0f} tokens/s."]
     text = "\n".join(lines) + "\n"
     print(text, end="")
     if args.out:

@@ -5,15 +5,13 @@
 
 Both do what the paper does (section 3.5): one update of plain SGD for each sentence, dropout before the softmax, all
 word vectors learned. PyTorch gets its fast path too: sparse gradients for the embedding table, one matrix product for
-all windows of a sentence. The rounds alternate, so that a noisy machine is unkind to both; the ratio is of medians.
+all windows of a sentence. They take turns, and the ratio is of medians; the seconds are processor time.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-import statistics
-import time
 from collections.abc import Callable
 
 # One core for both, said before either library starts its threads.
@@ -23,12 +21,13 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
 import jax
 import torch
-from replicates import DROPOUT, RATE, Sentences, add_sizes, draw_sentences, timed_epochs
+from replicates import DROPOUT, RATE, Sentences, add_sizes, draw_sentences, make_epoch
+from rounds import median_seconds, one_core
 from tabulate import tabulate
 
 
-def pytorch(args: argparse.Namespace, words: Sentences, tags: Sentences) -> Callable[[], float]:
-    """One epoch of the eager loop at a call; the seconds it took."""
+def pytorch(args: argparse.Namespace, words: Sentences, tags: Sentences) -> Callable[[], None]:
+    """What trains for one epoch by the eager loop at a call."""
     torch.set_num_threads(1)
     torch.manual_seed(args.seed)
     half = args.window // 2
@@ -44,8 +43,7 @@ def pytorch(args: argparse.Namespace, words: Sentences, tags: Sentences) -> Call
         for row, row_tags in zip(words, tags, strict=True)
     ]
 
-    def epoch() -> float:
-        start = time.perf_counter()
+    def epoch() -> None:
         for ids, gold in data:
             windows = embedding(ids).unfold(0, args.window, 1).transpose(1, 2).reshape(len(gold), -1)
             inputs = driven(windows)
@@ -58,7 +56,6 @@ def pytorch(args: argparse.Namespace, words: Sentences, tags: Sentences) -> Call
             sgd.zero_grad()
             loss.backward()
             sgd.step()
-        return time.perf_counter() - start
 
     return epoch
 
@@ -68,17 +65,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add_sizes(parser, dim=300)
     args = parser.parse_args()
-    if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    one_core()
     words, tags = draw_sentences(args)
-    contestants = {"PyTorch, eager": pytorch(args, words, tags), "crfdeid": timed_epochs(args, words, tags)}
-    times: dict[str, list[float]] = {name: [] for name in contestants}
-    for round_ in range(args.rounds + 1):
-        for name, epoch in contestants.items():
-            seconds = epoch()
-            if round_:
-                times[name].append(seconds)
-    median = {name: statistics.median(seconds) for name, seconds in times.items()}
+    contestants = {"PyTorch, eager": pytorch(args, words, tags), "crfdeid": make_epoch(args, words, tags)}
+    median = median_seconds(contestants, args.rounds)
     tokens = sum(map(len, words))
     rows = [
         [name, args.sentences / median[name], tokens / median[name], median["PyTorch, eager"] / median[name]]

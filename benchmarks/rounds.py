@@ -1,0 +1,38 @@
+"""Contestants in turn: what benchmarks that compare training loops share."""
+
+from __future__ import annotations
+
+import os
+import statistics
+import time
+from collections.abc import Callable, Mapping
+from typing import TypeVar
+
+Name = TypeVar("Name")
+
+
+def one_core() -> None:
+    """Keep this process, and all threads that it starts from now on, on one core."""
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+
+
+def median_seconds(
+    contestants: Mapping[Name, Callable[[], object]], rounds: int, clock: Callable[[], float] = time.process_time
+) -> dict[Name, float]:
+    """The median seconds of each contestant, over rounds in which they take turns: a noisy machine is unkind to all.
+
+    Args:
+        contestants: what to time; each is called once more before, to warm up.
+        rounds: how many are timed.
+        clock: processor time of all threads, which other processes are not in; or `time.perf_counter`, where a device
+            does the work.
+    """
+    seconds: dict[Name, list[float]] = {name: [] for name in contestants}
+    for round_ in range(rounds + 1):
+        for name, work in contestants.items():
+            begun = clock()
+            work()
+            if round_:
+                seconds[name].append(clock() - begun)
+    return {name: statistics.median(found) for name, found in seconds.items()}
