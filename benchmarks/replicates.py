@@ -21,7 +21,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from flax import nnx
-from rounds import median_seconds
+from rounds import take_turns
 
 from crfdeid.documents import PHI
 from rnn.batches import Row, batches
@@ -116,7 +116,7 @@ def predicted_tokens_a_second(args: argparse.Namespace, words: Sentences, tags: 
         for found in running:
             np.asarray(found)
 
-    seconds = median_seconds({"": predict}, args.rounds, time.perf_counter)[""]
+    seconds = take_turns({"": predict}, args.rounds, time.perf_counter)[""].median
     return sum(row.length for row in rows) / seconds
 
 
@@ -137,7 +137,7 @@ def main() -> None:
     words, tags = draw_sentences(args)
     tokens = sum(map(len, words))
     contestants = {count: make_epoch(args, words, tags, count) for count in args.replicates}
-    median = median_seconds(contestants, args.rounds, time.perf_counter)
+    taken = take_turns(contestants, args.rounds, time.perf_counter)
     lines = [
         f"Device: {device_name()}; jax {jax.__version__}; window {args.window}, {args.dim} dimensions, {args.hidden} "
         f"hidden units, {args.words:,} words, mean length {tokens / args.sentences:.1f}.",
@@ -145,9 +145,9 @@ def main() -> None:
         "| replicates | sentences/s | tokens/s | times one |",
         "| --- | --- | --- | --- |",
     ]
-    one = median[args.replicates[0]] / args.replicates[0]
-    for count, seconds in median.items():
-        each = seconds / count
+    one = taken[args.replicates[0]].median / args.replicates[0]
+    for count, seconds in taken.items():
+        each = seconds.median / count
         lines.append(f"| {count} | {args.sentences / each:,.0f} | {tokens / each:,.0f} | {one / each:.2f} |")
     lines += ["", f"Prediction, one network: {predicted_tokens_a_second(args, words, tags):,.0f} tokens/s."]
     text = "\n".join(lines) + "\n"

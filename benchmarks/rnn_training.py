@@ -22,7 +22,7 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 import jax
 import torch
 from replicates import DROPOUT, RATE, Sentences, add_sizes, draw_sentences, make_epoch
-from rounds import median_seconds, one_core
+from rounds import one_core, take_turns
 from tabulate import tabulate
 
 
@@ -68,7 +68,7 @@ def main() -> None:
     one_core()
     words, tags = draw_sentences(args)
     contestants = {"PyTorch, eager": pytorch(args, words, tags), "crfdeid": make_epoch(args, words, tags)}
-    median = median_seconds(contestants, args.rounds)
+    median = {name: seconds.median for name, seconds in take_turns(contestants, args.rounds).items()}
     tokens = sum(map(len, words))
     rows = [
         [name, args.sentences / median[name], tokens / median[name], median["PyTorch, eager"] / median[name]]

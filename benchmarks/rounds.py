@@ -6,7 +6,7 @@ import os
 import statistics
 import time
 from collections.abc import Callable, Mapping
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 Name = TypeVar("Name")
 
@@ -17,22 +17,28 @@ def one_core() -> None:
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 
 
-def median_seconds(
+class Seconds(NamedTuple):
+    """How long a contestant took: its first call, with what it compiles then, and the median of the later ones."""
+
+    first: float
+    median: float
+
+
+def take_turns(
     contestants: Mapping[Name, Callable[[], object]], rounds: int, clock: Callable[[], float] = time.process_time
-) -> dict[Name, float]:
-    """The median seconds of each contestant, over rounds in which they take turns: a noisy machine is unkind to all.
+) -> dict[Name, Seconds]:
+    """The seconds of each contestant, over rounds in which they take turns: a noisy machine is unkind to all.
 
     Args:
-        contestants: what to time; each is called once more before, to warm up.
-        rounds: how many are timed.
+        contestants: what to time.
+        rounds: how many are timed, after one to warm up.
         clock: processor time of all threads, which other processes are not in; or `time.perf_counter`, where a device
             does the work.
     """
     seconds: dict[Name, list[float]] = {name: [] for name in contestants}
-    for round_ in range(rounds + 1):
+    for _ in range(rounds + 1):
         for name, work in contestants.items():
             begun = clock()
             work()
-            if round_:
-                seconds[name].append(clock() - begun)
-    return {name: statistics.median(found) for name, found in seconds.items()}
+            seconds[name].append(clock() - begun)
+    return {name: Seconds(found[0], statistics.median(found[1:])) for name, found in seconds.items()}
