@@ -6,16 +6,16 @@
 
 The network of the profile friedrich2019: word vectors of 100 dimensions beside 7 casing classes, two BiLSTM layers of
 128 units a direction, dropout of the inputs, of the layers' inputs (the same at every step) and of the last states, a
-CRF, Nadam, gradients shortened to 1, batches of 32 sentences of about one length; and once more with characters: vectors
-of 25 dimensions, 50 filters over three of the first and last 20 characters of a word.
+CRF, Nadam, gradients shortened to 1, batches of 32 sentences of about one length. And once more with characters:
+vectors of 25 dimensions, 50 filters over three of the first and last 20 characters of a word.
 
-PyTorch's side is what its users write: `nn.LSTM` over packed sequences, which are pure C++ on a CPU, the CRF's forward
-algorithm for a batch at once, `optim.NAdam`. It reads the same arrays in batches made beforehand, sorted by length, with
-less padding than ours. It leaves one thing out, which `nn.LSTM` does not have: the dropout of the states from step to
-step. They take turns; the seconds are processor time, and the ratio is of medians.
+PyTorch's side is what its users write: `nn.LSTM` over packed sequences, which runs in C++, the CRF's forward algorithm
+for a batch at once, `optim.NAdam`. It reads the same arrays, in batches made beforehand and sorted by length, with less
+padding than ours. It leaves one thing out, which `nn.LSTM` does not have: the dropout of the states from step to step.
+They take turns; the seconds are processor time, and the ratio is of medians.
 
-Sentences that are drawn are as long as MEDDOCAN's: log-normal with a median of 11 tokens, which gives a mean of 17, with
-one in a hundred beyond 89 and none beyond 432; of 20,000 words by Zipf's law, of 1 to 20 letters. Their tags are random.
+Sentences that are drawn are about as long as MEDDOCAN's: log-normal with a median of 11 tokens and a mean of 16.5, one
+in a hundred beyond 89 and none beyond 432; of 20,000 words by Zipf's law, of 1 to 20 letters. Their tags are random.
 """
 
 from __future__ import annotations
@@ -209,9 +209,8 @@ def main() -> None:
         "compiling once, s",
         "shapes",
     ]
-    print(
-        f"torch {torch.__version__}, jax {jax.__version__}, one core, processor time; {len(drawn):,} sentences, {tokens:,} tokens\n"
-    )
+    print(f"torch {torch.__version__}, jax {jax.__version__}, one core, processor time")
+    print(f"{len(drawn):,} sentences, {tokens:,} tokens\n")
     print(tabulate(lines, head, tablefmt="pipe", floatfmt=("", ".2f", ".2f", ",.0f", ".2f", ".1f", "d")))
 
 
