@@ -64,12 +64,29 @@ class Features:
     key: bytes | None = None
 
     @classmethod
-    def build(cls, extracted: FeatureSet, sentences: Sequence[Sentence], *, min_count: int) -> Self:
-        """The features that occur often enough."""
-        counts = Counter(
-            holdable(name) for sentence in sentences for row in extracted.extract(sentence) for name in row
+    def build(
+        cls, extracted: FeatureSet, sentences: Sequence[LabelledSentence], *, min_count: int, min_documents: int = 1
+    ) -> Self:
+        """The features that occur often enough.
+
+        Args:
+            extracted: the features that are looked at.
+            sentences: the training sentences.
+            min_count: how often they must occur.
+            min_documents: how many documents must have them.
+        """
+        counts: Counter[str] = Counter()
+        documents: dict[str, set[str]] = {}
+        for item in sentences:
+            found = [holdable(name) for row in extracted.extract(item.sentence) for name in row]
+            counts.update(found)
+            if min_documents > 1:
+                documents.setdefault(item.document, set()).update(found)
+        spread = Counter(name for names in documents.values() for name in names)
+        frequent = (name for name, count in counts.items() if count >= min_count)
+        return cls(
+            extracted, tuple(sorted(name for name in frequent if min_documents == 1 or spread[name] >= min_documents))
         )
-        return cls(extracted, tuple(sorted(name for name, count in counts.items() if count >= min_count)))
 
     @cached_property
     def _index(self) -> FeatureIndex:

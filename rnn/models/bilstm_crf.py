@@ -231,7 +231,12 @@ class BilstmCrfTagger(WordTagger):
             known = Characters.build(word for sentence in sentences for word in sentence.words)
             codec = dataclasses.replace(codec, characters=known)
         if codec.features is not None:
-            features = Features.build(codec.features.extracted, sentences, min_count=self._settings.feature_min_count)
+            features = Features.build(
+                codec.features.extracted,
+                train,
+                min_count=self._settings.feature_min_count,
+                min_documents=self._settings.min_documents,
+            )
             width = features.rows(sentences, 0)[0].shape[1]
             codec = dataclasses.replace(codec, features=features, width=width)
         return codec

@@ -15,7 +15,8 @@ from rnn.vocabulary import Vocabulary
 NOTE = split_sentences("HISTORY\nSeen by Dr. Marsh. Mr Quill denies pain.\nMRN: 0301 at FIH\nPlan: rest")
 TAGS, KEY = ("B-DOCTOR", "B-PATIENT", "O"), bytes(range(32))
 EXTRACTED = feature_set("form", pos="none")
-FEATURES = Features.build(EXTRACTED, NOTE, min_count=1)
+LABELLED = [LabelledSentence(sentence, ("O",) * len(sentence.tokens), "note") for sentence in NOTE]
+FEATURES = Features.build(EXTRACTED, LABELLED, min_count=1)
 MARGIN = 2
 BLANK = WordCodec(
     Vocabulary(()),
@@ -92,12 +93,21 @@ def test_a_token_has_the_features_that_are_extracted_and_known():
 
 
 def test_a_feature_seen_too_rarely_is_not_known():
-    often = Features.build(EXTRACTED, NOTE, min_count=3)
+    often = Features.build(EXTRACTED, LABELLED, min_count=3)
     counts = dict.fromkeys(FEATURES.names, 0)
     for names in (names for sentence in NOTE for names in EXTRACTED.extract(sentence)):
         for name in names:
             counts[name] += 1
     assert set(often.names) == {name for name, count in counts.items() if count >= 3}
+
+
+def test_a_feature_of_too_few_documents_is_not_known():
+    another = Sentence.from_words(["Mr", "Quill"])
+    two = [*LABELLED, LabelledSentence(another, ("O", "O"), "other")]
+    found = Features.build(EXTRACTED, two, min_count=1, min_documents=2)
+    ours = {name for names in EXTRACTED.extract(another) for name in names}
+    assert found.names and set(found.names) == ours & set(FEATURES.names)
+    assert not Features.build(EXTRACTED, LABELLED, min_count=1, min_documents=2).names
 
 
 def test_without_a_note_there_is_padding_around_a_sentence():
