@@ -20,13 +20,10 @@ Letters of shapes, in comments and docstrings throughout:
     P  T and the words around      C  characters of a word                   F  features of a token
 """
 
-from crfdeid.system.memory import keep_freed_memory
 from rnn.models.bilstm_crf import BilstmCrf, BilstmCrfSettings, BilstmCrfTagger
 from rnn.models.elman import Elman, ElmanSettings, ElmanTagger
 from rnn.models.jordan import Jordan, JordanSettings, JordanTagger
 from rnn.vocabulary import Vocabulary
-
-keep_freed_memory()  # before JAX starts its threads: a thread keeps the heap that it began with
 
 __all__ = [
     "BilstmCrf",

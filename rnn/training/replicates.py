@@ -12,6 +12,7 @@ from flax import nnx
 
 from crfdeid.documents import PHI, LabelledSentence
 from crfdeid.errors import DataError, UsageError
+from crfdeid.system.memory import keep_freed_memory
 from crfdeid.tagger import OnProgressOfMany
 from rnn.batches import Row
 from rnn.compilation import keep_compiled
@@ -124,6 +125,7 @@ def fit_rows(
         on_progress: as of `fit_together`.
     """
     keep_compiled()
+    keep_freed_memory()  # before JAX starts its threads, in most processes: a thread keeps the heap it began with
     starts = [tagger.start(codec) for tagger in taggers]
     graph, weights = starts[0].graph, jax.tree.map(_joined, *(start.weights for start in starts))
     tags = codec.tags[PHI]
