@@ -165,7 +165,7 @@ def main() -> None:
     more = [*corpus.test, *generate("default", seed=1).test, *generate("default", seed=2).test]
     texts = [document.text for document in more]
     tokens = sum(len(sentence.tokens) for document in more for sentence in document.sentences())
-    models = {name: ours(name, train, dev) for name in ("crf", "elman", "jordan")}
+    models = {name: ours(name, train, dev) for name in ("crf", "elman", "jordan", "bilstm-crf")}
     rows: dict[str, Redactor | None] = {name: redactor(model) for name, model in models.items()}
     rows["Presidio, patterns only"] = presidio()
     rows["sklearn-crfsuite, dictionaries of features"] = recipe(corpus.train)

@@ -14,7 +14,9 @@ import dataclasses
 from pathlib import Path
 from typing import Any
 
+from crfdeid.corpora import FORMATS
 from crfdeid.corpora.splits import Corpus, generate_corpus, read_splits
+from crfdeid.labels import TYPES
 from crfdeid.models import MODELS
 from experiments.running import device
 from experiments.running.runs import Plan, run_group
@@ -31,6 +33,14 @@ def parse_variant(text: str) -> dict[str, Any]:
         except (SyntaxError, ValueError):
             values[name] = value
     return values
+
+
+def add_corpus(parser: argparse.ArgumentParser) -> None:
+    """The options that say what is trained on and scored."""
+    parser.add_argument("--train", type=Path, metavar="PATH", help="training notes (default: the synthetic corpus)")
+    parser.add_argument("--dev", type=Path, metavar="PATH", help="development notes")
+    parser.add_argument("--format", choices=("auto", *FORMATS), default="auto", help="their format (default: auto)")
+    parser.add_argument("--types", choices=TYPES, default="seven", help="which types (default: seven)")
 
 
 def read_corpus(args: argparse.Namespace) -> Corpus:
@@ -57,10 +67,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model", choices=list(MODELS))
     parser.add_argument("variants", nargs="*", help="settings that differ from the profile's: name=value,name=value")
-    parser.add_argument("--train", type=Path)
-    parser.add_argument("--dev", type=Path)
-    parser.add_argument("--format", default="auto")
-    parser.add_argument("--types", default="seven")
+    add_corpus(parser)
     parser.add_argument("--profile", default="default")
     parser.add_argument("--seeds", type=int, default=1, help="seeds 0 to N-1, a row each (default: 1)")
     args = parser.parse_intermixed_args()
