@@ -3,9 +3,9 @@
     python benchmarks/networks_ablation.py
     python benchmarks/networks_ablation.py --train notes/train --dev notes/dev --format brat --types seven --seeds 3
 
-Prints a Markdown table of strict entity scores in per cent, means over the seeds, a row as soon as it is there. The
-development notes choose the epoch that is kept, too. A row that would change nothing is left out. Between seeds F differs by some tenths: the column "±" is the
-standard deviation over them. Nothing here looks at a test set.
+Prints a Markdown table of strict entity scores in per cent, means over the seeds, a row as soon as it is there; a row
+that would change nothing is left out. The development notes choose the epoch that is kept, too. Between seeds F differs
+by some tenths: the column "±" is the standard deviation over them. Nothing here looks at a test set.
 """
 
 from __future__ import annotations

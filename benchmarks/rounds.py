@@ -8,11 +8,17 @@ import time
 from collections.abc import Callable, Mapping
 from typing import NamedTuple, TypeVar
 
+from crfdeid.system.memory import keep_freed_memory
+
 Name = TypeVar("Name")
 
 
 def one_core() -> None:
-    """Keep this process, and all threads that it starts from now on, on one core."""
+    """Keep this process on one core, with all threads that it starts from now on; and the memory that it frees with it.
+
+    The latter is what `fit` does before it trains a network. In one process it serves all contestants.
+    """
+    keep_freed_memory()
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 
