@@ -75,3 +75,11 @@ def test_the_python_example_runs_and_finds_the_doctor(tmp_path, monkeypatch, cap
     assert "w[0]=Brown" in out
     assert "DOCTOR Huntington\n" in out
     assert "DATE 03/14/72\n" in out
+
+
+def test_the_example_that_trains_a_network_learns_its_sentences(capsys):
+    (source,) = re.findall(
+        r"```python\n(.*?)```", (ROOT / "docs" / "networks.md").read_text(encoding="utf-8"), re.DOTALL
+    )
+    exec(compile(source, "networks.md", "exec"), {"__name__": "networks"})
+    assert capsys.readouterr().out == "[['O', 'B-DOCTOR'], ['B-DOCTOR', 'O']]\n"
