@@ -19,6 +19,7 @@ from crfdeid.saving import ModelFiles, pack_arrays
 from crfdeid.tagger import FitProgress, OnProgress, OnProgressOfMany, Tagger, Traits
 from features.tokens import Sentence
 from rnn.batches import MANY_TOKENS, Batch, Row, batches
+from rnn.codecs.codec import Codec
 from rnn.compilation import keep_compiled
 from rnn.inference import best_tags, posteriors, predecessors
 from rnn.network import Network, Weights, named
@@ -61,11 +62,11 @@ class NetworkTagger(Tagger, ABC):
         return Traits(uses_seed=True, memorises=True, accelerated=True, takes_vectors=False, public_vocabulary=False)
 
     @abstractmethod
-    def codec(self, train: Sequence[LabelledSentence]) -> Any:
+    def codec(self, train: Sequence[LabelledSentence]) -> Codec:
         """The codec for some training sentences."""
 
     @abstractmethod
-    def saved_codec(self, described: Mapping[str, Any], arrays: Mapping[str, np.ndarray], key: bytes | None) -> Any:
+    def saved_codec(self, described: Mapping[str, Any], arrays: Mapping[str, np.ndarray], key: bytes | None) -> Codec:
         """The codec that `Codec.describe` and `Codec.arrays` gave; its words are hashed where there is a key."""
 
     @abstractmethod
@@ -93,10 +94,7 @@ class NetworkTagger(Tagger, ABC):
     @property
     def tags(self) -> tuple[str, ...]:
         """The tags this tagger can give, sorted: the columns of `marginals`. Empty before `fit`."""
-        if self.learned is None:
-            return ()
-        tags: tuple[str, ...] = self.learned.codec.tags[PHI]
-        return tags
+        return () if self.learned is None else self.learned.codec.tags[PHI]
 
     def fit(
         self,
@@ -160,7 +158,8 @@ class NetworkTagger(Tagger, ABC):
 
     def predict(self, sentences: Sequence[Sentence]) -> list[list[str]]:
         """One tag per token, for each sentence, chosen as the setting ``decoding`` says."""
-        learned, begins, names = self._trained(), self.begins(), np.array(self.tags, object)
+        learned, names = self._trained(), np.array(self.tags, object)
+        begins = predecessors(self.tags, self._settings.decoding)
         ask = partial(best_tags, learned.graph, learned.weights, begins=begins, layer=PHI)
         found = self._ask(sentences, ask, nothing=np.empty(0, np.int32))
         return [names[row].tolist() for row in found]
@@ -170,10 +169,6 @@ class NetworkTagger(Tagger, ABC):
         learned = self._trained()
         ask = partial(posteriors, learned.graph, learned.weights, layer=PHI)
         return self._ask(sentences, ask, nothing=np.empty((0, len(self.tags)), np.float32))
-
-    def begins(self) -> np.ndarray:
-        """Which tag must precede which, as the setting ``decoding`` says (`rnn.inference.predecessors`)."""
-        return predecessors(self.tags, self._settings.decoding)
 
     def _ask(
         self, sentences: Sequence[Sentence], ask: Callable[[Batch], jax.Array], *, nothing: np.ndarray
@@ -189,8 +184,7 @@ class NetworkTagger(Tagger, ABC):
         for members, answer in running:
             for i, row in zip(members, np.asarray(answer)[0], strict=False):
                 found[i] = row[: rows[i].length]
-        gathered: list[np.ndarray] = codec.gather(found, sentences)
-        return gathered
+        return codec.gather(found, sentences)
 
     def save(self, folder: Path, *, key: bytes | None = None) -> None:
         """Write ``model.json`` (settings, tags, vocabulary, checksum) and ``weights.npz``.

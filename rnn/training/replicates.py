@@ -15,6 +15,7 @@ from crfdeid.errors import DataError, UsageError
 from crfdeid.system.memory import keep_freed_memory
 from crfdeid.tagger import OnProgressOfMany
 from rnn.batches import Row
+from rnn.codecs.codec import Codec
 from rnn.compilation import keep_compiled
 from rnn.inference import predecessors
 from rnn.network import Weights
@@ -32,7 +33,7 @@ class Learned(NamedTuple):
         weights: its weights, as those of one replicate.
     """
 
-    codec: Any
+    codec: Codec
     graph: nnx.GraphDef[Any]
     weights: Weights
 
@@ -58,7 +59,7 @@ class Trainee(Protocol):
         """What must be the same object for taggers that train together, such as the vectors they start from."""
         ...
 
-    def codec(self, train: Sequence[LabelledSentence]) -> Any:
+    def codec(self, train: Sequence[LabelledSentence]) -> Codec:
         """The codec for some training sentences."""
         ...
 
@@ -80,7 +81,7 @@ def fit_together(
 ) -> None:
     """Train taggers of one architecture side by side, in one program.
 
-    Each ends up as its own `Trainee.fit` would leave it but for rounding: it has its own seed, order of
+    Each ends up as its own `NetworkTagger.fit` would leave it but for rounding: it has its own seed, order of
     sentences, dropout and initial weights, and keeps the epoch that is its best on ``dev``. An update of one sentence
     is too small to fill an accelerator, so there N replicates take little longer than one; a CPU gains little.
 
@@ -109,7 +110,7 @@ def fit_together(
 
 def fit_rows(
     taggers: Sequence[Trainee],
-    codec: Any,
+    codec: Codec,
     rows: Sequence[Row],
     dev: Sequence[LabelledSentence],
     *,
