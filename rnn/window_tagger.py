@@ -9,8 +9,7 @@ from typing import Any
 from rnn.batches import Row
 from rnn.codecs.words import WordCodec
 from rnn.settings import WordSettings, require, require_counts, require_shares
-from rnn.training.draws import WordDropout
-from rnn.training.phases import Phase, Schedule, patient, per_sentence
+from rnn.training.phases import Schedule, per_sentence
 from rnn.word_tagger import WordTagger
 
 # What both networks of the paper share where it speaks (yadav2016, sections 3.1, 3.5, 3.6 and Table 3), and plain
@@ -64,20 +63,5 @@ class WindowTagger(WordTagger):
         return WordCodec(self.blank_vocabulary(), {}, margin=self._settings.window // 2)
 
     def schedule(self, codec: WordCodec, rows: Sequence[Row]) -> Schedule:
-        """The same sentences in every epoch, with a learning rate that falls."""
-        settings, updates = self._settings, per_sentence()
-        drop = WordDropout.of(rows, codec.vocabulary, alpha=settings.word_dropout, margin=codec.margin)
-
-        def phase(epoch: int) -> Phase:
-            return Phase(
-                self.model,
-                rows,
-                updates,
-                settings.rate(epoch),
-                rates={"hidden": settings.dropout},
-                max_norm=settings.longest_gradient,
-                drop=drop,
-                trains=self.trains,
-            )
-
-        return patient(phase, epochs=settings.epochs, patience=None)
+        """One update a sentence; the epochs are all made."""
+        return self.supervised(codec, rows, per_sentence(), {"hidden": self._settings.dropout})

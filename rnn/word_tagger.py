@@ -14,10 +14,13 @@ from flax import nnx
 
 from crfdeid.documents import PHI, LabelledSentence
 from crfdeid.tagger import Traits
+from rnn.batches import Row
 from rnn.codecs.words import WordCodec, tags_of
 from rnn.embeddings.vectors import WordVectors, extend, initial_table, matching_scale
 from rnn.settings import WordSettings
 from rnn.tagger import NetworkTagger
+from rnn.training.draws import WordDropout
+from rnn.training.phases import Phase, Schedule, Updates, patient
 from rnn.vocabulary import Vocabulary
 
 
@@ -99,3 +102,41 @@ class WordTagger(NetworkTagger):
     def trains(self, name: str) -> bool:
         """Whether a parameter is learned."""
         return not (self._settings.freeze_embeddings and name == "tables.words")
+
+    def supervised(
+        self,
+        codec: WordCodec,
+        rows: Sequence[Row],
+        updates: Updates,
+        rates: Mapping[str, float],
+        *,
+        patience: int | None = None,
+        average: float = 0.0,
+    ) -> Schedule:
+        """The same sentences in every epoch, with word dropout and a learning rate that falls.
+
+        Args:
+            codec: how the rows were made.
+            rows: what is learned from.
+            updates: how they are cut into updates.
+            rates: the rates of dropping, by the names of the network's draws.
+            patience: epochs without a better F on dev before training ends; None for never.
+            average: as of `rnn.training.phases.Phase`.
+        """
+        settings = self._settings
+        drop = WordDropout.of(rows, codec.vocabulary, alpha=settings.word_dropout, margin=codec.margin)
+
+        def phase(epoch: int) -> Phase:
+            return Phase(
+                self.model,
+                rows,
+                updates,
+                settings.rate(epoch),
+                rates=rates,
+                max_norm=settings.longest_gradient,
+                drop=drop,
+                trains=self.trains,
+                average=average,
+            )
+
+        return patient(phase, epochs=settings.epochs, patience=patience)

@@ -25,8 +25,7 @@ from rnn.layers.lstm import BiLstm
 from rnn.layers.recurrence import uniform
 from rnn.network import Draw, Scores
 from rnn.settings import WordSettings, require, require_counts, require_shares
-from rnn.training.draws import WordDropout
-from rnn.training.phases import Phase, Schedule, patient, per_sentences
+from rnn.training.phases import Schedule, per_sentences
 from rnn.vocabulary import PAD
 from rnn.word_tagger import WordTagger
 
@@ -270,25 +269,16 @@ class BilstmCrfTagger(WordTagger):
         )
 
     def schedule(self, codec: WordCodec, rows: Sequence[Row]) -> Schedule:
-        """The same sentences in every epoch, until dev shows no progress."""
-        settings, updates = self._settings, per_sentences(self._settings.batch, _nadam())
-        drop = WordDropout.of(rows, codec.vocabulary, alpha=settings.word_dropout, margin=codec.margin)
+        """One update for some sentences of about one length, until dev shows no progress."""
+        settings = self._settings
         variational = {
             f"{kind} {n}": settings.variational_dropout for kind in ("layer", "states") for n in range(settings.layers)
         }
-        rates = {"input": settings.input_dropout, "output": settings.output_dropout, **variational}
-
-        def phase(epoch: int) -> Phase:
-            return Phase(
-                self.model,
-                rows,
-                updates,
-                settings.rate(epoch),
-                rates=rates,
-                max_norm=settings.longest_gradient,
-                drop=drop,
-                trains=self.trains,
-                average=settings.average,
-            )
-
-        return patient(phase, epochs=settings.epochs, patience=settings.patience)
+        return self.supervised(
+            codec,
+            rows,
+            per_sentences(settings.batch, _nadam()),
+            {"input": settings.input_dropout, "output": settings.output_dropout, **variational},
+            patience=settings.patience,
+            average=settings.average,
+        )
