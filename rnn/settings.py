@@ -5,30 +5,54 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import cast
 
 from crfdeid.errors import UsageError
 
 DECODINGS = ("valid", "argmax")
 
 
-def require(name: str, value: float, what: str, holds: Callable[[float], bool]) -> None:
+def require(name: str, value: object, what: str, holds: Callable[[float], bool]) -> None:
     """Refuse a setting's value that cannot work.
 
     Raises:
-        UsageError: ``value`` is not finite, or ``holds`` does not hold for it.
+        UsageError: ``value`` is no finite number, or ``holds`` does not hold for it.
     """
-    if not (math.isfinite(value) and holds(value)):
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not (number and abs(cast(float, value)) < math.inf and holds(cast(float, value))):
         raise UsageError(f"{name} is {value}: give {what}")
 
 
-def require_counts(settings: object, *names: str) -> None:
-    """Refuse settings of these names that are no whole number of 1 or more.
+def require_counts(settings: object, *names: str, least: int = 1) -> None:
+    """Refuse settings of these names that are no whole number of ``least`` or more.
+
+    Raises:
+        UsageError: one is not.
+    """
+    what = f"a whole number of {least} or more"
+    for name in names:
+        require(name, getattr(settings, name), what, lambda v: isinstance(v, int) and v >= least)
+
+
+def require_positive(settings: object, *names: str) -> None:
+    """Refuse settings of these names that are no number above 0.
 
     Raises:
         UsageError: one is not.
     """
     for name in names:
-        require(name, getattr(settings, name), "a whole number of 1 or more", lambda v: v == int(v) and v >= 1)
+        require(name, getattr(settings, name), "a number above 0", lambda v: v > 0)
+
+
+def require_flags(settings: object, *names: str) -> None:
+    """Refuse settings of these names that are neither true nor false.
+
+    Raises:
+        UsageError: one is not.
+    """
+    for name in names:
+        if not isinstance(getattr(settings, name), bool):
+            raise UsageError(f"{name} is {getattr(settings, name)}: give true or false")
 
 
 def require_shares(settings: object, *names: str) -> None:
@@ -81,12 +105,13 @@ class WordSettings:
 
     def __post_init__(self) -> None:
         require_counts(self, "embedding_dim", "epochs", "min_count", "min_documents")
+        require_flags(self, "freeze_embeddings", "fold_digits")
         require("lr", self.lr, "a number above 0, at most 100", lambda v: 0 < v <= 100)
         require("final_lr", self.final_lr, "a number from 0 to 1", lambda v: 0 <= v <= 1)
         require("embedding_range", self.embedding_range, "a number of 0 or more", lambda v: v >= 0)
         require("word_dropout", self.word_dropout, "a number of 0 or more", lambda v: v >= 0)
         if self.max_norm is not None:
-            require("max_norm", self.max_norm, "a number above 0", lambda v: v > 0)
+            require_positive(self, "max_norm")
         if self.decoding not in DECODINGS:
             raise UsageError(f"unknown decoding '{self.decoding}': choose from {', '.join(DECODINGS)}")
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from rnn.batches import Row
 from rnn.codecs.words import WordCodec
-from rnn.settings import WordSettings, require, require_counts, require_shares
+from rnn.settings import WordSettings, require, require_counts, require_positive, require_shares
 from rnn.training.phases import Schedule, per_sentence
 from rnn.word_tagger import WordTagger
 
@@ -46,7 +46,7 @@ class WindowSettings(WordSettings):
         require("window", self.window, "an odd number, for as many words on either side", lambda v: v % 2 == 1)
         require_shares(self, "dropout")
         if self.init_range is not None:
-            require("init_range", self.init_range, "a number above 0", lambda v: v > 0)
+            require_positive(self, "init_range")
 
 
 class WindowTagger(WordTagger):

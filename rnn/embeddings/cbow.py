@@ -15,8 +15,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rnn.embeddings.gensim_text import OnEpoch, callbacks, check_numbers, readable_text
+from rnn.embeddings.gensim_text import OnEpoch, callbacks, readable_text
 from rnn.embeddings.vectors import WordVectors
+from rnn.settings import require_counts, require_positive
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +49,8 @@ class CbowSettings:
     min_count: int = 2
 
     def __post_init__(self) -> None:
-        check_numbers(self, whole=("dim", "window", "epochs", "negative", "min_count"), positive=("sample", "lr"))
+        require_counts(self, "dim", "window", "epochs", "negative", "min_count")
+        require_positive(self, "sample", "lr")
 
 
 def train_cbow(

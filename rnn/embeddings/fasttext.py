@@ -17,9 +17,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from crfdeid.errors import UsageError
-from rnn.embeddings.gensim_text import OnEpoch, callbacks, check_numbers, readable_text
+from rnn.embeddings.gensim_text import OnEpoch, callbacks, readable_text
 from rnn.embeddings.subwords import SubwordVectors, encodable
 from rnn.embeddings.vectors import WordVectors
+from rnn.settings import require_counts, require_positive
 
 MOST_BUCKETS = 50_000
 """The most buckets that are trained: all of them are stored with every model, 20 MB where D is 100."""
@@ -60,8 +61,8 @@ class FasttextSettings:
     buckets: int = MOST_BUCKETS
 
     def __post_init__(self) -> None:
-        whole = ("dim", "window", "epochs", "negative", "min_count", "min_n", "max_n", "buckets")
-        check_numbers(self, whole=whole, positive=("sample", "lr"))
+        require_counts(self, "dim", "window", "epochs", "negative", "min_count", "min_n", "max_n", "buckets")
+        require_positive(self, "sample", "lr")
         if self.min_n > self.max_n:
             raise UsageError(f"min_n is {self.min_n} and max_n {self.max_n}: give the smaller number first")
         if self.buckets > MOST_BUCKETS:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from crfdeid.errors import DataError, UsageError
+from crfdeid.errors import DataError
 from rnn.embeddings.vectors import BOUNDARY, replace_rare
 
 if TYPE_CHECKING:
@@ -15,27 +14,6 @@ if TYPE_CHECKING:
 _LONGEST = 10_000  # words of a sentence that gensim reads; it would leave out the rest without a word
 
 OnEpoch = Callable[[int, int], None]
-
-
-def check_numbers(settings: Any, *, whole: Iterable[str], positive: Iterable[str]) -> None:
-    """Refuse settings that gensim would take and then fail, or learn nothing.
-
-    Args:
-        settings: a dataclass of settings.
-        whole: the names of those that must be whole numbers of 1 or more.
-        positive: the names of those that must be above 0.
-
-    Raises:
-        UsageError: a value cannot work.
-    """
-    for name in whole:
-        value = getattr(settings, name)
-        if not (value == int(value) and value >= 1):
-            raise UsageError(f"{name} is {value}: give a whole number of 1 or more")
-    for name in positive:
-        value = getattr(settings, name)
-        if not 0 < value < math.inf:
-            raise UsageError(f"{name} is {value}: give a number above 0")
 
 
 def readable_text(sentences: Iterable[Sequence[str]], *, min_count: int) -> list[list[str]]:

@@ -24,7 +24,7 @@ from rnn.layers.characters import CharacterCnn
 from rnn.layers.lstm import BiLstm
 from rnn.layers.recurrence import uniform
 from rnn.network import Draw, Scores
-from rnn.settings import WordSettings, require, require_counts, require_shares
+from rnn.settings import WordSettings, require_counts, require_shares
 from rnn.training.phases import Schedule, per_sentences
 from rnn.vocabulary import PAD
 from rnn.word_tagger import WordTagger
@@ -162,8 +162,7 @@ class BilstmCrfSettings(WordSettings):
         super().__post_init__()
         require_counts(self, "hidden", "layers", "feature_dim", "feature_min_count", "char_filters", "batch")
         require_shares(self, "input_dropout", "variational_dropout", "output_dropout", "average")
-        for name in ("char_dim", "context"):
-            require(name, getattr(self, name), "a whole number of 0 or more", lambda v: v == int(v) and v >= 0)
+        require_counts(self, "char_dim", "context", least=0)
         if self.patience is not None:
             require_counts(self, "patience")
         if self.features not in _FEATURES:
