@@ -24,6 +24,8 @@ from rnn.embeddings.vectors import unseen_vectors
 from rnn.network import GIVEN
 from rnn.vocabulary import Vocabulary
 
+_MOST_FEATURES = 10_000  # of a token: more can only be damage, and would be made room for
+
 CASINGS = ("numeric", "mainly numeric", "all lower", "all upper", "initial upper", "contains digit", "other")
 """Reimers and Gurevych's casing classes (friedrich2019, section 3)."""
 
@@ -252,13 +254,16 @@ class WordCodec:
         tags = {str(layer): different_names(names) for layer, names in dict(described["tags"]).items()}
         if not tags.get(PHI):
             raise ValueError("no tags")
+        width = int(described["width"])
+        if not 0 <= width <= _MOST_FEATURES:
+            raise ValueError("a number of features that no token has")
         return replace(
             self,
             vocabulary=vocabulary,
             tags=tags,
             characters=characters,
             features=features,
-            width=int(described["width"]),
+            width=width,
             subwords=SubwordVectors.from_arrays(arrays) if arrays else None,
         )
 

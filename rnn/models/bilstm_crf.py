@@ -24,7 +24,7 @@ from rnn.layers.characters import CharacterCnn
 from rnn.layers.lstm import BiLstm
 from rnn.layers.recurrence import uniform
 from rnn.network import Draw, Scores
-from rnn.settings import WordSettings, require_counts, require_shares
+from rnn.settings import WordSettings, require, require_counts, require_shares
 from rnn.training.phases import Schedule, per_sentences
 from rnn.vocabulary import PAD
 from rnn.word_tagger import WordTagger
@@ -125,7 +125,7 @@ class BilstmCrfSettings(WordSettings):
         feature_min_count: a feature seen less often in training has none.
         char_dim: the size of a character's vector; 0 for a network that reads no characters.
         char_filters: filters over the characters.
-        context: words of the note before and after the sentence that the LSTMs read too.
+        context: words of the note before and after the sentence that the LSTMs read too, at most 1,000.
         input_dropout: the probability with which a number of a token's input is left out.
         variational_dropout: that of an input or a hidden unit of an LSTM layer, for a whole sentence.
         output_dropout: that of a number of the last layer's states, before the CRF.
@@ -162,7 +162,10 @@ class BilstmCrfSettings(WordSettings):
         super().__post_init__()
         require_counts(self, "hidden", "layers", "feature_dim", "feature_min_count", "char_filters", "batch")
         require_shares(self, "input_dropout", "variational_dropout", "output_dropout", "average")
-        require_counts(self, "char_dim", "context", least=0)
+        require_counts(self, "char_dim", least=0)
+        most = 1000  # words: room is made for all of them around every sentence
+        what = f"a whole number from 0 to {most}"
+        require("context", self.context, what, lambda v: isinstance(v, int) and 0 <= v <= most)
         if self.patience is not None:
             require_counts(self, "patience")
         if self.features not in _FEATURES:

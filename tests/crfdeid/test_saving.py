@@ -107,6 +107,8 @@ def replace_weights(folder: Path, file: str, content: bytes) -> None:
         {"codec": {"words": "abc"}},
         {"codec": {"words": [1, 2]}},
         {"codec": {"words": ["a", "a"]}},
+        {"codec": {"width": 10**9}},
+        {"codec": {"width": -1}},
         {"codec": []},
         {"seed": 10**30},
         {"settings": {"hidden": 10**9}},

@@ -30,7 +30,9 @@ def test_a_flag_is_true_or_false(value):
         create("elman", overrides={"fold_digits": value})
 
 
-@pytest.mark.parametrize(("setting", "value"), [("context", -1), ("char_dim", None), ("patience", "a"), ("average", 1)])
+@pytest.mark.parametrize(
+    ("setting", "value"), [("context", -1), ("context", 10**30), ("char_dim", None), ("patience", "a"), ("average", 1)]
+)
 def test_what_the_bilstm_crf_alone_has_is_checked(setting, value):
     with pytest.raises(UsageError, match=f"^{setting} is "):
         create("bilstm-crf", overrides={setting: value})
