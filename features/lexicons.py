@@ -19,12 +19,12 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_MONTHS = """
-    january february march april may june july august september october november december
-    jan feb mar apr jun jul aug sep sept oct nov dec
-    enero febrero marzo abril mayo junio julio agosto septiembre setiembre octubre noviembre diciembre
-    ene abr ago set dic
-"""
+_ENGLISH_MONTHS = "january february march april may june july august september october november december"
+_SPANISH_MONTHS = "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre"
+ENGLISH_MONTHS, SPANISH_MONTHS = tuple(_ENGLISH_MONTHS.split()), tuple(_SPANISH_MONTHS.split())
+"""The months in the order of the year."""
+
+_SHORT_MONTHS = "jan feb mar apr jun jul aug sep sept oct nov dec ene abr ago set setiembre dic"
 _WEEKDAYS = """
     monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thurs fri sat sun
     lunes martes miércoles jueves viernes sábado domingo
@@ -82,7 +82,7 @@ _COUNTRIES = """
     ukraine morocco algeria egypt japan india pakistan philippines vietnam korea thailand brazil peru canada usa states
 """
 
-MONTHS = _words(_MONTHS)
+MONTHS = frozenset({*ENGLISH_MONTHS, *SPANISH_MONTHS}) | _words(_SHORT_MONTHS)
 
 # Name of the class -> its words, in lower case. A word may be in several classes.
 LEXICONS: Mapping[str, frozenset[str]] = MappingProxyType(

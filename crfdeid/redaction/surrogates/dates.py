@@ -15,10 +15,9 @@ import regex
 
 from crfdeid.redaction.surrogates.keyed import Keyed
 from crfdeid.redaction.surrogates.shapes import scrambled
+from features.lexicons import ENGLISH_MONTHS, SPANISH_MONTHS
 
-_ENGLISH_MONTHS = "january february march april may june july august september october november december"
-_SPANISH_MONTHS = "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre"
-_ENGLISH, _SPANISH = _ENGLISH_MONTHS.split(), _SPANISH_MONTHS.split()
+_ENGLISH, _SPANISH = ENGLISH_MONTHS, SPANISH_MONTHS
 _ENGLISH_DAYS = "monday tuesday wednesday thursday friday saturday sunday"
 _SPANISH_DAYS = "lunes martes miércoles jueves viernes sábado domingo"
 _WEEKDAYS = (_ENGLISH_DAYS.split(), _SPANISH_DAYS.split())
