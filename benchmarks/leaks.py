@@ -4,11 +4,11 @@
     python benchmarks/leaks.py --train meddocan/train/brat --dev meddocan/dev/brat --model hybrid --set member=crf
     python benchmarks/leaks.py --dev notes/dev --saved model/ --sensitivity 99.7
 
-A model is trained and redacts the development notes as `crfdeid redact` does, document consistency included. A gold value
-of three letters or digits or more is left where it still stands in its note's redacted text, as whole words: nobody
-marked it, or it was marked in one place and not in another. Each value counts once a note. The lines above the table
-have strict entity scores in per cent, of the model alone and with document consistency, and how many notes have at
-least one token of PHI that no found span touches.
+A model is trained and redacts the development notes as `crfdeid redact` does, document consistency included. A gold
+value of three letters or digits or more is left where it still stands in its note's redacted text, as whole words: it
+was not found, or found in one place and not in another. Each value counts once a note. The lines above the table have
+strict entity scores in per cent, of the model alone and with document consistency, and how many notes have at least
+one token of PHI that no found span touches.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def main() -> None:
     parser.add_argument("--format", choices=("auto", *FORMATS), default="auto", help="their format (default: auto)")
     parser.add_argument("--types", choices=TYPES, default="all", help="which types (default: all)")
     parser.add_argument("--model", choices=MODELS, default="hybrid", help="which model to train (default: hybrid)")
-    parser.add_argument("--set", type=setting, nargs="+", default=[], metavar="NAME=VALUE", help="settings of the model")
+    parser.add_argument("--set", type=setting, nargs="+", default=[], metavar="NAME=VALUE", help="its settings")
     parser.add_argument("--saved", type=Path, metavar="DIR", help="a trained model to measure in place of a new one")
     parser.add_argument("--sensitivity", type=float, metavar="S", help="with --saved: the threshold chosen for it (%%)")
     args = parser.parse_args()
