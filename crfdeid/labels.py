@@ -104,7 +104,8 @@ def map_types(documents: Sequence[Document], types: str = "seven") -> list[Docum
 
     Args:
         documents: the documents, with the types of their corpus.
-        types: "seven" maps i2b2 2006, i2b2 2014 and MEDDOCAN types to `SEVEN` and drops the rest; "all" keeps the
+        types: "seven" maps i2b2 2006, i2b2 2014 and MEDDOCAN types to `SEVEN` and drops the rest, but keeps `BINARY`
+            beside them, the type of what a raised sensitivity alone finds (`crfdeid.thresholds`); "all" keeps the
             corpus's own types; "binary" makes every span `BINARY` and joins those that overlap.
 
     Raises:
@@ -121,7 +122,9 @@ def map_types(documents: Sequence[Document], types: str = "seven") -> list[Docum
     if types == "binary":
         return [replace(document, spans=_binary(document.spans)) for document in documents]
     found = Counter(span.label for document in documents for span in document.spans)
-    unknown = [label for label, _ in found.most_common() if label not in TO_SEVEN]
+    unknown = [label for label, _ in found.most_common() if label not in TO_SEVEN and label != BINARY]
+    if found.keys() == {BINARY}:
+        unknown = [BINARY]
     if unknown:
         raise UsageError(
             f"the types {_listed(unknown)} cannot be split into the seven: choose --types all or --types binary"
@@ -141,7 +144,7 @@ def in_order(labels: Iterable[str]) -> list[str]:
 
 
 def _sevenths(spans: Sequence[Span]) -> tuple[Span, ...]:
-    mapped = ((span, TO_SEVEN[span.label]) for span in spans)
+    mapped = ((span, BINARY if span.label == BINARY else TO_SEVEN[span.label]) for span in spans)
     return tuple(span._replace(label=label) for span, label in mapped if label is not None)
 
 

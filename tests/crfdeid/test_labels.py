@@ -53,6 +53,12 @@ def test_seven_maps(label, seventh):
     assert labels_of(map_types(marked(label), "seven")) == [seventh]
 
 
+def test_seven_keeps_what_a_threshold_alone_found_beside_types():
+    assert labels_of(map_types(marked("CITY", BINARY), "seven")) == ["LOCATION", BINARY]
+    with pytest.raises(UsageError, match="the types PHI cannot be split"):
+        map_types(marked(BINARY), "seven")
+
+
 @pytest.mark.parametrize(
     "label", ["AGE", "PROFESSION", "ORGANIZATION", "EMAIL", "URL", "USERNAME", "EDAD_SUJETO_ASISTENCIA", "CENTRO_SALUD"]
 )
