@@ -9,9 +9,9 @@ from pathlib import Path
 from crfdeid.bio import decode
 from crfdeid.consistency import make_consistent
 from crfdeid.documents import Document, Span, lone_surrogate
-from crfdeid.errors import DataError
+from crfdeid.errors import DataError, UsageError
 from crfdeid.model_card.builtin import find_model
-from crfdeid.model_card.card import threshold_for
+from crfdeid.model_card.card import read_card, threshold_for
 from crfdeid.models import load_tagger
 from crfdeid.tagger import Tagger
 from crfdeid.thresholds import phi_spans
@@ -33,6 +33,9 @@ class Deidentifier:
             None for the most probable tags.
         consistent: whether a name found once in a note is marked everywhere in it (`crfdeid.consistency`).
 
+    Raises:
+        UsageError: the threshold is no probability.
+
     Example:
         >>> model = crfdeid.load("model/")  # doctest: +SKIP
         >>> model.annotate("Seen by Dr. Quill.").spans  # doctest: +SKIP
@@ -40,6 +43,8 @@ class Deidentifier:
     """
 
     def __init__(self, tagger: Tagger, *, threshold: float | None = None, consistent: bool = True) -> None:
+        if threshold is not None and not 0 <= threshold <= 1:  # nothing would be found, without a word
+            raise UsageError(f"a threshold of {threshold}: give a probability, from 0 to 1")
         self.tagger = tagger
         self.threshold = threshold
         self.consistent = consistent
@@ -116,6 +121,7 @@ def load(
         UsageError: no threshold was chosen for this sensitivity, or the key is missing or another one.
     """
     folder = find_model(model)
+    read_card(folder)  # a folder of which any part is damaged is refused, also where that part is not needed
     threshold = None if sensitivity is None else threshold_for(folder, sensitivity)
     return Deidentifier(load_tagger(folder, key=key), threshold=threshold, consistent=consistent)
 

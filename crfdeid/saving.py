@@ -1,7 +1,8 @@
 """A saved model: ``model.json``, which describes it, beside one file of weights, whose size and checksum it holds.
 
-Both are data: loading runs no code from them. The weights are read only when their size and checksum are those of the
-description, so a damaged, truncated or exchanged file is refused before anything parses it.
+Both are data: loading runs no code from them. The description holds its own checksum too (`crfdeid.sealed`). The
+weights are read only when their size and checksum are those of the description, so a damaged, truncated or exchanged
+file is refused before anything parses it. `crfdeid.model_card.card` adds a card, which names the description.
 """
 
 from __future__ import annotations
@@ -9,26 +10,28 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import io
-import json
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypedDict, TypeVar
 
 import numpy as np
 
 from crfdeid.errors import DataError, UsageError
+from crfdeid.sealed import RETRAIN, read_sealed, sealed
 from crfdeid.secrets import hash_word
+from crfdeid.shapes import problems
+from crfdeid.system.files import write_files
+from crfdeid.system.folders import make_private
 
 DESCRIPTION = "model.json"
 READABLE, HASHED = "readable", "hashed"
 """What a description says of the words in it and in the weights."""
 
 _KEY_CHECK = "crfdeid private vocabulary"
-RETRAIN = "train it again, or copy the folder whole"
 _Settings = TypeVar("_Settings")
 
 # What reading a file that its writer did not mean like this can raise: json, numpy.load, zipfile and our own checks.
@@ -42,6 +45,26 @@ _DAMAGE = (
     NotImplementedError,
     zipfile.BadZipFile,
 )
+
+
+class WeightsPart(TypedDict):
+    """The file of weights."""
+
+    file: str
+    bytes: int
+    sha256: str
+
+
+class Description(TypedDict):
+    """What every description holds. Each kind of model has more."""
+
+    model: str
+    schema: int
+    weights: WeightsPart
+    vocabulary: str
+    versions: dict[str, str]
+    seed: int
+    settings: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +84,7 @@ class ModelFiles:
     libraries: tuple[str, ...] = ()
 
     def save(self, folder: Path, weights: bytes, *, settings: Any, seed: int, key: bytes | None, **facts: Any) -> None:
-        """Write a model's weights, then its description.
+        """Write a model's weights, then its description; only their owner can read them.
 
         Args:
             folder: where to; made if need be.
@@ -70,9 +93,11 @@ class ModelFiles:
             seed: what the model was built with.
             key: what the words in ``weights`` and ``facts`` are hashed with; None where they can be read.
             facts: what else the model needs to be built again, as JSON data.
+
+        Raises:
+            DataError: they cannot be written.
         """
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / self.file).write_bytes(weights)
+        make_private(folder)
         description = {
             "model": self.model,
             "schema": self.schema,
@@ -84,10 +109,7 @@ class ModelFiles:
             "settings": dataclasses.asdict(settings),
             **facts,
         }
-        description["sha256"] = description_checksum(description)
-        (folder / DESCRIPTION).write_text(
-            json.dumps(description, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
-        )
+        write_files({folder / self.file: weights, folder / DESCRIPTION: sealed(description)})
 
     def load(self, folder: Path, *, key: bytes | None) -> SavedModel:
         """A model's description and its weights, known to be the ones that were written.
@@ -101,18 +123,10 @@ class ModelFiles:
             UsageError: its words are hashed, and the key is missing or another one.
         """
         description = read_description(folder)
-        if (description["model"], description.get("schema")) != (self.model, self.schema):
+        if (description["model"], description["schema"]) != (self.model, self.schema):
             problem = f"not a model of the kind '{self.model}' and of this version (schema {self.schema}): {RETRAIN}"
             raise DataError(problem, path=folder / DESCRIPTION)
-        if description.get("sha256") != description_checksum(description):
-            raise damaged(folder)
-        path = folder / self.file
-        try:
-            weights = path.read_bytes()
-        except OSError:
-            raise DataError(f"the model's weights cannot be read: {RETRAIN}", path=path) from None
-        if _fingerprint(self.file, weights) != description.get("weights"):
-            raise DataError(f"the model's weights are damaged or belong to another model: {RETRAIN}", path=path)
+        weights = _checked_weights(folder, description, self.file)
         return SavedModel(folder, description, weights, _checked_key(folder, description, key))
 
 
@@ -216,18 +230,43 @@ def read_description(folder: Path) -> dict[str, Any]:
     """What ``model.json`` says; "model" is a text in it.
 
     Raises:
-        DataError: the folder holds no model's description.
+        DataError: the folder holds no model's description, or a damaged one.
     """
     path = folder / DESCRIPTION
     try:
-        description = json.loads(path.read_text(encoding="utf-8"))
+        description = read_sealed(path, "saved model's description")
     except (FileNotFoundError, NotADirectoryError):
         raise DataError("no such file: this folder holds no saved model", path=path) from None
-    except (OSError, ValueError, RecursionError):
-        raise DataError(f"not a saved model's description: {RETRAIN}", path=path) from None
-    if not (isinstance(description, dict) and isinstance(description.get("model"), str)):
-        raise DataError(f"not a saved model's description: {RETRAIN}", path=path)
+    if next(problems(description, Description), None) is not None:
+        raise damaged(folder)
     return description
+
+
+def verify(folder: Path) -> dict[str, Any]:
+    """A model's description, known to be whole, and to be that of the weights beside it.
+
+    It needs no key, and builds no model.
+
+    Raises:
+        DataError: the folder holds no model, or a damaged one.
+    """
+    description = read_description(folder)
+    file = description["weights"]["file"]
+    if file != Path(file).name:
+        raise damaged(folder)
+    _checked_weights(folder, description, file)
+    return description
+
+
+def declare(folder: Path, **facts: Any) -> dict[str, Any]:
+    """Add facts to the description of a saved model, such as what else lies in its folder; the new description.
+
+    Raises:
+        DataError: the folder holds no model, or its description cannot be written.
+    """
+    description = read_description(folder) | facts
+    write_files({folder / DESCRIPTION: sealed(description)})
+    return read_description(folder)
 
 
 def is_private(folder: Path) -> bool:
@@ -236,11 +275,11 @@ def is_private(folder: Path) -> bool:
     Raises:
         DataError: the folder holds no model.
     """
-    return read_description(folder).get("vocabulary") == HASHED
+    return read_description(folder)["vocabulary"] == HASHED
 
 
 def _checked_key(folder: Path, description: Mapping[str, Any], key: bytes | None) -> bytes | None:
-    if description.get("vocabulary") == READABLE:
+    if description["vocabulary"] == READABLE:
         return None
     if key is None:
         raise UsageError(f"{folder}: this model's words are keyed hashes: give the secret that it was trained with")
@@ -249,15 +288,20 @@ def _checked_key(folder: Path, description: Mapping[str, Any], key: bytes | None
     return key
 
 
-def description_checksum(description: Mapping[str, Any]) -> str:
-    """What a description's field "sha256" must be: the checksum of all its other fields."""
-    others = {name: value for name, value in description.items() if name != "sha256"}
-    return hashlib.sha256(json.dumps(others, sort_keys=True).encode()).hexdigest()
-
-
 def damaged(folder: Path) -> DataError:
     """The error for a description that lacks what its model needs."""
     return DataError(f"the model's description is damaged: {RETRAIN}", path=folder / DESCRIPTION)
+
+
+def _checked_weights(folder: Path, description: Mapping[str, Any], file: str) -> bytes:
+    path = folder / file
+    try:
+        weights = path.read_bytes()
+    except OSError:
+        raise DataError(f"the model's weights cannot be read: {RETRAIN}", path=path) from None
+    if _fingerprint(file, weights) != description["weights"]:
+        raise DataError(f"the model's weights are damaged or belong to another model: {RETRAIN}", path=path)
+    return weights
 
 
 def _fingerprint(file: str, weights: bytes) -> dict[str, Any]:

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from crfdeid import models
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import DataError, UsageError
-from crfdeid.saving import description_checksum, is_private
+from crfdeid.saving import is_private
+from crfdeid.sealed import checksum
 from crfdeid.tagger import Tagger, Traits
 from features.tokens import Sentence, split_sentences
 
@@ -257,7 +258,7 @@ def test_a_description_that_lacks_something_is_refused(tagger, tmp_path):
     description = json.loads(path.read_text())
     for key in ("settings", "weights", "schema", "seed"):
         rest = {k: v for k, v in description.items() if k != key}
-        path.write_text(json.dumps(rest | {"sha256": description_checksum(rest)}))
+        path.write_text(json.dumps(rest | {"sha256": checksum(rest)}))
         with pytest.raises(DataError, match=r"model\.json|weights"):
             models.load_tagger(tmp_path)
 

@@ -1,7 +1,8 @@
 """A model's card: what it was trained on, how it did on the development notes, and the thresholds chosen there.
 
-It lies beside the model as ``card.json``, holds counts and scores and no text, and names the model it belongs to by
-the checksum of its description.
+It lies beside the model as ``card.json`` and holds counts and scores and no text. It holds its own checksum, and names
+the model it belongs to by the checksum of its description, which in turn holds that of the weights: a bit that changes
+anywhere in the folder is found. The description says that there is a card, so that a missing one is found too.
 
 Reference:
     Mitchell et al. (2019), Model cards for model reporting; johnson2020, Table 5, for the operating points.
@@ -9,42 +10,154 @@ Reference:
 
 from __future__ import annotations
 
-import json
-from hashlib import sha256
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from crfdeid.errors import DataError, UsageError
-from crfdeid.saving import DESCRIPTION, RETRAIN
+from crfdeid.saving import declare, read_description, verify
+from crfdeid.sealed import RETRAIN, read_sealed, sealed
+from crfdeid.shapes import problems
+from crfdeid.system.files import write_files
 
 CARD = "card.json"
-_SCHEMA = 1
+_SCHEMA = 2
 
 
-def write_card(folder: Path, card: dict[str, Any]) -> None:
-    """Write a card beside the model it belongs to, which must be there."""
-    text = json.dumps({"schema": _SCHEMA, **card, "model_sha256": _checksum(folder)}, indent=1, ensure_ascii=False)
-    (folder / CARD).write_text(text + "\n", encoding="utf-8")
+class CountsPart(TypedDict):
+    """Counts, and the fractions computed from them."""
+
+    precision: float
+    recall: float
+    f1: float
+    tp: int
+    fp: int
+    fn: int
+
+
+class ScoresPart(TypedDict):
+    """Scores of all types together, and of each."""
+
+    micro: CountsPart
+    by_type: dict[str, CountsPart]
+
+
+class UsePart(TypedDict):
+    """What the model found in some notes, one way of using it."""
+
+    entity_strict: ScoresPart
+    token_binary: ScoresPart
+    documents: int
+    leaking_documents: int
+
+
+class MeasuredPart(TypedDict):
+    """What the model found in some notes, alone and with document consistency."""
+
+    alone: UsePart
+    consistent: UsePart
+
+
+class PointPart(TypedDict):
+    """A threshold, and what it gave on the development notes."""
+
+    required: float
+    threshold: float
+    sensitivity: float
+    ppv: float
+    f1: float
+    false_negatives_per_1000: float
+    false_positives_per_1000: float
+
+
+class SplitPart(TypedDict):
+    """The counts of some notes."""
+
+    documents: int
+    sentences: int
+    tokens: int
+    spans: int
+    unaligned: int
+
+
+class CorpusPart(TypedDict):
+    """What the model was trained and measured on."""
+
+    name: str
+    format: str
+    type_map: str
+    types: list[str]
+    notices: list[str]
+    splits: dict[str, SplitPart]
+
+
+class Card(TypedDict):
+    """What every card holds. More may be there than is named here."""
+
+    schema: int
+    trained: str
+    corpus: CorpusPart
+    dev: MeasuredPart
+    operating_points: list[PointPart]
+    model_sha256: str
+
+
+def write_card(folder: Path, card: Mapping[str, Any]) -> None:
+    """Write a card beside the model it belongs to, which must be there.
+
+    Raises:
+        DataError: there is no model, or the card cannot be written.
+    """
+    model = declare(folder, card=CARD)
+    write_files({folder / CARD: sealed({**card, "schema": _SCHEMA, "model_sha256": model["sha256"]})})
 
 
 def read_card(folder: Path) -> dict[str, Any] | None:
     """The card of the model in a folder; None where it has none, as models of the harness have.
 
     Raises:
-        DataError: it is damaged, or belongs to another model.
+        DataError: it is damaged or missing, or belongs to another model.
     """
-    path = folder / CARD
+    description, path = read_description(folder), folder / CARD
     try:
-        card = json.loads(path.read_text(encoding="utf-8"))
+        card = read_sealed(path, "model's card")
     except FileNotFoundError:
+        if "card" in description:
+            raise DataError(f"the model's card is missing: {RETRAIN}", path=path) from None
         return None
-    except (OSError, ValueError, RecursionError):
-        raise DataError(f"not a model's card: {RETRAIN}", path=path) from None
-    if not (isinstance(card, dict) and card.get("schema") == _SCHEMA):
+    if card.get("schema") != _SCHEMA:
         raise DataError(f"not a model's card of this version: {RETRAIN}", path=path)
-    if card.get("model_sha256") != _checksum(folder):
+    if card.get("model_sha256") != description["sha256"]:
         raise DataError(f"the card of another model: {RETRAIN}", path=path)
+    problem = _problem(card)
+    if problem is not None:
+        raise DataError(f"not a model's card: {problem}: {RETRAIN}", path=path)
     return card
+
+
+def _problem(card: dict[str, Any]) -> str | None:
+    """The first thing in a card that cannot be."""
+    for problem in problems(card, Card):
+        return problem
+    for place, point in enumerate(card["operating_points"]):
+        if not 0 < point["required"] <= 1:
+            return f"operating_points.{place}.required is {point['required']}, no share above 0"
+        if not 0 <= point["threshold"] <= 1:
+            return f"operating_points.{place}.threshold is {point['threshold']}, no probability"
+    return None
+
+
+def model_digest(folder: Path) -> str:
+    """The digest that names a model: hexadecimal SHA-256 of all that its folder holds (card, description, weights).
+
+    It is the checksum in the card, or where there is none, in the description; all that it covers is read and compared.
+
+    Raises:
+        DataError: the folder holds no model, or a damaged one.
+    """
+    description, card = verify(folder), read_card(folder)
+    digest: str = (description if card is None else card)["sha256"]
+    return digest
 
 
 def threshold_for(folder: Path, sensitivity: float) -> float:
@@ -66,10 +179,3 @@ def threshold_for(folder: Path, sensitivity: float) -> float:
         known = ", ".join(f"{value:g}" for value in points)
         raise UsageError(f"no threshold was chosen for a sensitivity of {sensitivity:g} %: there are {known}")
     return float(points[round(sensitivity, 6)])
-
-
-def _checksum(folder: Path) -> str:
-    try:
-        return sha256((folder / DESCRIPTION).read_bytes()).hexdigest()
-    except OSError:
-        raise DataError("no such file: this folder holds no saved model", path=folder / DESCRIPTION) from None

@@ -35,6 +35,18 @@ def write_folder(folder: Path, write: Callable[[Path], None]) -> None:
         raise DataError(f"the model cannot be saved: {error.strerror}", path=folder) from None
 
 
+def make_private(folder: Path) -> None:
+    """Make a folder, its owner's alone, with those above it; one that is there stays as it is.
+
+    Raises:
+        DataError: it cannot be made.
+    """
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(f"the folder cannot be made: {error.strerror}", path=folder) from None
+
+
 def require_new(folder: Path) -> None:
     """Refuse a folder that holds something, before long work is done for it.
 

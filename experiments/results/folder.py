@@ -22,8 +22,8 @@ from typing import Any, TypeVar
 from crfdeid.documents import Span
 from crfdeid.errors import DataError, UsageError
 from crfdeid.scoring import EntityError
+from crfdeid.shapes import problems
 from experiments.results.schema import SCHEMA, ErrorLine, SpansLine, TextLine, damage
-from experiments.results.shapes import problems
 
 LOCK = ".lock"  # held by the run that writes
 _AGAIN = "run experiments.compare again, with --resume to keep what is finished"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NotRequired, TypedDict
 
-from experiments.results.shapes import problems
+from crfdeid.shapes import problems
 
 SCHEMA = 2
 SPLITS = ("train", "dev", "test")

@@ -16,7 +16,7 @@ from crfdeid.crf.feature_index import FeatureIndex
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import DataError, UsageError
 from crfdeid.models import create, load_tagger, select
-from crfdeid.saving import description_checksum
+from crfdeid.sealed import checksum
 from features.pos import PosUnavailable
 from features.tokens import Sentence
 
@@ -89,7 +89,7 @@ def rewrite(folder: Path, **changes: object) -> None:
     for name, value in changes.items():
         both = isinstance(value, dict) and isinstance(description.get(name), dict)
         description[name] = description[name] | value if both else value
-    path.write_text(json.dumps(description | {"sha256": description_checksum(description)}))
+    path.write_text(json.dumps(description | {"sha256": checksum(description)}))
 
 
 def replace_weights(folder: Path, file: str, content: bytes) -> None:

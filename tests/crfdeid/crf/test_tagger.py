@@ -24,7 +24,7 @@ from crfdeid.crf.crfsuite import CrfsuiteWeights, read_weights
 from crfdeid.crf.tagger import CrfSettings, CrfTagger
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import DataError, UsageError
-from crfdeid.saving import description_checksum
+from crfdeid.sealed import checksum
 from crfdeid.tagger import FitProgress
 from features import PosUnavailable, Sentence, feature_set
 
@@ -362,7 +362,7 @@ def damage_description(**changes: object):
     def damage(folder: Path) -> None:
         path = folder / "model.json"
         description = json.loads(path.read_text()) | changes
-        path.write_text(json.dumps(description | {"sha256": description_checksum(description)}))
+        path.write_text(json.dumps(description | {"sha256": checksum(description)}))
 
     return damage
 

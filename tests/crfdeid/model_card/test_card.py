@@ -1,0 +1,211 @@
+"""A model's folder against damage: whatever changed in card, description or weights, nothing is done with the model."""
+
+from __future__ import annotations
+
+import copy
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from crfdeid import DataError, Document, Span, UsageError, create, load
+from crfdeid.cli import main
+from crfdeid.corpora.splits import Corpus, Split
+from crfdeid.deidentifier import Deidentifier
+from crfdeid.model_card.card import model_digest, read_card, threshold_for
+from crfdeid.model_card.train import train_model
+from crfdeid.sealed import checksum, sealed
+
+NOTE = Document("1", "Seen by Dr. Quill on 03/14/72.", (Span(12, 17, "DOCTOR"), Span(21, 29, "DATE")))
+
+
+def made(folder: Path, name: str = "crf", **settings: Any) -> Path:
+    split = Split.of([NOTE])
+    corpus = Corpus("notes", "jsonl", "all", split, split, None)
+    train_model(create(name, overrides={"max_iterations": 20, **settings}), corpus, folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return made(tmp_path_factory.mktemp("models") / "model")
+
+
+@pytest.fixture
+def model(original: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(original, tmp_path / "model"))
+
+
+def reseal(folder: Path, change: Callable[[dict[str, Any]], object], file: str = "card.json") -> None:
+    """Change a file's fields, and give it the right checksum for them."""
+    fields = json.loads((folder / file).read_text())
+    change(fields)
+    (folder / file).write_text(json.dumps(fields | {"sha256": checksum(fields)}))
+
+
+@pytest.mark.parametrize("threshold", ["8.0002", "NaN", "1e999", "-0.1", "0.5", "null", '"0"'])
+def test_a_threshold_that_was_changed_is_refused(threshold: str, model: Path) -> None:
+    card = (model / "card.json").read_text()
+    point = json.loads(card)["operating_points"][1]["threshold"]
+    changed = card.replace(f'"threshold": {point}', f'"threshold": {threshold}')
+    assert changed != card
+    (model / "card.json").write_text(changed)
+    for sensitivity in (99.7, None):
+        with pytest.raises(DataError, match=r"card\.json: the model's card is damaged.*train it again"):
+            load(model, sensitivity=sensitivity)
+
+
+@pytest.mark.parametrize("threshold", [8.0002, -0.1, 1.0000001, float("nan"), float("inf")])
+def test_a_threshold_is_a_probability(threshold: float, model: Path) -> None:
+    reseal(model, lambda card: card["operating_points"][1].update(threshold=threshold))
+    with pytest.raises(DataError, match=r"operating_points\.1\.threshold is .*, no probability"):
+        load(model, sensitivity=99.7)
+    with pytest.raises(UsageError, match="from 0 to 1"):
+        Deidentifier(load, threshold=threshold)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("threshold", [0, 1, 0.0, 1.0])
+def test_the_ends_are_probabilities_too(threshold: float, model: Path) -> None:
+    reseal(model, lambda card: card["operating_points"][1].update(threshold=threshold))
+    assert threshold_for(model, 99.7) == load(model, sensitivity=99.7).threshold == threshold
+
+
+@pytest.mark.parametrize("required", [0, -0.1, 1.1, float("nan")])
+def test_a_required_sensitivity_is_a_share(required: float, model: Path) -> None:
+    reseal(model, lambda card: card["operating_points"][0].update(required=required))
+    with pytest.raises(DataError, match=r"operating_points\.0\.required is .*, no share"):
+        read_card(model)
+
+
+def test_a_card_that_lacks_something_or_holds_another_kind_is_refused(
+    model: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole = json.loads((model / "card.json").read_text())
+    count = 0
+    for path in ([], ["corpus"], ["dev"], ["dev", "consistent"], ["operating_points", 0]):
+        for name in place(whole, path):
+            if name in ("sha256", "test", "tokens"):  # what nothing reads
+                continue
+            for odd in (None, [1], "gone"):
+                card = copy.deepcopy(whole)
+                if odd == "gone":
+                    del place(card, path)[name]
+                else:
+                    place(card, path)[name] = odd
+                (model / "card.json").write_text(json.dumps(card | {"sha256": checksum(card)}))
+                with pytest.raises(DataError):
+                    threshold_for(model, 99.7)
+                assert main(["inspect", "--model", str(model)]) == 1
+                count += 1
+    assert count > 60
+    assert all(line.startswith("error: ") for line in capsys.readouterr().err.splitlines())
+
+
+def place(fields: Any, path: list[Any]) -> Any:
+    for name in path:
+        fields = fields[name]
+    return fields
+
+
+def test_the_card_of_another_model_is_refused(model: Path, tmp_path: Path) -> None:
+    other = made(tmp_path / "other", c1=0.5)
+    shutil.copy(other / "card.json", model / "card.json")
+    with pytest.raises(DataError, match="the card of another model: train it again"):
+        load(model)
+
+
+def test_a_card_that_is_gone_is_missed(model: Path) -> None:
+    (model / "card.json").unlink()
+    for use in (load, model_digest, read_card):
+        with pytest.raises(DataError, match=r"card\.json: the model's card is missing"):
+            use(model)
+
+
+@pytest.mark.parametrize("schema", [1, 3, "2"])
+def test_a_card_of_another_version_is_refused(schema: object, model: Path) -> None:
+    reseal(model, lambda card: card.update(schema=schema))
+    with pytest.raises(DataError, match="not a model's card of this version: train it again"):
+        read_card(model)
+
+
+def test_a_card_without_a_checksum_as_earlier_versions_wrote_it_is_refused(model: Path) -> None:
+    card = json.loads((model / "card.json").read_text())
+    del card["sha256"]
+    (model / "card.json").write_text(json.dumps(card | {"schema": 1}))
+    with pytest.raises(DataError, match="of another version of crfdeid: train it again"):
+        load(model, sensitivity=99)
+
+
+@pytest.mark.parametrize("name", ["crf", "hybrid"])
+def test_a_bit_that_changed_anywhere_in_the_folder_is_found(name: str, tmp_path: Path) -> None:
+    model, random = made(tmp_path / "model", name), Random(11)
+    digest, texts = model_digest(model), {path: path.read_bytes() for path in model.iterdir()}
+    assert len(texts) == 3
+    for path, content in texts.items():
+        for _ in range(60):
+            at = random.randrange(len(content))
+            path.write_bytes(content[:at] + bytes([content[at] ^ (1 << random.randrange(8))]) + content[at + 1 :])
+            if path.suffix == ".json" and same_data(path, content):
+                assert model_digest(model) == digest
+                continue
+            with pytest.raises(DataError):
+                model_digest(model)
+        path.write_bytes(content)
+    assert model_digest(model) == digest
+
+
+def same_data(path: Path, content: bytes) -> bool:
+    try:  # a line end that became another white space
+        return bool(json.loads(path.read_bytes()) == json.loads(content))
+    except ValueError:
+        return False
+
+
+def test_inspect_reads_the_weights(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    weights = model / "weights.npz"
+    weights.write_bytes(weights.read_bytes()[:-1] + b"!")
+    assert main(["inspect", "--model", str(model)]) == 1
+    printed = capsys.readouterr()
+    assert (printed.out, printed.err) == (
+        "",
+        f"error: {weights}: the model's weights are damaged or belong to another model: train it again, or copy the "
+        "folder whole\n",
+    )
+
+
+def test_the_digest_names_all_that_a_model_is(model: Path, tmp_path: Path) -> None:
+    assert model_digest(model) == json.loads((model / "card.json").read_text())["sha256"]
+    without = tmp_path / "without"
+    load(model).tagger.save(without)
+    assert model_digest(without) == json.loads((without / "model.json").read_text())["sha256"]
+    before = model_digest(model)
+    reseal(model, lambda card: card.update(trained="later"))
+    assert model_digest(model) != before
+
+
+@pytest.mark.parametrize("file", ["../weights.npz", "/etc/hostname", "", ".."])
+def test_weights_are_looked_for_in_the_models_folder_alone(file: str, model: Path) -> None:
+    load(model).tagger.save(model)
+    (model / "card.json").unlink()
+    reseal(model, lambda description: description["weights"].update(file=file), "model.json")
+    with pytest.raises(DataError):
+        model_digest(model)
+
+
+@pytest.mark.parametrize("name", ["versions", "settings", "vocabulary", "seed", "schema", "weights"])
+def test_a_description_of_other_kinds_of_values_is_refused(
+    name: str, model: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    reseal(model, lambda description: description.update({name: [1]}), "model.json")
+    assert main(["inspect", "--model", str(model)]) == 1
+    assert "the model's description is damaged" in capsys.readouterr().err
+
+
+def test_what_json_cannot_hold_is_not_written() -> None:
+    assert json.loads(sealed({"a": 0.5}))["sha256"] == checksum({"a": 0.5})
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        sealed({"a": float("nan")})
