@@ -4,7 +4,7 @@ A name at the head of a letter is easy to find, the same name in the middle of a
 model found is looked for in the rest of its note:
 
 - a name, of a patient or a doctor: whole, in its parts ("Quill" where "Jane Quill" was found), and with one slip of
-  the typist (a letter wrong, missing, added, or two swapped) in a part of `_LEAST_MISSPELT` letters or more;
+  the typist (a letter wrong, missing, added, or two swapped) in a part of `_LEAST_MISSPELT` to `_MOST_MISSPELT` letters;
 - any other value: whole, if it has `_LEAST_VALUE` letters and digits or more, and a capital or that many digits.
 
 A part of a name must look like a name where it stands: it begins with a capital, the note has the word nowhere in
@@ -30,6 +30,7 @@ from features.tokens import Sentence, Token
 _NAMES = {"PATIENT", "DOCTOR"}
 _LEAST_PART = 3
 _LEAST_MISSPELT = 6
+_MOST_MISSPELT = 40  # Slips are looked for in time and memory that grow with the square of a word's length.
 _LEAST_VALUE = 5
 _WITHIN_A_NAME = {"", " ", "-", ", ", ","}
 
@@ -140,7 +141,7 @@ def _parts(
 def _single_parts(text: str, tokens: Sequence[Token], parts: Mapping[str, str], small: set[str]) -> Iterator[Span]:
     if not parts:
         return
-    near = {form: part for part in reversed(list(parts)) if len(part) >= _LEAST_MISSPELT for form in _one_less(part)}
+    near = {form: part for part in reversed(list(parts)) if _can_be_misspelt(part) for form in _one_less(part)}
     for token in tokens:
         if not token.text[0].isupper() or len(token.text) < _LEAST_PART or _ADDRESS.match(text, token.end):
             continue
@@ -168,13 +169,17 @@ def _is_specific(texts: Words) -> bool:
 
 def _misspelt(word: str, parts: Mapping[str, str], near: Mapping[str, str]) -> str | None:
     """The type of the part of a name that a word is one slip away from."""
-    if len(word) < _LEAST_MISSPELT - 1:
+    if not _LEAST_MISSPELT - 1 <= len(word) <= _MOST_MISSPELT + 1:
         return None
     for form in (word, *_one_less(word)):
-        part = form if form in parts and len(form) >= _LEAST_MISSPELT else near.get(form)
+        part = form if form in parts and _can_be_misspelt(form) else near.get(form)
         if part is not None and part[0] == word[0] and _one_slip(word, part):
             return parts[part]
     return None
+
+
+def _can_be_misspelt(part: str) -> bool:
+    return _LEAST_MISSPELT <= len(part) <= _MOST_MISSPELT
 
 
 def _one_less(word: str) -> list[str]:

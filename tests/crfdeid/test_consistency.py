@@ -1,6 +1,7 @@
 """Document consistency: what it adds, what it leaves alone, and what must hold for any note."""
 
 import string
+import tracemalloc
 from dataclasses import replace
 
 import pytest
@@ -41,6 +42,13 @@ def added(text: str) -> list[tuple[str, str]]:
         ("MRN [48-2213-7|ID]; the label 48-2213-7 was lost.", [("48-2213-7", "ID")]),
         ("From [Tawn List Clinic|HOSPITAL]. Tawn List Clinic called.", [("Tawn List Clinic", "HOSPITAL")]),
         ("[Ann Roe|DOCTOR] and [Ann Lark|PATIENT] met. Lark left.", [("Lark", "PATIENT")]),
+        ("[Hospital Tawn|HOSPITAL] called. Hospital Tawn wrote.", [("Hospital Tawn", "HOSPITAL")]),
+        ("[Jane Tawnby Lark|PATIENT]. Tawnby-Lark, Lark,Jane", [("Tawnby-Lark, Lark,Jane", "PATIENT")]),
+        ("[Jane Quillan|PATIENT]. Then JaneQuillan.", [("JaneQuillan", "PATIENT")]),
+        ("[Jane Tawn Lark|PATIENT]. Lark; Jane", [("Lark", "PATIENT"), ("Jane", "PATIENT")]),
+        ("[Tawnby|PATIENT] and Tawmby.", [("Tawmby", "PATIENT")]),  # as short as a misspelt part can be
+        ("[Tawnby|PATIENT] and Tawby.", [("Tawby", "PATIENT")]),
+        (f"[Quill{'o' * 35}|PATIENT] and Quill{'o' * 36}.", 1),  # and as long
         ("[MARISOL|NOMBRE_SUJETO_ASISTENCIA] vive sola. Marisol come.", [("Marisol", "NOMBRE_SUJETO_ASISTENCIA")]),
     ],
 )
@@ -57,7 +65,12 @@ def test_what_was_found_once_is_found_everywhere(text: str, found: list[tuple[st
         "[Quill|PATIENT], see quillwork and Quillwork.",  # inside a longer word
         "[Quill|DOCTOR]: Quill.j@example.org, Quill@example.org",  # accounts
         "[Roe|PATIENT] and Rye.",  # one slip away, but short
+        "[Tawny|PATIENT] and Tawmy.",
+        f"[Quill{'o' * 36}|PATIENT] and Quill{'o' * 37}.",  # longer than any name
         "[Sorrelby|PATIENT] and Torrelby, and Sarrilby.",  # another first letter; two slips
+        "[Sorrelby|PATIENT] and Srrelbyo.",  # a letter left out, and one added elsewhere
+        "[Ann January|PATIENT] and Janury.",  # a slip in a month
+        "From [Tawn List Clinic|HOSPITAL]. Tawn called.",  # a part of what is no name
         "His [family|RELATIVE] and the family doctor.",
         "[9 pm|DATE] and 9 pm.",
         "[Room 4|ID] and room 4.",
@@ -77,6 +90,18 @@ def test_a_longer_value_goes_before_a_shorter_one() -> None:
 def test_a_part_of_several_types_has_the_commonest() -> None:
     text = "[Lark|DOCTOR] [Ann Lark|PATIENT] [Bea Lark|PATIENT] and Lark"
     assert added(text) == [("Lark", "PATIENT")]
+
+
+def test_words_of_any_length_cost_little() -> None:
+    """Every word with one letter left out, of a word of 100,000 letters, would be ten billion letters."""
+    document = marked(f"[Quillan|PATIENT] and Q{'x' * 100_000}, [Q{'y' * 100_000}|DOCTOR]")
+    tracemalloc.start()
+    try:
+        assert make_consistent(document) == document
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 20 << 20
 
 
 # Notes of few words, so that repeats, slips and capitals meet often.
