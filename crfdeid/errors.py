@@ -5,7 +5,11 @@ Messages name files, lines and offsets, never the text of a note: a message ends
 
 from __future__ import annotations
 
+import traceback
 from pathlib import Path
+
+# The packages whose functions a message may name.
+_OURS = ("features", "crfdeid", "rnn")
 
 
 class UsageError(ValueError):
@@ -32,3 +36,21 @@ class DataError(ValueError):
             place += f", offset {offset}" if place else f"offset {offset}"
         super().__init__(f"{place}: {problem}" if place else problem)
         self.problem, self.path, self.line, self.offset = problem, path, line, offset
+
+
+def raised_at(problem: BaseException) -> str:
+    """Where an unforeseen error came from: its type, and the innermost function of ours. Never its message.
+
+    A message of Python's or of a library's can quote the text of a note, so that only this can be written down.
+
+    Example:
+        >>> raised_at(error)  # doctest: +SKIP
+        'KeyError in crfdeid.consistency.make_consistent, line 88'
+    """
+    ours = [
+        (frame.f_globals["__name__"], frame.f_code.co_qualname, line)
+        for frame, line in traceback.walk_tb(problem.__traceback__)
+        if str(frame.f_globals.get("__name__")).partition(".")[0] in _OURS
+    ]
+    kind = type(problem).__name__
+    return "{} in {}.{}, line {}".format(kind, *ours[-1]) if ours else kind

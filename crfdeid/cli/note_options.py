@@ -131,7 +131,7 @@ def run_stdin(options: argparse.Namespace, work: Work) -> Document:
     (result,) = work.start()([Note("stdin", text, patient)])
     if isinstance(result, Failure):
         raise DataError(result.reason, path="standard input", offset=result.offset)
-    return result
+    return result.document
 
 
 def write_stdout(text: str) -> None:

@@ -4,29 +4,31 @@ What the run needs for itself is in the hidden folder ``.crfdeid``:
 
     lock             held by the run that writes
     settings.json    what was asked for, so that --resume goes on with the same
-    finished.jsonl   the input files that are done, and what failed in them
+    finished.jsonl   what is done, and what failed (`crfdeid.notes.journal`)
     part/            what is being written
 
 A file is written in ``part``, brought to the disk, renamed to its name, and then listed as finished: a run that is
-killed leaves no half file under a final name, and at most does one file again when it is resumed.
+killed, or loses its power, leaves no half file under a final name, and at most does one file again when it is resumed.
+
+No link is followed below the output: somebody else's file would be written, or deleted, in its place.
 """
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import hashlib
 import json
-import os
 import shutil
 from collections.abc import Iterator, Mapping
-from pathlib import Path
-from typing import Any, Self
+from contextlib import ExitStack, closing
+from pathlib import Path, PurePosixPath
+from typing import Any, Self, TextIO
 
 from crfdeid.errors import DataError, UsageError
-from crfdeid.notes.records import Failure, NoteFile
-from crfdeid.system.files import write_files
-
-HIDDEN = ".crfdeid"
+from crfdeid.notes.journal import DAMAGED, HIDDEN, Failed, Finished, Journal, NoteDone
+from crfdeid.notes.records import Answer, Failure, NoteFile
+from crfdeid.system.files import make_folders, open_no_link, sync, write_files
 
 
 class OutputFolder:
@@ -50,28 +52,31 @@ class OutputFolder:
         self._settings = self._hidden / "settings.json"
         self._list = self._hidden / "finished.jsonl"
         _require_apart(source, folder)
-        self._lock = self._take()
-        try:
+        with ExitStack() as opened:
+            opened.enter_context(self._take())
             self._begin({**settings, "input": str(source.resolve())}, resume=resume)
+            self._journal = opened.enter_context(closing(Journal(self._list)))
             self._finished = self._clear()
-            self._journal = self._list.open("a", encoding="utf-8")
-        except BaseException:
-            os.close(self._lock)
-            raise
+            self._any = bool(self._finished)
+            self._opened = opened.pop_all()
 
-    def _take(self) -> int:
+    def _take(self) -> TextIO:
         """Hold the folder. The system lets go of it when the process ends, however it ends."""
         if self._folder.exists() and not self._folder.is_dir():
             raise UsageError(f"--output: {self._folder} is a file: name a folder")
         if self._folder.exists() and not self._hidden.exists():
             self._require_empty()
         self._folder.mkdir(parents=True, exist_ok=True)
-        self._hidden.mkdir(mode=0o700, exist_ok=True)
-        lock = os.open(self._hidden / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+        if not self._hidden.is_symlink():
+            self._hidden.mkdir(mode=0o700, exist_ok=True)
+        for path in (self._hidden, self._part):
+            if path.is_symlink():
+                raise UsageError(f"--output: {path} is a link: remove it, or name a new folder")
+        lock = open_no_link(self._hidden / "lock", "a")
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            os.close(lock)
+            lock.close()
             raise DataError(
                 "another run is writing there: wait for it, or name a new folder", path=self._folder
             ) from None
@@ -82,14 +87,13 @@ class OutputFolder:
             raise UsageError(f"--output: {self._folder} is not empty: name a new folder, nothing is overwritten")
 
     def _begin(self, settings: dict[str, Any], *, resume: bool) -> None:
-        try:
-            before = json.loads(self._settings.read_text("utf-8"))
-        except FileNotFoundError:
+        before = self._settings_before()
+        if before is None:
             self._require_empty()
             write_files({self._settings: json.dumps(settings, indent=1) + "\n"})
+            for path in (self._settings, self._hidden, self._folder):
+                sync(path)
             return
-        except ValueError:
-            raise DataError("damaged: name a new --output folder", path=self._settings) from None
         if not resume:
             raise UsageError(
                 f"--output: {self._folder} is not empty: name a new folder, or give --resume to go on with it"
@@ -101,84 +105,110 @@ class OutputFolder:
                 "give the same options, or name a new folder"
             )
 
+    def _settings_before(self) -> dict[str, Any] | None:
+        try:
+            with open_no_link(self._settings, "r") as stream:
+                before = json.load(stream)
+        except FileNotFoundError:
+            return None
+        except (ValueError, RecursionError) as problem:
+            if isinstance(problem, DataError):
+                raise
+            before = None
+        if not isinstance(before, dict):
+            raise DataError(DAMAGED, path=self._settings)
+        return before
+
     def _clear(self) -> set[str]:
         """Clear away what a killed run left, and list anew which files are finished: their names."""
         shutil.rmtree(self._part, ignore_errors=True)
         self._part.mkdir(mode=0o700)
-        lines = [line for line in self._lines() if "outputs" in line and self._is_current(line)]
-        stamps = {line["file"]: line["stamp"] for line in lines}
-        fresh = self._list.with_suffix(".new")
-        fresh.touch(mode=0o600)
-        with fresh.open("w", encoding="utf-8") as stream:
-            for line in self._lines():
-                if stamps.get(line["file"]) == line["stamp"]:
-                    stream.write(json.dumps(line) + "\n")
-        fresh.replace(self._list)
+        stamps = {
+            entry.file: entry.stamp
+            for entry in self._journal.entries()
+            if isinstance(entry, Finished) and self._is_current(entry)
+        }
+        self._journal.keep_only(stamps)
         return set(stamps)
 
-    def _lines(self) -> Iterator[dict[str, Any]]:
-        if not self._list.exists():
-            return
-        with self._list.open(encoding="utf-8") as stream:
-            for line in stream:
-                if line.endswith("\n"):  # The last one can be cut off.
-                    yield json.loads(line)
-
-    def _is_current(self, line: Mapping[str, Any]) -> bool:
+    def _is_current(self, done: Finished) -> bool:
         """Whether a file's outputs are there and made from it as it is now. Outdated ones are removed."""
-        source = self._source if self._source.is_file() else self._source / line["file"]
-        outputs = [self._folder / name for name in line["outputs"]]
-        if source.exists() and _stamp(source.stat().st_size, source.stat().st_mtime_ns) != line["stamp"]:
+        source = self._source if self._source.is_file() else self._source / done.file
+        outputs = [self._folder / name for name in done.outputs]
+        if not all(self._is_own(output) for output in outputs):
+            return False
+        if source.exists() and _stamp(source.stat().st_size, source.stat().st_mtime_ns) != done.stamp:
             for output in outputs:
-                output.unlink(missing_ok=True)
-        return all(output.is_file() for output in outputs)
+                output.unlink()
+            return False
+        return True
+
+    def _is_own(self, output: Path) -> bool:
+        """Whether a file is there, and no link leads to it from the output folder."""
+        above = output.parent
+        while above != self._folder:
+            if above.is_symlink():
+                return False
+            above = above.parent
+        return output.is_file() and not output.is_symlink()
 
     def failures_before(self) -> Iterator[Failure]:
         """What failed in the files that earlier runs finished."""
-        for line in self._lines():
-            if "reason" in line:
-                yield Failure(line["reason"], line["file"], line["row"], line["offset"])
+        return (entry.failure for entry in self._journal.entries() if isinstance(entry, Failed))
 
     def is_finished(self, file: NoteFile) -> bool:
         """Whether an earlier run did this file."""
         return file.name in self._finished
 
     def place(self, name: str) -> Path:
-        """Where to write a file of this name until it is whole."""
-        path = self._part / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        return path
+        """Where to write a file of this name until it is whole; it has the same ending, and a name that is short."""
+        return self._part / f"part{PurePosixPath(name).suffix}"
+
+    def done(self, file: NoteFile, row: int | None, answer: Answer, hmac: str | None = None) -> None:
+        """List a note that has its result."""
+        self._journal.add(NoteDone(file.name, _stamp(file.size, file.time), row, answer.found, hmac))
+
+    def failed(self, failure: Failure, file: NoteFile | None = None) -> None:
+        """List what failed; None for the file where there is none, as for a folder that cannot be read."""
+        stamp = "" if file is None else _stamp(file.size, file.time)
+        self._journal.add(Failed(stamp, failure))
 
     def keep(self, file: NoteFile, outputs: list[str]) -> None:
-        """Give the files written for an input file their final names, and list it as finished."""
+        """Give the files written for an input file their final names, and list it as finished.
+
+        Raises:
+            DataError: there is a link or a file where a folder is needed, or a name or path is too long.
+        """
         for name in outputs:
-            part, final = self._part / name, self._folder / name
-            part.chmod(0o600)  # It may hold PHI that was not found.
-            _sync(part)
-            final.parent.mkdir(parents=True, exist_ok=True)
+            self._rename(name)
+        self._journal.add(Finished(file.name, _stamp(file.size, file.time), outputs))
+        self._journal.sync()
+        self._any = True
+
+    def _rename(self, name: str) -> None:
+        part, final = self.place(name), self._folder / name
+        part.chmod(0o600)  # It may hold PHI that was not found.
+        sync(part)
+        try:
+            make_folders(final.parent, below=self._folder)
             part.replace(final)
-        self._note(file, outputs=outputs)
+        except OSError as error:
+            if error.errno == errno.ENAMETOOLONG:
+                raise DataError("its name or path is too long for the output: shorten it") from None
+            raise
+        sync(final.parent)
 
     def drop(self) -> None:
         """Remove what was written for a file that failed."""
         shutil.rmtree(self._part)
         self._part.mkdir(mode=0o700)
 
-    def failed(self, file: NoteFile, failure: Failure) -> None:
-        """List a note that failed in a file that goes on."""
-        self._note(file, reason=failure.reason, row=failure.row, offset=failure.offset)
-
-    def _note(self, file: NoteFile, **what: Any) -> None:
-        self._journal.write(json.dumps({"file": file.name, "stamp": _stamp(file.size, file.time), **what}) + "\n")
-        self._journal.flush()
-
     def close(self) -> None:
         """Let others use the folder; where nothing was done, for whatever they like."""
-        self._journal.close()
-        if not self._list.stat().st_size:
-            self._settings.unlink()
-        shutil.rmtree(self._part, ignore_errors=True)
-        os.close(self._lock)
+        with self._opened:
+            if not self._any:
+                self._settings.unlink()
+            shutil.rmtree(self._part, ignore_errors=True)
 
     def __enter__(self) -> Self:
         return self
@@ -197,11 +227,3 @@ def _require_apart(source: Path, folder: Path) -> None:
 def _stamp(size: int, time: int) -> str:
     """What changes with a file: its size and time, hashed, for the time of a note can be PHI."""
     return hashlib.sha256(f"{size} {time}".encode()).hexdigest()[:16]
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

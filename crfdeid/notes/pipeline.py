@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 from crfdeid.errors import DataError
 from crfdeid.notes.output import OutputFolder
-from crfdeid.notes.records import Columns, Failure, FileKind, Note, NoteFile, Record, Writer
+from crfdeid.notes.records import Answer, Columns, Failure, FileKind, Note, NoteFile, Record, Writer
 from crfdeid.notes.sources import kind_of
 from crfdeid.notes.work import Result
 from crfdeid.notes.workers import Workers
@@ -85,6 +86,7 @@ def _events(
 ) -> Iterator[_Event]:
     for file in files:
         if isinstance(file, Failure):
+            output.failed(file)
             on_failure(file)
             continue
         kind: FileKind | None = kind_of(file)
@@ -95,7 +97,7 @@ def _events(
                 for row in kind.read(file, plan.columns):
                     yield _Event(file, row)
             except DataError as problem:
-                yield _Event(file, Failure(problem.problem))
+                yield _Event(file, Failure.of(problem))
         yield _Event(file, None)
 
 
@@ -137,35 +139,48 @@ class _Target:
     def write(self, file: NoteFile, row: Record, result: Result | None) -> None:
         """Write a row with its result, or list why there is none."""
         outcome = row.content if isinstance(row.content, Failure) else result
-        if not isinstance(outcome, Failure):
-            try:
-                self._open(file).write(row, outcome)
-                return
-            except DataError as problem:  # The format cannot hold it.
-                outcome = Failure(problem.problem, offset=problem.offset)
-        if row.number is None:
-            self.fail(file, outcome)
-        else:
-            outcome = outcome._replace(file=file.name, row=row.number)
-            self._output.failed(file, outcome)
-            self._on_failure(outcome)
+        if isinstance(outcome, Failure):
+            if row.number is None:
+                self._failed = True
+            self._list(file, outcome._replace(row=row.number))
+            return
+        if self._failed:
+            return
+        with self._failing(file):
+            self._open(file).write(row, None if outcome is None else outcome.document)
+            if isinstance(outcome, Answer):
+                self._output.done(file, row.number, outcome)
 
     def fail(self, file: NoteFile, failure: Failure) -> None:
         """Give a file up."""
         self._failed = True
-        self._on_failure(failure._replace(file=file.name))
+        self._list(file, failure)
 
     def end(self, file: NoteFile) -> None:
         """Make a file's output final, unless it failed or was there already."""
-        if self._writer is None and not self._failed and not self._output.is_finished(file):
-            self._open(file)
-        if self._writer is not None:
-            self._writer.close()
-            if self._failed:
-                self._output.drop()
-            else:
+        if not self._failed and not (self._writer is None and self._output.is_finished(file)):
+            with self._failing(file):
+                self._open(file).close()
                 self._output.keep(file, self._plan.targets(file))
+        if self._failed:
+            if self._writer is not None:
+                with suppress(DataError):
+                    self._writer.close()
+            self._output.drop()
         self._writer, self._failed = None, False
+
+    @contextmanager
+    def _failing(self, file: NoteFile) -> Iterator[None]:
+        """Give the file up where its format, or the output folder, cannot hold what is written."""
+        try:
+            yield
+        except DataError as problem:
+            self.fail(file, Failure.of(problem))
+
+    def _list(self, file: NoteFile, failure: Failure) -> None:
+        failure = failure._replace(file=file.name)
+        self._output.failed(failure, file)
+        self._on_failure(failure)
 
     def _open(self, file: NoteFile) -> Writer:
         if self._writer is None:

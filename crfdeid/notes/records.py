@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from crfdeid.documents import Document, lone_surrogate
+from crfdeid.errors import DataError
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,18 @@ class Note(NamedTuple):
     patient: str
 
 
+class Answer(NamedTuple):
+    """What was done with a note.
+
+    Attributes:
+        document: what to write.
+        found: how many spans of each type were found in the note.
+    """
+
+    document: Document
+    found: Mapping[str, int]
+
+
 class Failure(NamedTuple):
     """Why there is no output for a note, or for a whole file: never any text of it.
 
@@ -58,17 +71,25 @@ class Failure(NamedTuple):
         reason: what is wrong and what to do.
         file: the file's name below the input.
         row: the row, from 1 (in JSON Lines the line); None for a whole file.
+        line: the line of the file, from 1; None where the row says it, or nobody knows.
         offset: the code point in the note, from 0; None where there is none to name.
     """
 
     reason: str
     file: str = ""
     row: int | None = None
+    line: int | None = None
     offset: int | None = None
+
+    @classmethod
+    def of(cls, problem: DataError) -> Failure:
+        """An error in a note or file as its failure."""
+        return cls(problem.problem, line=problem.line, offset=problem.offset)
 
     def __str__(self) -> str:
         place = self.file if self.file.isprintable() else ascii(self.file)
         place += "" if self.row is None else f", row {self.row}"
+        place += "" if self.line is None else f", line {self.line}"
         place += "" if self.offset is None else f", offset {self.offset}"
         return f"{place}: {self.reason}"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -20,6 +21,10 @@ KINDS: dict[str, FileKind] = {
     ".tsv": csv,
     ".parquet": parquet,
 }
+
+
+_NO_FILE = "a link that leads to no file: put what it stands for in its place"
+_NO_DATA = "a pipe, socket or device: give a file"
 
 
 class Survey(NamedTuple):
@@ -47,27 +52,39 @@ def note_files(root: Path) -> Iterator[NoteFile | Failure]:
     """
     if root.is_file():
         yield _note_file(root, root)
-    else:
-        yield from _below(root, root)
-
-
-def _below(folder: Path, root: Path) -> Iterator[NoteFile | Failure]:
-    try:
-        names = sorted(name for name in os.listdir(folder) if not name.startswith("."))  # noqa: PTH208  not Paths
-    except OSError as error:
-        yield Failure(f"cannot be read: {error.strerror}", _shown(folder, root))
         return
-    subfolders = []
-    for name in names:
-        path = folder / name
-        if path.is_file():
-            yield _note_file(path, root)
-        elif path.is_symlink():
-            yield Failure("a link that leads to no file: put what it stands for in its place", _shown(path, root))
-        elif path.is_dir():
-            subfolders.append(path)
-    for path in subfolders:
-        yield from _below(path, root)
+    waiting = [root]  # A list and no call in a call: folders may lie in each other to any depth.
+    while waiting:
+        folder = waiting.pop()
+        try:
+            names = sorted(name for name in os.listdir(folder) if not name.startswith("."))  # noqa: PTH208  not Paths
+        except OSError as error:
+            yield Failure(f"cannot be read: {error.strerror}", _shown(folder, root))
+            continue
+        subfolders = []
+        for name in names:
+            path = folder / name
+            found = _found(path, root)
+            if found is None:
+                subfolders.append(path)
+            else:
+                yield found
+        waiting += reversed(subfolders)
+
+
+def _found(path: Path, root: Path) -> NoteFile | Failure | None:
+    """What a name in a folder stands for; None for a subfolder."""
+    link = False
+    try:
+        link = stat.S_ISLNK(path.lstat().st_mode)
+        mode = path.stat().st_mode
+    except OSError as error:
+        return Failure(_NO_FILE if link else f"cannot be read: {error.strerror}", _shown(path, root))
+    if stat.S_ISREG(mode):
+        return _note_file(path, root)
+    if link:
+        return Failure(_NO_FILE, _shown(path, root))
+    return None if stat.S_ISDIR(mode) else Failure(_NO_DATA, _shown(path, root))
 
 
 def _note_file(path: Path, root: Path) -> NoteFile | Failure:
@@ -99,6 +116,8 @@ def survey(root: Path, targets: Callable[[NoteFile], list[str]]) -> Survey:
     """
     if not root.exists():
         raise UsageError(f"--input: no such file or folder: {root}")
+    if not root.is_file() and not root.is_dir():
+        raise UsageError(f"--input: {root} is {_NO_DATA}; - reads one note from standard input")
     size = unknown = known = 0
     folder, taken = "", set[str]()
     for file in note_files(root):

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from crfdeid.documents import Document
-from crfdeid.errors import DataError, UsageError
-from crfdeid.notes.records import Failure, Note
+from crfdeid.errors import DataError, UsageError, raised_at
+from crfdeid.notes.records import Answer, Failure, Note
 
-Result = Document | Failure
+Result = Answer | Failure
 Worker = Callable[[Sequence[Note]], list[Result]]
 
 
@@ -56,7 +57,10 @@ class Redaction:
 
         def work(notes: Sequence[Note]) -> list[Result]:
             documents = model.annotate_documents(Document(note.id, note.text) for note in notes)
-            return [self._hide(document, note) for document, note in zip(documents, notes, strict=True)]
+            return [
+                Answer(self._hide(document, note), Counter(span.label for span in document.spans))
+                for document, note in zip(documents, notes, strict=True)
+            ]
 
         return one_by_one(work)
 
@@ -90,5 +94,5 @@ def one_by_one(work: Worker) -> Worker:
 def _failure(problem: Exception) -> Failure:
     """Why a note failed. The message of an unforeseen error could hold some of its text."""
     if isinstance(problem, DataError):
-        return Failure(problem.problem, offset=problem.offset)
-    return Failure(f"the model or the redaction failed on it ({type(problem).__name__}): report it")
+        return Failure.of(problem)
+    return Failure(f"the model or the redaction failed on it ({raised_at(problem)}): report it")

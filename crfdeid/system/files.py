@@ -5,10 +5,12 @@ Nothing here translates line ends, so that CRLF survives, and nothing guesses an
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Literal, TextIO
 
 from crfdeid.errors import DataError
 
@@ -50,6 +52,51 @@ def read_head(path: Path) -> str:
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror}", path=path) from None
     return head.decode("utf-8", errors="replace").removeprefix("\ufeff")
+
+
+def open_no_link(path: Path, mode: Literal["r", "a"]) -> TextIO:
+    """Open a file of text that a program keeps for itself: to read it, or to write at its end.
+
+    Where there is none yet it is made, its owner's alone.
+
+    Raises:
+        DataError: the name is a link, which would lead to a file of somebody else's.
+    """
+    flags = os.O_RDONLY if mode == "r" else os.O_WRONLY | os.O_APPEND | os.O_CREAT
+    try:
+        return os.fdopen(os.open(path, flags | os.O_NOFOLLOW, 0o600), mode, encoding="utf-8", errors="surrogateescape")
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise DataError("a link, which is not followed: remove it", path=path) from None
+        raise
+
+
+def sync(path: Path) -> None:
+    """Bring a file, or the names of a folder, to the disk: they are there after a loss of power."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def make_folders(folder: Path, below: Path) -> None:
+    """Make a folder and those above it, down from one that is there; their names are on the disk when it returns.
+
+    Any depth is possible, unlike with ``Path.mkdir``, which calls itself for each.
+
+    Raises:
+        DataError: one of them is a link or a file.
+    """
+    place = below
+    for part in folder.relative_to(below).parts:
+        above, place = place, place / part
+        try:
+            place.mkdir()
+            sync(above)
+        except FileExistsError:
+            if place.is_symlink() or not place.is_dir():
+                raise DataError("a link or a file where a folder is needed: remove it", path=place) from None
 
 
 def write_files(contents: Mapping[Path, str | bytes]) -> None:

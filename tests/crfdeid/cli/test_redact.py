@@ -125,7 +125,7 @@ def test_notes_that_fail_are_listed_without_their_text(
     (notes / "skip.pdf").write_text("Patient Quill")
     assert run("--model", model, "--input", notes, "--output", tmp_path / "out") == 1
     error = capfd.readouterr().err
-    assert "failed: broken.txt: not UTF-8 at byte 14" in error
+    assert "failed: broken.txt, line 1: not UTF-8 at byte 14" in error
     assert "failed: p1/c.jsonl, row 1, offset 14: a lone surrogate" in error
     assert ".tsv, .parquet: 1" in error
     assert error.splitlines()[-1].startswith("error: 2 notes or files failed and have no output")

@@ -16,7 +16,7 @@ from crfdeid.documents import Document, Span
 from crfdeid.notes import sources
 from crfdeid.notes.output import OutputFolder
 from crfdeid.notes.pipeline import OutputPlan, process
-from crfdeid.notes.records import Columns, Failure, Note
+from crfdeid.notes.records import Answer, Columns, Failure, Note
 from crfdeid.notes.work import Result, Work, Worker, one_by_one
 from crfdeid.notes.workers import start_workers
 
@@ -31,12 +31,13 @@ class HideQuill:
 
         return one_by_one(work)
 
-    def _hide(self, note: Note) -> Document:
+    def _hide(self, note: Note) -> Answer:
         if "DIE" in note.text:
             os._exit(9)
         if "BOOM" in note.text:
             raise KeyError(note.text)
-        return Document(note.id, note.text.replace("Quill", f"[PATIENT:{note.patient}]"))
+        hidden = note.text.replace("Quill", f"[PATIENT:{note.patient}]")
+        return Answer(Document(note.id, hidden), {"PATIENT": note.text.count("Quill")})
 
 
 PLAIN = Columns()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import stat
 import subprocess
 import sys
@@ -186,6 +187,139 @@ def test_results_are_their_owners_alone(tmp_path: Path) -> None:
 def test_what_is_kept_for_resuming_holds_no_time_of_a_note(tmp_path: Path) -> None:
     source = folder_of(tmp_path / "in", a="Quill")
     run(source, tmp_path / "out")
-    (line,) = (tmp_path / "out" / ".crfdeid" / "finished.jsonl").read_text().splitlines()
-    assert set(json.loads(line)) == {"file", "stamp", "outputs"}
-    assert str(int((source / "a.txt").stat().st_mtime)) not in line
+    lines = (tmp_path / "out" / ".crfdeid" / "finished.jsonl").read_text()
+    note, file = map(json.loads, lines.splitlines())
+    assert set(note) == {"file", "stamp", "row", "found", "hmac"}
+    assert set(file) == {"file", "stamp", "outputs"}
+    assert str(int((source / "a.txt").stat().st_mtime)) not in lines
+    assert "Quill" not in lines
+
+
+# --- what somebody else may have put there
+
+
+def begun(tmp_path: Path) -> Path:
+    """An output folder with one finished file, and a file beside it that no run may touch."""
+    run(folder_of(tmp_path / "in", a="Quill"), tmp_path / "out")
+    (tmp_path / "victim.txt").write_text("mine")
+    return tmp_path / "out" / ".crfdeid"
+
+
+def edited(hidden: Path, **changes: object) -> None:
+    """Say something else of the finished file."""
+    path = hidden / "finished.jsonl"
+    note, file = path.read_text().splitlines()
+    path.write_text(f"{note}\n{json.dumps({**json.loads(file), **changes})}\n")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../victim.txt",
+        "",
+        "/victim.txt",
+        "p/../../victim.txt",
+        "./a.txt",
+        ".crfdeid/lock",
+        ".",
+        "a\0b",
+        5,
+        ["a.txt"],
+        None,
+    ],
+)
+def test_a_name_that_leads_out_of_the_folder_is_refused_and_nothing_deleted(tmp_path: Path, name: object) -> None:
+    hidden = begun(tmp_path)
+    folder_of(tmp_path / "in", a="another text")
+    for changes in ({"outputs": [name]}, {"outputs": ["a.txt", name]}, {"file": name}):
+        edited(hidden, **changes)
+        with pytest.raises(DataError, match=r"finished\.jsonl, line 2: damaged: name a new --output"):
+            begin(tmp_path / "in", tmp_path / "out", resume=True)
+    assert (tmp_path / "victim.txt").read_text() == "mine"
+    assert (hidden / "lock").exists()
+
+
+@pytest.mark.parametrize(
+    "line", ["[1]", "{", '{"file": "a.txt"}', "[" * 100_000, "\udcff", '{"file": "a.txt", "stamp": "0", "outputs": 3}']
+)
+def test_a_damaged_list_is_named_with_its_line(tmp_path: Path, line: str) -> None:
+    hidden = begun(tmp_path)
+    path = hidden / "finished.jsonl"
+    path.write_text(f"{path.read_text()}{line}\n", errors="surrogateescape")
+    with pytest.raises(DataError, match=r"finished\.jsonl, line 3: damaged"):
+        begin(tmp_path / "in", tmp_path / "out", resume=True)
+
+
+@pytest.mark.parametrize("content", ["[]", "3", '"how"', "{", "", "[" * 100_000, "\udcff"])
+def test_damaged_settings_of_any_kind_are_named(tmp_path: Path, content: str) -> None:
+    hidden = begun(tmp_path)
+    (hidden / "settings.json").write_text(content, errors="surrogateescape")
+    with pytest.raises(DataError, match=r"settings\.json: damaged"):
+        begin(tmp_path / "in", tmp_path / "out", resume=True)
+
+
+def test_a_hidden_folder_that_is_a_link_is_refused(tmp_path: Path) -> None:
+    hidden = begun(tmp_path)
+    (tmp_path / "theirs" / "part").mkdir(parents=True)
+    (tmp_path / "theirs" / "part" / "thesis.txt").write_text("mine")
+    hidden.rename(tmp_path / "kept")
+    hidden.symlink_to(tmp_path / "theirs", target_is_directory=True)
+    with pytest.raises(UsageError, match=r"\.crfdeid is a link"):
+        begin(tmp_path / "in", tmp_path / "out", resume=True)
+    assert [path.name for path in (tmp_path / "theirs").rglob("*")] == ["part", "thesis.txt"]
+
+
+@pytest.mark.parametrize("name", ["lock", "part", "settings.json", "finished.jsonl", "finished.new"])
+def test_no_link_in_the_hidden_folder_is_followed(tmp_path: Path, name: str) -> None:
+    hidden = begun(tmp_path)
+    settings = (hidden / "settings.json").read_text()
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    (theirs / "thesis.txt").write_text(settings)
+    (hidden / name).unlink(missing_ok=True)
+    (hidden / name).symlink_to(theirs if name == "part" else theirs / "thesis.txt")
+    if name == "finished.new":  # It is removed: it was never anything but a leftover.
+        begin(tmp_path / "in", tmp_path / "out", resume=True).close()
+    else:
+        with pytest.raises((UsageError, DataError), match="a link"):
+            begin(tmp_path / "in", tmp_path / "out", resume=True)
+    assert (theirs / "thesis.txt").read_text() == settings
+
+
+def test_no_link_in_the_output_is_followed(tmp_path: Path) -> None:
+    source = tmp_path / "in"
+    (source / "p1").mkdir(parents=True)
+    (source / "p1" / "a.txt").write_text("Quill")
+    run(source, tmp_path / "out")
+    (tmp_path / "out" / "p1").rename(tmp_path / "theirs")
+    (tmp_path / "out" / "p1").symlink_to(tmp_path / "theirs", target_is_directory=True)
+    (source / "p1" / "a.txt").write_text("another text")
+    (failure,) = run(source, tmp_path / "out", resume=True)
+    assert failure.reason == "a link or a file where a folder is needed: remove it"
+    assert (tmp_path / "theirs" / "a.txt").read_text() == "[PATIENT:p1]"
+
+
+def test_what_is_listed_as_finished_is_on_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = tmp_path / "in"
+    (source / "p1").mkdir(parents=True)
+    (source / "p1" / "a.txt").write_text("Quill")
+    out = (tmp_path / "out").resolve()
+    synced: list[tuple[str, list[str], str]] = []
+    journal = out / ".crfdeid" / "finished.jsonl"
+
+    def fsync(descriptor: int) -> None:
+        path = Path(f"/proc/self/fd/{descriptor}").readlink()
+        named = sorted(file.name for file in out.rglob("*.txt"))
+        synced.append((path.relative_to(out).as_posix(), named, journal.read_text() if journal.exists() else ""))
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    run(source, tmp_path / "out")
+    order = [name for name, _, _ in synced]
+    assert order[:3] == [".crfdeid/settings.json", ".crfdeid", "."]
+    assert order[-4:] == [".crfdeid/part/part.txt", ".", "p1", ".crfdeid/finished.jsonl"]
+    assert [named for _, named, _ in synced[-2:]] == [
+        ["a.txt"],
+        ["a.txt"],
+    ]  # Renamed before its folder is brought there.
+    assert "outputs" not in synced[-2][2]  # Listed only after that,
+    assert "outputs" in synced[-1][2]  # and the list itself is brought there too.

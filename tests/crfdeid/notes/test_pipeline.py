@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import multiprocessing
+import os
+import subprocess
 import tracemalloc
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,15 +14,17 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from notes_samples import HideQuill, redact_plan, run, written
+from notes_samples import PLAIN, HideQuill, redact_plan, run, written
 
 from crfdeid.documents import Document
 from crfdeid.errors import DataError
-from crfdeid.notes import pipeline, sources
+from crfdeid.notes import pipeline, sources, text
 from crfdeid.notes.output import OutputFolder
-from crfdeid.notes.records import Columns, Failure, Note
+from crfdeid.notes.pipeline import OutputPlan
+from crfdeid.notes.records import Answer, Columns, Failure, Note
 from crfdeid.notes.work import Result, Worker
 from crfdeid.notes.workers import Workers, start_workers
+from crfdeid.system.files import make_folders
 
 
 def mixed_folder(folder: Path) -> Path:
@@ -105,7 +109,7 @@ def test_what_fails_has_no_output_and_the_rest_has(tmp_path: Path) -> None:
     ]
     listed = "\n".join(map(str, failures))
     assert "Quill" not in listed
-    assert "rows.csv, row 2: the model or the redaction failed on it (KeyError)" in listed
+    assert "rows.csv, row 2: the model or the redaction failed on it (KeyError in crfdeid.notes.work." in listed
     assert "rows.jsonl, row 2, offset 0: a lone surrogate" in listed
 
 
@@ -119,6 +123,57 @@ def test_what_cannot_be_reached_is_listed_and_the_rest_is_done(tmp_path: Path) -
     failures = run(source, tmp_path / "out")
     assert sorted(failure.file for failure in failures) == ["again", "bad\\udcff.txt", "gone.txt"]
     assert written(tmp_path / "out") == {"fine.txt": b"[PATIENT:fine]"}
+
+
+def test_a_pipe_is_listed_and_not_waited_for(tmp_path: Path) -> None:
+    source = tmp_path / "in"
+    source.mkdir()
+    (source / "fine.txt").write_text("Quill")
+    os.mkfifo(source / "pipe.txt")
+    assert [str(failure) for failure in run(source, tmp_path / "out")] == [
+        "pipe.txt: a pipe, socket or device: give a file"
+    ]
+    assert written(tmp_path / "out") == {"fine.txt": b"[PATIENT:fine]"}
+
+
+def test_folders_may_lie_in_each_other_to_any_depth(tmp_path: Path) -> None:
+    deep = tmp_path / "in" / "/".join("d" * 1500)
+    make_folders(deep, below=tmp_path)
+    (deep / "a.txt").write_text("Quill")
+    (tmp_path / "in" / "b.txt").write_text("Quill")
+    try:
+        for resume in (False, True):
+            assert run(tmp_path / "in", tmp_path / "out", resume=resume) == []
+        found = tmp_path / "out" / deep.relative_to(tmp_path / "in") / "a.txt"
+        assert found.read_text() == "[PATIENT:d]"
+        assert (tmp_path / "out" / "b.txt").read_text() == "[PATIENT:b]"
+    finally:  # The fixture's own way to remove them calls itself for each.
+        subprocess.run(["rm", "-rf", tmp_path / "in", tmp_path / "out"], check=True)
+
+
+@pytest.mark.parametrize("length", [247, 251])
+def test_a_long_name_has_room_while_its_file_is_written(tmp_path: Path, length: int) -> None:
+    (tmp_path / f"{'x' * length}.txt").write_text("Quill")
+    assert run(tmp_path / f"{'x' * length}.txt", tmp_path / "out") == []
+    assert len(written(tmp_path / "out")) == 1
+
+
+def test_a_name_that_gets_too_long_fails_alone(tmp_path: Path) -> None:
+    source = tmp_path / "in"
+    source.mkdir()
+    for name in ("x" * 251, "fine"):
+        (source / f"{name}.txt").write_text("Quill")
+    longer = OutputPlan(
+        lambda file: [f"{file.name}.more"], lambda file, target: text.writer(file, target, PLAIN), PLAIN
+    )
+    failures: list[Failure] = []
+    with (
+        OutputFolder(tmp_path / "out", source=source, settings={}, resume=False) as output,
+        start_workers(HideQuill(), 1) as workers,
+    ):
+        pipeline.process(sources.note_files(source), longer, workers, output, on_failure=failures.append)
+    assert [failure.reason for failure in failures] == ["its name or path is too long for the output: shorten it"]
+    assert written(tmp_path / "out") == {"fine.txt.more": b"[PATIENT:fine]"}
 
 
 def many_rows(path: Path, count: int, text: str) -> Path:
@@ -165,7 +220,7 @@ class Counting(Workers):
 
         def result() -> list[Result]:
             self.waiting -= len(notes)
-            return [Document(note.id, note.text) for note in notes]
+            return [Answer(Document(note.id, note.text), {}) for note in notes]
 
         return result
 
@@ -220,7 +275,7 @@ def test_a_parquet_file_is_read_and_written_in_parts(tmp_path: Path, monkeypatch
             def work(notes: Sequence[Note]) -> list[Result]:
                 nonlocal most
                 most = max(most, pa.total_allocated_bytes() - before)
-                return [Document(note.id, note.text.upper()) for note in notes]
+                return [Answer(Document(note.id, note.text.upper()), {}) for note in notes]
 
             return work
 

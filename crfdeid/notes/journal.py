@@ -1,0 +1,152 @@
+"""The list of what a run has done, ``finished.jsonl``: by it a run goes on, and accounts for itself at the end.
+
+One JSON object a line, of three kinds: a note that is done, what failed, and a file that is finished. Only what belongs
+to a finished file counts later: the rest is done again. Lines are read as what anybody could have written there: a line
+of another form is refused, and so is a name that leads out of the output folder.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path, PurePosixPath
+from typing import Any, NamedTuple
+
+from crfdeid.errors import DataError
+from crfdeid.notes.records import Failure
+from crfdeid.system.files import open_no_link, sync
+
+HIDDEN = ".crfdeid"
+"""The folder of the output that holds what a run needs for itself."""
+DAMAGED = "damaged: name a new --output folder, the input has all that is needed"
+
+
+class NoteDone(NamedTuple):
+    """A note that has a result.
+
+    Attributes:
+        file: the name of its file below the input.
+        stamp: what changes with the file.
+        row: its row, from 1; None where the file is the note.
+        found: how many spans of each type were found in it.
+        hmac: the keyed hash of its text, where there is a secret.
+    """
+
+    file: str
+    stamp: str
+    row: int | None
+    found: Mapping[str, int]
+    hmac: str | None
+
+
+class Failed(NamedTuple):
+    """A note, file or folder that has no result; the stamp is "" where there is no file to change."""
+
+    stamp: str
+    failure: Failure
+
+
+class Finished(NamedTuple):
+    """A file whose results have their final names."""
+
+    file: str
+    stamp: str
+    outputs: Sequence[str]
+
+
+Entry = NoteDone | Failed | Finished
+
+
+class Journal:
+    """The list, in one file.
+
+    Args:
+        path: the file; there need be none yet.
+
+    Raises:
+        DataError: it is a link.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._stream = open_no_link(path, "a")
+
+    def entries(self) -> Iterator[Entry]:
+        """What the list says, in order; a last line that was cut off is left out.
+
+        Raises:
+            DataError: a line is none of this list's.
+        """
+        self._stream.flush()
+        with open_no_link(self._path, "r") as stream:
+            for number, line in enumerate(stream, start=1):
+                if not line.endswith("\n"):
+                    return
+                try:
+                    entry = _read(json.loads(line))
+                except (ValueError, RecursionError):
+                    entry = None
+                if entry is None:
+                    raise DataError(DAMAGED, path=self._path, line=number)
+                yield entry
+
+    def keep_only(self, stamps: Mapping[str, str]) -> None:
+        """Forget all files but these, each as it was when it had this stamp."""
+        fresh = self._path.with_suffix(".new")
+        fresh.unlink(missing_ok=True)
+        with open_no_link(fresh, "a") as stream:
+            for entry in self.entries():
+                file = entry.failure.file if isinstance(entry, Failed) else entry.file
+                if stamps.get(file) == entry.stamp:
+                    stream.write(_line(entry))
+        sync(fresh)
+        self._stream.close()
+        fresh.replace(self._path)
+        sync(self._path.parent)
+        self._stream = open_no_link(self._path, "a")
+
+    def add(self, entry: Entry) -> None:
+        """Write an entry; it is on the disk after the next `sync`."""
+        self._stream.write(_line(entry))
+
+    def sync(self) -> None:
+        """Bring the list to the disk."""
+        self._stream.flush()
+        os.fsync(self._stream.fileno())
+
+    def close(self) -> None:
+        """Write what is left."""
+        self._stream.close()
+
+
+def _line(entry: Entry) -> str:
+    fields = {"stamp": entry.stamp, **entry.failure._asdict()} if isinstance(entry, Failed) else entry._asdict()
+    return json.dumps(fields) + "\n"
+
+
+def _read(line: Any) -> Entry | None:
+    """An entry from a line's object; None where it is none."""
+    match line:
+        case {"stamp": str(stamp), "file": str(file), "outputs": [*outputs]} if all(map(_is_plain, [file, *outputs])):
+            return Finished(file, stamp, outputs)
+        case {"stamp": str(stamp), "file": str(file), "row": row, "found": dict(found), "hmac": None | str() as hmac}:
+            counts = all(isinstance(count, int) for count in found.values())
+            return NoteDone(file, stamp, row, found, hmac) if counts and _are_numbers(row) else None
+        case {"stamp": str(stamp), "file": str(file), "reason": str(reason), "row": row, "line": at, "offset": offset}:
+            failure = Failure(reason, file, row, at, offset)
+            return Failed(stamp, failure) if _are_numbers(row, at, offset) else None
+        case _:
+            return None
+
+
+def _are_numbers(*values: Any) -> bool:
+    return all(value is None or isinstance(value, int) for value in values)
+
+
+def _is_plain(name: Any) -> bool:
+    """Whether this is the name of a file below a folder, and none of those that a run keeps for itself."""
+    if not isinstance(name, str) or not name or "\0" in name:
+        return False
+    parts = PurePosixPath(name).parts
+    return name == "/".join(parts) and parts[0] not in ("/", HIDDEN) and ".." not in parts
