@@ -153,31 +153,21 @@ def redaction(options: argparse.Namespace, **more: Any) -> Redaction:
     return Redaction(str(folder), key=key, sensitivity=options.sensitivity, consistent=consistent, **more)
 
 
-def model_settings(options: argparse.Namespace) -> dict[str, Any]:
+def model_settings(options: argparse.Namespace, work: Redaction) -> dict[str, Any]:
     """The settings of both commands that results depend on: --resume goes on with the same ones only."""
     from importlib.metadata import version  # noqa: PLC0415
 
+    from crfdeid.model_card.card import model_digest  # noqa: PLC0415
+
     return {
         "crfdeid": version("crfdeid"),
-        "model": _fingerprint(options.model),
+        "model": model_digest(Path(work.model)),
         "sensitivity": options.sensitivity,
         "consistency": not options.no_consistency,
         "text_column": options.text_column,
         "id_column": options.id_column,
         "patient_column": options.patient_column,
     }
-
-
-def _fingerprint(model: str) -> str:
-    """What changes with a model: its name, or the content of its folder."""
-    folder = Path(model)
-    if not folder.is_dir():
-        return model
-    seen = hashlib.sha256()
-    for file in sorted(path for path in folder.rglob("*") if path.is_file()):
-        seen.update(f"{file.relative_to(folder)}\0{file.stat().st_size}\0".encode())
-        seen.update(file.read_bytes())
-    return seen.hexdigest()
 
 
 class _Failures:

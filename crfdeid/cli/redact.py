@@ -49,6 +49,6 @@ def run(options: argparse.Namespace) -> int:
         "locale": options.locale,
         # Four digits tell one secret from another, and are too few to try guesses on.
         "secret": None if secret is None else derive(secret, "resume").hex()[:4],
-        **note_options.model_settings(options),
+        **note_options.model_settings(options, work),
     }
     return note_options.run_folder(options, note_options.Task("redacting", work, plan, settings))

@@ -45,5 +45,5 @@ def run(options: argparse.Namespace) -> int:
     plan = OutputPlan(
         targets, lambda file, target: tagged.tag_writer(file, target, options.format), note_options.columns_of(options)
     )
-    settings = {"command": "tag", "format": options.format, **note_options.model_settings(options)}
+    settings = {"command": "tag", "format": options.format, **note_options.model_settings(options, work)}
     return note_options.run_folder(options, note_options.Task("tagging", work, plan, settings))

@@ -78,7 +78,7 @@ def written(folder: Path) -> dict[str, bytes]:
     }
 
 
-def tiny_model(folder: Path) -> Path:
+def tiny_model(folder: Path, *, max_iterations: int = 30) -> Path:
     """A CRF that has learnt a few invented names, numbers and dates."""
     from crfdeid.crf.tagger import CrfSettings, CrfTagger  # noqa: PLC0415
 
@@ -97,7 +97,7 @@ def tiny_model(folder: Path) -> Path:
             Span(text.index(part, start), text.index(part, start) + len(part), label) for label, part, start in parts
         ]
         documents.append(Document(str(number), text, tuple(spans)))
-    tagger = CrfTagger(CrfSettings(max_iterations=30))
+    tagger = CrfTagger(CrfSettings(max_iterations=max_iterations))
     tagger.fit([sentence for document in documents for sentence in encode(document).sentences], [])
     tagger.save(folder)
     return folder
