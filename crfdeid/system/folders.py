@@ -1,38 +1,71 @@
-"""Folders that appear whole or not at all."""
+"""Folders that appear whole or not at all, and are written by one process at a time."""
 
 from __future__ import annotations
 
+import fcntl
+import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from crfdeid.errors import DataError, UsageError
 
+_LOCK = ".lock"  # in the folder that is being filled; the system lets go of it when its process ends
 
-def write_folder(folder: Path, write: Callable[[Path], None]) -> None:
-    """Write a model's folder so that a folder of the final name is always whole; one that is there is replaced.
 
-    The old folder is moved aside before the new one is given its name, since neither can be done in part.
+@contextmanager
+def whole_folder(folder: Path) -> Iterator[Path]:
+    """Fill a folder that gets its name once it is whole; one that is there is replaced.
+
+    All that could keep it from getting the name later is tried on entering, so that long work is not done in vain. The
+    old folder is moved aside before the new one gets the name, since neither can be done in part.
 
     Args:
-        folder: the final name.
-        write: fills a folder, its owner's alone, that is then given the name.
+        folder: the final name. A link stands for what it names.
+
+    Yields:
+        An empty folder beside it, its owner's alone, to be filled. It is removed where anything goes wrong.
 
     Raises:
-        DataError: it cannot be written.
+        UsageError: no folder of this name can be exchanged for another.
+        DataError: it cannot be written, or another process is writing it.
+
+    Example:
+        >>> from tempfile import mkdtemp
+        >>> model = Path(mkdtemp()) / "model"
+        >>> with whole_folder(model) as partial:
+        ...     _ = (partial / "weights").write_text("long work")
+        >>> [file.name for file in model.iterdir()]
+        ['weights']
     """
-    partial, old = (folder.with_name(f".{folder.name}.{what}") for what in ("partial", "old"))
+    final = _exchangeable(folder)
+    partial, old = (final.with_name(f".{final.name}.{what}") for what in ("partial", "old"))
+    with _saying_why(folder):
+        lock = _take(partial, folder)
     try:
-        for left in (partial, old):  # of a run that was ended while it wrote
-            shutil.rmtree(left, ignore_errors=True)
-        partial.mkdir(mode=0o700, parents=True)
+        with _saying_why(folder):
+            _clear(partial)
+            _put_back(old, final)  # of a run that was ended between two names
+        yield partial
+        with _saying_why(folder):
+            if final.exists():
+                final.replace(old)
+            partial.replace(final)
+    except BaseException:
+        shutil.rmtree(partial, ignore_errors=True)
+        _put_back(old, final)
+        raise
+    finally:
+        os.close(lock)
+    (final / _LOCK).unlink(missing_ok=True)
+    _put_back(old, final)
+
+
+def write_folder(folder: Path, write: Callable[[Path], None]) -> None:
+    """Write a folder by a function that fills it, as in `whole_folder`; arguments and errors as there."""
+    with whole_folder(folder) as partial, _saying_why(folder):
         write(partial)
-        if folder.exists():
-            folder.replace(old)
-        partial.replace(folder)
-        shutil.rmtree(old, ignore_errors=True)
-    except OSError as error:
-        raise DataError(f"the model cannot be saved: {error.strerror}", path=folder) from None
 
 
 def make_private(folder: Path) -> None:
@@ -58,3 +91,54 @@ def require_new(folder: Path) -> None:
             raise UsageError(f"{folder} is not an empty folder: name a new one, nothing is overwritten")
     except OSError as error:
         raise UsageError(f"{folder} cannot be used: {error.strerror}") from None
+
+
+def _exchangeable(folder: Path) -> Path:
+    """The full name of a folder, whose place another one can take."""
+    final = Path(os.path.realpath(folder))
+    if final.is_symlink():
+        raise UsageError(f"{folder} is a link that leads nowhere: name a new folder")
+    if final == Path.cwd() or final.is_mount():
+        raise UsageError(f"{folder} is the current folder, or a disk of its own: name a new folder inside it")
+    return final
+
+
+def _take(partial: Path, folder: Path) -> int:
+    """Hold the folder that is to be filled; made if need be."""
+    if partial.is_symlink():  # what is in there would be removed
+        raise DataError("a link: remove it", path=partial)
+    partial.mkdir(mode=0o700, parents=True, exist_ok=True)
+    lock = os.open(partial / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if not os.path.samestat(os.fstat(lock), (partial / _LOCK).stat()):  # the other one has just finished
+            raise BlockingIOError
+    except (BlockingIOError, FileNotFoundError):
+        os.close(lock)
+        problem = "another process is writing this folder: wait for it, or name another one"
+        raise DataError(problem, path=folder) from None
+    return lock
+
+
+def _clear(partial: Path) -> None:
+    """Remove what a run left that was ended while it wrote."""
+    partial.chmod(0o700)
+    for path in partial.iterdir():
+        if path.name != _LOCK:
+            shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+
+
+def _put_back(old: Path, final: Path) -> None:
+    """A folder that was moved aside gets its name again, or is removed where another one has it by now."""
+    if final.exists():
+        shutil.rmtree(old, ignore_errors=True)
+    elif old.exists():
+        old.replace(final)
+
+
+@contextmanager
+def _saying_why(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise DataError(f"the model cannot be saved: {error.strerror or error}", path=folder) from None
