@@ -11,6 +11,7 @@ from typing import Any
 
 from crfdeid.errors import DataError, UsageError
 from crfdeid.saving import DESCRIPTION, read_description
+from crfdeid.settings import require_seed
 from crfdeid.tagger import CombinedSettings, Tagger
 
 # Name -> "module:class". Text, so that no model's libraries are imported before it is used, and no import points up.
@@ -56,12 +57,14 @@ def create(
         vectors: the word vectors a network starts from, an `rnn.embeddings.WordVectors`; None for random ones.
 
     Raises:
-        UsageError: unknown model, profile or setting, a value the model refuses, or vectors for a model that has none.
+        UsageError: unknown model, profile or setting, a value or seed that is refused, or vectors for a model that has
+            none.
 
     Example:
         >>> create("crf", overrides={"max_iterations": 5}).settings.max_iterations
         5
     """
+    require_seed(seed)
     cls: Any = tagger_class(name)
     settings = settings_of(name, profile=profile, overrides=overrides)
     if vectors is None:

@@ -23,6 +23,7 @@ from crfdeid.corpora import FORMATS
 from crfdeid.errors import UsageError
 from crfdeid.labels import TYPES
 from crfdeid.models import MODELS, profile_name
+from crfdeid.settings import MOST_SEED
 from experiments.papers import CORE, PAPERS, papers_on
 from experiments.results.folder import require_empty
 from experiments.running.device import DEVICES
@@ -55,7 +56,6 @@ exit codes: 0 done, 1 data that cannot be read, 2 an option that cannot work, 13
 
 _Value = TypeVar("_Value")
 
-_SEEDS = 2**32  # JAX takes 32 bits of a seed: larger ones would repeat those below, or fail.
 
 # Options that replace the setting of the same name in every model that has one.
 SETTINGS = ("features", "pos", "window", "hidden", "epochs", "lr", "freeze_embeddings")
@@ -211,7 +211,9 @@ def _add_corpus(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--format", choices=("auto", *FORMATS), help="their format (default: auto)")
     text = "seven: the types of i2b2 2006; all: those that the corpus has; binary: PHI or not (default: seven)"
     group.add_argument("--types", choices=TYPES, default="seven", help=text)
-    group.add_argument("--corpus-seed", type=whole_number(0), metavar="N", help="of the synthetic corpus (default: 0)")
+    group.add_argument(
+        "--corpus-seed", type=whole_number(0, MOST_SEED), metavar="N", help="of the synthetic corpus (default: 0)"
+    )
 
 
 def _add_settings(group: argparse._ArgumentGroup) -> None:
@@ -311,8 +313,8 @@ def _seeds(text: str) -> list[int]:
         numbers = [-1]
     if min(numbers) < 0:
         raise argparse.ArgumentTypeError(f"'{text}' is neither a number of seeds nor a list of them such as 3,7")
-    if max(numbers) >= _SEEDS:
-        raise argparse.ArgumentTypeError(f"'{text}' is too large: seeds are numbers below {_SEEDS}")
+    if max(numbers) > MOST_SEED:
+        raise argparse.ArgumentTypeError(f"'{text}' is too large: seeds are numbers up to {MOST_SEED}")
     if "," in text or numbers == [0]:  # no seeds at all would be no experiment: 0 means the seed 0
         return _without_repeats(numbers, text)
     return list(range(numbers[0]))

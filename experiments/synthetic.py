@@ -12,6 +12,7 @@ from crfdeid.corpora import write_corpus
 from crfdeid.corpora.synthetic import PROFILES, Splits, generate
 from crfdeid.documents import Document
 from crfdeid.models import profile_name
+from crfdeid.settings import MOST_SEED
 from crfdeid.system.folders import require_new
 
 
@@ -56,7 +57,7 @@ def _parser() -> Parser:
     text = "which corpus (default: default; paper: yadav2016)"
     parser.add_argument("--profile", type=profile_name, choices=list(PROFILES), default="default", help=text)
     text = "seed of every choice in it (default: 0)"
-    parser.add_argument("--seed", type=whole_number(0), default=0, metavar="N", help=text)
+    parser.add_argument("--seed", type=whole_number(0, MOST_SEED), default=0, metavar="N", help=text)
     text = "how many training notes to print (default: 0)"
     parser.add_argument("--notes", type=whole_number(0), default=0, metavar="N", help=text)
     text = "new folder for the notes in brat's format, as train/, dev/ and test/"

@@ -1,68 +1,13 @@
-"""What every network over words can be told, and checks of settings."""
+"""What every network over words can be told."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import cast
 
-from crfdeid.errors import UsageError
+from crfdeid.settings import require, require_choice, require_counts, require_flags, require_positive
 
 DECODINGS = ("valid", "argmax")
-
-
-def require(name: str, value: object, what: str, holds: Callable[[float], bool]) -> None:
-    """Refuse a setting's value that cannot work.
-
-    Raises:
-        UsageError: ``value`` is no finite number, or ``holds`` does not hold for it.
-    """
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not (number and abs(cast(float, value)) < math.inf and holds(cast(float, value))):
-        raise UsageError(f"{name} is {value}: give {what}")
-
-
-def require_counts(settings: object, *names: str, least: int = 1) -> None:
-    """Refuse settings of these names that are no whole number of ``least`` or more.
-
-    Raises:
-        UsageError: one is not.
-    """
-    what = f"a whole number of {least} or more"
-    for name in names:
-        require(name, getattr(settings, name), what, lambda v: isinstance(v, int) and v >= least)
-
-
-def require_positive(settings: object, *names: str) -> None:
-    """Refuse settings of these names that are no number above 0.
-
-    Raises:
-        UsageError: one is not.
-    """
-    for name in names:
-        require(name, getattr(settings, name), "a number above 0", lambda v: v > 0)
-
-
-def require_flags(settings: object, *names: str) -> None:
-    """Refuse settings of these names that are neither true nor false.
-
-    Raises:
-        UsageError: one is not.
-    """
-    for name in names:
-        if not isinstance(getattr(settings, name), bool):
-            raise UsageError(f"{name} is {getattr(settings, name)}: give true or false")
-
-
-def require_shares(settings: object, *names: str) -> None:
-    """Refuse settings of these names that are no number from 0 to below 1.
-
-    Raises:
-        UsageError: one is not.
-    """
-    for name in names:
-        require(name, getattr(settings, name), "a number from 0 to below 1", lambda v: 0 <= v < 1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,8 +57,7 @@ class WordSettings:
         require("word_dropout", self.word_dropout, "a number of 0 or more", lambda v: v >= 0)
         if self.max_norm is not None:
             require_positive(self, "max_norm")
-        if self.decoding not in DECODINGS:
-            raise UsageError(f"unknown decoding '{self.decoding}': choose from {', '.join(DECODINGS)}")
+        require_choice(self, "decoding", DECODINGS)
 
     def rate(self, epoch: int) -> float:
         """The learning rate of an epoch, from 0."""

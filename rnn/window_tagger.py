@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from crfdeid.settings import require, require_counts, require_positive, require_shares
 from rnn.batches import Row
 from rnn.codecs.words import WordCodec
-from rnn.settings import WordSettings, require, require_counts, require_positive, require_shares
+from rnn.settings import WordSettings
 from rnn.training.phases import Schedule, per_sentence
 from rnn.word_tagger import WordTagger
 

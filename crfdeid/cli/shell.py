@@ -91,12 +91,14 @@ def file_path(text: str) -> Path:
     return Path(text)
 
 
-def whole_number(least: int) -> Callable[[str], int]:
-    """What reads an option's value as a whole number from ``least``."""
+def whole_number(least: int, most: int = sys.maxsize) -> Callable[[str], int]:
+    """What reads an option's value as a whole number from ``least`` to ``most``."""
 
     def count(text: str) -> int:
-        if not text.isdecimal() or int(text) < least:
-            raise argparse.ArgumentTypeError(f"'{text}' is not a whole number from {least}")
+        # Its length first: Python refuses to read thousands of digits.
+        if not text.isdecimal() or len(text) > len(str(most)) or not least <= int(text) <= most:
+            end = "" if most == sys.maxsize else f" to {most}"
+            raise argparse.ArgumentTypeError(f"'{text}' is not a whole number from {least}{end}")
         return int(text)
 
     return count

@@ -10,6 +10,7 @@ from crfdeid.corpora import FORMATS
 from crfdeid.errors import UsageError
 from crfdeid.labels import TYPES
 from crfdeid.models import MODELS, profile_name, select
+from crfdeid.settings import MOST_SEED
 
 _PRIVATE_MIN_DOCUMENTS = 3  # with hashed words, a word that fewer documents have is left out
 
@@ -35,7 +36,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     text = "settings that differ from the profile's, such as epochs=10 hidden=50"
     parser.add_argument("--set", type=setting, nargs="+", default=[], metavar="NAME=VALUE", help=text)
     text = "random seed (default: 0)"
-    parser.add_argument("--seed", type=whole_number(0), default=0, metavar="N", help=text)
+    parser.add_argument("--seed", type=whole_number(0, MOST_SEED), default=0, metavar="N", help=text)
     text = "choose a threshold for each of these sensitivities (%%) (default: 99.0,99.7,99.9)"
     parser.add_argument("--sensitivities", type=_sensitivities, default="99.0,99.7,99.9", metavar="LIST", help=text)
     text = "store the notes' words only as keyed hashes; training and every later use of the model then need the secret"

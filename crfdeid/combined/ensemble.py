@@ -17,6 +17,7 @@ from crfdeid.documents import LabelledSentence
 from crfdeid.errors import UsageError
 from crfdeid.models import MODELS, tagger_class
 from crfdeid.saving import ModelFiles
+from crfdeid.settings import require_choice
 from crfdeid.spans import merge
 from crfdeid.tagger import CombinedSettings, FitProgress, OnProgress, Tagger, Traits
 from features.tokens import Sentence
@@ -48,9 +49,10 @@ class EnsembleSettings(CombinedSettings):
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        require_choice(self, "combine", COMBINE)
+        if not isinstance(self.members, list | tuple) or not all(isinstance(name, str) for name in self.members):
+            raise UsageError(f"members are {self.members}: give a list of names of models")
         object.__setattr__(self, "members", tuple(self.members))
-        if self.combine not in COMBINE:
-            raise UsageError(f"unknown way to combine '{self.combine}': choose from {', '.join(COMBINE)}")
         unknown = [name for name in self.members if name not in MODELS or name == "ensemble"]
         if unknown or len(self.members) < 2:
             others = ", ".join(name for name in MODELS if name != "ensemble")

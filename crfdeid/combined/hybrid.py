@@ -41,7 +41,7 @@ class HybridSettings(CombinedSettings):
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if self.member in ("hybrid", "ensemble", "rules"):
+        if not isinstance(self.member, str) or self.member in ("hybrid", "ensemble", "rules"):
             raise UsageError(f"member is {self.member}: give a model that learns, such as crf or elman")
         settle(self)
 

@@ -24,7 +24,6 @@ Reference:
 from __future__ import annotations
 
 import dataclasses
-import math
 import struct
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -42,6 +41,7 @@ from crfdeid.crf.weights import CrfWeights
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import DataError, UsageError
 from crfdeid.saving import ModelFiles, pack_arrays
+from crfdeid.settings import require, require_choice, require_counts, require_flags
 from crfdeid.tagger import FitProgress, OnProgress, Tagger, Traits
 from features.extractor import FEATURE_SETS, FeatureSet, feature_set
 from features.pos import POS_BACKENDS, PosUnavailable
@@ -50,6 +50,7 @@ from features.tokens import Sentence
 # Raised whenever the feature strings or the files change, so that a model never meets features it was not trained on.
 _SCHEMA = 2
 _FILES = ModelFiles("crf", _SCHEMA, "weights.npz", ("python-crfsuite", "sklearn-crfsuite", "numpy"))
+_MOST = 2**31 - 1  # CRFsuite's whole numbers have 32 bits
 _SENTENCES_AT_ONCE = 512  # whose features are in memory together
 
 
@@ -85,17 +86,14 @@ class CrfSettings:
     num_memories: int = 6
 
     def __post_init__(self) -> None:
-        for name, table in (("features", FEATURE_SETS), ("pos", POS_BACKENDS)):
-            if getattr(self, name) not in table:
-                raise UsageError(f"unknown {name} '{getattr(self, name)}': choose from {', '.join(table)}")
+        require_choice(self, "features", FEATURE_SETS)
+        require_choice(self, "pos", POS_BACKENDS)
         for name in ("c1", "c2"):
-            value = getattr(self, name)
-            if not (math.isfinite(value) and value >= 0):
-                raise UsageError(f"{name} is {value}: give a number of 0 or more")
-        for name, least in (("max_iterations", 1), ("min_freq", 0), ("min_documents", 1), ("num_memories", 1)):
-            value = getattr(self, name)
-            if value != int(value) or value < least:
-                raise UsageError(f"{name} is {value}: give a whole number of {least} or more")
+            require(name, getattr(self, name), "a number of 0 or more", lambda v: v >= 0)
+        require_counts(self, "max_iterations", "num_memories", most=_MOST)
+        require_counts(self, "min_documents")
+        require_counts(self, "min_freq", least=0, most=_MOST)
+        require_flags(self, "all_possible_states", "all_possible_transitions")
 
 
 class CrfTagger(Tagger):

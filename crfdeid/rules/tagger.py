@@ -19,6 +19,7 @@ from crfdeid.documents import LabelledSentence, Span
 from crfdeid.errors import DataError, UsageError
 from crfdeid.rules.table import RULES, find_rules
 from crfdeid.saving import ModelFiles
+from crfdeid.settings import require, require_flags
 from crfdeid.tagger import FitProgress, OnProgress, Tagger, Traits
 from features.tokens import Sentence
 
@@ -43,8 +44,8 @@ class RulesSettings:
     keep_untried: bool = False
 
     def __post_init__(self) -> None:
-        if not 0 < self.precision <= 1:
-            raise UsageError(f"precision is {self.precision}: give a number above 0, at most 1")
+        require("precision", self.precision, "a number above 0, at most 1", lambda v: 0 < v <= 1)
+        require_flags(self, "keep_untried")
 
 
 class RulesTagger(Tagger):

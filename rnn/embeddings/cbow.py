@@ -15,9 +15,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from crfdeid.settings import require_counts, require_positive
 from rnn.embeddings.gensim_text import OnEpoch, callbacks, readable_text
 from rnn.embeddings.vectors import WordVectors
-from rnn.settings import require_counts, require_positive
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from crfdeid.errors import UsageError
+from crfdeid.settings import require_counts, require_positive
 from rnn.embeddings.gensim_text import OnEpoch, callbacks, readable_text
 from rnn.embeddings.subwords import SubwordVectors, encodable
 from rnn.embeddings.vectors import WordVectors
-from rnn.settings import require_counts, require_positive
 
 MOST_BUCKETS = 50_000
 """The most buckets that are trained: all of them are stored with every model, 20 MB where D is 100."""

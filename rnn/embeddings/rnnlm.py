@@ -19,7 +19,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from crfdeid.errors import DataError, UsageError
+from crfdeid.errors import DataError
+from crfdeid.settings import require, require_counts
 from rnn.embeddings.language_model import Parameters, initial_squares, initial_weights, lay_out, perplexity, train_epoch
 from rnn.embeddings.vectors import BOUNDARY, CLASS_WORDS, WordVectors, class_word, replace_rare
 from rnn.vocabulary import fold
@@ -61,16 +62,10 @@ class RnnlmSettings:
     min_count: int = 2
 
     def __post_init__(self) -> None:
-        for name in ("dim", "epochs", "streams", "steps", "min_count"):
-            value = getattr(self, name)
-            if not (isinstance(value, int) and value >= 1):
-                raise UsageError(f"{name} is {value}: give a whole number of 1 or more")
-        if not 0 < self.lr <= 1:
-            raise UsageError(f"lr is {self.lr}: give a number above 0, at most 1")
-        if not 0 <= self.final_lr <= 1:
-            raise UsageError(f"final_lr is {self.final_lr}: give a number from 0 to 1")
-        if not 0 < self.held_out <= 0.5:
-            raise UsageError(f"held_out is {self.held_out}: give a number above 0, at most 0.5")
+        require_counts(self, "dim", "epochs", "streams", "steps", "min_count")
+        require("lr", self.lr, "a number above 0, at most 1", lambda v: 0 < v <= 1)
+        require("final_lr", self.final_lr, "a number from 0 to 1", lambda v: 0 <= v <= 1)
+        require("held_out", self.held_out, "a number above 0, at most 0.5", lambda v: 0 < v <= 0.5)
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ import optax
 from flax import nnx
 
 from crfdeid.documents import PHI, LabelledSentence
-from crfdeid.errors import UsageError
+from crfdeid.settings import require, require_choice, require_counts, require_shares
 from features import FEATURE_SETS, feature_set
 from rnn.batches import Row
 from rnn.codecs.characters import PAD as NO_CHARACTER
@@ -24,7 +24,7 @@ from rnn.layers.characters import CharacterCnn
 from rnn.layers.lstm import BiLstm
 from rnn.layers.recurrence import uniform
 from rnn.network import Draw, Scores
-from rnn.settings import WordSettings, require, require_counts, require_shares
+from rnn.settings import WordSettings
 from rnn.training.phases import Schedule, per_sentences
 from rnn.vocabulary import PAD
 from rnn.word_tagger import WordTagger
@@ -168,8 +168,7 @@ class BilstmCrfSettings(WordSettings):
         require("context", self.context, what, lambda v: isinstance(v, int) and 0 <= v <= most)
         if self.patience is not None:
             require_counts(self, "patience")
-        if self.features not in _FEATURES:
-            raise UsageError(f"unknown features '{self.features}': choose from {', '.join(_FEATURES)}")
+        require_choice(self, "features", _FEATURES)
 
 
 _FEATURES = ("casing", "none", *FEATURE_SETS)

@@ -11,10 +11,10 @@ import jax.numpy as jnp
 from flax import nnx
 
 from crfdeid.documents import PHI
+from crfdeid.settings import require_counts
 from rnn.codecs.words import WordCodec
 from rnn.layers.recurrence import run, uniform
 from rnn.layers.windows import WindowNetwork
-from rnn.settings import require_counts
 from rnn.window_tagger import PAPER, WindowSettings, WindowTagger
 
 

@@ -121,7 +121,8 @@ def test_models_keep_the_order_given() -> None:
         (["--train", "caf\udce9"], "is not UTF-8: rename it"),
         (["--train", ".", "--out", "results/new"], "--out: results/new lies in the folder of --train"),
         (["--train", "setup.py", "--test", ".", "--out", "new"], "--out: new lies in the folder of --test"),
-        (["--seeds", "1,4294967296"], "is too large: seeds are numbers below 4294967296"),
+        (["--corpus-seed", "12345678901234567890123456"], "is not a whole number from 0 to 4294967295"),
+        (["--seeds", "1,4294967296"], "is too large: seeds are numbers up to 4294967295"),
         (["--train", ".", "--corpus-seed", "1"], "--corpus-seed is for the synthetic corpus"),
     ],
 )

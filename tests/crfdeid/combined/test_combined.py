@@ -120,7 +120,7 @@ def test_a_rule_changes_nothing_that_the_model_found() -> None:
     ("settings", "change", "message"),
     [
         (HybridSettings, {"member": "hybrid"}, "member is hybrid"),
-        (EnsembleSettings, {"combine": "product"}, "unknown way to combine 'product'"),
+        (EnsembleSettings, {"combine": "product"}, "unknown combine 'product'"),
         (EnsembleSettings, {"members": ("crf",)}, "members are crf: give two or more"),
         (EnsembleSettings, {"members": ("crf", "bert")}, "members are crf, bert: give two or more"),
         (EnsembleSettings, {"members": ("crf", "ensemble")}, "give two or more"),
