@@ -18,6 +18,7 @@ from crfdeid.notes.records import Columns, Failure, Note
 from crfdeid.notes.sources import KINDS, note_files, survey
 from crfdeid.notes.work import Redaction, Work
 from crfdeid.notes.workers import start_workers
+from crfdeid.system.files import decode_text
 
 STDIN = Path("-")
 
@@ -123,10 +124,7 @@ def run_stdin(options: argparse.Namespace, work: Work) -> Document:
     """
     if options.output is not None or options.resume:
         raise UsageError("--input - writes to standard output: leave --output and --resume out")
-    try:
-        text = sys.stdin.buffer.read().decode("utf-8")
-    except UnicodeDecodeError as problem:
-        raise DataError(f"not UTF-8 at byte {problem.start}: convert it", path="standard input") from None
+    text = decode_text(sys.stdin.buffer.read(), "standard input")
     patient = hashlib.sha256(text.encode()).hexdigest()
     (result,) = work.start()([Note("stdin", text, patient)])
     if isinstance(result, Failure):

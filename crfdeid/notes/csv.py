@@ -17,7 +17,7 @@ from typing import IO, NamedTuple
 from crfdeid.documents import Document
 from crfdeid.errors import DataError
 from crfdeid.notes.records import Columns, Failure, Note, NoteFile, Record, make_note
-from crfdeid.notes.text import MARK
+from crfdeid.system.files import MARK, refuse_utf16
 
 _DELIMITERS = (",", ";", "\t", "|")
 
@@ -49,6 +49,7 @@ def read(file: NoteFile, columns: Columns) -> Iterator[Record]:
     lines = None
     try:
         with file.path.open("rb") as stream:
+            refuse_utf16(stream.peek(1024), file.path)
             delimiter, header = _header(stream, file, columns)
             places = _places(header, columns, file)
             lines = _Lines(stream)
@@ -63,9 +64,10 @@ def read(file: NoteFile, columns: Columns) -> Iterator[Record]:
                 yield Record(content, number, lines.position, around)
     except csv.Error:
         problem = (
-            "a double quote or carriage return in the wrong place, or a quoted field that never ends: see RFC 4180"
+            "the row that begins here has a double quote or carriage return in the wrong place, or a quoted field that "
+            "never ends: see RFC 4180"
         )
-        raise DataError(problem, path=file.path, line=lines.number if lines else 1) from None
+        raise DataError(problem, path=file.path, line=lines.began if lines else 1) from None
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror}", path=file.path) from None
 
@@ -92,6 +94,11 @@ class _Lines:
         self.position += len(line)
         self.number += 1
         return text.removeprefix(MARK) if self.number == 1 else text
+
+    @property
+    def began(self) -> int:
+        """The number of the line that the record begins on."""
+        return self.number - max(0, len(self._taken) - 1)
 
     def take(self) -> str:
         """The record as it stands in the file."""

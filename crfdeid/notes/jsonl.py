@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from crfdeid.documents import Document
 from crfdeid.errors import DataError
 from crfdeid.notes.records import Columns, Failure, Note, NoteFile, Record, make_note
-from crfdeid.notes.text import MARK
+from crfdeid.system.files import MARK, refuse_utf16
 
 _DECODER = json.JSONDecoder()
 _SPACE = re.compile(r"[ \t\r\n]*+")
@@ -38,11 +38,12 @@ def read(file: NoteFile, columns: Columns) -> Iterator[Record]:
     """The rows of a file: its lines.
 
     Raises:
-        DataError: the file cannot be read.
+        DataError: the file cannot be read, or is UTF-16.
     """
     position = 0
     try:
         with file.path.open("rb") as stream:
+            refuse_utf16(stream.peek(1024), file.path)
             for number, line in enumerate(stream, start=1):
                 position += len(line)
                 yield _row(line, file, columns, number, position)

@@ -7,9 +7,7 @@ from pathlib import Path
 
 from crfdeid.documents import Document
 from crfdeid.notes.records import Columns, Note, NoteFile, Record
-from crfdeid.system.files import read_text
-
-MARK = "\ufeff"
+from crfdeid.system.files import MARK, read_text
 
 
 def read(file: NoteFile, columns: Columns) -> Iterator[Record]:

@@ -5,6 +5,7 @@ Nothing here translates line ends, so that CRLF survives, and nothing guesses an
 
 from __future__ import annotations
 
+import codecs
 import errno
 import os
 import tempfile
@@ -15,6 +16,9 @@ from typing import Literal, TextIO
 from crfdeid.errors import DataError
 
 _HEAD_BYTES = 16384
+_UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+MARK = "\ufeff"
+"""The byte-order mark that a UTF-8 file may begin with."""
 TEMPORARY = ".writing-"  # how the name of a file begins that is not whole yet
 
 
@@ -32,12 +36,36 @@ def read_text(path: Path, *, keep_mark: bool = False) -> str:
         content = path.read_bytes()
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror}", path=path) from None
+    text = decode_text(content, path)
+    return text if keep_mark else text.removeprefix(MARK)
+
+
+def decode_text(content: bytes, path: Path | str) -> str:
+    """The characters of UTF-8 bytes, a byte-order mark among them.
+
+    Raises:
+        DataError: they are not UTF-8, or are UTF-16 that could be taken for it.
+    """
+    refuse_utf16(content, path)
     try:
-        text = content.decode("utf-8")
+        return content.decode("utf-8")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise DataError(f"not UTF-8 at byte {error.start}: convert the file to UTF-8", path=path, line=line) from None
-    return text if keep_mark else text.removeprefix("\ufeff")
+        raise DataError(f"not UTF-8 at byte {error.start}: convert it to UTF-8", path=path, line=line) from None
+
+
+def refuse_utf16(head: bytes, path: Path | str) -> None:
+    """Refuse what begins as UTF-16 does: with its byte-order mark, or with every other byte 0.
+
+    Without the mark, English in UTF-16 is valid UTF-8 too: letters with a control character after each.
+
+    Raises:
+        DataError: it does.
+    """
+    halves = head[0:1024:2], head[1:1024:2]
+    zeros = [half.count(0) / max(1, len(half)) for half in halves]
+    if head.startswith(_UTF16_MARKS) or (len(head) >= 8 and min(zeros) == 0 and max(zeros) > 0.8):
+        raise DataError("UTF-16: convert it to UTF-8 (iconv -f UTF-16 -t UTF-8)", path=path)
 
 
 def read_head(path: Path) -> str:
@@ -51,7 +79,7 @@ def read_head(path: Path) -> str:
             head = stream.read(_HEAD_BYTES)
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror}", path=path) from None
-    return head.decode("utf-8", errors="replace").removeprefix("\ufeff")
+    return head.decode("utf-8", errors="replace").removeprefix(MARK)
 
 
 def open_no_link(path: Path, mode: Literal["r", "a"]) -> TextIO:

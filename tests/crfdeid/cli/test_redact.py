@@ -115,7 +115,7 @@ def test_standard_input_is_one_note(model: Path, tmp_path: Path) -> None:
     assert done.stderr == b""
     broken = subprocess.run(command, input=b"Patient Quill \xff", capture_output=True, check=False)
     assert (broken.returncode, broken.stdout) == (1, b"")
-    assert broken.stderr == b"error: standard input: not UTF-8 at byte 14: convert it\n"
+    assert broken.stderr == b"error: standard input, line 1: not UTF-8 at byte 14: convert it to UTF-8\n"
 
 
 def test_notes_that_fail_are_listed_without_their_text(

@@ -266,13 +266,40 @@ def test_a_csv_row_that_is_broken_fails_alone(tmp_path: Path) -> None:
         (b'text\n"Quill" x\n', "double quote"),
         (b'text\n"Quill\nand so on\n', "never ends"),
         (b"text\rQuill\r", "carriage return"),
-        ("text\nQuill\n".encode("utf-16"), "no column 'text'"),
     ],
 )
 def test_a_csv_file_without_clear_rows_is_refused(tmp_path: Path, data: bytes, reason: str) -> None:
     path = tmp_path / "notes.csv"
     path.write_bytes(data)
     with pytest.raises(DataError, match=reason) as refused:
+        rows_of(path)
+    assert "Quill" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("data", "line"),
+    [
+        (b'text\n"Quill" x\n', 2),
+        (b'text,n\nQuill,1\n"Quill,2\nQuill,3\n\n"Quill\n', 3),  # opened on line 3, closed by the next quote
+        (b'text\nQuill\n"one\ntwo"\n"Quill\nand so on\n', 5),
+        (b'text,n\n"a\nb","c', 2),
+        (b"text\nQuill\nQuill\rQuill\n", 3),
+    ],
+)
+def test_broken_quotes_are_named_with_the_line_of_their_row(tmp_path: Path, data: bytes, line: int) -> None:
+    path = tmp_path / "notes.csv"
+    path.write_bytes(data)
+    with pytest.raises(DataError) as refused:
+        rows_of(path)
+    assert refused.value.line == line
+
+
+@pytest.mark.parametrize("name", ["notes.csv", "notes.jsonl", "notes.txt"])
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_utf16_is_recognised_and_never_read_as_something_else(tmp_path: Path, name: str, encoding: str) -> None:
+    path = tmp_path / name
+    path.write_bytes('text\n{"text": "Quill, señor"}\n'.encode(encoding))
+    with pytest.raises(DataError, match=r"UTF-16: convert it to UTF-8 \(iconv -f UTF-16 -t UTF-8\)") as refused:
         rows_of(path)
     assert "Quill" not in str(refused.value)
 
