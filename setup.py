@@ -31,6 +31,7 @@ setup(
         "pandas>=2.2",
         "tabulate>=0.9",
         "tqdm>=4.66",
+        "threadpoolctl>=3.5",
         "Faker>=30",
         "defusedxml>=0.7.1",
         "gensim>=4.4",

@@ -16,16 +16,21 @@
     settings.py      checks of settings
     cli/             the `crfdeid` command                system/         files, folders, processes, threads
 
-What is named here imports neither a model's libraries nor JAX, so that the package starts fast.
+What is named here imports neither a model's libraries nor JAX, and is itself imported when it is first used, so that
+the package starts fast.
 """
 
-from crfdeid.corpora import FORMATS, read_corpus, recognise, write_corpus
-from crfdeid.deidentifier import Deidentifier, load
-from crfdeid.documents import Document, LabelledSentence, Span
-from crfdeid.errors import DataError, UsageError
-from crfdeid.labels import SEVEN, TYPES, map_types
-from crfdeid.models import MODELS, create, load_tagger
-from crfdeid.redaction.replace import redact
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from crfdeid.corpora import FORMATS, read_corpus, recognise, write_corpus
+    from crfdeid.deidentifier import Deidentifier, load
+    from crfdeid.documents import Document, LabelledSentence, Span
+    from crfdeid.errors import DataError, UsageError
+    from crfdeid.labels import SEVEN, TYPES, map_types
+    from crfdeid.models import MODELS, create, load_tagger
+    from crfdeid.redaction.replace import redact
 
 __all__ = [
     "FORMATS",
@@ -47,3 +52,23 @@ __all__ = [
     "redact",
     "write_corpus",
 ]
+
+# Where each name is from. They are imported when they are first used, so that the command can answer Ctrl-C, and set
+# the number of threads, before the second that importing NumPy and the formats takes.
+_HOMES = {
+    "crfdeid.corpora": ("FORMATS", "read_corpus", "recognise", "write_corpus"),
+    "crfdeid.deidentifier": ("Deidentifier", "load"),
+    "crfdeid.documents": ("Document", "LabelledSentence", "Span"),
+    "crfdeid.errors": ("DataError", "UsageError"),
+    "crfdeid.labels": ("SEVEN", "TYPES", "map_types"),
+    "crfdeid.models": ("MODELS", "create", "load_tagger"),
+    "crfdeid.redaction.replace": ("redact",),
+}
+
+
+def __getattr__(name: str) -> Any:
+    for module, names in _HOMES.items():
+        if name in names:
+            globals()[name] = found = getattr(import_module(module), name)
+            return found
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

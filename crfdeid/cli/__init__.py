@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from importlib import import_module
+from typing import TYPE_CHECKING
 
-from crfdeid.cli.shell import Parser, add_compilation_cache, run_command
+if TYPE_CHECKING:
+    from crfdeid.cli.shell import Parser
 
 # In the order of the work. Each is imported for its options only: what it needs to run is imported when it runs.
 COMMANDS = ("train", "score", "inspect", "tag", "redact")
 
 
+_INTERRUPTED = "run it again; with redact and tag, --resume goes on where it stopped"
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run ``crfdeid COMMAND …``; the exit code is 0, 1 for data that cannot be read, 2 for wrong options."""
+    try:
+        return _main(arguments)
+    except KeyboardInterrupt:  # It came while what answers it was being imported.
+        print(f"error: interrupted: {_INTERRUPTED}", file=sys.stderr)
+        return 130
+
+
+def _main(arguments: Sequence[str] | None) -> int:
+    from crfdeid.cli.shell import run_command  # noqa: PLC0415
 
     def work() -> int:
         options = _parser().parse_args(arguments)
@@ -21,12 +36,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     return run_command(
         work,
-        interrupted="run it again; with redact and tag, --resume goes on where it stopped",
+        interrupted=_INTERRUPTED,
         out_of_memory="give fewer --jobs, or a smaller model",
     )
 
 
 def _parser() -> Parser:
+    from crfdeid.cli.shell import Parser, add_compilation_cache  # noqa: PLC0415
+
     parser = Parser(prog="crfdeid", description="Find and hide protected health information in clinical notes.")
     add_compilation_cache(parser)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=Parser)

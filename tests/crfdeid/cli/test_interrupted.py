@@ -1,0 +1,43 @@
+"""Ctrl-C at any moment: one line, no traceback, and the exit code that shells know."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import crfdeid
+
+# Ctrl-C comes while a module is being imported.
+_CODE = """
+import sys
+
+class Interrupting:
+    def find_spec(self, name, path=None, target=None):
+        if name == sys.argv[1]:
+            raise KeyboardInterrupt
+
+sys.meta_path.insert(0, Interrupting())
+from crfdeid.cli import main
+sys.exit(main(["redact", "--model", "model", "--input", "-"]))
+"""
+
+
+@pytest.mark.parametrize("module", ["crfdeid.cli.shell", "argparse", "numpy", "crfdeid.saving"])
+def test_while_a_module_is_imported(module: str) -> None:
+    command = [sys.executable, "-c", _CODE, module]
+    done = subprocess.run(command, input="", capture_output=True, text=True, check=False)
+    assert done.returncode == 130
+    assert done.stderr.startswith("error: interrupted: run it again")
+    assert done.stderr.count("\n") == 1
+
+
+def test_the_package_starts_without_numpy_and_has_all_that_it_names() -> None:
+    code = "import sys, crfdeid, crfdeid.cli; print('numpy' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
+    for name in crfdeid.__all__:
+        assert getattr(crfdeid, name).__class__
+    with pytest.raises(AttributeError, match="'crfdeid' has no attribute 'nothing'"):
+        _ = crfdeid.nothing
