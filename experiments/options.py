@@ -18,6 +18,7 @@ from crfdeid.cli.shell import (
     setting,
     whole_number,
 )
+from crfdeid.augmentation import NONE, REWRITES
 from crfdeid.combined.ensemble import COMBINE
 from crfdeid.corpora import FORMATS
 from crfdeid.errors import UsageError
@@ -109,6 +110,7 @@ def _experiment(options: argparse.Namespace) -> Experiment:
             types=options.types,
             synthetic=PAPERS[options.profile].synthetic if options.profile in PAPERS else "default",
             seed=options.corpus_seed or 0,
+            augment=options.augment,
         ),
         vectors=VectorSettings(
             sources={embedding_name(source): source for source in options.embeddings},
@@ -214,6 +216,11 @@ def _add_corpus(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--corpus-seed", type=whole_number(0, MOST_SEED), metavar="N", help="of the synthetic corpus (default: 0)"
     )
+    text = (
+        "train on copies of training documents too, rewritten without accents (accents), in small letters and capitals "
+        f"(case), or both (default: {NONE})"
+    )
+    group.add_argument("--augment", choices=REWRITES, default=NONE, help=text)
 
 
 def _add_settings(group: argparse._ArgumentGroup) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from crfdeid.augmentation import REWRITES
 from crfdeid.cli.shell import file_path, setting, whole_number
 from crfdeid.corpora import FORMATS
 from crfdeid.errors import UsageError
@@ -35,6 +36,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--profile", type=profile_name, default="default", metavar="NAME", help=text)
     text = "settings that differ from the profile's, such as epochs=10 hidden=50"
     parser.add_argument("--set", type=setting, nargs="+", default=[], metavar="NAME=VALUE", help=text)
+    text = (
+        "learn from rewritten copies of notes too, so that PHI is found without its accents (accents), in small letters "
+        "and capitals (case), or both (default: both)"
+    )
+    parser.add_argument("--augment", choices=REWRITES, default="both", help=text)
     text = "random seed (default: 0)"
     parser.add_argument("--seed", type=whole_number(0, MOST_SEED), default=0, metavar="N", help=text)
     text = "choose a threshold for each of these sensitivities (%%) (default: 99.0,99.7,99.9)"
@@ -72,7 +78,15 @@ def run(options: argparse.Namespace) -> None:
     tagger = create(name, profile=options.profile, seed=options.seed, overrides=settings)
     corpus = read_splits(options.train, options.dev, None, corpus_format=options.format, types=options.types)
     with training_bar(f"training {options.model}") as step:
-        card = train_model(tagger, corpus, options.out, key=key, required=options.sensitivities, on_progress=step)
+        card = train_model(
+            tagger,
+            corpus,
+            options.out,
+            augment=options.augment,
+            key=key,
+            required=options.sensitivities,
+            on_progress=step,
+        )
     print(render_card(options.out, card))
 
 

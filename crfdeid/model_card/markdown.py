@@ -65,10 +65,17 @@ def _facts(description: Mapping[str, Any], card: Mapping[str, Any] | None) -> st
             ("Trained", card["trained"]),
             ("Corpus", f"{Path(corpus['name']).name}, format {corpus['format']}, types {corpus['type_map']}"),
             ("Types", ", ".join(corpus["types"])),
+            ("Rewritten copies", _COPIES[card["augment"]]),
         ]
     return "\n".join(f"- {name}: {text}" for name, text in rows)
 
 
+_COPIES = {
+    "none": "none: expect it to miss more where notes are in small letters, in capitals, or without accents",
+    "accents": "of training notes, without accents",
+    "case": "of training notes, in small letters and in capitals",
+    "both": "of training notes, without accents, in small letters and in capitals",
+}
 _VOCABULARY = {
     "readable": "readable: words of the training notes stand in the model's files; keep them as confidential as the "
     "notes",

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from crfdeid.augmentation import NONE, augmented
 from crfdeid.consistency import make_consistent
 from crfdeid.corpora.splits import Corpus
 from crfdeid.documents import Document, Span
@@ -26,6 +27,7 @@ def train_model(
     corpus: Corpus,
     folder: Path,
     *,
+    augment: str = NONE,
     key: bytes | None = None,
     required: Sequence[float] = REQUIRED,
     on_progress: OnProgress | None = None,
@@ -36,6 +38,7 @@ def train_model(
         tagger: an untrained model.
         corpus: what it learns from, and the development notes that choose its thresholds and give its scores.
         folder: where to; what is there is replaced.
+        augment: how training notes are rewritten in copies, a key of `crfdeid.augmentation.REWRITES`.
         key: what its vocabulary is hashed with; None for a readable one.
         required: the sensitivities to choose thresholds for, fractions.
         on_progress: called for each step of training.
@@ -46,8 +49,8 @@ def train_model(
     Raises:
         DataError: nothing to train on, or the model cannot be written.
     """
-    tagger.fit(corpus.train.sentences, corpus.dev.sentences, on_progress=on_progress)
-    card = make_card(tagger, corpus, required=required)
+    tagger.fit(augmented(corpus.train, augment).sentences, corpus.dev.sentences, on_progress=on_progress)
+    card = {"augment": augment, **make_card(tagger, corpus, required=required)}
 
     def write(partial: Path) -> None:
         tagger.save(partial, key=key)

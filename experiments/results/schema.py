@@ -40,6 +40,7 @@ class CommandPart(TypedDict):
 
     profile: str
     seeds: list[int]
+    augment: NotRequired[str]
 
 
 class SettingsPart(TypedDict):

@@ -160,7 +160,8 @@ def prepare(experiment: Experiment, *, on_step: OnStep) -> Prepared:
         on_step=on_step,
     )
     folder = experiment.output.folder
-    plan = Plan(models.profile, embeddings.vectors, None if folder is None else folder / "models")
+    models_folder = None if folder is None else folder / "models"
+    plan = Plan(models.profile, embeddings.vectors, models_folder, experiment.corpus.augment)
     jobs = choose_jobs(experiment.jobs, len(plain_cells(systems, models.seeds, models.fractions)), device)
     return Prepared(experiment, corpus, facts, corpus_seconds, systems, embeddings, plan, device, jobs, started)
 

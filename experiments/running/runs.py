@@ -13,6 +13,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any, NamedTuple
 
+from crfdeid.augmentation import NONE, augmented
 from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.documents import Span
 from crfdeid.scoring import EntityError, find_errors, score_entities, summarise
@@ -33,11 +34,13 @@ class Plan:
         profile: the settings each model starts from.
         vectors: the word vectors that there are.
         models_folder: where fitted models are saved, as ``<system>/<seed>/``; None to save none.
+        augment: how training documents are rewritten in copies, a key of `crfdeid.augmentation.REWRITES`.
     """
 
     profile: str = "default"
     vectors: Vectors = field(default_factory=dict)
     models_folder: Path | None = None
+    augment: str = NONE
 
 
 @dataclass(frozen=True)
@@ -66,8 +69,9 @@ def run_group(cells: Sequence[Cell], corpus: Corpus, plan: Plan, on_progress: On
         curves[number].append(progress)
         on_progress(cells[number], progress)
 
+    train = augmented(corpus.part(cells[0].fraction), plan.augment)
     started = time.perf_counter()
-    _fit(taggers, corpus.part(cells[0].fraction), corpus.dev, follow)
+    _fit(taggers, train, corpus.dev, follow)
     seconds = (time.perf_counter() - started) / len(cells)
     return [
         _evaluate(_Trained(cell, tagger, seconds, curve), corpus, plan)

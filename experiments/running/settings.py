@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from crfdeid.augmentation import NONE
+
 UNLABELLED_NOTES = 1000
 RANDOM = "random"  # word vectors that each network draws for itself
 
@@ -49,6 +51,7 @@ class CorpusSettings:
         types: the type map, one of `crfdeid.labels.TYPES`.
         synthetic: the synthetic corpus's profile.
         seed: the synthetic corpus's.
+        augment: how training documents are rewritten in copies, a key of `crfdeid.augmentation.REWRITES`.
     """
 
     train: Path | None = None
@@ -58,6 +61,7 @@ class CorpusSettings:
     types: str = "seven"
     synthetic: str = "default"
     seed: int = 0
+    augment: str = NONE
 
 
 @dataclass(frozen=True, kw_only=True)

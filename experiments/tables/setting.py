@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from crfdeid.augmentation import NONE
 from experiments.tables.cells import (
     MARK,
     NO_VALUE,
@@ -53,8 +54,10 @@ def settings_table(settings: Mapping[str, Any]) -> Table:
     cells = frame.map(_setting)
     cells.index = cells.index.str.replace("_", " ")
     command = settings["command"]
-    note = f"Profile: {command['profile']}; seeds: {', '.join(map(str, command['seeds']))}."
-    return Table("Settings", cells, (note,), long_form(frame.map(_setting), "setting", "system"))
+    notes = [f"Profile: {command['profile']}; seeds: {', '.join(map(str, command['seeds']))}."]
+    if (augment := command.get("augment", NONE)) != NONE:
+        notes.append(f"Trained on rewritten copies of training documents too: {augment}.")
+    return Table("Settings", cells, tuple(notes), long_form(frame.map(_setting), "setting", "system"))
 
 
 def _setting(value: Any) -> str:

@@ -32,7 +32,7 @@ def test_every_option_reaches_its_setting(tmp_path: Path) -> None:
     argv += [word for name, path in paths.items() for word in (f"--{name}", path)] + ["--format", "jsonl"]
     argv += ["--window", "7", "--lr", "0.5", "--freeze-embeddings", "--embeddings", f"cbow,{vectors}"]
     argv += ["--unlabelled", str(more), "--fractions", "0.5,0.1", "--sweep", "hidden=5,6", "c1=0.1", "--jobs", "3"]
-    argv += ["--device", "cpu", "--out", str(out), "--resume", "--include-text", "--published", "--show-examples"]
+    argv += ["--augment", "case", "--device", "cpu", "--out", str(out), "--resume", "--include-text", "--published", "--show-examples"]
     found = parse(argv)
     assert found.models == ModelSettings(
         models=("elman", "crf"),
@@ -44,7 +44,7 @@ def test_every_option_reaches_its_setting(tmp_path: Path) -> None:
         sweep=(("hidden", (5, 6)), ("c1", (0.1,))),
     )
     assert found.corpus == CorpusSettings(
-        **{name: Path(path) for name, path in paths.items()}, format="jsonl", types="all", synthetic="yadav2016"
+        **{name: Path(path) for name, path in paths.items()}, format="jsonl", types="all", synthetic="yadav2016", augment="case"
     )
     assert found.vectors == VectorSettings(sources={"cbow": "cbow", "glove": str(vectors)}, unlabelled=(more,))
     assert found.output == OutputSettings(
@@ -96,6 +96,7 @@ def test_models_keep_the_order_given() -> None:
         (["--seeds", ","], "neither a number"),
         (["--seeds", "4,4"], "names one twice"),
         (["--types", "eighteen"], "--types"),
+        (["--augment", "typos"], "--augment: invalid choice: 'typos'"),
         (["--device", "tpu"], "--device"),
         (["--window", "three"], "'three' is not a whole number from 0"),
         (["--hidden", "0"], "'0' is not a whole number from 1"),

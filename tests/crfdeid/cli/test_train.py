@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from crfdeid import DataError, Deidentifier, Document, UsageError, load, write_corpus
+from crfdeid.augmentation import in_small_letters
 from crfdeid.cli import main
 from crfdeid.cli.train import add_options, model_and_settings
 from crfdeid.corpora.splits import Split
@@ -67,6 +68,21 @@ def test_the_card_holds_what_was_measured(model: Path, corpus: Splits) -> None:
         card["dev"]["consistent"]["token_binary"]["micro"]
         == score_tokens(split.documents, used, binary=True).micro.to_dict()
     )
+
+
+def test_rewritten_copies_are_learned_from_unless_they_are_refused(
+    model: Path, notes: Path, corpus: Splits, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plain = tmp_path / "plain"
+    assert train(notes, plain, "--augment", "none") == 0
+    assert "- Rewritten copies: none: expect it to miss more" in capsys.readouterr().out
+    assert [read_card(folder)["augment"] for folder in (model, plain)] == ["both", "none"]
+    small = [in_small_letters(document) for document in corpus.test]
+    recall = {}
+    for folder in (model, plain):
+        found = {document.id: document.spans for document in load(folder).annotate_documents(small)}
+        recall[folder] = score_tokens(small, found, binary=True).micro.recall
+    assert recall[model] > recall[plain]
 
 
 @pytest.mark.parametrize("required", [99.0, 99.7, 99.9])

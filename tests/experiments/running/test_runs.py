@@ -82,6 +82,17 @@ def test_a_run_records_scores_errors_curve_and_times(memory_model: Any, corpus: 
     assert found["tokens_per_second"] == pytest.approx(14 / found["predict_seconds"])
 
 
+def test_copies_are_trained_on_where_they_are_asked_for_and_the_scored_notes_stay(memory_model: Any) -> None:
+    train = Split.of(Document(str(n), "Seen by Doe", (Span(8, 11, "DOCTOR"),)) for n in range(4))
+    scored = Split.of([Document("new", "seen by doe", (Span(8, 11, "DOCTOR"),))])
+    corpus = Corpus("invented", "jsonl", "seven", train, scored, None)
+    found = {}
+    for how in ("none", "accents", "case"):
+        (run,) = run_group([Cell(MEMORY, 0)], corpus, Plan(augment=how), lambda *step: None)
+        found[how] = run.predictions
+    assert found == {"none": {"new": []}, "accents": {"new": []}, "case": {"new": [Span(8, 11, "DOCTOR")]}}
+
+
 @pytest.mark.parametrize("loss", [float("nan"), float("inf")])
 def test_a_loss_that_overflowed_is_none(memory_model: Any, corpus: Corpus, loss: float) -> None:
     cell = Cell(System("memory", "memory", None, (("loss", loss),)), 0)

@@ -140,6 +140,13 @@ def test_settings_in_the_form_of_table_3(results: dict[str, Any]) -> None:
     )
 
 
+def test_settings_say_what_was_trained_on_besides_the_training_documents(results: dict[str, Any]) -> None:
+    results["settings"]["command"]["augment"] = "case"
+    assert tables.settings_table(results["settings"]).notes[1:] == (
+        "Trained on rewritten copies of training documents too: case.",
+    )
+
+
 def test_scores_side_by_side_in_the_form_of_table_5(results: dict[str, Any]) -> None:
     # PATIENT of crf: 5 of 20 found, 10 predicted. Overall: 35 of 60 found, 40 predicted.
     check_text(

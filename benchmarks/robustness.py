@@ -1,0 +1,122 @@
+"""How much a model still finds where notes are written another way, with and without rewritten copies in training.
+
+    python benchmarks/robustness.py
+    python benchmarks/robustness.py --train meddocan/train/brat --dev meddocan/dev/brat --format brat --types all
+    python benchmarks/robustness.py --model elman --set epochs=5 --augment none,both,case
+
+For each choice of ``--augment`` a model is trained, and tags the development notes as they are and rewritten: accents
+decomposed (NFD), left out, small letters, capitals, non-breaking spaces, a zero-width space in every word. A line has
+the share of PHI tokens found, whatever their type, overall and in names of patients and doctors, and the strict entity
+F: of the model alone, and with document consistency, as `crfdeid redact` works. All in per cent.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import time
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from itertools import accumulate
+
+from settings import add_corpus, read_corpus
+from tabulate import tabulate
+
+from crfdeid.augmentation import REWRITES, augmented, in_capitals, in_small_letters, without_accents
+from crfdeid.cli.shell import setting
+from crfdeid.deidentifier import Deidentifier
+from crfdeid.documents import Document, Span
+from crfdeid.labels import TO_SEVEN
+from crfdeid.models import MODELS, create
+from crfdeid.scoring import count_token_pairs, score_entities
+from crfdeid.scoring.counts import Counts
+from crfdeid.system.threads import one_thread
+from crfdeid.tagger import Tagger
+
+_NAMES = ("PATIENT", "DOCTOR")
+
+
+def rewritten(document: Document, pieces: Sequence[str]) -> Document:
+    """A document with a piece of text in the place of each character, and its spans where they then are."""
+    places = [0, *accumulate(map(len, pieces))]
+    spans = tuple(Span(places[start], places[end], label) for start, end, label in document.spans)
+    return replace(document, text="".join(pieces), spans=spans, given_sentences=None)
+
+
+def decomposed(document: Document) -> Document:
+    return rewritten(document, [unicodedata.normalize("NFD", character) for character in document.text])
+
+
+def unbroken(document: Document) -> Document:
+    return rewritten(document, document.text.replace(" ", "\u00a0"))
+
+
+def with_marks(document: Document) -> Document:
+    """A zero-width space after the second letter of every word of four letters or more."""
+    pieces = list(document.text)
+    for word in re.finditer(r"\w{4,}", document.text):
+        pieces[word.start() + 1] += "\u200b"
+    return rewritten(document, pieces)
+
+
+TEXTS: Mapping[str, Callable[[Document], Document]] = {
+    "as it is": lambda document: document,
+    "NFD": decomposed,
+    "no accents": without_accents,
+    "small letters": in_small_letters,
+    "small, no accents": lambda document: in_small_letters(without_accents(document)),
+    "capitals": in_capitals,
+    "non-breaking spaces": unbroken,
+    "zero-width spaces": with_marks,
+}
+
+
+def figures(gold: Sequence[Document], model: Deidentifier) -> list[float]:
+    """Token recall, overall and of names, and strict F."""
+    found = {document.id: document.spans for document in model.annotate_documents(gold)}
+    pairs = count_token_pairs(gold, found)
+
+    def recall(wanted: Callable[[str], bool]) -> float:
+        of_them = [(n, bool(other)) for (label, other), n in pairs.items() if label and wanted(label)]
+        hit = sum(n for n, is_found in of_them if is_found)
+        return Counts(tp=hit, fp=0, fn=sum(n for n, _ in of_them) - hit).recall
+
+    names = recall(lambda label: TO_SEVEN.get(label) in _NAMES)
+    return [recall(lambda label: True), names, score_entities(gold, found).micro.f1]
+
+
+def rows(name: str, tagger: Tagger, dev: Sequence[Document]) -> list[list[str]]:
+    """A row for each text."""
+    table = []
+    for text, rewrite in TEXTS.items():
+        gold = [rewrite(document) for document in dev]
+        ways = (Deidentifier(tagger, consistent=consistent) for consistent in (False, True))
+        table.append([name, text, *(f"{100 * figure:.2f}" for way in ways for figure in figures(gold, way))])
+    return table
+
+
+def main() -> None:
+    """Train and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add_corpus(parser)
+    parser.add_argument("--model", choices=MODELS, default="crf", help="which model (default: crf)")
+    parser.add_argument("--set", type=setting, nargs="+", default=[], metavar="NAME=VALUE", help="its settings")
+    text = f"how training notes are rewritten, from {', '.join(REWRITES)} (default: none,both)"
+    parser.add_argument("--augment", default="none,both", metavar="NAMES", help=text)
+    args = parser.parse_args()
+    one_thread()
+    corpus = read_corpus(args)
+    head = ["trained on", "text", "token R", "names R", "strict F", "consistent: token R", "names R", "strict F"]
+    for how in args.augment.split(","):
+        train = augmented(corpus.train, how).sentences
+        tagger = create(args.model, overrides=dict(args.set))
+        started = time.process_time()
+        tagger.fit(train, corpus.dev.sentences)
+        seconds = time.process_time() - started
+        print(tabulate(rows(how, tagger, corpus.dev.documents), head, tablefmt="pipe", disable_numparse=True))
+        print(f"\n{how}: {len(train):,} training sentences, {seconds:.0f} s of one core\n", flush=True)
+
+
+if __name__ == "__main__":
+    main()

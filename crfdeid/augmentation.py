@@ -1,0 +1,141 @@
+"""Further notes to learn from: copies of training notes, written another way.
+
+A model learns how PHI is written where it was trained: names with a capital, towns with their accents. Notes typed in
+small letters, headings in capitals and systems that lose accents then hide less than they should. So a model is also
+trained on copies of some notes, each rewritten as a whole. A copy keeps its note's id: what is counted by document,
+as words for a private vocabulary are, is not counted twice.
+
+The copies are the same in every run and for every model: which note is rewritten how is drawn with a seed of its own.
+"""
+
+from __future__ import annotations
+
+import random
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from types import MappingProxyType
+
+from crfdeid.corpora.splits import Split
+from crfdeid.documents import Document
+from features.tokens import Sentence, Token
+
+NONE = "none"
+COPIES_SEED = 0
+SHARE = 1.0
+"""Copies made, as a share of the training notes."""
+
+Rewrite = Callable[[Document], Document]
+"""Gives a note with other text and the same annotations, moved to where they belong in it."""
+
+
+def in_small_letters(document: Document) -> Document:
+    """The note in lower case.
+
+    Example:
+        >>> in_small_letters(Document("1", "Dr. Muñoz")).text
+        'dr. muñoz'
+    """
+    return _by_character(document, _small)
+
+
+def in_capitals(document: Document) -> Document:
+    """The note in upper case; letters that become two, such as ß, stay."""
+    return _by_character(document, _capital)
+
+
+def without_accents(document: Document) -> Document:
+    """The note with every letter that has marks as the letter without them.
+
+    Example:
+        >>> without_accents(Document("1", "Dr. Muñoz, Málaga")).text
+        'Dr. Munoz, Malaga'
+    """
+    return _by_character(document, _bare)
+
+
+def in_small_letters_without_accents(document: Document) -> Document:
+    """The note in lower case and without accents, as it is typed in a hurry."""
+    return in_small_letters(without_accents(document))
+
+
+REWRITES: Mapping[str, tuple[Rewrite, ...]] = MappingProxyType(
+    {
+        "accents": (without_accents,),
+        "case": (in_small_letters, in_capitals),
+        "both": (in_small_letters, without_accents, in_small_letters_without_accents, in_capitals),
+        NONE: (),
+    }
+)
+"""What ``--augment`` chooses from: how copies are rewritten, in turn."""
+
+
+def augmented(train: Split, how: str) -> Split:
+    """Training notes with rewritten copies after them.
+
+    Args:
+        train: the training notes.
+        how: a key of `REWRITES`.
+
+    Example:
+        >>> notes = Split.of([Document("1", "Seen by Dr. Muñoz")])
+        >>> [document.text for document in augmented(notes, "accents").documents]
+        ['Seen by Dr. Muñoz', 'Seen by Dr. Munoz']
+    """
+    rewrites = REWRITES[how]
+    if not rewrites:
+        return train
+    order = random.Random(COPIES_SEED).sample(train.documents, round(SHARE * len(train.documents)))
+    copies = Split.of(rewrites[number % len(rewrites)](document) for number, document in enumerate(order))
+    return Split(train.documents + copies.documents, train.encoded + copies.encoded)
+
+
+def _by_character(document: Document, change: Callable[[str], str]) -> Document:
+    """A note with each character changed by itself into one other, so that every offset stays."""
+
+    def rewrite(text: str) -> str:
+        return "".join(map(change, text))
+
+    given = document.given_sentences
+    sentences = None if given is None else tuple(_rewritten(given, rewrite))
+    return replace(document, text=rewrite(document.text), given_sentences=sentences)
+
+
+def _rewritten(sentences: Sequence[Sentence], rewrite: Callable[[str], str]) -> Iterator[Sentence]:
+    """Sentences with all their texts rewritten; those that share the tokens of a note share them still."""
+
+    def tokens(row: tuple[Token, ...]) -> tuple[Token, ...]:
+        return tuple(token._replace(text=rewrite(token.text)) for token in row)
+
+    notes = {id(sentence.note): sentence.note for sentence in sentences}
+    shared = {key: tokens(note) for key, note in notes.items()}
+    for sentence in sentences:
+        yield replace(
+            sentence,
+            tokens=tokens(sentence.tokens),
+            heading=rewrite(sentence.heading),
+            line_prefix=rewrite(sentence.line_prefix),
+            note=shared[id(sentence.note)],
+        )
+
+
+@cache
+def _small(character: str) -> str:
+    return _one(character.lower(), character)
+
+
+@cache
+def _capital(character: str) -> str:
+    return _one(character.upper(), character)
+
+
+@cache
+def _bare(character: str) -> str:
+    """A letter without its marks: what Unicode takes it apart into, if that is one letter with marks after it."""
+    first, *marks = unicodedata.normalize("NFD", character)
+    return first if first.isalpha() and marks and all(map(unicodedata.combining, marks)) else character
+
+
+def _one(changed: str, character: str) -> str:
+    return changed if len(changed) == 1 else character
