@@ -133,8 +133,9 @@ def _capital(character: str) -> str:
 @cache
 def _bare(character: str) -> str:
     """A letter without its marks: what Unicode takes it apart into, if that is one letter with marks after it."""
-    first, *marks = unicodedata.normalize("NFD", character)
-    return first if first.isalpha() and marks and all(map(unicodedata.combining, marks)) else character
+    parts = unicodedata.normalize("NFD", character)
+    is_marked = len(parts) > 1 and parts[0].isalpha() and all(map(unicodedata.combining, parts[1:]))
+    return parts[0] if is_marked else character
 
 
 def _one(changed: str, character: str) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+from crfdeid.augmentation import NONE, REWRITES
 from crfdeid.cli.shell import (
     Parser,
     add_compilation_cache,
@@ -18,7 +19,6 @@ from crfdeid.cli.shell import (
     setting,
     whole_number,
 )
-from crfdeid.augmentation import NONE, REWRITES
 from crfdeid.combined.ensemble import COMBINE
 from crfdeid.corpora import FORMATS
 from crfdeid.errors import UsageError

@@ -37,8 +37,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     text = "settings that differ from the profile's, such as epochs=10 hidden=50"
     parser.add_argument("--set", type=setting, nargs="+", default=[], metavar="NAME=VALUE", help=text)
     text = (
-        "learn from rewritten copies of notes too, so that PHI is found without its accents (accents), in small letters "
-        "and capitals (case), or both (default: both)"
+        "learn from rewritten copies of notes too, so that PHI is found without its accents (accents), in small "
+        "letters and capitals (case), or both (default: both)"
     )
     parser.add_argument("--augment", choices=REWRITES, default="both", help=text)
     text = "random seed (default: 0)"

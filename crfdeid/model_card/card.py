@@ -97,6 +97,7 @@ class Card(TypedDict):
     schema: int
     trained: str
     corpus: CorpusPart
+    augment: str
     dev: MeasuredPart
     operating_points: list[PointPart]
     model_sha256: str

@@ -65,7 +65,7 @@ def _facts(description: Mapping[str, Any], card: Mapping[str, Any] | None) -> st
             ("Trained", card["trained"]),
             ("Corpus", f"{Path(corpus['name']).name}, format {corpus['format']}, types {corpus['type_map']}"),
             ("Types", ", ".join(corpus["types"])),
-            ("Rewritten copies", _COPIES[card["augment"]]),
+            ("Rewritten copies", _COPIES.get(card["augment"], card["augment"])),
         ]
     return "\n".join(f"- {name}: {text}" for name, text in rows)
 

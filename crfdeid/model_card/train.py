@@ -50,7 +50,7 @@ def train_model(
         DataError: nothing to train on, or the model cannot be written.
     """
     tagger.fit(augmented(corpus.train, augment).sentences, corpus.dev.sentences, on_progress=on_progress)
-    card = {"augment": augment, **make_card(tagger, corpus, required=required)}
+    card = {**make_card(tagger, corpus, required=required), "augment": augment}
 
     def write(partial: Path) -> None:
         tagger.save(partial, key=key)

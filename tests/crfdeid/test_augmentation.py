@@ -1,7 +1,5 @@
 """Rewritten copies of training notes: what is in them, and that a model which learned from them finds more."""
 
-import unicodedata
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -87,7 +85,7 @@ def test_nothing_is_copied_unless_it_is_asked_for():
 
 
 def test_a_model_that_learned_from_copies_finds_names_in_small_letters_and_without_accents():
-    words = "Nuñez Peña Ibáñez Muñoz Solís León Gómez Marín Durán Rincón".split()
+    words = ["Nuñez", "Peña", "Ibáñez", "Muñoz", "Solís", "León", "Gómez", "Marín", "Durán", "Rincón"]
     texts = [f"Vista por {word} en planta." for word in words] + ["Vista por nosotros en planta."] * 4
     train = Split.of(
         Document(str(n), text, (Span(10, 10 + len(words[n]), "DOCTOR"),) if n < len(words) else ())

@@ -32,7 +32,8 @@ def test_every_option_reaches_its_setting(tmp_path: Path) -> None:
     argv += [word for name, path in paths.items() for word in (f"--{name}", path)] + ["--format", "jsonl"]
     argv += ["--window", "7", "--lr", "0.5", "--freeze-embeddings", "--embeddings", f"cbow,{vectors}"]
     argv += ["--unlabelled", str(more), "--fractions", "0.5,0.1", "--sweep", "hidden=5,6", "c1=0.1", "--jobs", "3"]
-    argv += ["--augment", "case", "--device", "cpu", "--out", str(out), "--resume", "--include-text", "--published", "--show-examples"]
+    argv += ["--device", "cpu", "--out", str(out), "--resume", "--include-text", "--published", "--show-examples"]
+    argv += ["--augment", "case"]
     found = parse(argv)
     assert found.models == ModelSettings(
         models=("elman", "crf"),
@@ -44,7 +45,11 @@ def test_every_option_reaches_its_setting(tmp_path: Path) -> None:
         sweep=(("hidden", (5, 6)), ("c1", (0.1,))),
     )
     assert found.corpus == CorpusSettings(
-        **{name: Path(path) for name, path in paths.items()}, format="jsonl", types="all", synthetic="yadav2016", augment="case"
+        **{name: Path(path) for name, path in paths.items()},
+        format="jsonl",
+        types="all",
+        synthetic="yadav2016",
+        augment="case",
     )
     assert found.vectors == VectorSettings(sources={"cbow": "cbow", "glove": str(vectors)}, unlabelled=(more,))
     assert found.output == OutputSettings(
