@@ -19,6 +19,7 @@ import numpy as np
 
 from crfdeid.documents import Document, LabelledSentence, Layers, Span
 from crfdeid.spans import in_characters
+from features.normal import bare_edges
 from features.tokens import Sentence
 
 Repair = Literal["begin", "discard"]
@@ -90,10 +91,10 @@ def encode(document: Document) -> Encoded:
 
     A span is unaligned when it starts or ends inside a token, crosses a sentence's end, or overlaps a longer span of
     its layer (the longest one wins). Unaligned spans are returned, never silently lost: the scorer works on the
-    original spans, so each counts as missed.
+    original spans, so each counts as missed. Invisible marks at the ends of a span are not asked for.
     """
     sentences = document.sentences()
-    places = _Places.of(sentences)
+    places = _Places.of(sentences, document.text)
     tags, unaligned = _tag(document.spans, places)
     further = {name: _tag(spans, places) for name, spans in document.layers.items()}
     labelled = [
@@ -104,17 +105,30 @@ def encode(document: Document) -> Encoded:
 
 
 class _Places(NamedTuple):
-    """Where the tokens of a document begin and end: offset -> number of the sentence and of the token in it."""
+    """Where the tokens of a document begin and end: offset -> number of the sentence and of the token in it.
+
+    Invisible marks at their ends left out, since an annotation may hold them or not.
+    """
 
     starts: Mapping[int, tuple[int, int]]
     ends: Mapping[int, tuple[int, int]]
     lengths: Sequence[int]
+    text: str
 
     @classmethod
-    def of(cls, sentences: Sequence[Sentence]) -> _Places:
-        starts = {t.start: (s, i) for s, sentence in enumerate(sentences) for i, t in enumerate(sentence.tokens)}
-        ends = {t.end: (s, i) for s, sentence in enumerate(sentences) for i, t in enumerate(sentence.tokens)}
-        return cls(starts, ends, [len(sentence.tokens) for sentence in sentences])
+    def of(cls, sentences: Sequence[Sentence], text: str) -> _Places:
+        starts: dict[int, tuple[int, int]] = {}
+        ends: dict[int, tuple[int, int]] = {}
+        for s, sentence in enumerate(sentences):
+            for i, token in enumerate(sentence.tokens):
+                start, end = bare_edges(text, token.start, token.end)
+                starts[start] = ends[end] = (s, i)
+        return cls(starts, ends, [len(sentence.tokens) for sentence in sentences], text)
+
+    def first_and_last(self, span: Span) -> tuple[tuple[int, int] | None, tuple[int, int] | None]:
+        """The tokens with which a span begins and ends; None where it does so within one."""
+        start, end = bare_edges(self.text, span.start, span.end)
+        return self.starts.get(start), self.ends.get(end)
 
 
 def _tag(spans: Sequence[Span], places: _Places) -> tuple[list[tuple[str, ...]], list[Span]]:
@@ -122,7 +136,7 @@ def _tag(spans: Sequence[Span], places: _Places) -> tuple[list[tuple[str, ...]],
     tags = [[OUTSIDE] * length for length in places.lengths]
     unaligned = []
     for span in sorted(spans, key=lambda s: (s.start - s.end, s)):
-        first, last = places.starts.get(span.start), places.ends.get(span.end)
+        first, last = places.first_and_last(span)
         if first is None or last is None or first[0] != last[0]:
             unaligned.append(span)
             continue

@@ -15,16 +15,18 @@ Names of accounts ("Quill.j@...") are no names. "Brown sputum" is left alone whe
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple, TypeVar
 
+import regex
+
 from crfdeid.documents import Document, Span
 from crfdeid.labels import TO_SEVEN
 from crfdeid.spans import merge, positions_in, tokens_of
 from features.lexicons import word_classes
+from features.normal import normal_form
 from features.tokens import Sentence, Token
 
 _NAMES = {"PATIENT", "DOCTOR"}
@@ -35,7 +37,7 @@ _LEAST_VALUE = 5
 _WITHIN_A_NAME = {"", " ", "-", ", ", ","}
 
 # What follows the name of an account, as in an e-mail address; it is PHI, but no name.
-_ADDRESS = re.compile(r"@|[._]\w")
+_ADDRESS = regex.compile(r"[@＠]|[._．＿]\p{Default_Ignorable_Code_Point}*+\w")
 
 Words = tuple[str, ...]
 _Key = TypeVar("_Key", bound=Hashable)
@@ -132,7 +134,7 @@ def _parts(
     """Parts of names where no span is yet; neighbours are one name."""
 
     def one_name(whole: Span, span: Span) -> bool:
-        return text[whole.end : span.start] in _WITHIN_A_NAME
+        return normal_form(text[whole.end : span.start]).text in _WITHIN_A_NAME
 
     unmarked = [token for token, is_free in zip(tokens, free, strict=True) if is_free]
     return merge(_single_parts(text, unmarked, parts, small), joins=one_name, label=_type_of_name)

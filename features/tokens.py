@@ -1,9 +1,13 @@
 """Text to tokens and sentences, with half-open character offsets into the untouched text.
 
+A token's text is in normal form (`features.normal`): what a note is made of is the same whichever way its accents,
+spaces and invisible marks are written. Its offsets are those of the text as it came, and take in the marks inside the
+token and right after it. In a text that is in normal form, ``text[token.start:token.end] == token.text``.
+
 The tokens are fine enough for nearly every PHI span to start and end at a token's edge: a token is a run of letters, a
 run of digits, or one other visible character ("25yo" -> "25", "yo"; "03/14/72" -> "03", "/", "14", "/", "72"). A run of
 letters also ends where words were typed without a space ("SmithPhone" -> "Smith", "Phone"; but "mmHg", "McCoy").
-White space is never part of a token and never changed, so ``text[token.start:token.end] == token.text`` always holds.
+White space is never part of a token.
 """
 
 from __future__ import annotations
@@ -15,9 +19,11 @@ from typing import NamedTuple
 
 import regex
 
+from features.normal import normal_form
+
 
 class Token(NamedTuple):
-    """One token: its text and its half-open code-point offsets in the document."""
+    """One token: its text in normal form, and its half-open code-point offsets in the document."""
 
     text: str
     start: int
@@ -76,13 +82,15 @@ class Sentence:
     def from_words(cls, words: Sequence[str]) -> Sentence:
         """A sentence of given words, joined by single spaces: for pre-tokenised data and for trying things out.
 
+        Each word is one token, its text in normal form (a word of invisible marks alone stays as it is).
+
         Example:
             >>> Sentence.from_words(["Dr.", "Doe"]).tokens[1]
             Token(text='Doe', start=4, end=7)
         """
         tokens, start = [], 0
         for word in words:
-            tokens.append(Token(word, start, start + len(word)))
+            tokens.append(Token(normal_form(word).text or word, start, start + len(word)))
             start += len(word) + 1
         return cls(tuple(tokens))
 
@@ -103,7 +111,7 @@ _FIELD_LENGTH = 100
 _LINE_PREFIX = regex.compile(r"\s*(?P<prefix>\p{L}[^:\n]{0,38}?)\s*:")
 
 # A full stop, exclamation or question mark, closing quotes, white space, and then something that can open a sentence.
-_SENTENCE_END = regex.compile(r"[.!?][\"'”’)\]]*+[ \t\u00a0]++(?=[\"'“‘(\[¿¡]*+\p{Lu})")
+_SENTENCE_END = regex.compile(r"[.!?][\"'”’)\]]*+[ \t]++(?=[\"'“‘(\[¿¡]*+\p{Lu})")
 _WORD_BEFORE = regex.compile(r"[\p{L}\p{M}]++/?$")
 _LIST_NUMBER = regex.compile(r"\s*\(?\p{Nd}{1,3}$")
 _ABBREVIATIONS = """
@@ -120,8 +128,22 @@ def tokenize(text: str) -> list[Token]:
     Example:
         >>> [token.text for token in tokenize("25yo, seen 3/4.")]
         ['25', 'yo', ',', 'seen', '3', '/', '4', '.']
+        >>> tokenize("Dr.\\u00a0Mu\\u0301gica")[-1]
+        Token(text='Múgica', start=4, end=11)
     """
+    text, offsets = normal_form(text)
+    tokens = _tokens(text)
+    return tokens if offsets is None else _in_raw_text(tokens, offsets)
+
+
+def _tokens(text: str) -> list[Token]:
+    """The tokens of a text in normal form, with offsets in it."""
     return [Token(match.group(), *match.span()) for match in _TOKEN.finditer(text)]
+
+
+def _in_raw_text(tokens: Sequence[Token], offsets: Sequence[int]) -> list[Token]:
+    """The same tokens, with offsets in the raw text."""
+    return [Token(text, offsets[start], offsets[end]) for text, start, end in tokens]
 
 
 def split_sentences(text: str) -> list[Sentence]:
@@ -136,15 +158,17 @@ def split_sentences(text: str) -> list[Sentence]:
         >>> [" ".join(s.words) for s in split_sentences("Seen by Dr. Doe. Stable.\\nPlan: rest")]
         ['Seen by Dr . Doe .', 'Stable .', 'Plan : rest']
     """
+    text, offsets = normal_form(text)
     lines = text.splitlines(keepends=True)
-    note = tuple(tokenize(text))  # a sentence ends after white space, so that no token reaches across its end
-    starts = [token.start for token in note]
+    found = _tokens(text)  # a sentence ends after white space, so that no token reaches across its end
+    starts = [token.start for token in found]
+    note = tuple(found if offsets is None else _in_raw_text(found, offsets))
     sentences: list[Sentence] = []
     begin, heading = 0, ""
     for (start, end), line in _join_wrapped(lines):
         heading = _heading_of(text[start:end].strip()) or heading
-        found = _LINE_PREFIX.match(text, start, end)
-        prefix = found["prefix"] if found else ""
+        named = _LINE_PREFIX.match(text, start, end)
+        prefix = named["prefix"] if named else ""
         is_field = prefix and end - start <= _FIELD_LENGTH
         for last in [end] if is_field else _sentence_ends(text, start, end):
             stop = bisect_left(starts, last, begin)

@@ -154,10 +154,11 @@ def _block(document: Document) -> str:
     rows = [f"{_DOCUMENT_START}\t{document.id}\tO\n\n"]
     for labelled in encoded.sentences:
         for token, tag in zip(labelled.sentence.tokens, labelled.tags, strict=True):
-            if not token.text or token.text == _DOCUMENT_START or _BREAKS_LINE.search(token.text):
+            word = document.text[token.start : token.end]  # as it came, not in normal form
+            if not word or word == _DOCUMENT_START or _BREAKS_LINE.search(word):
                 raise DataError("a token that columns cannot hold: write jsonl", path=document.id, offset=token.start)
             if not _TAG.fullmatch(tag):
                 raise DataError("columns cannot hold an empty label or one with white space", path=document.id)
-            rows.append(f"{token.text}\t{tag}\n")
+            rows.append(f"{word}\t{tag}\n")
         rows.append("\n")
     return "".join(rows)

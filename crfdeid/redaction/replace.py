@@ -11,6 +11,7 @@ from crfdeid.errors import UsageError
 from crfdeid.labels import TO_SEVEN
 from crfdeid.redaction.persons import PersonName, parse_name
 from crfdeid.spans import merge
+from features.normal import normal_form
 
 HOW = ("label", "numbered", "mask", "surrogate", "remove")
 """The ways of redacting that `redact` knows."""
@@ -94,7 +95,7 @@ def _numbered(document: Document, spans: Sequence[Span]) -> list[str]:
     values: dict[str, dict[str, int]] = {}
     found = []
     for start, end, label in spans:
-        text = document.text[start:end]
+        text = normal_form(document.text[start:end]).text
         name = parse_name(text) if TO_SEVEN.get(label) in _NAMES else None
         if name is not None:
             number = _number_of_person(people.setdefault(label, []), name)
@@ -124,4 +125,4 @@ def _surrogates(
     if secret is None:
         raise UsageError("surrogates need a secret: the same one for all runs that should agree")
     surrogates = Surrogates(secret, patient, locale=locale)
-    return [surrogates.of(document.text[start:end], label) for start, end, label in spans]
+    return [surrogates.of(normal_form(document.text[start:end]).text, label) for start, end, label in spans]

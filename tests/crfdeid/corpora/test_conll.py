@@ -128,8 +128,14 @@ def test_the_given_tokens_stay_as_they_are(tmp_path):
     file.write_text("".join(f"{word}\tO\n" for word in words), newline="")
     (document,) = read_corpus(file)
     (sentence,) = document.sentences()
-    assert list(sentence.words) == words
-    assert all(document.text[t.start : t.end] == t.text for t in sentence.tokens)
+    assert [document.text[t.start : t.end] for t in sentence.tokens] == words
+    assert list(sentence.words) == [word.replace("\u00a0", " ") for word in words]
+
+
+def test_words_are_written_as_they_came_not_in_normal_form(tmp_path):
+    text = "Mu\u0301gica\u200b saw Qu\u00adill"
+    write_corpus([Document("1", text, (Span(0, 7, "NAME"),))], tmp_path / "a.tsv", format="conll")
+    assert read_corpus(tmp_path / "a.tsv")[0].text == text
 
 
 def test_given_sentences_know_their_neighbours_in_the_document(tmp_path):

@@ -1,0 +1,140 @@
+"""Text as models see it: one normal form, and where each of its characters stands in the raw text.
+
+The same note reaches us in many spellings that look alike: accents in one character or two, marks of no width between
+letters, spaces of all widths, letters of another alphabet. Whatever reads a note reads its normal form, so that none
+of them hides a name:
+
+- composed letters (Unicode's NFC);
+- nothing that is not to be seen: zero-width marks, soft hyphens, marks of direction, byte order marks, all that
+  Unicode calls ignorable by default;
+- full-width forms as ASCII; a non-breaking, thin or other Unicode space as a space; line ends and tabs as they are;
+- in words that mix alphabets, and only there, Cyrillic and Greek letters that look Latin as those Latin letters.
+
+Offsets stay those of the raw text (`NormalText.offsets`).
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from itertools import chain, groupby
+from typing import NamedTuple
+
+import regex
+
+
+class NormalText(NamedTuple):
+    """A text in normal form.
+
+    Attributes:
+        text: the normal form.
+        offsets: where each character of it begins in the raw text, and then the raw text's length: the characters
+            ``text[a:b]`` are ``raw[offsets[a]:offsets[b]]``, with all the marks inside and right after them. None where
+            both texts have the same offsets.
+    """
+
+    text: str
+    offsets: Sequence[int] | None
+
+
+# One character for one character, so that offsets stay: every space, and ASCII's and a few signs' full-width forms.
+_SPACES = "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
+_WIDE = {chr(code): chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)}
+_WIDE |= dict(zip("\uffe0\uffe1\uffe2\uffe4\uffe5\uffe6", "¢£¬¦¥₩", strict=True))
+_ONE_FOR_ONE = dict.fromkeys(_SPACES, " ") | _WIDE
+_HAS_ONE_FOR_ONE = re.compile(f"[{''.join(_ONE_FOR_ONE)}]")
+
+# Letters that cannot be told from Latin ones in most fonts; letters with accents are looked up without them.
+_CYRILLIC = dict(zip("АВЕЅІЈКМНОРСТУХҮԚԜӀаеѕіјкорсухһԁԛԝӏѵ", "ABESIJKMHOPCTYXYQWIaesijkopcyxhdqwlv", strict=True))
+_GREEK = dict(zip("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧϹͿαικνορυχϲϳ", "ABEZHIKMNOPTYXCJaikvopuxcj", strict=True))
+_LATIN = str.maketrans(_CYRILLIC | _GREEK)
+_FOREIGN = regex.compile(r"[\p{Script=Cyrillic}\p{Script=Greek}]")
+_WORD = regex.compile(r"[\p{L}\p{M}\p{Default_Ignorable_Code_Point}]++")
+_LATIN_LETTER = regex.compile(r"\p{Script=Latin}")
+
+_IGNORED = regex.compile(r"\p{Default_Ignorable_Code_Point}")
+# Python takes quadratic time to put many marks in order, so that nothing is asked of it before they are.
+_TO_COMPOSE = regex.compile(r"\p{Default_Ignorable_Code_Point}|\p{M}{30}")
+# A character with all after it that may be composed with it or is left out (\u1160 to \u11ff: the rest of a Korean
+# syllable); or, since that is nearly all of a text, characters of ASCII with nothing of the kind after them.
+_PIECE = regex.compile(
+    r"[\x00-\x7f]+(?![\p{M}\p{Default_Ignorable_Code_Point}])"
+    r"|(?s:.)[\p{M}\p{Default_Ignorable_Code_Point}\u1160-\u11ff]*+"
+)
+
+
+def normal_form(text: str) -> NormalText:
+    """The normal form of a text. It is its own normal form.
+
+    Example:
+        >>> normal_form("Mu\\u0301gica")
+        NormalText(text='Múgica', offsets=[0, 1, 3, 4, 5, 6, 7])
+        >>> normal_form("Quill")
+        NormalText(text='Quill', offsets=None)
+    """
+    if text.isascii():
+        return NormalText(text, None)
+    text = _HAS_ONE_FOR_ONE.sub(lambda found: _ONE_FOR_ONE[found[0]], text)
+    mixed = frozenset(_in_mixed_words(text))
+    if not mixed and not _TO_COMPOSE.search(text) and unicodedata.is_normalized("NFC", text):
+        return NormalText(text, None)
+    parts: list[str] = []
+    offsets: list[int] = []
+    for piece in _PIECE.finditer(text):
+        part, start = piece[0], piece.start()
+        if part.isascii():
+            parts.append(part)
+            offsets += range(start, piece.end())
+        else:
+            composed, places = _compose(part, latin=start in mixed)
+            parts.append(composed)
+            offsets += [start + place for place in places]
+    return NormalText("".join(parts), [*offsets, len(text)])
+
+
+def bare_edges(text: str, start: int, end: int) -> tuple[int, int]:
+    """A stretch of text without the ignored marks at its ends; one of nothing but such marks stays as it is.
+
+    Example:
+        >>> bare_edges("by \\u200bQuill\\u200b.", 3, 10)
+        (4, 9)
+    """
+    first, last = start, end
+    while first < last and _is_ignored(text[first]):
+        first += 1
+    while first < last and _is_ignored(text[last - 1]):
+        last -= 1
+    return (first, last) if first < last else (start, end)
+
+
+def _is_ignored(character: str) -> bool:
+    return not character.isascii() and _IGNORED.match(character) is not None
+
+
+def _in_mixed_words(text: str) -> Iterator[int]:
+    """The places of the letters of words that have both Latin letters and Cyrillic or Greek ones that look Latin."""
+    if _FOREIGN.search(text):
+        for word in _WORD.finditer(text):
+            if not word[0].isascii() and _LATIN_LETTER.search(word[0]):
+                letters = unicodedata.normalize("NFD", word[0])
+                if letters.translate(_LATIN) != letters:
+                    yield from range(*word.span())
+
+
+@lru_cache(maxsize=1 << 12)
+def _compose(part: str, *, latin: bool) -> tuple[str, tuple[int, ...]]:
+    """The normal form of a character and the marks after it, and where in them each of its characters begins."""
+    places = [i for i, character in enumerate(part) if not _is_ignored(character)]
+    letters = _decomposed(part[i] for i in places)
+    composed = unicodedata.normalize("NFC", letters.translate(_LATIN) if latin else letters)
+    # Mostly fewer characters than before. A few letters always come apart: their marks share the last place.
+    return composed, tuple(places[min(i, len(places) - 1)] for i in range(len(composed)))
+
+
+def _decomposed(characters: Iterable[str]) -> str:
+    """Unicode's NFD, in the time that sorting takes."""
+    apart = chain.from_iterable(unicodedata.normalize("NFD", character) for character in characters)
+    runs = groupby(apart, key=lambda character: unicodedata.combining(character) > 0)
+    return "".join(chain.from_iterable(sorted(run, key=unicodedata.combining) for _, run in runs))
