@@ -4,7 +4,8 @@ A name at the head of a letter is easy to find, the same name in the middle of a
 model found is looked for in the rest of its note:
 
 - a name, of a patient or a doctor: whole, in its parts ("Quill" where "Jane Quill" was found), and with one slip of
-  the typist (a letter wrong, missing, added, or two swapped) in a part of `_LEAST_MISSPELT` to `_MOST_MISSPELT` letters;
+  the typist (a letter wrong, missing, added, or two swapped) in a part of `_LEAST_MISSPELT` to `_MOST_MISSPELT`
+  letters;
 - any other value: whole, if it has `_LEAST_VALUE` letters and digits or more, and a capital or that many digits.
 
 A part of a name must look like a name where it stands: it begins with a capital, the note has the word nowhere in

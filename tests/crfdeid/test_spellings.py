@@ -3,6 +3,7 @@
 import unicodedata
 from functools import cache
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -29,7 +30,7 @@ MARKS = st.text(st.sampled_from("\u200b\u200c\u00ad\u200e\u202a\u2066\ufeff"), m
 SPACES = st.sampled_from(" \u00a0\u2009\u202f\u3000")
 SMALL = {
     "crf": {"max_iterations": 20},
-    "elman": {"hidden": 8, "embedding_dim": 8, "epochs": 8, "min_count": 1, "dropout": 0.0},
+    "elman": {"hidden": 8, "embedding_dim": 8, "epochs": 1, "min_count": 1},
 }
 
 
@@ -75,16 +76,16 @@ def test_the_findings_are_exactly_those_of_the_plain_text(name, threshold, case)
     assert model(name, threshold).annotate(raw).spans == moved(model(name, threshold).annotate(plain).spans, places)
 
 
-def test_networks_find_the_same_too_and_there_is_something_to_find():
-    plain = "".join(LINES[:3]).format(name=NAMES[0])
-    raw, places = "", []
-    for character in plain:
-        places.append(len(raw))
-        raw += "\u00a0" if character == " " else f"{unicodedata.normalize('NFD', character)}\u200b"
-    for name in ("crf", "elman"):
-        spans = model(name, None).annotate(plain).spans
-        assert len(spans) > 1
-        assert model(name, None).annotate(raw).spans == moved(spans, [*places, len(raw)])
+def test_there_is_something_to_find():
+    assert model("crf", None).annotate(LINES[1].format(name=NAMES[0])).spans[0] == Span(0, 12, "PATIENT")
+
+
+@pytest.mark.slow
+def test_networks_compute_the_same_too():
+    plain = LINES[0].format(name=NAMES[0])
+    raw = "".join(f"{unicodedata.normalize('NFD', c)}\u200b" for c in plain).replace(" ", "\u00a0")
+    (expected,), (found,) = (trained("elman").marginals(Document("1", text).sentences()) for text in (plain, raw))
+    assert np.array_equal(found, expected)
 
 
 @pytest.mark.parametrize("how", sorted({*HOW} - {"mask"}))
