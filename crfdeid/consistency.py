@@ -176,7 +176,7 @@ def _misspelt(word: str, parts: Mapping[str, str], near: Mapping[str, str]) -> s
         return None
     for form in (word, *_one_less(word)):
         part = form if form in parts and _can_be_misspelt(form) else near.get(form)
-        if part is not None and part[0] == word[0] and _one_slip(word, part):
+        if part is not None and part[0] == word[0] and one_slip(word, part):
             return parts[part]
     return None
 
@@ -190,11 +190,11 @@ def _one_less(word: str) -> list[str]:
     return [word[:i] + word[i + 1 :] for i in range(len(word))]
 
 
-def _one_slip(word: str, other: str) -> bool:
+def one_slip(word: str, other: str) -> bool:
     """Whether one letter was changed, left out or added, or two neighbours swapped (Damerau's four slips).
 
     Example:
-        >>> [_one_slip("quillan", other) for other in ("qulilan", "quilan", "quiller")]
+        >>> [one_slip("quillan", other) for other in ("qulilan", "quilan", "quiller")]
         [True, True, False]
     """
     i = next((k for k, (a, b) in enumerate(zip(word, other, strict=False)) if a != b), min(len(word), len(other)))

@@ -1,0 +1,6 @@
+"""What is known beforehand, whatever a model finds: a site's own lists, and what the record says of a patient.
+
+site.py     `Site`: what to hide always, what never, patterns     site_file.py   read from TOML, checked, errors by line
+known.py    `Known`: what one patient's notes must not say        names.py dates.py   how names and dates are written
+columns.py  which columns hold it, and a side file's rows         folded.py      a text without case, accents and signs
+"""

@@ -1,0 +1,160 @@
+"""What the record says of a patient, and where that patient's notes say it.
+
+All of it is hidden wherever it stands, whatever the model thinks: names as `crfdeid.given.names` finds them, dates as
+`crfdeid.given.dates` does, numbers with and without separators, and texts (an address) whole.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import regex
+
+from crfdeid.documents import Span
+from crfdeid.errors import DataError
+from crfdeid.given.dates import find_date, read_date
+from crfdeid.given.folded import Folded, Phrases, find_number, fold
+from crfdeid.given.names import Name
+from crfdeid.labels import BINARY, TO_SEVEN
+
+KINDS = ("name", "date", "number", "text")
+"""What an identifier can be."""
+
+# What each kind is called where the model has no word of its own for it.
+_SEVEN = {"name": "PATIENT", "date": "DATE", "number": "ID"}
+# Of several types of numbers, those that are a patient's come first.
+_FIRST = ("ID_SUJETO_ASISTENCIA", "MEDICALRECORD")
+_LEAST_WITHOUT_ZEROS = 4
+_OF_A_TABLE = regex.compile(r"\s*(\d+)\.0\s*")  # a whole number after it was in a column with gaps
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """One patient's identifiers.
+
+    Args:
+        names: what the patient is called; whoever else must be hidden in the notes can be named too.
+        dates: days, such as that of birth: dates, or texts that `crfdeid.given.dates.read_date` can read.
+        numbers: numbers and codes.
+        texts: anything else, found only whole, such as an address.
+
+    Raises:
+        DataError: a value cannot be one of its kind. The message does not hold it.
+
+    Example:
+        >>> known = Known(names=("Jane Quill",), dates=("1972-03-14",), numbers=("48-2213-7",))
+        >>> [span.label for span in known.find("QUILL, born 3/14/72, MRN 4822137")]
+        ['PATIENT', 'DATE', 'ID']
+    """
+
+    names: tuple[str, ...] = ()
+    dates: tuple[str, ...] = ()
+    numbers: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in self.names:
+            if not regex.search(r"\p{L}", name):
+                raise DataError("a name without a letter: correct it, or leave it empty")
+        for date in self.dates:
+            if not read_date(date):
+                raise DataError("a date that cannot be read: write it as 1972-03-14, or leave it empty")
+        for value in (*self.numbers, *self.texts):
+            if not fold(value):
+                raise DataError("a value without a letter or digit: correct it, or leave it empty")
+
+    @classmethod
+    def of(cls, values: Iterable[tuple[str, Any]]) -> Known:
+        """Identifiers out of a table: pairs of a kind of `KINDS` and a value. Null, NaN and empty values say nothing.
+
+        Raises:
+            DataError: a value cannot be one of its kind.
+        """
+        found: dict[str, list[str]] = {kind: [] for kind in KINDS}
+        for kind, value in values:
+            text = _as_text(value)
+            if text and text not in found[kind]:
+                found[kind].append(text)
+        return cls(**{f"{kind}s": tuple(texts) for kind, texts in found.items()})
+
+    def find(self, text: str, labels: Mapping[str, str] | None = None) -> list[Span]:
+        """Where the identifiers stand in a text; what is found may overlap.
+
+        Args:
+            text: a note.
+            labels: the type of each kind, from `labels_for`.
+        """
+        called = labels_for(()) if labels is None else labels
+        return [Span(start, end, called[kind]) for kind, start, end in _finder(self).find(text)]
+
+
+def labels_for(types: Collection[str]) -> dict[str, str]:
+    """What each kind of identifier is called beside a model that has these types.
+
+    Example:
+        >>> labels_for({"NOMBRE_SUJETO_ASISTENCIA", "FECHAS", "CALLE"})
+        {'name': 'NOMBRE_SUJETO_ASISTENCIA', 'date': 'FECHAS', 'number': 'ID', 'text': 'PHI'}
+    """
+    if set(types) == {BINARY}:
+        return dict.fromkeys(KINDS, BINARY)
+    found = dict.fromkeys(KINDS, BINARY)
+    for kind, seventh in _SEVEN.items():
+        fitting = sorted(label for label in types if TO_SEVEN.get(label) == seventh)
+        found[kind] = next(
+            (label for label in (seventh, *_FIRST) if label in fitting), fitting[0] if fitting else seventh
+        )
+    return found
+
+
+class _Finder:
+    """What looks for one patient's identifiers in notes."""
+
+    def __init__(self, known: Known) -> None:
+        self._name = Name(known.names) if known.names else None
+        self._dates: Sequence[dt.date] = sorted({date for text in known.dates for date in read_date(text)})
+        self._numbers = sorted({_digits(number) for number in known.numbers})
+        self._texts = Phrases((text, None) for text in known.texts)
+
+    def find(self, text: str) -> Iterator[tuple[str, int, int]]:
+        """Kinds and offsets."""
+        folded = Folded(text)
+        if self._name is not None:
+            yield from (("name", start, end) for start, end in self._name.find(text, folded))
+        for date in self._dates:
+            yield from (("date", start, end) for start, end in find_date(text, date))
+        for number in self._numbers:
+            yield from (("number", start, end) for start, end in find_number(folded, number))
+        yield from (("text", start, end) for start, end, _ in self._texts.find(folded))
+
+
+@lru_cache(maxsize=256)
+def _finder(known: Known) -> _Finder:
+    """One patient's notes mostly follow each other."""
+    return _Finder(known)
+
+
+def _digits(number: str) -> str:
+    folded = fold(number)
+    short = folded.lstrip("0")
+    return short if len(short) >= _LEAST_WITHOUT_ZEROS else folded
+
+
+def _as_text(value: Any) -> str:
+    """A value of a table as text; "" for none.
+
+    Raises:
+        DataError: it is no value, but a list or the like.
+    """
+    if value is None or value != value:  # noqa: PLR0124  NaN, and a database's "no time"
+        return ""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    if isinstance(value, (bool, list, dict, bytes, tuple)):
+        raise DataError("a value that is neither text nor a number nor a date: name another column")
+    text = str(value).strip()
+    whole = _OF_A_TABLE.fullmatch(text)
+    return str(whole[1]) if whole else text
