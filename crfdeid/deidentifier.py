@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import repeat
 from pathlib import Path
 
 from crfdeid.bio import decode
 from crfdeid.consistency import make_consistent
 from crfdeid.documents import Document, Span, lone_surrogate
 from crfdeid.errors import DataError, UsageError
+from crfdeid.given.joined import add_given
+from crfdeid.given.known import Known, labels_for
+from crfdeid.given.site import Site
 from crfdeid.model_card.builtin import find_model
 from crfdeid.model_card.card import read_card, threshold_for
 from crfdeid.models import load_tagger
@@ -32,6 +36,7 @@ class Deidentifier:
         threshold: tokens with at least this probability of being PHI are marked, whatever the most probable tags are;
             None for the most probable tags.
         consistent: whether a name found once in a note is marked everywhere in it (`crfdeid.consistency`).
+        site: what is hidden, or left, whatever the model finds (`crfdeid.given.site`).
 
     Raises:
         UsageError: the threshold is no probability.
@@ -42,20 +47,28 @@ class Deidentifier:
         (Span(start=12, end=17, label='DOCTOR'),)
     """
 
-    def __init__(self, tagger: Tagger, *, threshold: float | None = None, consistent: bool = True) -> None:
+    def __init__(
+        self, tagger: Tagger, *, threshold: float | None = None, consistent: bool = True, site: Site | None = None
+    ) -> None:
         if threshold is not None and not 0 <= threshold <= 1:  # nothing would be found, without a word
             raise UsageError(f"a threshold of {threshold}: give a probability, from 0 to 1")
         self.tagger = tagger
         self.threshold = threshold
         self.consistent = consistent
+        self.site = Site() if site is None else site
 
-    def annotate(self, text: str, *, id: str = "") -> Document:
+    def annotate(self, text: str, *, id: str = "", known: Known | None = None) -> Document:
         """The document of a text, with its PHI as spans.
 
+        Args:
+            text: a note.
+            id: its name.
+            known: what the record says of its patient; it is hidden wherever it stands (`crfdeid.given.known`).
+
         Raises:
-            DataError: the text holds a lone surrogate, so it is no Unicode text.
+            DataError: the text holds a lone surrogate, so it is no Unicode text, or a site's pattern takes too long.
         """
-        (document,) = self.annotate_documents([Document(id, text)])
+        (document,) = self.annotate_documents([Document(id, text)], known=[known])
         return document
 
     def annotate_all(self, texts: Iterable[str]) -> Iterator[Document]:
@@ -64,34 +77,54 @@ class Deidentifier:
         Texts are read as they are needed, some 65,000 characters ahead, so memory does not grow with their number.
 
         Raises:
-            DataError: a text holds a lone surrogate.
+            DataError: a text holds a lone surrogate, or a site's pattern takes too long.
         """
         return self.annotate_documents(Document(str(number), text) for number, text in enumerate(texts))
 
-    def annotate_documents(self, documents: Iterable[Document]) -> Iterator[Document]:
+    def annotate_documents(
+        self, documents: Iterable[Document], *, known: Iterable[Known | None] | None = None
+    ) -> Iterator[Document]:
         """The same documents, in order, with what the model finds as their spans; spans they had are dropped.
 
+        Args:
+            documents: the notes.
+            known: for each of them, what the record says of its patient; None where nothing is known of any.
+
         Raises:
-            DataError: a text holds a lone surrogate.
+            DataError: a text holds a lone surrogate, or a site's pattern takes too long.
         """
-        waiting: list[Document] = []
+        waiting: list[tuple[Document, Known | None]] = []
         characters = 0
-        for document in documents:
+        for document, own in zip(documents, known, strict=True) if known is not None else zip(documents, repeat(None)):
             _require_unicode(document)
-            waiting.append(document)
+            waiting.append((document, own))
             characters += len(document.text)
             if characters >= _BATCH_CHARACTERS:
                 yield from self._annotate(waiting)
                 waiting, characters = [], 0
         yield from self._annotate(waiting)
 
-    def _annotate(self, documents: list[Document]) -> Iterator[Document]:
-        groups = [document.sentences() for document in documents]
+    def _annotate(self, notes: list[tuple[Document, Known | None]]) -> Iterator[Document]:
+        groups = [document.sentences() for document, _ in notes]
         found = self._find([sentence for group in groups for sentence in group])
-        for document, group in zip(documents, groups, strict=True):
+        labels = labels_for({tag[2:] for tag in self.tagger.tags} - {""})
+        for (document, own), group in zip(notes, groups, strict=True):
             spans = tuple(span for _ in group for span in next(found))
-            marked = replace(document, spans=spans)
-            yield make_consistent(marked, group) if self.consistent else marked
+            given = [*(own.find(document.text, labels) if own else []), *self.site.find(document.text)]
+            yield self._joined(replace(document, spans=spans), group, given)
+
+    def _joined(self, document: Document, sentences: Sequence[Sentence], given: Sequence[Span]) -> Document:
+        """A document with what the model found, what was given, and what consistency makes of both."""
+        marked = replace(document, spans=tuple(add_given(self._without_allowed(document), given)))
+        if not self.consistent:
+            return marked
+        consistent = make_consistent(marked, sentences)
+        added = set(consistent.spans).difference(marked.spans)
+        kept = added.intersection(self._without_allowed(consistent))
+        return replace(marked, spans=(*marked.spans, *kept)) if kept else marked
+
+    def _without_allowed(self, document: Document) -> list[Span]:
+        return [span for span in document.spans if not self.site.allows(document.text[span.start : span.end])]
 
     def _find(self, sentences: list[Sentence]) -> Iterator[list[Span]]:
         """The spans of each sentence."""

@@ -2,5 +2,6 @@
 
 site.py     `Site`: what to hide always, what never, patterns     site_file.py   read from TOML, checked, errors by line
 known.py    `Known`: what one patient's notes must not say        names.py dates.py   how names and dates are written
-columns.py  which columns hold it, and a side file's rows         folded.py      a text without case, accents and signs
+folded.py   a text without case, accents and signs                common_names.py     names that are words too
+joined.py   what was given and what a model found as one
 """

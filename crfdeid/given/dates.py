@@ -102,8 +102,8 @@ def _form(date: dt.date) -> regex.Pattern[str]:
     day = rf"0?{date.day}"
     year = rf"(?:{full}|['’´]?{short})"
     numbers = {"d": day, "m": rf"0?{date.month}", "y": year}
-    spelled = rf"{day}(?:\s?(?:st|nd|rd|th|er|[ºªo°](?!\p{{L}})))?"
-    written = {"d": spelled, "m": word, "y": year}
+    spelled = rf"{day}(?!\d)(?:\s?(?:st|nd|rd|th|er|[ºªo°](?!\p{{L}})))?"
+    written = {"d": spelled, "m": word, "y": rf"{year}(?!\d)"}
     tight = [{"d": f"{date.day:02d}", "m": f"{date.month:02d}", "y": y} for y in (full, short)]
     forms = [
         *(_SIGN.join(numbers[part] for part in order) for order in _ORDERS),
@@ -127,4 +127,4 @@ def _month_word(month: int) -> str:
     names = [ENGLISH_MONTHS[month - 1], SPANISH_MONTHS[month - 1]]
     others = [name for name, number in _OTHER_MONTHS.items() if number == month]
     words = sorted({*names, *(name[:_SHORT] for name in names), *others}, key=len, reverse=True)
-    return rf"(?<!\p{{L}})(?:{'|'.join(words)})(?!\p{{L}})\.?"
+    return rf"(?<!\p{{L}})(?:{'|'.join(words)})(?!\p{{L}})"

@@ -1,0 +1,123 @@
+"""A model at work: what it finds, what a site and the record add, and what neither may take away."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crfdeid.deidentifier import Deidentifier
+from crfdeid.documents import Document
+from crfdeid.given.folded import fold
+from crfdeid.given.known import Known
+from crfdeid.given.site import Pattern, Site, Term
+from crfdeid.redaction.replace import redact
+from crfdeid.tagger import Tagger
+from features.tokens import Sentence
+
+
+class Finder:
+    """A model that tags the words that it was told."""
+
+    def __init__(self, words: Mapping[str, str]) -> None:
+        self._words = words
+        self.tags = tuple(sorted({"O", "B-PATIENT", "B-FECHAS", *words.values()}))
+
+    def predict(self, sentences: Sequence[Sentence]) -> list[list[str]]:
+        """One tag per token."""
+        return [[self._words.get(word, "O") for word in sentence.words] for sentence in sentences]
+
+
+def finder(words: Mapping[str, str] | None = None, **options: Any) -> Deidentifier:
+    return Deidentifier(cast(Tagger, Finder(words or {})), **options)
+
+
+def hidden(document: Document) -> list[tuple[str, str]]:
+    return [(document.text[start:end], label) for start, end, label in document.spans]
+
+
+def test_what_is_denied_is_hidden_and_what_is_allowed_is_not() -> None:
+    site = Site(deny=(Term("Tawn List", "HOSPITAL"),), allow=(Term("Foley"),), patterns=(Pattern("TL-[0-9]+", "ID"),))
+    model = finder({"Foley": "B-DOCTOR", "Quill": "B-DOCTOR"}, site=site)
+    found = model.annotate("Dr. Quill put a Foley at TAWN LIST, TL-4.")
+    assert hidden(found) == [("Quill", "DOCTOR"), ("TAWN LIST", "HOSPITAL"), ("TL-4", "ID")]
+
+
+def test_what_is_allowed_is_not_found_again_by_consistency() -> None:
+    text = "Dr. Orla Foley left. Foley catheter. Orla left."
+    words = {"Orla": "B-DOCTOR"}
+    site = Site(deny=(Term("Orla Foley", "DOCTOR"),), allow=(Term("Foley"),))
+    found = finder(words, site=site).annotate(text)
+    assert hidden(found) == [("Orla Foley", "DOCTOR"), ("Orla", "DOCTOR")]
+    assert ("Foley", "DOCTOR") in hidden(finder(words, site=Site(deny=site.deny)).annotate(text))
+
+
+def test_allow_takes_nothing_from_deny_patterns_or_the_record() -> None:
+    allow = (Term("Quill"), Term("TL-4"), Term("Marsh"))
+    site = Site(deny=(Term("Marsh", "DOCTOR"),), allow=allow, patterns=(Pattern("TL-[0-9]+", "ID"),))
+    found = finder({"Quill": "B-DOCTOR", "Marsh": "B-PATIENT"}, site=site).annotate(
+        "Quill, Marsh, TL-4", known=Known(names=("Jane Quill",))
+    )
+    assert hidden(found) == [("Quill", "PATIENT"), ("Marsh", "DOCTOR"), ("TL-4", "ID")]
+
+
+def test_allow_takes_no_part_of_a_longer_find() -> None:
+    site = Site(allow=(Term("Quill"),))
+    found = finder({"Orla": "B-DOCTOR", "Quill": "I-DOCTOR"}, site=site).annotate("Orla Quill left.")
+    assert hidden(found) == [("Orla Quill", "DOCTOR")]
+
+
+def test_overlapping_finds_become_one_with_the_longest_ones_type() -> None:
+    site = Site(deny=(Term("Quill House", "HOSPITAL"),))
+    found = finder({"Quill": "B-DOCTOR"}, site=site).annotate("At Quill House.", known=Known(names=("Quill",)))
+    assert hidden(found) == [("Quill House", "HOSPITAL")]
+
+
+def test_consistency_looks_for_what_was_given() -> None:
+    site = Site(patterns=(Pattern(r"Ward sister: (?P<value>\w+ \w+)", "DOCTOR"),))
+    text = "Ward sister: Orla Marsh. Later Marsh called."
+    assert hidden(finder(site=site).annotate(text)) == [("Orla Marsh", "DOCTOR"), ("Marsh", "DOCTOR")]
+    assert hidden(finder(site=site, consistent=False).annotate(text)) == [("Orla Marsh", "DOCTOR")]
+
+
+def test_each_note_has_its_own_patient() -> None:
+    notes = [Document(name, "Quill and Marsh, 14/3/72") for name in ("1", "2", "3")]
+    known = [Known(names=("Quill",)), None, Known(names=("Marsh",), dates=("1972-03-14",))]
+    found = list(finder().annotate_documents(notes, known=known))
+    assert [hidden(document) for document in found] == [
+        [("Quill", "PATIENT")],
+        [],
+        [("Marsh", "PATIENT"), ("14/3/72", "FECHAS")],
+    ]
+    again = list(finder().annotate_documents(notes[::-1], known=known[::-1]))
+    assert again == found[::-1]
+
+
+def test_one_patient_a_note_or_an_error() -> None:
+    with pytest.raises(ValueError, match="shorter"):
+        list(finder().annotate_documents([Document("1", "a"), Document("2", "b")], known=[None]))
+
+
+WORDS = ["Quillerton", "quillerton", "QUILLERTON", "Jane", "JANE", "seen", "by", "Foley", "TLC", "tlc", "48-2213-7",
+         "4822137", "14/3/1972", "14 de marzo de 1972", "march 14, '72", "Quilerton", "J. Quillerton", "aspirin", "\n",
+         "e\u0301", "(", "5"]  # fmt: skip
+TEXTS = st.lists(st.sampled_from(WORDS), max_size=15).map(" ".join)
+SITE = Site(deny=(Term("TLC", "HOSPITAL"),), allow=(Term("TLC"), Term("Quillerton"), Term("Foley")))
+KNOWN = Known(("Jane Quillerton",), ("1972-03-14",), ("48-2213-7",))
+NEVER = ["quillerton", "quilerton", "jane", "4822137", "1431972", "14demarzo", "march14", "tlc"]
+
+
+@given(TEXTS)
+def test_nothing_that_is_known_or_denied_stands_in_the_redacted_text(text: str) -> None:
+    found = finder({"Foley": "B-DOCTOR"}, site=SITE).annotate(text, known=KNOWN)
+    left = fold(redact(found, "mask").text)
+    assert not [form for form in NEVER if form in left]
+    rest, place = [], 0
+    for start, end, _ in found.spans:
+        rest.append(text[place:start])
+        place = end
+    assert redact(found, "remove").text == "".join([*rest, text[place:]])
+    assert redact(found, "mask").text.count("Foley") == text.count("Foley")
