@@ -186,10 +186,15 @@ def read_splits(
 
 
 def generate_corpus(profile: str, *, seed: int = 0, types: str = "seven") -> Corpus:
-    """The built-in synthetic corpus: invented discharge summaries and clinic notes, the same for the same seed."""
-    from crfdeid.corpora.synthetic import generate  # noqa: PLC0415  Faker takes long to import.
+    """The built-in synthetic corpus, the same for the same seed.
 
-    train, dev, test = (Split.of(map_types(part, types)) for part in generate(profile, seed=seed))
+    With "seven" or "binary": invented discharge summaries and clinic notes. With "all": notes, messages, queries, forms
+    and general sentences with the types of i2b2 2014 (`generate_all_types`).
+    """
+    from crfdeid.corpora.synthetic import generate, generate_all_types  # noqa: PLC0415  Faker takes long to import.
+
+    splits = generate_all_types(profile, seed=seed) if types == "all" else generate(profile, seed=seed)
+    train, dev, test = (Split.of(map_types(part, types)) for part in splits)
     return Corpus(f"synthetic ({profile}, seed {seed})", "synthetic", types, train, dev, test)
 
 

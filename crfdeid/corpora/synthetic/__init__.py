@@ -9,6 +9,13 @@ templates.py    the template language                  pieces.py       text with
 data.py         reads frames.txt, sentences.txt, scenarios_*.txt and names.txt: templates and word lists
 """
 
-from crfdeid.corpora.synthetic.generate import PROFILES, Profile, Splits, generate, generate_notes
+from crfdeid.corpora.synthetic.generate import (
+    PROFILES,
+    Profile,
+    Splits,
+    generate,
+    generate_all_types,
+    generate_notes,
+)
 
-__all__ = ["PROFILES", "Profile", "Splits", "generate", "generate_notes"]
+__all__ = ["PROFILES", "Profile", "Splits", "generate", "generate_all_types", "generate_notes"]

@@ -40,9 +40,14 @@ def sections(file_name: str) -> Mapping[str, tuple[str, ...]]:
         >>> "Brown" in sections("names.txt")["ambiguous surnames"]
         True
     """
+    return read_sections(_FOLDER / file_name)
+
+
+def read_sections(path: Path) -> Mapping[str, tuple[str, ...]]:
+    """The entries of a file of the package's form, by section."""
     found: dict[str, list[str]] = {}
     name = ""
-    for line in (_FOLDER / file_name).read_text(encoding="utf-8").splitlines():
+    for line in path.read_text(encoding="utf-8").splitlines():
         if line.startswith("== "):
             name = line[3:].strip()
             found.setdefault(name, [])
@@ -69,6 +74,17 @@ def scenarios() -> tuple[Scenario, ...]:
 def template_pools() -> Mapping[str, tuple[str, ...]]:
     """Every pool of templates, by name: those of frames.txt and sentences.txt."""
     return MappingProxyType({**sections("frames.txt"), **sections("sentences.txt")})
+
+
+@cache
+def text_pools() -> Mapping[str, tuple[str, ...]]:
+    """Every pool of the texts of all types, by name: words, queries, messages and general sentences.
+
+    ``\\n`` in an entry is a line end.
+    """
+    files = ("words.txt", "queries.txt", "messages.txt", "general.txt")
+    pools = {name: entries for file in files for name, entries in sections(file).items()}
+    return MappingProxyType({name: tuple(e.replace("\\n", "\n") for e in entries) for name, entries in pools.items()})
 
 
 @cache

@@ -8,6 +8,7 @@ from random import Random
 
 from crfdeid.corpora.synthetic.case import SETTLED_FACTS, Case
 from crfdeid.corpora.synthetic.data import sections
+from crfdeid.corpora.synthetic.pieces import Piece, join
 from crfdeid.corpora.synthetic.surrogates import (
     DATE_FORMS,
     DATE_HABITS,
@@ -17,7 +18,7 @@ from crfdeid.corpora.synthetic.surrogates import (
     fill_pattern,
     typo,
 )
-from crfdeid.corpora.synthetic.templates import Value
+from crfdeid.corpora.synthetic.templates import Value, labelled
 
 # The forms a name takes in running text where the template names none, the usual ones more often.
 _NAME_FORMS: Mapping[str, tuple[str, ...]] = {
@@ -61,6 +62,11 @@ _NUMBER_PATTERNS: Mapping[str, tuple[str, str]] = {
     "pager": ("pager patterns", "PHONE"),
     "extension": ("extension patterns", "PHONE"),
 }
+# What i2b2 2014 calls those of the seven types that it splits.
+_FINE_IDS: Mapping[str, str] = {
+    "mrn": "MEDICALRECORD", "number": "MEDICALRECORD", "account": "ACCOUNT", "policy": "HEALTHPLAN", "job": "IDNUM",
+    "accession": "IDNUM", "user": "USERNAME",
+}  # fmt: skip
 
 
 class Fields:
@@ -70,10 +76,11 @@ class Fields:
         case: the note's facts.
         rng: the source of all choices.
         doctor: how this note writes the title.
+        fine: whether types are those of i2b2 2014 instead of the seven.
     """
 
-    def __init__(self, case: Case, rng: Random, *, doctor: str = "Dr.") -> None:
-        self._case, self._rng, self._doctor = case, rng, doctor
+    def __init__(self, case: Case, rng: Random, *, doctor: str = "Dr.", fine: bool = False) -> None:
+        self._case, self._rng, self._doctor, self._fine = case, rng, doctor, fine
         self._now = case.admit
         self._dates: Mapping[str, Callable[[], dt.date]] = {
             "admit": lambda: case.admit,
@@ -89,14 +96,30 @@ class Fields:
         }
         self._answers = self._answer_table()
 
-    def __call__(self, name: str) -> Value:
+    def __call__(self, name: str) -> Value | Piece:
         """The value of a field.
 
         Raises:
             KeyError: a template names a field that does not exist.
         """
         key, _, form = name.partition(".")
-        return self._answers[key](key, "" if form == "any" else form)
+        value = self._answers[key](key, "" if form == "any" else form)
+        return self._refined(key, value) if self._fine else value
+
+    def _refined(self, key: str, value: Value) -> Value | Piece:
+        """The same text with the types of i2b2 2014; of an address, each part has its own."""
+        if value.label == "ID":
+            return value._replace(label=_FINE_IDS[key])
+        if value.label != "LOCATION":
+            return value
+        if key != "address":
+            places = {"town": "CITY", "street": "STREET"}
+            state = "STATE" if value.text in sections("words.txt")["american states"] else "COUNTRY"
+            return value._replace(label=places.get(key, state))
+        street, town, rest = value.text.split(", ")
+        code, gap, number = rest.partition(" ")
+        parts = (labelled(street, "STREET"), labelled(town, "CITY"), labelled(code, "STATE"))
+        return join((join(parts, ", "), Piece(gap), labelled(number, "ZIP" if number else "")))
 
     def _answer_table(self) -> dict[str, Callable[[str, str], Value]]:
         """For every field, the function of its name and form that gives its value."""

@@ -11,6 +11,8 @@ from crfdeid.corpora.synthetic.case import Source
 from crfdeid.corpora.synthetic.notes import draft_note, finish
 from crfdeid.corpora.synthetic.people import Cast, SplitName, make_casts
 from crfdeid.corpora.synthetic.quotas import meet
+from crfdeid.corpora.synthetic.texts import draw_texts
+from crfdeid.corpora.synthetic.world import make_worlds
 from crfdeid.documents import Document
 from crfdeid.errors import UsageError
 
@@ -32,6 +34,8 @@ class Profile:
     Attributes:
         spans: split -> type -> the exact number of spans.
         notes: split -> the number of notes.
+        notes_of_all: split -> the number of notes among the texts of all types.
+        texts: split -> the number of short texts of all types.
         unseen_share: the share of people, hospitals and places in dev and test notes that come from lists closed to
             training, a fraction.
         draws: a name for its random numbers; another one gives other notes.
@@ -39,6 +43,8 @@ class Profile:
 
     spans: Mapping[SplitName, Mapping[str, int]]
     notes: Mapping[SplitName, int]
+    notes_of_all: Mapping[SplitName, int]
+    texts: Mapping[SplitName, int]
     unseen_share: float
     draws: str
 
@@ -57,6 +63,8 @@ PROFILES: dict[str, Profile] = {
             "test": _counts(236, 164, 498, 84, 32, 32, 264),
         },
         notes={"train": 160, "dev": 28, "test": 66},
+        notes_of_all={"train": 70, "dev": 20, "test": 40},
+        texts={"train": 2600, "dev": 500, "test": 1000},
         unseen_share=0.65,
         draws="default",
     ),
@@ -68,6 +76,8 @@ PROFILES: dict[str, Profile] = {
             "test": _counts(236, 164, 498, 59, 19, 13, 264),
         },
         notes={"train": 640, "dev": 52, "test": 66},
+        notes_of_all={"train": 280, "dev": 40, "test": 40},
+        texts={"train": 10400, "dev": 1000, "test": 1000},
         unseen_share=0.75,
         draws="paper",
     ),
@@ -104,11 +114,42 @@ def generate_notes(count: int, *, seed: int = 0) -> Iterator[Document]:
         count: how many notes.
         seed: the seed of every choice. The notes differ from those of `generate`, the names come from the same lists.
     """
-    casts = make_casts(seed)
-    source = Source(casts["train"], casts["train"], 1.0)
-    rng = Random(f"notes {seed}")
+    cast = make_casts(seed)["train"]
+    return _notes(count, Source(cast, cast, 1.0), Random(f"notes {seed}"), name="note")
+
+
+def generate_all_types(profile: str = "default", *, seed: int = 0) -> Splits:
+    """A corpus with all of HIPAA's types, called as i2b2 2014 calls them, in many styles.
+
+    It holds notes like those of `generate`, and short texts: queries with and without PHI, messages, telephone notes,
+    forms, labels, tables, and sentences from outside the clinic. No list of names is shared by two splits.
+
+    Args:
+        profile: a key of `PROFILES`; "yadav2016" is four times as large as "default".
+        seed: the seed of every choice; the same seed gives the same documents, with the same version of Faker.
+
+    Raises:
+        UsageError: there is no such profile.
+
+    Example:
+        >>> sorted({span.label for document in generate_all_types().dev for span in document.spans})[:3]
+        ['ACCOUNT', 'AGE', 'BIOID']
+    """
+    if profile not in PROFILES:
+        raise UsageError(f"unknown profile '{profile}' of the synthetic corpus: choose from {', '.join(PROFILES)}")
+    plan = PROFILES[profile]
+    parts = []
+    for split, world in make_worlds(seed).items():
+        rng = Random(f"all {plan.draws} {split} {seed}")
+        notes = _notes(plan.notes_of_all[split], Source(world.cast, world.cast, 1.0), rng, name=split, fine=True)
+        parts.append([*notes, *draw_texts(plan.texts[split], world, rng, name=split)])
+    return Splits(*parts)
+
+
+def _notes(count: int, source: Source, rng: Random, *, name: str, fine: bool = False) -> Iterator[Document]:
+    """Notes with about half of what they might hold."""
     for number in range(1, count + 1):
-        draft = draft_note(source, rng)
+        draft = draft_note(source, rng, fine=fine)
         optional = [
             (i, j)
             for i, section in enumerate(draft.sections)
@@ -116,7 +157,7 @@ def generate_notes(count: int, *, seed: int = 0) -> Iterator[Document]:
             if not block.required and rng.random() < 0.5
         ]
         text, spans = finish(draft, optional)
-        yield Document(f"note-{number:04d}", text, spans)
+        yield Document(f"{name}-{number:04d}", text, spans)
 
 
 def _split(split: SplitName, plan: Profile, casts: Mapping[SplitName, Cast], rng: Random) -> list[Document]:

@@ -93,18 +93,19 @@ def _house(rng: Random) -> House:
     )
 
 
-def draft_note(source: Source, rng: Random) -> Draft:
+def draft_note(source: Source, rng: Random, *, fine: bool = False) -> Draft:
     """A new note with everything it might hold.
 
     Args:
         source: the people and places to draw from.
         rng: the source of all choices.
+        fine: whether types are those of i2b2 2014 instead of the seven.
     """
     kinds = list(KINDS.values())
     kind = rng.choices(kinds, [kind.weight for kind in kinds])[0]
     case = draw_case(source, rng, stay=kind.stay)
     house = _house(rng)
-    writer = _Writer(case, house, rng)
+    writer = _Writer(case, house, rng, fine=fine)
     planned = [plan for plan in kind.sections if rng.random() < plan.chance]
     return Draft(rng.choice(kind.titles.split("|")), tuple(writer.section(plan) for plan in planned), house)
 
@@ -112,9 +113,9 @@ def draft_note(source: Source, rng: Random) -> Draft:
 class _Writer:
     """Turns section plans into sections, with one case, one house style and one running date."""
 
-    def __init__(self, case: Case, house: House, rng: Random) -> None:
+    def __init__(self, case: Case, house: House, rng: Random, *, fine: bool) -> None:
         self._case, self._house, self._rng = case, house, rng
-        self._fields = Fields(case, rng, doctor=house.doctor)
+        self._fields = Fields(case, rng, doctor=house.doctor, fine=fine)
         self._used: set[str] = set()
         self._home_medication: list[str] = []
 

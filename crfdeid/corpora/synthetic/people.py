@@ -43,13 +43,13 @@ def make_casts(seed: int) -> dict[SplitName, Cast]:
     rng = Random(f"pools {seed}")
     names = sections("names.txt")
     months = names["months as surnames"]
-    surnames = _deal(_surnames(seed, rng), rng, keep_in_train=months)
-    female = _deal(_given_names(seed, "female"), rng, keep_in_train=("May", "April", "June"))
-    male = _deal(_given_names(seed, "male"), rng, keep_in_train=("August",))
-    towns = _deal(_towns(rng), rng)
-    odd = _deal(_fresh(names["odd words"]), rng)
-    saints = _deal(names["saints"], rng)
-    regions = _deal(names["states and countries"], rng)
+    surnames = deal(_surnames(seed, rng), rng, keep_in_train=months)
+    female = deal(_given_names(seed, "female"), rng, keep_in_train=("May", "April", "June"))
+    male = deal(_given_names(seed, "male"), rng, keep_in_train=("August",))
+    towns = deal(_towns(rng), rng)
+    odd = deal(_fresh(names["odd words"]), rng)
+    saints = deal(names["saints"], rng)
+    regions = deal(names["states and countries"], rng)
     casts: dict[SplitName, Cast] = {}
     used: set[str] = set()
     for split, share in _SHARES.items():
@@ -82,7 +82,7 @@ def draw_person(names: _People | Cast, rng: Random, *, female: bool) -> Person:
     return Person(rng.choice(given), rng.choice(given), rng.choice(names.surnames), female)
 
 
-def _deal(items: Iterable[str], rng: Random, keep_in_train: Sequence[str] = ()) -> dict[SplitName, tuple[str, ...]]:
+def deal(items: Iterable[str], rng: Random, keep_in_train: Sequence[str] = ()) -> dict[SplitName, tuple[str, ...]]:
     """Share out a list so that the splits have nothing in common."""
     cards = [item for item in dict.fromkeys(items) if item not in keep_in_train]
     rng.shuffle(cards)

@@ -26,6 +26,11 @@ class Value(NamedTuple):
     label: str = ""
 
 
+def labelled(text: str, label: str) -> Piece:
+    """A text that is PHI from end to end; with "", one that is none."""
+    return Piece(text, (Span(0, len(text), label),) if label else ())
+
+
 def expand(template: str, rng: Random) -> str:
     """Resolve every ``[a|b]``, innermost first.
 
@@ -39,12 +44,12 @@ def expand(template: str, rng: Random) -> str:
     return template
 
 
-def render(template: str, field: Callable[[str], Value], rng: Random) -> Piece:
+def render(template: str, field: Callable[[str], Value | Piece], rng: Random) -> Piece:
     """A template as text with spans.
 
     Args:
         template: the template.
-        field: gives the value of each ``{field}`` that is not a number.
+        field: gives the value of each ``{field}`` that is not a number; a value of several parts is a piece.
         rng: the source of choices and numbers.
     """
     parts = _FIELD.split(expand(template, rng))
@@ -54,8 +59,7 @@ def render(template: str, field: Callable[[str], Value], rng: Random) -> Piece:
             pieces.append(Piece(part))
             continue
         value = Value(_number(part, rng)) if part.startswith("n:") else field(part)
-        span = (Span(0, len(value.text), value.label),) if value.label else ()
-        pieces.append(Piece(value.text, span))
+        pieces.append(value if isinstance(value, Piece) else labelled(value.text, value.label))
     return join(pieces)
 
 
