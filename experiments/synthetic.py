@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from crfdeid.cli.shell import Parser, file_path, run_command, whole_number
 from crfdeid.corpora import write_corpus
-from crfdeid.corpora.synthetic import PROFILES, Splits, generate
+from crfdeid.corpora.synthetic import PROFILES, Splits, generate, generate_all_types
 from crfdeid.documents import Document
 from crfdeid.models import profile_name
 from crfdeid.settings import MOST_SEED
@@ -56,9 +56,14 @@ def _parser() -> Parser:
     parser = Parser(prog="python -m experiments.synthetic", description=__doc__, allow_abbrev=False)
     text = "which corpus (default: default; paper: yadav2016)"
     parser.add_argument("--profile", type=profile_name, choices=list(PROFILES), default="default", help=text)
+    text = (
+        "seven: clinical notes with the seven subtypes (default); all: notes, queries, messages, forms, tables and "
+        "general sentences with all types that HIPAA names"
+    )
+    parser.add_argument("--types", choices=("seven", "all"), default="seven", help=text)
     text = "seed of every choice in it (default: 0)"
     parser.add_argument("--seed", type=whole_number(0, MOST_SEED), default=0, metavar="N", help=text)
-    text = "how many training notes to print (default: 0)"
+    text = "how many training notes to print, with --types all spread over all styles (default: 0)"
     parser.add_argument("--notes", type=whole_number(0), default=0, metavar="N", help=text)
     text = "new folder for the notes in brat's format, as train/, dev/ and test/"
     parser.add_argument("--out", type=file_path, metavar="DIR", help=text)
@@ -68,13 +73,21 @@ def _parser() -> Parser:
 def _show(options: argparse.Namespace) -> None:
     if options.out is not None:
         require_new(options.out)
-    corpus = generate(options.profile, seed=options.seed)
-    for document in corpus.train[: options.notes]:
+    make = generate_all_types if options.types == "all" else generate
+    corpus = make(options.profile, seed=options.seed)
+    for document in _some(corpus.train, options.notes, spread=options.types == "all"):
         print(f"===== {document.id} =====\n{marked(document)}")
     print(counts(corpus))
     if options.out is not None:
         for name, documents in corpus._asdict().items():
             write_corpus(documents, options.out / name, format="brat")
+
+
+def _some(documents: Sequence[Document], count: int, *, spread: bool) -> Sequence[Document]:
+    """The first ones, or as many at equal distances."""
+    if not spread:
+        return documents[:count]
+    return [documents[i * len(documents) // count] for i in range(count)]
 
 
 if __name__ == "__main__":

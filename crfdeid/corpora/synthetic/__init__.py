@@ -1,4 +1,4 @@
-"""The built-in synthetic corpus: invented English notes with PHI marked, exact by construction.
+"""The built-in synthetic corpus: invented English notes and texts with PHI marked, exact by construction.
 
 generate.py     the corpus and its profiles            docs/synthetic-corpus.md says what is in it
 layout.py       kinds of notes and their sections      notes.py        drafts a note
@@ -7,6 +7,11 @@ people.py       people, hospitals and places, dealt to the splits
 fields.py       what a template's fields stand for     surrogates.py   how names, dates and numbers are written
 templates.py    the template language                  pieces.py       text with its spans
 data.py         reads frames.txt, sentences.txt, scenarios_*.txt and names.txt: templates and word lists
+
+With all types, short texts stand beside the notes:
+
+texts.py        kinds of short texts                   text_fields.py  what their fields stand for
+world.py        names from all over the world          queries.txt, messages.txt, general.txt: templates; words.txt
 """
 
 from crfdeid.corpora.synthetic.generate import (

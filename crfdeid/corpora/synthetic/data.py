@@ -80,11 +80,15 @@ def template_pools() -> Mapping[str, tuple[str, ...]]:
 def text_pools() -> Mapping[str, tuple[str, ...]]:
     """Every pool of the texts of all types, by name: words, queries, messages and general sentences.
 
-    ``\\n`` in an entry is a line end.
+    ``\\n`` in an entry is a line end, ``\\t`` a tabulator.
     """
     files = ("words.txt", "queries.txt", "messages.txt", "general.txt")
     pools = {name: entries for file in files for name, entries in sections(file).items()}
-    return MappingProxyType({name: tuple(e.replace("\\n", "\n") for e in entries) for name, entries in pools.items()})
+    return MappingProxyType({name: tuple(map(_unescaped, entries)) for name, entries in pools.items()})
+
+
+def _unescaped(entry: str) -> str:
+    return entry.replace("\\n", "\n").replace("\\t", "\t")
 
 
 @cache

@@ -130,10 +130,6 @@ def generate_all_types(profile: str = "default", *, seed: int = 0) -> Splits:
 
     Raises:
         UsageError: there is no such profile.
-
-    Example:
-        >>> sorted({span.label for document in generate_all_types().dev for span in document.spans})[:3]
-        ['ACCOUNT', 'AGE', 'BIOID']
     """
     if profile not in PROFILES:
         raise UsageError(f"unknown profile '{profile}' of the synthetic corpus: choose from {', '.join(PROFILES)}")

@@ -161,11 +161,14 @@ class TextFields:
 
     def _street(self) -> str:
         rng, faker, world = self._rng, self._faker, self._world
+        if rng.random() < 0.04:
+            return f"{rng.choice(('P.O. Box', 'PO Box', 'P.O. box'))} {rng.randint(2, 9999)}"
         road, number = rng.choice(world.streets), rng.randint(1, 9999 if rng.random() < 0.4 else 240)
         # An American street begins with its number; those of the Continent end with it.
-        foreign = not regex_english(road) and rng.random() < 0.8
+        foreign = not _is_english(road) and rng.random() < 0.8
         street = f"{road} {number}" if foreign else f"{number} {road}"
-        return f"{street}, {faker.secondary_address()}" if rng.random() < 0.12 else street
+        flat = faker.secondary_address()
+        return rng.choice((*(street,) * 8, f"{street}, {flat}", f"{street} {flat}", f"{flat}, {street}"))
 
     def _town(self) -> str:
         world = self._world
@@ -214,7 +217,7 @@ class TextFields:
         return rng.choice(sections("words.txt")["hospital forms"]).format(**words)
 
 
-def regex_english(road: str) -> bool:
+def _is_english(road: str) -> bool:
     """Whether a street's last word is one of English streets."""
     return road.rsplit(maxsplit=1)[-1].lower() in _ENGLISH_ROADS
 

@@ -1,4 +1,4 @@
-"""Short texts of all types of PHI: queries, messages, telephone notes, forms, tables, and text from outside the clinic."""
+"""Short texts of all types: queries, messages, telephone notes, forms, tables, and text from outside the clinic."""
 
 from __future__ import annotations
 
