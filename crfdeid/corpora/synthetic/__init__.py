@@ -11,7 +11,8 @@ data.py         reads frames.txt, sentences.txt, scenarios_*.txt and names.txt: 
 With all types, short texts stand beside the notes:
 
 texts.py        kinds of short texts                   text_fields.py  what their fields stand for
-world.py        names from all over the world          queries.txt, messages.txt, general.txt: templates; words.txt
+text_forms.py   names and dates as they are written    text_places.py  streets, towns, addresses, hospitals
+world.py        names from all over the world          queries.txt, messages.txt, general.txt, words.txt: the data
 """
 
 from crfdeid.corpora.synthetic.generate import (

@@ -92,7 +92,11 @@ def test_names_are_marked_wherever_they_stand():
         for span in document.spans:
             rest[span.start : span.end] = " " * (span.end - span.start)
         for name in surrogates([document], "PATIENT", "DOCTOR"):
-            if len(name) > 5 and regex.search(rf"(?<!\w){regex.escape(name)}(?!\w)", "".join(rest)):
+            if (
+                len(name) > 5
+                and name not in words
+                and regex.search(rf"(?<!\w){regex.escape(name)}(?!\w)", "".join(rest))
+            ):
                 left.append(name)
     assert left == []
 
