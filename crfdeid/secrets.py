@@ -69,3 +69,15 @@ def hash_word(word: str, key: bytes) -> str:
         key: as of `derive`.
     """
     return hashlib.blake2b(word.encode(errors="backslashreplace"), digest_size=16, key=key).hexdigest()
+
+
+def hash_text(text: str, key: bytes) -> str:
+    """What tells a text from others without saying it: HMAC-SHA256 under a key, in hexadecimal.
+
+    A digest without a key would let anybody test guesses, and a short note can be guessed.
+
+    Args:
+        text: any text of Unicode characters.
+        key: as of `derive`.
+    """
+    return hmac.digest(key, text.encode("utf-8"), "sha256").hex()

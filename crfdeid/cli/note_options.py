@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import os
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from crfdeid.cli import account
 from crfdeid.cli.shell import file_path, whole_number
 from crfdeid.documents import Document
 from crfdeid.errors import DataError, UsageError
+from crfdeid.notes.account import Totals, write_audit
 from crfdeid.notes.output import OutputFolder
 from crfdeid.notes.pipeline import OutputPlan, process
 from crfdeid.notes.records import Columns, Failure, Note
 from crfdeid.notes.sources import KINDS, note_files, survey
 from crfdeid.notes.work import Redaction, Work
 from crfdeid.notes.workers import start_workers
+from crfdeid.secrets import VARIABLE, derive, read_secret, vocabulary_key
 from crfdeid.system.files import decode_text
 
 STDIN = Path("-")
@@ -40,6 +45,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-consistency", action="store_true", help=text)
     text = "file with the secret of the model's private vocabulary (default: the environment variable CRFDEID_SECRET)"
     parser.add_argument("--key-file", type=file_path, metavar="FILE", help=text)
+    text = (
+        "with surrogates, --rename-files or --audit: a file with the secret that they are derived from (default: the "
+        "environment variable CRFDEID_SECRET)"
+    )
+    parser.add_argument("--secret-file", type=file_path, metavar="FILE", help=text)
+    text = "new file for an account of the run as JSON, note by note: where it is, how much of each type was found"
+    parser.add_argument("--audit", type=file_path, metavar="FILE", help=text)
     text = "how many processes share the work; each holds the model in memory (default: 1)"
     parser.add_argument("--jobs", type=whole_number(1), default=1, metavar="N", help=text)
     text = "go on where an interrupted run of the same command stopped"
@@ -70,13 +82,15 @@ class Task:
         doing: one word for the progress bar.
         work: what is done with each note.
         plan: how files are written.
-        settings: what the results depend on, for --resume; the model is added.
+        settings: what the results depend on, for --resume.
+        secret: what the audit's hashes are made with; None for no hashes.
     """
 
     doing: str
-    work: Work
+    work: Redaction
     plan: OutputPlan
     settings: dict[str, Any]
+    secret: bytes | None = None
 
 
 def run_folder(options: argparse.Namespace, task: Task) -> int:
@@ -93,6 +107,9 @@ def run_folder(options: argparse.Namespace, task: Task) -> int:
         raise UsageError("--output is needed: name a new folder for the results")
     if options.output.suffix.lower() in KINDS:
         raise UsageError(f"--output: {options.output} is the name of a file: name a folder, files keep their names")
+    if options.audit is not None:
+        account.require_audit_place(options.audit, options.input, options.output, resume=options.resume)
+    began = time.monotonic()
     found = survey(options.input, task.plan.targets)
     if found.unknown:
         _say(f"note: files left out because they do not end in {', '.join(KINDS)}: {found.unknown}")
@@ -111,8 +128,22 @@ def run_folder(options: argparse.Namespace, task: Task) -> int:
             output,
             on_failure=failures.add,
             on_progress=lambda size: shown.update(size - shown.n),
+            audit_key=None if task.secret is None else derive(task.secret, "audit"),
         )
+        shown.close()
+        _account_for(options, task, output, time.monotonic() - began)
     return failures.conclude()
+
+
+def _account_for(options: argparse.Namespace, task: Task, output: OutputFolder, seconds: float) -> None:
+    # Four digits of the secret are enough to tell it from another, and no business of the audit's.
+    asked = {name: value for name, value in task.settings.items() if name != "secret"}
+    command = {**asked, "input": str(options.input), "output": str(options.output), "jobs": options.jobs}
+    summary = account.summary(command, task.work, Totals.of(output.accounted()), seconds)
+    if options.audit is not None:
+        write_audit(options.audit, summary, output.accounted)
+    for line in account.lines(summary):
+        _say(line)
 
 
 def run_stdin(options: argparse.Namespace, work: Work) -> Document:
@@ -122,8 +153,8 @@ def run_stdin(options: argparse.Namespace, work: Work) -> Document:
         UsageError: there is an option that one note from standard input cannot have.
         DataError: it is not UTF-8, or the model fails on it.
     """
-    if options.output is not None or options.resume:
-        raise UsageError("--input - writes to standard output: leave --output and --resume out")
+    if options.output is not None or options.resume or options.audit is not None:
+        raise UsageError("--input - writes to standard output: leave --output, --resume and --audit out")
     text = decode_text(sys.stdin.buffer.read(), "standard input")
     patient = hashlib.sha256(text.encode()).hexdigest()
     (result,) = work.start()([Note("stdin", text, patient)])
@@ -142,7 +173,6 @@ def redaction(options: argparse.Namespace, **more: Any) -> Redaction:
     from crfdeid.cli.progress import training_bar  # noqa: PLC0415
     from crfdeid.model_card.builtin import find_model  # noqa: PLC0415
     from crfdeid.saving import is_private  # noqa: PLC0415
-    from crfdeid.secrets import read_secret, vocabulary_key  # noqa: PLC0415
 
     with training_bar("training") as step:
         folder = find_model(options.model, on_progress=step)
@@ -151,7 +181,22 @@ def redaction(options: argparse.Namespace, **more: Any) -> Redaction:
     return Redaction(str(folder), key=key, sensitivity=options.sensitivity, consistent=consistent, **more)
 
 
-def model_settings(options: argparse.Namespace, work: Redaction) -> dict[str, Any]:
+def secret_of(options: argparse.Namespace, *, needed: bool) -> bytes | None:
+    """The secret, where something needs it, or where there is one for the audit; else None.
+
+    Raises:
+        UsageError: there is none, or it is too short, or nothing needs the one that is named.
+        DataError: it cannot be read.
+    """
+    there = options.secret_file is not None or bool(os.environ.get(VARIABLE))
+    if not needed and options.audit is None:
+        if options.secret_file is not None:
+            raise UsageError("--secret-file is for surrogates, --rename-files and --audit: leave it out")
+        return None
+    return read_secret(options.secret_file) if needed or there else None
+
+
+def common_settings(options: argparse.Namespace, work: Redaction, secret: bytes | None) -> dict[str, Any]:
     """The settings of both commands that results depend on: --resume goes on with the same ones only."""
     from importlib.metadata import version  # noqa: PLC0415
 
@@ -159,6 +204,8 @@ def model_settings(options: argparse.Namespace, work: Redaction) -> dict[str, An
 
     return {
         "crfdeid": version("crfdeid"),
+        # Four digits tell one secret from another, and are too few to try guesses on.
+        "secret": None if secret is None else derive(secret, "resume").hex()[:4],
         "model": model_digest(Path(work.model)),
         "sensitivity": options.sensitivity,
         "consistency": not options.no_consistency,

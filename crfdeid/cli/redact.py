@@ -8,14 +8,11 @@ import argparse
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The options of ``crfdeid redact``."""
     from crfdeid.cli.note_options import add_options as add_common  # noqa: PLC0415
-    from crfdeid.cli.shell import file_path  # noqa: PLC0415
     from crfdeid.redaction.replace import HOW  # noqa: PLC0415
 
     add_common(parser)
     text = "write [PATIENT], [PATIENT-1], ***, an invented value, or nothing in place of PHI (default: label)"
     parser.add_argument("--how", choices=HOW, default="label", help=text)
-    text = "with --how surrogate: a file with the secret (default: the environment variable CRFDEID_SECRET)"
-    parser.add_argument("--secret-file", type=file_path, metavar="FILE", help=text)
     text = "with --how surrogate: language and country of the invented values (default: en_US)"
     parser.add_argument("--locale", default="en_US", help=text)
 
@@ -27,17 +24,16 @@ def run(options: argparse.Namespace) -> int:
         0, or 1 where a note failed.
     """
     from crfdeid.cli import note_options  # noqa: PLC0415
-    from crfdeid.errors import UsageError  # noqa: PLC0415
     from crfdeid.notes import sources  # noqa: PLC0415
     from crfdeid.notes.pipeline import OutputPlan  # noqa: PLC0415
-    from crfdeid.secrets import derive, read_secret  # noqa: PLC0415
     from crfdeid.system.threads import one_thread  # noqa: PLC0415
 
     one_thread()
-    if options.secret_file is not None and options.how != "surrogate":
-        raise UsageError("--secret-file is for --how surrogate: leave it out")
-    secret = read_secret(options.secret_file) if options.how == "surrogate" else None
-    work = note_options.redaction(options, how=options.how, secret=secret, locale=options.locale)
+    surrogates = options.how == "surrogate"
+    secret = note_options.secret_of(options, needed=surrogates)
+    work = note_options.redaction(
+        options, how=options.how, secret=secret if surrogates else None, locale=options.locale
+    )
     if options.input == note_options.STDIN:
         note_options.write_stdout(note_options.run_stdin(options, work).text)
         return 0
@@ -47,8 +43,6 @@ def run(options: argparse.Namespace) -> int:
         "command": "redact",
         "how": options.how,
         "locale": options.locale,
-        # Four digits tell one secret from another, and are too few to try guesses on.
-        "secret": None if secret is None else derive(secret, "resume").hex()[:4],
-        **note_options.model_settings(options, work),
+        **note_options.common_settings(options, work, secret),
     }
-    return note_options.run_folder(options, note_options.Task("redacting", work, plan, settings))
+    return note_options.run_folder(options, note_options.Task("redacting", work, plan, settings, secret))

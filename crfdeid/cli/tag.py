@@ -30,6 +30,7 @@ def run(options: argparse.Namespace) -> int:
     from crfdeid.system.threads import one_thread  # noqa: PLC0415
 
     one_thread()
+    secret = note_options.secret_of(options, needed=False)
     work = note_options.redaction(options)
     if options.input == note_options.STDIN:
         if options.format != "jsonl":
@@ -45,5 +46,5 @@ def run(options: argparse.Namespace) -> int:
     plan = OutputPlan(
         targets, lambda file, target: tagged.tag_writer(file, target, options.format), note_options.columns_of(options)
     )
-    settings = {"command": "tag", "format": options.format, **note_options.model_settings(options, work)}
-    return note_options.run_folder(options, note_options.Task("tagging", work, plan, settings))
+    settings = {"command": "tag", "format": options.format, **note_options.common_settings(options, work, secret)}
+    return note_options.run_folder(options, note_options.Task("tagging", work, plan, settings, secret))

@@ -46,6 +46,11 @@ class Failed(NamedTuple):
     stamp: str
     failure: Failure
 
+    @property
+    def ends_file(self) -> bool:
+        """Whether the file as a whole has no result, whatever was done of it before."""
+        return self.failure.row is None
+
 
 class Finished(NamedTuple):
     """A file whose results have their final names."""
@@ -89,6 +94,13 @@ class Journal:
                     entry = None
                 if entry is None:
                     raise DataError(DAMAGED, path=self._path, line=number)
+                yield entry
+
+    def accounted(self) -> Iterator[NoteDone | Failed]:
+        """What failed, and the notes that have results, once all files were worked through."""
+        failed = {(one.failure.file, one.stamp) for one in self.entries() if isinstance(one, Failed) and one.ends_file}
+        for entry in self.entries():
+            if isinstance(entry, Failed) or (isinstance(entry, NoteDone) and (entry.file, entry.stamp) not in failed):
                 yield entry
 
     def keep_only(self, stamps: Mapping[str, str]) -> None:

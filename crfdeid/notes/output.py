@@ -156,6 +156,10 @@ class OutputFolder:
         """What failed in the files that earlier runs finished."""
         return (entry.failure for entry in self._journal.entries() if isinstance(entry, Failed))
 
+    def accounted(self) -> Iterator[NoteDone | Failed]:
+        """All notes that have results and all that failed, in this run and those it goes on with; for its end."""
+        return self._journal.accounted()
+
     def is_finished(self, file: NoteFile) -> bool:
         """Whether an earlier run did this file."""
         return file.name in self._finished

@@ -14,6 +14,7 @@ from crfdeid.notes.records import Answer, Columns, Failure, FileKind, Note, Note
 from crfdeid.notes.sources import kind_of
 from crfdeid.notes.work import Result
 from crfdeid.notes.workers import Workers
+from crfdeid.secrets import hash_text
 
 # Notes are handed over together, up to so many characters and rows: enough to keep a network busy.
 _BATCH_CHARACTERS = 1 << 18
@@ -50,6 +51,7 @@ def process(
     *,
     on_failure: Callable[[Failure], None],
     on_progress: Callable[[int], None] = lambda size: None,
+    audit_key: bytes | None = None,
 ) -> None:
     """Do every file that is not finished yet.
 
@@ -62,12 +64,13 @@ def process(
         output: where to.
         on_failure: called for each note and file that failed.
         on_progress: called with the bytes of the input that are done.
+        audit_key: what the notes' texts are hashed with for the audit; None for no hashes.
 
     Raises:
         DataError: the output cannot be written.
     """
     done = 0
-    target = _Target(plan, output, on_failure)
+    target = _Target(plan, output, on_failure, audit_key)
     for file, item, result in _results(_events(files, plan, output, on_failure), workers):
         match item:
             case None:
@@ -131,8 +134,10 @@ def _batches(events: Iterable[_Event]) -> Iterator[list[_Event]]:
 class _Target:
     """The output of the input file at hand."""
 
-    def __init__(self, plan: OutputPlan, output: OutputFolder, on_failure: Callable[[Failure], None]) -> None:
-        self._plan, self._output, self._on_failure = plan, output, on_failure
+    def __init__(
+        self, plan: OutputPlan, output: OutputFolder, on_failure: Callable[[Failure], None], audit_key: bytes | None
+    ) -> None:
+        self._plan, self._output, self._on_failure, self._audit_key = plan, output, on_failure, audit_key
         self._writer: Writer | None = None
         self._failed = False
 
@@ -148,8 +153,9 @@ class _Target:
             return
         with self._failing(file):
             self._open(file).write(row, None if outcome is None else outcome.document)
-            if isinstance(outcome, Answer):
-                self._output.done(file, row.number, outcome)
+            if isinstance(outcome, Answer) and isinstance(row.content, Note):
+                hmac = None if self._audit_key is None else hash_text(row.content.text, self._audit_key)
+                self._output.done(file, row.number, outcome, hmac)
 
     def fail(self, file: NoteFile, failure: Failure) -> None:
         """Give a file up."""

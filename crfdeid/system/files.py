@@ -9,7 +9,7 @@ import codecs
 import errno
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Literal, TextIO
 
@@ -137,16 +137,32 @@ def write_files(contents: Mapping[Path, str | bytes]) -> None:
     for path, content in encoded.items():
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            _write_atomically(path, content)
+            _write_atomically(path, [content])
         except OSError as error:
             raise DataError(f"cannot be written: {error.strerror}", path=path) from None
 
 
-def _write_atomically(path: Path, content: bytes) -> None:
+def write_parts(path: Path, parts: Iterable[str]) -> None:
+    """Write a file part by part, as they come; it appears whole or not at all, and is its owner's alone.
+
+    Args:
+        path: the file, in a folder that is there.
+        parts: its text.
+
+    Raises:
+        DataError: it cannot be written.
+    """
+    try:
+        _write_atomically(path, (part.encode("utf-8") for part in parts))
+    except OSError as error:
+        raise DataError(f"cannot be written: {error.strerror}", path=path) from None
+
+
+def _write_atomically(path: Path, parts: Iterable[bytes]) -> None:
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=TEMPORARY)
     try:
         with os.fdopen(descriptor, "wb") as stream:
-            stream.write(content)
+            stream.writelines(parts)
         Path(name).replace(path)
     except BaseException:
         Path(name).unlink(missing_ok=True)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import signal
+import stat
 import subprocess
 import time
 from pathlib import Path
@@ -16,7 +18,9 @@ from notes_samples import crfdeid, tiny_model, written
 
 from crfdeid.cli import main
 from crfdeid.deidentifier import load
+from crfdeid.model_card.card import model_digest
 from crfdeid.redaction.replace import redact
+from crfdeid.secrets import derive, hash_text
 
 SECRET = "0123456789abcdef0123456789abcdef"
 NOTE = "Patient Quill was seen on 3/14/2031.\r\nAttending: Dr. Orla Marsh, call 555-1037.\n"
@@ -105,6 +109,7 @@ def test_surrogates_need_a_secret(
     assert run(*common, "--how", "surrogate") == 2
     assert "secret" in capsys.readouterr().err
     assert run(*common, "--how", "mask", "--secret-file", tmp_path / "secret") == 2
+    assert "--secret-file is for surrogates" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
 
 
@@ -227,6 +232,96 @@ def test_parquet_needs_nothing_else(model: Path, tmp_path: Path) -> None:
     ]
 
 
+# --- what a run accounts for
+
+
+def test_a_run_ends_with_a_summary(model: Path, notes: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (notes / "none.txt").write_text("Leg pain.")
+    (notes / "broken.txt").write_bytes(b"\xff")
+    assert run("--model", model, "--input", notes, "--output", tmp_path / "out") == 1
+    first, *lines = capfd.readouterr().err.splitlines()[1:]
+    assert re.fullmatch(r"redact: 4 notes in [0-9.]+ s, nothing found in 1 of them; 1 failure", first)
+    assert lines == [
+        "spans: DATE 3, DOCTOR 3, PATIENT 3, PHONE 3",
+        f"model: {model} (crf, without rules, SHA-256 {model_digest(model)[:12]})",
+        "found by: the most probable tags",
+        "error: 1 notes or files failed and have no output (listed above); the others are done",
+    ]
+
+
+def test_an_audit_says_it_note_by_note(
+    model: Path, notes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "secret").write_text(SECRET)
+    common = ("--model", model, "--input", notes, "--how", "remove")
+    found = []
+    for name, more in (
+        ("plain", ()),
+        ("keyed", ("--secret-file", tmp_path / "secret")),
+        ("two", ("--secret-file", tmp_path / "secret", "--jobs", "2")),
+    ):
+        audit = tmp_path / f"{name}.json"
+        assert run(*common, *more, "--output", tmp_path / name, "--audit", audit) == 0
+        assert stat.S_IMODE(audit.stat().st_mode) == 0o600
+        assert "Quill" not in audit.read_text()
+        found.append(json.loads(audit.read_text()))
+    plain, keyed, two = found
+    counts = {"PATIENT": 1, "DATE": 1, "DOCTOR": 1, "PHONE": 1}
+    assert plain["notes"] == [
+        {"file": "a.txt", "found": counts},
+        {"file": "p1/b.txt", "found": counts},
+        {"file": "p1/c.jsonl", "row": 1, "found": counts},
+    ]
+    mac = hash_text(NOTE, derive(SECRET.encode(), "audit"))
+    assert keyed["notes"] == two["notes"] == [{**note, "hmac": mac} for note in plain["notes"]]
+    summary = keyed["summary"]
+    assert summary.pop("seconds") > 0
+    assert summary.pop("crfdeid")
+    assert summary == {
+        "command": "redact",
+        "how": "remove",
+        "locale": "en_US",
+        "model": model_digest(model),
+        "model_folder": str(model),
+        "model_kind": "crf",
+        "rules": False,
+        "sensitivity": None,
+        "threshold": None,
+        "consistency": True,
+        "text_column": "text",
+        "id_column": None,
+        "patient_column": None,
+        "input": str(notes),
+        "output": str(tmp_path / "keyed"),
+        "jobs": 1,
+        "notes": 3,
+        "notes_without_phi": 0,
+        "failures": 0,
+        "spans": {"DATE": 3, "DOCTOR": 3, "PATIENT": 3, "PHONE": 3},
+    }
+
+
+def test_an_audit_has_a_place_of_its_own(
+    model: Path, notes: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    common = ("--model", model, "--input", notes, "--output", tmp_path / "out")
+    (tmp_path / "taken.json").write_text("mine")
+    for place in ("taken.json", "nowhere/audit.json", "out/audit.json", "in/audit.json", "in"):
+        assert run(*common, "--audit", tmp_path / place) == 2
+        assert "error: --audit: " in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+    assert (tmp_path / "taken.json").read_text() == "mine"
+
+
+def test_a_run_that_finds_nothing_at_all_says_so(
+    model: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    for count, said in ((9, False), (10, True)):
+        (tmp_path / "in.jsonl").write_text('{"text": "Leg pain."}\n' * count)
+        assert run("--model", model, "--input", tmp_path / "in.jsonl", "--output", tmp_path / f"{count}") == 0
+        assert ("warning: no PHI was found in any of 10 notes" in capfd.readouterr().err) is said
+
+
 # --- kill, and two at once
 
 
@@ -280,7 +375,8 @@ def test_a_killed_run_goes_on_where_it_was(model: Path, tmp_path: Path, jobs: st
     kill_after(400, out, *common, "--resume")
     assert 400 <= len(written(out)) < 1200
     done = subprocess.run(crfdeid("redact", *common, "--resume"), capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert done.returncode == 0
+    assert done.stderr.startswith("redact: 1,200 notes in ")
     assert written(out) == expected
     again = [name for name, inode in inodes.items() if (out / name).stat().st_ino != inode]
     assert len(again) <= 1  # At most the one that was not yet listed as finished.

@@ -14,6 +14,7 @@ from pathlib import Path
 from crfdeid.bio import encode
 from crfdeid.documents import Document, Span
 from crfdeid.notes import sources
+from crfdeid.notes.account import write_audit
 from crfdeid.notes.output import OutputFolder
 from crfdeid.notes.pipeline import OutputPlan, process
 from crfdeid.notes.records import Answer, Columns, Failure, Note
@@ -41,6 +42,7 @@ class HideQuill:
 
 
 PLAIN = Columns()
+AUDIT_KEY = b"a key of the tests"
 
 
 def redact_plan(columns: Columns = PLAIN) -> OutputPlan:
@@ -57,6 +59,7 @@ def run(
     jobs: int = 1,
     resume: bool = False,
     settings: dict[str, str] | None = None,
+    audit: Path | None = None,
 ) -> list[Failure]:
     """Do a file or folder; what failed."""
     failures: list[Failure] = []
@@ -65,7 +68,10 @@ def run(
         start_workers(work or HideQuill(), jobs) as workers,
     ):
         failures += output.failures_before()
-        process(sources.note_files(source), redact_plan(columns), workers, output, on_failure=failures.append)
+        files = sources.note_files(source)
+        process(files, redact_plan(columns), workers, output, on_failure=failures.append, audit_key=AUDIT_KEY)
+        if audit is not None:
+            write_audit(audit, {}, output.accounted)
     return failures
 
 

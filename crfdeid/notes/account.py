@@ -1,0 +1,80 @@
+"""What a run accounts for: how much was found in how many notes, and the audit, a file that says it note by note.
+
+Both are made from the list of what is done, one entry after the other, so that a run that was resumed accounts for all
+of it, and that memory does not grow with the number of notes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from crfdeid.notes.journal import Failed, NoteDone
+from crfdeid.system.files import write_parts
+
+
+@dataclass
+class Totals:
+    """What a run found.
+
+    Attributes:
+        notes: how many notes have a result.
+        without_phi: how many of them nothing was found in.
+        failures: how many notes, files and folders have none.
+        spans: how many spans of each type were found.
+    """
+
+    notes: int = 0
+    without_phi: int = 0
+    failures: int = 0
+    spans: Counter[str] = field(default_factory=Counter)
+
+    @classmethod
+    def of(cls, entries: Iterable[NoteDone | Failed]) -> Totals:
+        """Count what is listed."""
+        totals = cls()
+        for entry in entries:
+            if isinstance(entry, Failed):
+                totals.failures += 1
+                continue
+            totals.notes += 1
+            totals.without_phi += not any(entry.found.values())
+            totals.spans.update(entry.found)
+        return totals
+
+
+def write_audit(path: Path, summary: Mapping[str, Any], entries: Callable[[], Iterable[NoteDone | Failed]]) -> None:
+    """Write the audit as JSON: the summary, one line for each note, and one for each failure. It holds no text.
+
+    Args:
+        path: the file; it appears whole or not at all.
+        summary: what holds of the whole run, as JSON data.
+        entries: gives what is listed, from the beginning each time.
+
+    Raises:
+        DataError: it cannot be written.
+    """
+    write_parts(path, _audit(summary, entries))
+
+
+def _audit(summary: Mapping[str, Any], entries: Callable[[], Iterable[NoteDone | Failed]]) -> Iterator[str]:
+    yield f'{{"summary": {json.dumps(summary, ensure_ascii=False, indent=1)},\n"notes": ['
+    yield from _lines(_note(entry) for entry in entries() if isinstance(entry, NoteDone))
+    yield '],\n"failures": ['
+    yield from _lines(entry.failure._asdict() for entry in entries() if isinstance(entry, Failed))
+    yield "]}\n"
+
+
+def _lines(items: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    for number, item in enumerate(items):
+        yield f"{',' if number else ''}\n{json.dumps(item, ensure_ascii=False)}"
+
+
+def _note(done: NoteDone) -> dict[str, Any]:
+    """What the audit says of a note; its stamp matters to --resume alone."""
+    fields = {"file": done.file, "row": done.row, "found": done.found, "hmac": done.hmac}
+    return {name: value for name, value in fields.items() if value is not None}
