@@ -22,6 +22,7 @@ setup(
         "numpy>=1.26",
         "scipy>=1.12",
         "regex>=2024.4",
+        "python-stdnum>=1.20",
         "nltk>=3.9",
         "textblob>=0.19",
         "sklearn-crfsuite>=0.5",

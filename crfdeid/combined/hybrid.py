@@ -9,9 +9,9 @@ from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
-from crfdeid.bio import OUTSIDE, write_span
+from crfdeid.bio import OUTSIDE, goes_on, write_span
 from crfdeid.combined.members import create_members, joint_tags, pack, settle, unpack, widened
-from crfdeid.documents import PHI, LabelledSentence
+from crfdeid.documents import PHI, LabelledSentence, Span
 from crfdeid.errors import UsageError
 from crfdeid.models import parts_of, tagger_class
 from crfdeid.rules.tagger import RulesTagger
@@ -54,8 +54,10 @@ class HybridSettings(CombinedSettings):
 class HybridTagger(Tagger):
     """A model joined with `RulesTagger`.
 
-    The model's spans stay as they are. What a trusted rule finds is added where none of its tokens is in one of them.
-    The marginals of a token are the model's or the rules', whichever makes it PHI with the higher probability.
+    What a trusted rule finds is added where the model left all of it, and takes the place of model's spans that are
+    parts of it, since the rest would leak; of a find that a model's span reaches out of, what the model left is added.
+    Any other span of the model's stays as it is. The marginals of a token are the model's or those of the rule that
+    finds it, whichever makes it PHI with the higher probability.
     """
 
     settings_class: ClassVar[type[HybridSettings]] = HybridSettings
@@ -110,23 +112,23 @@ class HybridTagger(Tagger):
         rows = model.predict(sentences)
         for sentence, row in zip(sentences, rows, strict=True):
             for span, _ in rules.find(sentence):
-                if all(tag == OUTSIDE for tag in row[span.start : span.end]):
-                    write_span(row, span)
+                _fill(row, span)
         return rows
 
     def marginals(self, sentences: Sequence[Sentence]) -> list[np.ndarray]:
         """The probability of each tag at each token, for each sentence: [T, K], rows sum to 1."""
         model, rules = self._trained()
         joint = self.tags
-        outside = joint.index(OUTSIDE)
+        place = {tag: k for k, tag in enumerate(joint)}
         tables = []
-        both = zip(model.marginals(sentences), rules.marginals(sentences), sentences, strict=True)
-        for ours, theirs, sentence in both:
-            table, other = widened(ours, model.tags, joint), widened(theirs, rules.tags, joint)
-            for span, _ in rules.find(sentence):
+        for sentence, ours in zip(sentences, model.marginals(sentences), strict=True):
+            table = widened(ours, model.tags, joint)
+            for span, share in rules.find(sentence):
                 for i in range(span.start, span.end):
-                    if other[i, outside] < table[i, outside]:
-                        table[i] = other[i]
+                    if 1 - share < table[i, place[OUTSIDE]]:
+                        table[i] = 0
+                        table[i, place[OUTSIDE]] = 1 - share
+                        table[i, place[f"{'B' if i == span.start else 'I'}-{span.label}"]] = share
             tables.append(table)
         return tables
 
@@ -156,3 +158,21 @@ class HybridTagger(Tagger):
         if self._members is None:
             raise UsageError("this hybrid is not trained: call fit, or load a saved one")
         return self._members
+
+
+def _fill(row: list[str], find: Span) -> None:
+    """Add what a rule finds to the tags of a sentence, where the model left some of it.
+
+    Example:
+        >>> row = ["O", "B-ID", "O", "B-DATE", "I-DATE"]
+        >>> _fill(row, Span(0, 3, "PHONE"))
+        >>> row
+        ['B-PHONE', 'I-PHONE', 'I-PHONE', 'B-DATE', 'I-DATE']
+    """
+    left = [i for i in range(find.start, find.end) if row[i] == OUTSIDE]
+    cut = any(0 < edge < len(row) and goes_on(row[edge], row[edge - 1]) for edge in (find.start, find.end))
+    if left and not cut:
+        write_span(row, find)
+        return
+    for i in left:
+        row[i] = f"{'I' if i - 1 in left else 'B'}-{find.label}"

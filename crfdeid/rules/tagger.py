@@ -8,22 +8,23 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from crfdeid.bio import OUTSIDE, tag_spans, write_span
+from crfdeid.bio import OUTSIDE, write_span
 from crfdeid.documents import LabelledSentence, Span
 from crfdeid.errors import DataError, UsageError
+from crfdeid.labels import BINARY
 from crfdeid.rules.table import RULES, find_rules
 from crfdeid.saving import ModelFiles
 from crfdeid.settings import require, require_flags
 from crfdeid.tagger import FitProgress, OnProgress, Tagger, Traits
 from features.tokens import Sentence
 
-_FILES = ModelFiles("rules", schema=1, file="rules.json", libraries=("regex",))
+_FILES = ModelFiles("rules", schema=2, file="rules.json", libraries=("regex",))
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,17 +32,19 @@ class RulesSettings:
     """How far rules are trusted.
 
     Args:
-        precision: a rule is used if at least this share of what it finds in the training notes is PHI of one type,
-            one find being counted as wrong beforehand, so that few finds are not enough.
-        keep_untried: whether a rule that finds nothing in the training notes is used under the first of its own types,
-            also where the notes have no such type; without, it is used only where they have one of its types.
+        precision: a rule is used if at least this share of what it finds in the training notes is PHI.
+        keep_untried: whether a rule is used until the training notes speak against it: one find counts as right
+            beforehand, a rule that finds nothing there is used under the first of its own types where the notes have
+            none of them, and one whose finds are proven by a checksum is used even where annotators left them. Without,
+            one find counts as wrong beforehand, so that few are not enough, and a rule that finds nothing is used only
+            where the notes have one of its types.
 
     Raises:
         UsageError: a value cannot work.
     """
 
     precision: float = 0.9
-    keep_untried: bool = False
+    keep_untried: bool = True
 
     def __post_init__(self) -> None:
         require("precision", self.precision, "a number above 0, at most 1", lambda v: 0 < v <= 1)
@@ -106,42 +109,38 @@ class RulesTagger(Tagger):
         """
         if not any(item.tags for item in train):
             raise DataError("there is nothing to train on: the training set holds no tokens")
-        finds: Counter[str] = Counter()
-        right: dict[str, Counter[str]] = {rule.name: Counter() for rule in RULES}
+        finds = {rule.name: _Finds() for rule in RULES}
         missed = others = 0
         for item in train:
-            spans = set(tag_spans(item.tags))
-            found = list(find_rules(item.sentence))
-            for rule, first, stop in found:
-                finds[rule.name] += 1
-                right[rule.name].update(s.label for s in spans if (s.start, s.end) == (first, stop))
-            covered = {i for _, first, stop in found for i in range(first, stop)}
+            covered: set[int] = set()
+            for rule, first, stop in find_rules(item.sentence):
+                finds[rule.name].add(item.tags[first:stop])
+                covered.update(range(first, stop))
             left = [tag for i, tag in enumerate(item.tags) if i not in covered]
             others += len(left)
             missed += len(left) - left.count(OUTSIDE)
         tags = {tag for item in train for tag in item.tags} | {OUTSIDE}
-        labels = {tag[2:] for tag in tags} - {""}
-        trusted = self._choose(finds, right, labels)
-        used = {f"{prefix}{label}" for label, _ in trusted.values() for prefix in ("B-", "I-")}
-        self._learned = _Learned(tuple(sorted(tags | used)), trusted, (missed + 1) / (others + 2))
+        trusted = self._choose(finds, {tag[2:] for tag in tags - {OUTSIDE}})
+        learned = tuple(sorted(tags | _tags_of(trusted)))
+        self._learned = _Learned(learned, trusted, (missed + 1) / (others + 2))
         if on_progress is not None:
             on_progress(FitProgress(step=1, total=1))
 
-    def _choose(
-        self, finds: Counter[str], right: Mapping[str, Counter[str]], labels: set[str]
-    ) -> dict[str, tuple[str, float]]:
-        trusted = {}
+    def _choose(self, finds: Mapping[str, _Finds], labels: set[str]) -> dict[str, tuple[str, float]]:
+        """The type and the share of right finds of each rule that is to be used."""
+        settings, trusted = self._settings, {}
         for rule in RULES:
-            count = finds[rule.name]
-            if count:
-                (label, hits), *_ = [*right[rule.name].most_common(1), ("", 0)]
-                if hits / (count + 1) >= self._settings.precision:
-                    trusted[rule.name] = (label, (hits + 1) / (count + 2))
-            else:
-                known = next((name for name in rule.types if name in labels), None)
-                label = known or (rule.types[0] if self._settings.keep_untried else "")
-                if label:
-                    trusted[rule.name] = (label, self._settings.precision)
+            found = finds[rule.name]
+            sure = rule.proven and settings.keep_untried
+            share = (found.right + settings.keep_untried) / (found.count + 1)
+            if found.count and share < settings.precision and not sure:
+                continue
+            label = found.label or next((name for name in (*rule.types, BINARY) if name in labels), "")
+            if not label and settings.keep_untried:
+                label = rule.types[0]
+            if label:
+                measured = (found.right + 1) / (found.count + 2) if found.right else settings.precision
+                trusted[rule.name] = (label, max(measured, settings.precision) if sure else measured)
         return trusted
 
     def find(self, sentence: Sentence) -> list[tuple[Span, float]]:
@@ -211,6 +210,33 @@ class RulesTagger(Tagger):
         return self._learned
 
 
+@dataclass
+class _Finds:
+    """What a rule finds in the training notes.
+
+    Attributes:
+        count: the finds.
+        right: those all of whose tokens are PHI, of whatever type.
+        types: how many of these are of each type; the first token's.
+    """
+
+    count: int = 0
+    right: int = 0
+    types: Counter[str] = field(default_factory=Counter)
+
+    def add(self, tags: Sequence[str]) -> None:
+        """Count a find, by the gold tags of its tokens."""
+        self.count += 1
+        if OUTSIDE not in tags:
+            self.right += 1
+            self.types[tags[0][2:]] += 1
+
+    @property
+    def label(self) -> str:
+        """The type that most right finds have; "" where none is right."""
+        return max(self.types, key=self.types.__getitem__, default="")
+
+
 class _Learned(NamedTuple):
     """What the training notes say of the rules.
 
@@ -236,6 +262,13 @@ def _read_learned(tags: tuple[str, ...], content: Any) -> _Learned:
             trusted = {str(name): (str(label), float(share)) for name, (label, share) in rules.items()}
         case _:
             raise ValueError("not what rules learn")
-    if OUTSIDE not in tags or not {f"B-{label}" for label, _ in trusted.values()} <= set(tags):
+    if not {OUTSIDE, *_tags_of(trusted)} <= set(tags):
         raise ValueError("rules for types that it has no tags for")
+    if not trusted.keys() <= {rule.name for rule in RULES}:
+        raise ValueError("rules that there are not")
     return _Learned(tags, trusted, missed)
+
+
+def _tags_of(trusted: Mapping[str, tuple[str, float]]) -> set[str]:
+    """The tags that rules give."""
+    return {f"{prefix}{label}" for label, _ in trusted.values() for prefix in ("B-", "I-")}

@@ -11,7 +11,7 @@ from crfdeid.combined.ensemble import EnsembleSettings, EnsembleTagger
 from crfdeid.combined.hybrid import HybridSettings, HybridTagger
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import UsageError
-from crfdeid.rules.tagger import RulesTagger
+from crfdeid.rules.tagger import RulesSettings, RulesTagger
 from features.tokens import Sentence, split_sentences
 
 TAGS = ("B-DATE", "B-ID", "I-DATE", "O")
@@ -95,7 +95,7 @@ def test_a_union_is_as_sure_of_phi_as_its_surest_member(first: list[list[int]], 
 
 def hybrid(row: str, text: str) -> tuple[str, np.ndarray]:
     (sentence,) = split_sentences(text)
-    rules = RulesTagger()
+    rules = RulesTagger(RulesSettings(keep_untried=False))
     rules.fit([LabelledSentence(split_sentences("3/14/72")[0], ("B-DATE", *["I-DATE"] * 4))] * 9, [])
     tagger = HybridTagger()
     tagger._members = (Fixed([row.split()]), rules)
@@ -109,11 +109,24 @@ def test_a_rule_fills_what_the_model_left() -> None:
     assert table[0].tolist() == [0, 0, 0, 1]
 
 
-def test_a_rule_changes_nothing_that_the_model_found() -> None:
-    row, table = hybrid("O B-ID O O O O", "on 1/2/73")
-    assert row == "O B-ID O O O O"
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        ("O B-ID I-ID I-ID I-ID I-ID", "O B-ID I-ID I-ID I-ID I-ID"),  # all of it found: the model's type stays
+        ("B-ID I-ID I-ID I-ID I-ID I-ID", "B-ID I-ID I-ID I-ID I-ID I-ID"),
+        ("O B-ID O O O O", "O B-DATE I-DATE I-DATE I-DATE I-DATE"),  # a part of it found: the rest would leak
+        ("O B-ID O B-ID I-ID O", "O B-DATE I-DATE I-DATE I-DATE I-DATE"),
+        ("B-ID I-ID O O B-ID O", "B-ID I-ID B-DATE I-DATE B-ID B-DATE"),  # the model's span reaches out of it
+    ],
+)
+def test_a_rule_completes_what_the_model_found_in_part(row: str, expected: str) -> None:
+    assert hybrid(row, "on 1/2/73")[0] == expected
+
+
+def test_a_rule_makes_nothing_less_probable() -> None:
+    table = hybrid("O B-ID O O O O", "on 1/2/73")[1]
     assert table[1].tolist() == [0, 1, 0, 0]
-    assert table[2, 3] < 0.5
+    assert table[2].tolist() == pytest.approx([0, 0, 10 / 11, 1 / 11])
 
 
 @pytest.mark.parametrize(

@@ -1,47 +1,17 @@
-"""The rules: every row of the table by its own examples, what is learned of them, and hostile input."""
+"""What is learned of the rules, and what becomes of it."""
 
-import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from crfdeid.bio import encode
 from crfdeid.documents import Document, LabelledSentence, Span
-from crfdeid.errors import UsageError
-from crfdeid.rules.table import RULES, Rule, find_rules
+from crfdeid.errors import DataError, UsageError
 from crfdeid.rules.tagger import RulesSettings, RulesTagger
 from features.tokens import split_sentences
 
-
-def found(rule: Rule, text: str) -> list[str]:
-    return [
-        text[sentence.tokens[first].start : sentence.tokens[stop - 1].end]
-        for sentence in split_sentences(text)
-        for other, first, stop in find_rules(sentence)
-        if other is rule
-    ]
-
-
-@pytest.mark.parametrize(("rule", "text"), [(rule, text) for rule in RULES for text in rule.finds])
-@pytest.mark.parametrize("frame", ["{}", "Seen, {}, well", "({})", "x\n{}\ny", "{}. "])
-def test_each_rule_finds_its_examples(rule: Rule, text: str, frame: str) -> None:
-    (value,) = found(rule, frame.format(text))
-    assert text.endswith(value)
-    assert len(value) >= 2
-
-
-@pytest.mark.parametrize(("rule", "text"), [(rule, text) for rule in RULES for text in rule.leaves])
-def test_each_rule_leaves_its_counterexamples(rule: Rule, text: str) -> None:
-    assert found(rule, text) == []
-
-
-@pytest.mark.parametrize("part", ["7", "1-", "a@", "a.b", "www.", "(1", "+1 1"])
-def test_hostile_text_takes_linear_time(part: str) -> None:
-    text = part * (200_000 // len(part))
-    started = time.process_time()
-    for sentence in split_sentences(text):
-        list(find_rules(sentence))
-    assert time.process_time() - started < 30  # quadratic would be hours
+DATE = "date in digits"
 
 
 def notes(*texts: str) -> list[LabelledSentence]:
@@ -71,27 +41,63 @@ def tags(tagger: RulesTagger, text: str) -> list[str]:
 def test_a_rule_has_the_type_that_its_finds_have() -> None:
     tagger = fitted(*["on [3/14/72|WHEN] at 9"] * 9)
     assert tags(tagger, "on 1/2/73") == ["O", "B-WHEN", *["I-WHEN"] * 4]
-    assert tagger.trusted["date"] == ("WHEN", pytest.approx(10 / 11))
+    assert tagger.trusted[DATE] == ("WHEN", pytest.approx(10 / 11))
 
 
-def test_a_rule_with_few_finds_or_wrong_ones_is_not_trusted() -> None:
-    assert "date" not in fitted(*["on [3/14/72|DATE]"] * 8).trusted  # 8 of 9
-    assert "date" in fitted(*["on [3/14/72|DATE]"] * 9).trusted
-    assert "date" not in fitted(*["on [3/14/72|DATE]"] * 17, "on 3/14/72", "[3/14|DATE]/72").trusted
-    assert "date" in fitted(*["on [3/14/72|DATE]"] * 4, precision=0.8).trusted
+def test_a_rule_is_used_until_the_notes_speak_against_it() -> None:
+    assert DATE in fitted("on [3/14/72|DATE]").trusted
+    assert DATE in fitted(*["on [3/14/72|DATE]"] * 9, "on 3/14/72").trusted  # 10 of 11
+    assert DATE not in fitted(*["on [3/14/72|DATE]"] * 8, "on 3/14/72", "[3/14|DATE]/72").trusted
+    assert DATE not in fitted("on 3/14/72", "[Quill|PATIENT]").trusted
+    assert DATE in fitted("on [3/14/72|DATE]", "on 3/14/72", precision=0.6).trusted
 
 
-def test_a_rule_that_met_nothing_is_used_where_the_notes_have_one_of_its_types() -> None:
-    assert fitted("call [x|EMAIL]").trusted == {"e-mail": ("EMAIL", 0.9)}
-    assert "e-mail" not in fitted("call [x|ID]").trusted
-    every = fitted("call [x|ID]", keep_untried=True)
-    assert every.trusted["e-mail"] == ("EMAIL", 0.9)
-    assert "B-EMAIL" in tags(every, "to j.quill@tawn.org")
-    assert set(tags(every, "to j.quill@tawn.org")) <= set(every.tags)
+def test_whatever_type_makes_a_find_right_and_the_most_frequent_one_is_given() -> None:
+    assert fitted(*["on [3/14/72|DATE]"] * 2, "on [3/14|DATE][/72|ID]", "on [3/14/72|ID]").trusted[DATE][0] == "DATE"
+
+
+def test_a_rule_that_has_to_prove_itself_needs_many_right_finds() -> None:
+    assert DATE not in fitted(*["on [3/14/72|DATE]"] * 8, keep_untried=False).trusted  # 8 of 9
+    assert DATE in fitted(*["on [3/14/72|DATE]"] * 9, keep_untried=False).trusted
+
+
+def test_a_rule_that_met_nothing_has_a_type_of_the_notes_or_its_own() -> None:
+    every = fitted("call [x|CORREO_ELECTRONICO]")
+    assert every.trusted["e-mail"] == ("CORREO_ELECTRONICO", 0.9)
+    assert every.trusted[DATE] == ("DATE", 0.9)
+    assert tags(every, "to j.quill@tawn.org")[:2] == ["O", "B-CORREO_ELECTRONICO"]
+    assert set(tags(every, "to j.quill@tawn.org on 3/14/72")) <= set(every.tags)
+
+
+def test_a_rule_that_met_nothing_can_be_left_out_where_the_notes_have_no_type_for_it() -> None:
+    assert fitted("call [x|EMAIL]", keep_untried=False).trusted == {"e-mail": ("EMAIL", 0.9)}
+
+
+def test_where_all_types_are_one_a_rule_that_met_nothing_has_that_one() -> None:
+    assert fitted("call [x|PHI]").trusted["e-mail"] == ("PHI", 0.9)
+
+
+def test_a_find_that_a_checksum_proves_is_phi_whatever_annotators_left() -> None:
+    ignored = ["paid by 4929 5260 1815 9081"] * 9
+    assert fitted(*ignored, "[Quill|PATIENT]").trusted["payment card"] == ("ACCOUNT", 0.9)
+    assert "payment card" not in fitted(*ignored, "[Quill|PATIENT]", keep_untried=False).trusted
+
+
+@pytest.mark.parametrize("change", ["tags", "rule"])
+def test_a_saved_model_that_does_not_fit_the_table_is_refused(tmp_path: Path, change: str) -> None:
+    tagger = fitted(*["on [3/14/72|DATE]"] * 9)
+    learned = tagger._learned
+    if change == "tags":
+        tagger._learned = learned._replace(tags=tuple(tag for tag in learned.tags if tag != "I-DATE"))
+    else:
+        tagger._learned = learned._replace(trusted={"a rule of another version": ("DATE", 0.9)})
+    tagger.save(tmp_path)
+    with pytest.raises(DataError, match="damaged"):
+        RulesTagger.load(tmp_path)
 
 
 def test_marginals_say_how_far_a_rule_is_right_and_what_rules_miss() -> None:
-    tagger = fitted(*["on [3/14/72|DATE]"] * 9, "[Quill|PATIENT] came home")
+    tagger = fitted(*["on [3/14/72|DATE]"] * 9, "[Quill|PATIENT] came home", keep_untried=False)
     (table,) = tagger.marginals(split_sentences("on 1/2/73"))
     place = {tag: k for k, tag in enumerate(tagger.tags)}
     assert table[1, place["B-DATE"]] == pytest.approx(10 / 11)

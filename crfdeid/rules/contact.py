@@ -1,0 +1,161 @@
+"""Rules for telephone and fax numbers and for postal addresses."""
+
+from __future__ import annotations
+
+from crfdeid.rules.rule import Rule
+
+_PHONES = ("PHONE", "NUMERO_TELEFONO", "PHONE_NUMBER", "CONTACT")
+_PLACES = ("ZIP", "TERRITORIO", "GEOGRAPHIC_LOCATION", "LOCATION")
+_STREETS = ("STREET", "CALLE", "GEOGRAPHIC_LOCATION", "LOCATION")
+_ZIP = r"(?P<value>\d{5}(?:-\d{4})?)"
+_EXTENSION = r"(?: ?(?:x|ext\.?|extension) ?\d{1,5})?"
+_STATE = (
+    r"(?-i:A[AEKLPRZ]|C[AOT]|D[CE]|FL|GA|HI|I[ADLN]|K[SY]|LA|M[ADEINOST]|N[CDEHJMVY]|O[HKR]|P[AR]|RI|S[CD]|T[NX]|UT|V[AT]"
+    r"|W[AIVY]|Alabama|Alaska|Arizona|Arkansas|California|Colorado|Connecticut|Delaware|Florida|Georgia|Hawaii|Idaho"
+    r"|Illinois|Indiana|Iowa|Kansas|Kentucky|Louisiana|Maine|Maryland|Massachusetts|Michigan|Minnesota|Mississippi"
+    r"|Missouri|Montana|Nebraska|Nevada|New (?:Hampshire|Jersey|Mexico|York)|(?:North|South) (?:Carolina|Dakota)|Ohio"
+    r"|Oklahoma|Oregon|Pennsylvania|Rhode Island|Tennessee|Texas|Utah|Vermont|Virginia|Washington|Wisconsin|Wyoming)"
+)
+# The areas of UK postcodes.
+_AREA = (
+    r"(?:A[BL]|B[ABDHLNRST]?|C[ABFHMORTVW]|D[ADEGHLNTY]|E[CHNX]?|F[KY]|G[LUY]?|H[ADGPRSUX]|I[GMPV]|JE|K[ATWY]|L[ADELNSU]?"
+    r"|M[EKL]?|N[EGNPRW]?|O[LX]|P[AEHLOR]|R[GHM]|S[AEGKLMNOPRSTWY]?|T[ADFNQRSW]|UB|W[ACDFNRSV]?|YO|ZE)"
+)
+_WAYS = (
+    *("Street", "St", "Avenue", "Ave", "Road", "Rd", "Drive", "Dr", "Lane", "Ln", "Court", "Ct", "Boulevard", "Blvd"),
+    *("Way", "Place", "Pl", "Terrace", "Circle", "Cir", "Parkway", "Pkwy", "Highway", "Hwy", "Square", "Sq", "Trail"),
+    *("Crescent", "Close"),
+)
+_WAY = rf"(?:{'|'.join(_WAYS)})(?!\w)(?<!Dr(?=\.? [A-Z]))"
+
+CONTACT = (
+    Rule(
+        "fax",
+        r"(?:\+\d{1,3}[ .-]?)?(?:\(\d{2,4}\) ?)?\d{2,4}(?:[ .-]?\d{2,4}){1,4}",
+        ("FAX", "NUMERO_FAX", "FAX_NUMBER", "PHONE"),
+        ("Fax: [(555) 555-0134]", "fax [914 555 013]", "fax number is [+1 555-555-0134]"),
+        ("fax it", "fax 12"),
+        after=("fax", "telefax"),
+        digits=4,
+    ),
+    Rule(
+        "telephone",
+        rf"(?:\+?\d{{1,3}}[ .-]?)?(?:\(\d{{3}}\) ?|\d{{3}}[ .-])\d{{3}}[ .-]\d{{4}}{_EXTENSION}"
+        r"|(?:(?:\+|00) ?34[ .-]?)?[6789]\d\d[ .-]\d{2,3}[ .-]\d{2,3}(?:[ .-]\d{2,3})?"
+        r"|\+\d{1,3}(?: ?\(0?\d{0,4}\))?(?:[ .-]?\d{2,4}){2,5}"
+        r"|(?:\(0\d{2,4}\) ?|0\d{2,4}[ -])\d{3,4}[ -]?\d{3,4}|0\d(?: \d\d){4}",
+        _PHONES,
+        (
+            *("(555) 555-0134", "555-555-0134 x12", "1-555-555-0134", "001-555-555-0134x123", "555.555.0134 ext. 12"),
+            *("+34 914 555 013", "0034 914 55 50 13", "914 55 50 13", "+44 20 7946 0958", "(020) 7946 0958"),
+            *("020 7946 0958", "+44(0)20 7946 0958", "01 82 21 34 48", "+15555550134"),
+        ),
+        ("555-01", "120/80", "5 555", "10-20-30"),
+        digits=7,
+    ),
+    Rule(
+        "telephone after a word for it",
+        rf"\(?\d[\d() .-]{{3,16}}\d{_EXTENSION}",
+        _PHONES,
+        (
+            "Tel. [555 0134]",
+            "pager: [5-5013]",
+            "teléfono [914555013]",
+            "cell: [555-0134]",
+            "call [555-0134]",
+            "phone number is [555 0134 x5]",
+        ),
+        ("tel aviv", "cell 4", "cell count 12.5", "call 911", "phone in 2015"),
+        after=(
+            *("phone", "telephone", "tel", "tlf", "tlfno", "telf", "tfno", "teléfono", "telefono", "pager", "beeper"),
+            *("móvil", "movil", "mobile", "cell:", "cell phone", "contact number", "call", "callback", "whatsapp"),
+        ),
+        digits=5,
+    ),
+    Rule(
+        "telephone in one run",
+        r"[2-9]\d\d[2-9]\d{6}|[6789]\d{8}|0\d{9,10}",
+        _PHONES,
+        ("5552550134", "914555013", "02079460958"),
+        ("555013", "1234", "0.5552550134"),
+        digits=9,
+    ),
+    Rule(
+        "postal code after a word for it",
+        _ZIP,
+        _PLACES,
+        ("zip code [02139]", "ZIP: [02139-1234]", "C.P. [28999]", "código postal [28999]"),
+        ("zip 0213", "cp 280461"),
+        after=(
+            "zip",
+            "zip code",
+            "zipcode",
+            "postal code",
+            "postcode",
+            "cp",
+            "c.p",
+            "c. p",
+            "código postal",
+            "codigo postal",
+        ),
+        digits=5,
+    ),
+    Rule(
+        "US postal code after a state",
+        rf"{_STATE},? {_ZIP}",
+        _PLACES,
+        ("MA [02139]", "NY, [10001-1234]", "Quilltown, Ohio [48221]", "APO AE [09048]"),
+        ("MA 0213", "12345", "in 12345 cases", "de 12345"),
+        digits=5,
+    ),
+    Rule(
+        "British postcode",
+        rf"(?-i:{_AREA}\d[A-Z\d]? ?\d[ABD-HJLNP-UW-Z]{{2}})",
+        _PLACES,
+        ("SW1A 9QX", "QUILLTON [M4 8QT]", "EC1Y 8QX", "W1T4QX"),
+        ("T4 8MG", "QX1 2AB", "sw1a 9qx", "L5 10ML", "B12 5MG"),
+        digits=2,
+    ),
+    Rule(
+        "Canadian postal code",
+        r"(?-i:[ABCEGHJ-NPRSTVXY]\d[ABCEGHJ-NPRSTV-Z] \d[ABCEGHJ-NPRSTV-Z]\d)",
+        _PLACES,
+        ("K8R 4T2", "ON [M4B 8R2]"),
+        ("D8R 4T2", "T4N2M1", "G1P0A1"),
+        digits=3,
+    ),
+    Rule(
+        "street with a number",
+        r"(?-i:\d{1,5}[A-Z]?,? (?:[NSEW]\.? |North |South |East |West )?"
+        rf"(?:(?:[A-Z][a-z'-]+|\d{{1,3}}(?:st|nd|rd|th)) ){{1,3}}{_WAY})"
+        r"(?:\.?,? (?:apt|apartment|suite|ste|unit|flat)\.? ?#?\w{1,5}|,? ?#\d{1,5})?",
+        _STREETS,
+        (
+            "48 Quill Street",
+            "[4822 N. Old Tawn Rd].",
+            "22 East 48th Street, Apt 4B",
+            "482 Tawn Ave Suite 21",
+            "[4 Quill Dr], Tawn",
+        ),
+        ("2 weeks with Dr. Quill", "10 AM Dr. Quill", "5 Street", "Visit 2 Cardiology Dr. Quill", "48 quill street"),
+        words=tuple(map(str.lower, _WAYS)),
+        digits=1,
+    ),
+    Rule(
+        "post office box",
+        r"(?:p\. ?o\.?|po|post office) ?box \d{1,6}|apartado de correos \d{1,6}|(?:psc|unit|cmr) \d{1,5},? box \d{1,5}",
+        _STREETS,
+        ("P.O. Box 482", "PO Box 48221", "PSC 4822, Box 134", "apartado de correos 48"),
+        ("box 4", "po 5"),
+        words=("box", "apartado"),
+        digits=1,
+    ),
+    Rule(
+        "coordinates",
+        r"-?\d{1,2}\.\d{4,8}(?:°? ?[NS])?, ?-?\d{1,3}\.\d{4,8}(?:°? ?[EW])?",
+        ("LOCATION-OTHER", "GEOGRAPHIC_LOCATION", "LOCATION"),
+        ("48.22134, -7.48221", "48.2213° N, 7.4822° W"),
+        ("3.5, 4.2", "48.22134"),
+        digits=10,
+    ),
+)

@@ -1,0 +1,56 @@
+"""What a rule is, and the pieces that expressions of several rules are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+
+class Rule(NamedTuple):
+    r"""A row of the table.
+
+    Attributes:
+        name: what it finds.
+        form: the expression of what is found, tried without regard to case; where only part of it is to be found, that
+            is the group "value".
+        types: what corpora call it; the first that a corpus has is its type where the training notes hold no example.
+        finds: texts in which it must find exactly what stands in brackets, or the whole text where nothing does.
+        leaves: texts in which it must find nothing.
+        after: names of fields, one of which must stand before it ("MRN: 4822"); none where its form says enough.
+        words: tokens in lower case, one of which stands in every find: a sentence without is not searched. For a rule
+            with ``after`` they come from there.
+        digits: the least number of digits that a find has: a sentence with fewer is not searched.
+        check: what tells a right value from one that only looks like it, such as a checksum. Of a find that fails, the
+            part before its last space or hyphen is tried.
+        proven: whether the check is one that a number hardly passes by chance, or the form is one that nothing else
+            has, so that the rule is right about what it finds even where annotators left it.
+
+    Example:
+        >>> Rule("room", r"\d{3}[a-d]?", ("ROOM",), ("room [214b]",), ("room to move",), after=("room",), digits=3).name
+        'room'
+    """
+
+    name: str
+    form: str
+    types: tuple[str, ...]
+    finds: tuple[str, ...]
+    leaves: tuple[str, ...]
+    after: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
+    digits: int = 0
+    check: Callable[[str], bool] | None = None
+    proven: bool = False
+
+
+# Numbers in three groups or more, or letters and digits with two digits among them: "48-2213-7", "QX-48221", "A991204".
+CODE = r"(?:\d{2,4}(?:[ -]\d{3,4}){1,4}|(?=(?:[a-z-]{0,8}\d){2})[a-z0-9](?:[a-z0-9]|[-/](?=[a-z0-9])){3,23}+)"
+
+# What corpora call the numbers that stand for somebody or something.
+RECORD = ("MEDICALRECORD", "MEDICAL_RECORD_NUMBER", "ID_SUJETO_ASISTENCIA", "IDNUM", "ID")
+PERSON = ("IDNUM", "UNIQUE_IDENTIFIER", "ID_SUJETO_ASISTENCIA", "ID")
+PLAN = ("HEALTHPLAN", "HEALTH_PLAN_BENEFICIARY_NUMBER", "NUMERO_BENEF_PLAN_SALUD", "ID_ASEGURAMIENTO", "ID")
+SECURITY = ("SSN", "SOCIAL_SECURITY_NUMBER", "ID_ASEGURAMIENTO", "IDNUM", "ID")
+ACCOUNT = ("ACCOUNT", "ACCOUNT_NUMBER", "OTRO_NUMERO_IDENTIF", "IDNUM", "ID")
+LICENCE = ("LICENSE", "CERTIFICATE_LICENSE_NUMBER", "IDNUM", "ID")
+VEHICLE = ("VEHICLE", "VEHICLE_IDENTIFIER", "IDENTIF_VEHICULOS_NRSERIE_PLACAS", "IDNUM", "ID")
+DEVICE = ("DEVICE", "DEVICE_IDENTIFIER", "IDENTIF_DISPOSITIVOS_NRSERIE", "IDNUM", "ID")

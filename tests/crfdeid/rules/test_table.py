@@ -1,0 +1,91 @@
+"""The rules: every row of the table by its own examples, its columns, and hostile input."""
+
+import time
+
+import pytest
+
+from crfdeid.rules.rule import Rule
+from crfdeid.rules.table import RULES, find_rules
+from features.tokens import split_sentences
+
+
+def found(rule: Rule, text: str) -> list[str]:
+    return [
+        text[sentence.tokens[first].start : sentence.tokens[stop - 1].end]
+        for sentence in split_sentences(text)
+        for other, first, stop in find_rules(sentence)
+        if other is rule
+    ]
+
+
+def value_of(text: str) -> str:
+    """What an example says must be found in it."""
+    return text.partition("[")[2].partition("]")[0] or text
+
+
+def test_rules_are_known_by_their_names() -> None:
+    assert len({rule.name for rule in RULES}) == len(RULES)
+
+
+@pytest.mark.parametrize(("rule", "text"), [(rule, text) for rule in RULES for text in rule.finds])
+@pytest.mark.parametrize("frame", ["{}", "Seen, {}, well", "({})", "x\n{}\ny", "{}. "])
+def test_each_rule_finds_its_examples(rule: Rule, text: str, frame: str) -> None:
+    assert found(rule, frame.format(text.replace("[", "").replace("]", ""))) == [value_of(text)]
+
+
+@pytest.mark.parametrize(("rule", "text"), [(rule, text) for rule in RULES for text in rule.leaves])
+def test_each_rule_leaves_its_counterexamples(rule: Rule, text: str) -> None:
+    assert found(rule, text) == []
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+def test_examples_show_all_that_a_row_says(rule: Rule) -> None:
+    assert rule.finds
+    assert rule.leaves
+    assert rule.types
+    assert rule.digits <= min(sum(map(str.isdigit, value_of(text))) for text in rule.finds)
+    assert rule.check is None or all(rule.check(value_of(text)) for text in rule.finds)
+    assert not rule.proven or rule.check is not None or rule.name in ("e-mail", "web address")
+
+
+@pytest.mark.parametrize("name", sorted({name for rule in RULES for name in rule.after}))
+def test_every_name_of_a_field_is_looked_for(name: str) -> None:
+    (rule, *_) = [rule for rule in RULES if name in rule.after]
+    value = value_of(rule.finds[0]) if rule.name != "fax" else "914 555 013"
+    text = f"{name.replace('number', 'no.').upper()}: {value}"
+    (sentence,) = split_sentences(text)
+    assert [text[sentence.tokens[first].start :] for _, first, _ in find_rules(sentence)] == [value]
+
+
+@pytest.mark.parametrize("rule", [rule for rule in RULES if rule.check], ids=lambda rule: rule.name)
+def test_checks_answer_for_any_part_of_a_value(rule: Rule) -> None:
+    for value in map(value_of, rule.finds):
+        parts = [value[:place] for place, character in enumerate(value) if character in " -"]
+        assert all(rule.check(part) in (True, False) for part in parts)
+
+
+HOSTILE = [
+    "7",
+    "1-",
+    "a@",
+    "a.b",
+    "www.",
+    "(1",
+    "+1 1",
+    "ab:",
+    "mrn ",
+    "1 de ",
+    "insurance id ",
+    "48 Aa ",
+    "4929 ",
+    "ES12 ",
+]
+
+
+@pytest.mark.parametrize("part", [*HOSTILE, "a.com", "1.2.", "1:", "May 1 ", "q@q."])
+def test_hostile_text_takes_linear_time(part: str) -> None:
+    text = part * (20_000 // len(part))
+    started = time.process_time()
+    for sentence in split_sentences(text):
+        list(find_rules(sentence))
+    assert time.process_time() - started < 3  # 0.1 to 0.6 s here; twice the text takes twice as long
