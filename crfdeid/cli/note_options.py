@@ -43,6 +43,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--sensitivity", type=float, metavar="PERCENT", help=text)
     text = "mark a name only where the model finds it; by default it is then looked for in the rest of its note"
     parser.add_argument("--no-consistency", action="store_true", help=text)
+    text = "take notes in mojibake too (UTF-8 that was read as Latin-1), in which more is missed; by default they fail"
+    parser.add_argument("--accept-damaged", action="store_true", help=text)
     text = "file with the secret of the model's private vocabulary (default: the environment variable CRFDEID_SECRET)"
     parser.add_argument("--key-file", type=file_path, metavar="FILE", help=text)
     text = (
@@ -177,8 +179,14 @@ def redaction(options: argparse.Namespace, **more: Any) -> Redaction:
     with training_bar("training") as step:
         folder = find_model(options.model, on_progress=step)
     key = vocabulary_key(read_secret(options.key_file)) if is_private(folder) else None
-    consistent = not options.no_consistency
-    return Redaction(str(folder), key=key, sensitivity=options.sensitivity, consistent=consistent, **more)
+    return Redaction(
+        str(folder),
+        key=key,
+        sensitivity=options.sensitivity,
+        consistent=not options.no_consistency,
+        accept_damaged=options.accept_damaged,
+        **more,
+    )
 
 
 def secret_of(options: argparse.Namespace, *, needed: bool) -> bytes | None:
@@ -209,6 +217,7 @@ def common_settings(options: argparse.Namespace, work: Redaction, secret: bytes 
         "model": model_digest(Path(work.model)),
         "sensitivity": options.sensitivity,
         "consistency": not options.no_consistency,
+        "accept_damaged": options.accept_damaged,
         "text_column": options.text_column,
         "id_column": options.id_column,
         "patient_column": options.patient_column,

@@ -3,5 +3,6 @@
 records.py   NoteFile, Record, Note, Failure       text.py jsonl.py csv.py parquet.py   one module per kind of file
 sources.py   which files there are: KINDS          tagged.py     what `crfdeid tag` writes
 work.py      what is done with a note              workers.py    ... in several processes, results in order
+damage.py    notes in mojibake, which fail
 output.py    the output folder: lock, resume       pipeline.py   `process`: all of it, one file after the other
 """

@@ -9,6 +9,7 @@ from typing import Protocol
 
 from crfdeid.documents import Document
 from crfdeid.errors import DataError, UsageError, raised_at
+from crfdeid.notes.damage import require_undamaged
 from crfdeid.notes.records import Answer, Failure, Note
 
 Result = Answer | Failure
@@ -35,6 +36,7 @@ class Redaction:
         how: how PHI is hidden (`crfdeid.redact`); None leaves it and gives the spans.
         secret: what surrogates are derived from.
         locale: of the surrogates.
+        accept_damaged: whether notes in mojibake are worked on too, with more misses; else they fail.
     """
 
     model: str
@@ -44,6 +46,7 @@ class Redaction:
     how: str | None = None
     secret: bytes | None = None
     locale: str = "en_US"
+    accept_damaged: bool = False
 
     def start(self) -> Worker:
         """Load the model.
@@ -56,13 +59,18 @@ class Redaction:
         model = load(self.model, key=self.key, sensitivity=self.sensitivity, consistent=self.consistent)
 
         def work(notes: Sequence[Note]) -> list[Result]:
-            documents = model.annotate_documents(Document(note.id, note.text) for note in notes)
+            documents = model.annotate_documents(self._document(note) for note in notes)
             return [
                 Answer(self._hide(document, note), Counter(span.label for span in document.spans))
                 for document, note in zip(documents, notes, strict=True)
             ]
 
         return one_by_one(work)
+
+    def _document(self, note: Note) -> Document:
+        if not self.accept_damaged:
+            require_undamaged(note.text, of=note.id)
+        return Document(note.id, note.text)
 
     def _hide(self, document: Document, note: Note) -> Document:
         if self.how is None:

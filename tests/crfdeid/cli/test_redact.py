@@ -54,6 +54,18 @@ def test_the_model_finds_what_these_tests_hide(model: Path) -> None:
     assert found == "Patient [PATIENT] was seen on [DATE].\r\nAttending: Dr. [DOCTOR], call [PHONE].\n"
 
 
+def test_a_note_in_mojibake_fails_unless_it_is_accepted(
+    model: Path, notes: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    damaged = "Patient José Quill".encode().decode("latin-1")
+    (notes / "a.txt").write_text(damaged)
+    assert run("--model", model, "--input", notes, "--output", tmp_path / "out") == 1
+    assert set(written(tmp_path / "out")) == {"p1/b.txt", "p1/c.jsonl"}
+    assert "a.txt, offset 11: letters are damaged" in capsys.readouterr().err
+    assert run("--model", model, "--input", notes, "--output", tmp_path / "all", "--accept-damaged") == 0
+    assert written(tmp_path / "all")["a.txt"].decode() == redacted(model, damaged, how="label")
+
+
 @pytest.mark.parametrize("how", ["label", "numbered", "mask", "remove"])
 def test_a_folder_is_redacted_in_each_way(model: Path, notes: Path, tmp_path: Path, how: str) -> None:
     assert run("--model", model, "--input", notes, "--output", tmp_path / "out", "--how", how) == 0
