@@ -44,7 +44,7 @@ class RulesSettings:
     """
 
     precision: float = 0.9
-    keep_untried: bool = True
+    keep_untried: bool = False
 
     def __post_init__(self) -> None:
         require("precision", self.precision, "a number above 0, at most 1", lambda v: 0 < v <= 1)

@@ -11,7 +11,7 @@ from crfdeid.combined.ensemble import EnsembleSettings, EnsembleTagger
 from crfdeid.combined.hybrid import HybridSettings, HybridTagger
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import UsageError
-from crfdeid.rules.tagger import RulesSettings, RulesTagger
+from crfdeid.rules.tagger import RulesTagger
 from features.tokens import Sentence, split_sentences
 
 TAGS = ("B-DATE", "B-ID", "I-DATE", "O")
@@ -95,7 +95,7 @@ def test_a_union_is_as_sure_of_phi_as_its_surest_member(first: list[list[int]], 
 
 def hybrid(row: str, text: str) -> tuple[str, np.ndarray]:
     (sentence,) = split_sentences(text)
-    rules = RulesTagger(RulesSettings(keep_untried=False))
+    rules = RulesTagger()
     rules.fit([LabelledSentence(split_sentences("3/14/72")[0], ("B-DATE", *["I-DATE"] * 4))] * 9, [])
     tagger = HybridTagger()
     tagger._members = (Fixed([row.split()]), rules)

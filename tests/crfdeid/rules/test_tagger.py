@@ -28,8 +28,8 @@ def notes(*texts: str) -> list[LabelledSentence]:
     return labelled
 
 
-def fitted(*texts: str, **settings: object) -> RulesTagger:
-    tagger = RulesTagger(RulesSettings(**settings))
+def fitted(*texts: str, precision: float = 0.9, keep_untried: bool = True) -> RulesTagger:
+    tagger = RulesTagger(RulesSettings(precision, keep_untried))
     tagger.fit(notes(*texts), [])
     return tagger
 
