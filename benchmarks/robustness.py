@@ -3,11 +3,13 @@
     python benchmarks/robustness.py
     python benchmarks/robustness.py --train meddocan/train/brat --dev meddocan/dev/brat --format brat --types all
     python benchmarks/robustness.py --model elman --set epochs=5 --augment none,both,case
+    python benchmarks/robustness.py --dev notes/dev --types all --saved model/ other/
 
-For each choice of ``--augment`` a model is trained, and tags the development notes as they are and rewritten: accents
-decomposed (NFD), left out, small letters, capitals, non-breaking spaces, a zero-width space in every word. A line has
-the share of PHI tokens found, whatever their type, overall and in names of patients and doctors, and the strict entity
-F: of the model alone, and with document consistency, as `crfdeid redact` works. All in per cent.
+For each choice of ``--augment`` a model is trained, or saved ones are taken, and each tags the development notes as
+they are and rewritten: accents decomposed (NFD) or left out, small letters, capitals, non-breaking spaces, a zero-width
+space in every word. A line has the share of PHI tokens found, whatever their type, overall and in names of patients and
+doctors, and the strict entity F: of the model alone, and with document consistency, as `crfdeid redact` works. All in
+per cent.
 """
 
 from __future__ import annotations
@@ -16,24 +18,27 @@ import argparse
 import re
 import time
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
+from pathlib import Path
 
 from settings import add_corpus, read_corpus
 from tabulate import tabulate
 
 from crfdeid.augmentation import REWRITES, augmented, in_capitals, in_small_letters, without_accents
 from crfdeid.cli.shell import setting
+from crfdeid.corpora import read_corpus as read_documents
 from crfdeid.deidentifier import Deidentifier
 from crfdeid.documents import Document, Span
-from crfdeid.labels import TO_SEVEN
-from crfdeid.models import MODELS, create
+from crfdeid.labels import TO_SEVEN, map_types
+from crfdeid.models import MODELS, create, load_tagger
 from crfdeid.scoring import count_token_pairs, score_entities
 from crfdeid.scoring.counts import Counts
 from crfdeid.system.threads import one_thread
 from crfdeid.tagger import Tagger
 
+HEAD = ["model", "text", "token R", "names R", "strict F", "consistent: token R", "names R", "strict F"]
 _NAMES = ("PATIENT", "DOCTOR")
 
 
@@ -96,6 +101,25 @@ def rows(name: str, tagger: Tagger, dev: Sequence[Document]) -> list[list[str]]:
     return table
 
 
+def trained(args: argparse.Namespace) -> Iterator[tuple[str, Tagger, Sequence[Document]]]:
+    """A model for each choice of ``--augment``."""
+    corpus = read_corpus(args)
+    for how in args.augment.split(","):
+        train = augmented(corpus.train, how).sentences
+        tagger = create(args.model, overrides=dict(args.set))
+        started = time.process_time()
+        tagger.fit(train, corpus.dev.sentences)
+        print(f"{how}: {len(train):,} training sentences, {time.process_time() - started:.0f} s of one core\n")
+        yield how, tagger, corpus.dev.documents
+
+
+def saved(args: argparse.Namespace) -> Iterator[tuple[str, Tagger, Sequence[Document]]]:
+    """The models that ``--saved`` names."""
+    dev = map_types(read_documents(args.dev, format=args.format), args.types)
+    for folder in args.saved:
+        yield folder.name, load_tagger(folder), dev
+
+
 def main() -> None:
     """Train and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -104,18 +128,14 @@ def main() -> None:
     parser.add_argument("--set", type=setting, nargs="+", default=[], metavar="NAME=VALUE", help="its settings")
     text = f"how training notes are rewritten, from {', '.join(REWRITES)} (default: none,both)"
     parser.add_argument("--augment", default="none,both", metavar="NAMES", help=text)
+    text = "measure models that are saved in these folders on the notes of --dev, and train none"
+    parser.add_argument("--saved", type=Path, nargs="+", metavar="DIR", help=text)
     args = parser.parse_args()
+    if args.saved and args.dev is None:
+        parser.error("--saved needs --dev")
     one_thread()
-    corpus = read_corpus(args)
-    head = ["trained on", "text", "token R", "names R", "strict F", "consistent: token R", "names R", "strict F"]
-    for how in args.augment.split(","):
-        train = augmented(corpus.train, how).sentences
-        tagger = create(args.model, overrides=dict(args.set))
-        started = time.process_time()
-        tagger.fit(train, corpus.dev.sentences)
-        seconds = time.process_time() - started
-        print(tabulate(rows(how, tagger, corpus.dev.documents), head, tablefmt="pipe", disable_numparse=True))
-        print(f"\n{how}: {len(train):,} training sentences, {seconds:.0f} s of one core\n", flush=True)
+    for name, tagger, dev in saved(args) if args.saved else trained(args):
+        print(tabulate(rows(name, tagger, dev), HEAD, tablefmt="pipe", disable_numparse=True), "\n", flush=True)
 
 
 if __name__ == "__main__":

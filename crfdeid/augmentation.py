@@ -86,8 +86,10 @@ def augmented(train: Split, how: str) -> Split:
     rewrites = REWRITES[how]
     if not rewrites:
         return train
-    order = random.Random(COPIES_SEED).sample(train.documents, round(SHARE * len(train.documents)))
-    copies = Split.of(rewrites[number % len(rewrites)](document) for number, document in enumerate(order))
+    order = list(train.documents)
+    random.Random(COPIES_SEED).shuffle(order)
+    chosen = order[: round(SHARE * len(order))]
+    copies = Split.of(rewrites[number % len(rewrites)](document) for number, document in enumerate(chosen))
     return Split(train.documents + copies.documents, train.encoded + copies.encoded)
 
 
