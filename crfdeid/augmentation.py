@@ -26,6 +26,8 @@ COPIES_SEED = 0
 SHARE = 1.0
 """Copies made, as a share of the training notes."""
 
+_UNSEEN = "\u200b"  # stands in the place of a mark that is gone: the normal form of text leaves it out
+
 Rewrite = Callable[[Document], Document]
 """Gives a note with other text and the same annotations, moved to where they belong in it."""
 
@@ -135,6 +137,8 @@ def _capital(character: str) -> str:
 @cache
 def _bare(character: str) -> str:
     """A letter without its marks: what Unicode takes it apart into, if that is one letter with marks after it."""
+    if "\u0300" <= character <= "\u036f":  # an accent by itself, after its letter
+        return _UNSEEN
     parts = unicodedata.normalize("NFD", character)
     is_marked = len(parts) > 1 and parts[0].isalpha() and all(map(unicodedata.combining, parts[1:]))
     return parts[0] if is_marked else character

@@ -1,5 +1,7 @@
 """Rewritten copies of training notes: what is in them, and that a model which learned from them finds more."""
 
+import unicodedata
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -34,7 +36,7 @@ def test_a_note_is_rewritten_whole_and_keeps_its_spans(rewrite, text):
     assert rewrite(NOTE) == Document("1", text, NOTE.spans)
 
 
-@pytest.mark.parametrize("character", ["ß", "İ", "ŉ", "ﬁ", "ǰ", "각", "≠", "½", "\u0301", "\U0001f44d"])
+@pytest.mark.parametrize("character", ["ß", "İ", "ŉ", "ﬁ", "ǰ", "각", "≠", "½", "\u0301", "\u093c", "\U0001f44d"])
 @pytest.mark.parametrize("rewrite", ALL)
 def test_a_character_that_has_no_single_other_form_stays_one_character(rewrite, character):
     assert len(rewrite(Document("1", character)).text) == 1
@@ -42,6 +44,12 @@ def test_a_character_that_has_no_single_other_form_stays_one_character(rewrite, 
 
 def test_only_letters_lose_their_marks():
     assert without_accents(Document("1", "Ángstrom ≠ 각 ½ Ü")).text == "Angstrom ≠ 각 ½ U"
+
+
+def test_decomposed_accents_go_too_and_leave_the_words_that_composed_ones_leave():
+    decomposed = unicodedata.normalize("NFD", "Dra. Nuñez, Málaga")
+    (sentence,) = without_accents(Document("1", decomposed)).sentences()
+    assert sentence.words == ("Dra", ".", "Nunez", ",", "Malaga")
 
 
 @given(st.text())
