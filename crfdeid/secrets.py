@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import logging
 import os
+import stat
 from pathlib import Path
 
 from crfdeid.errors import DataError, UsageError
 
 VARIABLE = "CRFDEID_SECRET"
+_OTHERS = stat.S_IRGRP | stat.S_IROTH
+_log = logging.getLogger(__name__)
 LEAST = 16
 """The fewest bytes of a secret: what is shorter can be guessed."""
 
@@ -17,7 +21,8 @@ LEAST = 16
 def read_secret(path: Path | None = None) -> bytes:
     """The secret from a file, else from the environment variable ``CRFDEID_SECRET``.
 
-    White space at either end is not part of it, so that a line end in a file does not matter.
+    White space at either end is not part of it, so that a line end in a file does not matter. A file that others can
+    read is read too, with a warning of the logger "crfdeid".
 
     Raises:
         UsageError: there is none, or it is shorter than `LEAST` bytes.
@@ -29,6 +34,8 @@ def read_secret(path: Path | None = None) -> bytes:
         place = str(path)
         try:
             secret = path.read_bytes().strip()
+            if path.stat().st_mode & _OTHERS:
+                _log.warning("%s can be read by others than its owner: chmod 600 %s", path, path)
         except OSError as error:
             problem = f"the secret cannot be read ({error.strerror}): give a file of {LEAST} random bytes or more"
             raise DataError(problem, path=path) from None

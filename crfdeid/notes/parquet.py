@@ -6,6 +6,7 @@ Rows are read and written a few hundred at a time, so row groups come out in oth
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -89,14 +90,19 @@ class ParquetWriter:
             schema = parquet.schema_arrow
         self._column = schema.get_field_index(columns.text)
         self._field = schema.field(self._column)
-        self._arrow = Arrow(target, schema)
+        with _errors_without_values():
+            self._arrow = Arrow(target, schema)
         self._batch: Any = None
         self._kept: list[int] = []
         self._texts: list[str | None] = []
         self._tables: list[Any] = []
 
     def write(self, row: Record, document: Document | None) -> None:
-        """Keep a row until its batch is done."""
+        """Keep a row until its batch is done.
+
+        Raises:
+            DataError: the file's types cannot hold the new texts.
+        """
         batch, index = row.around
         if batch is not self._batch:
             self._end_batch()
@@ -105,27 +111,50 @@ class ParquetWriter:
         self._texts.append(None if document is None else document.text)
 
     def _end_batch(self) -> None:
-        import pyarrow as pa  # noqa: PLC0415
-
         if self._kept:
-            table = pa.Table.from_batches([self._batch])
-            if len(self._kept) < len(table):
-                table = table.take(pa.array(self._kept, pa.int64()))
-            texts = pa.array(self._texts, self._field.type)
-            self._tables.append(table.set_column(self._column, self._field, texts))
+            with _errors_without_values():
+                self._tables.append(self._table())
         self._kept, self._texts = [], []
         if sum(table.nbytes for table in self._tables) >= _GROUP_BYTES:
             self._end_group()
+
+    def _table(self) -> Any:
+        """The kept rows of the batch with their new texts."""
+        import pyarrow as pa  # noqa: PLC0415
+
+        table = pa.Table.from_batches([self._batch])
+        if len(self._kept) < len(table):
+            table = table.take(pa.array(self._kept, pa.int64()))
+        return table.set_column(self._column, self._field, pa.array(self._texts, self._field.type))
 
     def _end_group(self) -> None:
         import pyarrow as pa  # noqa: PLC0415
 
         if self._tables:
-            self._arrow.write_table(pa.concat_tables(self._tables))
+            with _errors_without_values():
+                self._arrow.write_table(pa.concat_tables(self._tables))
         self._tables = []
 
     def close(self) -> None:
-        """Write what is left, and the footer."""
-        self._end_batch()
-        self._end_group()
-        self._arrow.close()
+        """Write what is left, and the footer.
+
+        Raises:
+            DataError: the file's types cannot hold the new texts.
+        """
+        with closing(self._arrow):
+            self._end_batch()
+            self._end_group()
+
+
+@contextmanager
+def _errors_without_values() -> Iterator[None]:
+    """Say what pyarrow refuses to write by the kind of its error alone, for its messages quote values."""
+    import pyarrow as pa  # noqa: PLC0415
+
+    try:
+        yield
+    except pa.ArrowException as error:
+        if isinstance(error, MemoryError):
+            raise
+        problem = f"its types cannot hold the new texts ({type(error).__name__}): write it again with plain text"
+        raise DataError(problem) from None

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from crfdeid.errors import DataError
 from crfdeid.notes.output import OutputFolder
+from crfdeid.notes.patients import Spellings
 from crfdeid.notes.records import Answer, Columns, Failure, FileKind, Note, NoteFile, Record, Writer
 from crfdeid.notes.sources import kind_of
 from crfdeid.notes.work import Result
@@ -87,6 +88,7 @@ def process(
 def _events(
     files: Iterable[NoteFile | Failure], plan: OutputPlan, output: OutputFolder, on_failure: Callable[[Failure], None]
 ) -> Iterator[_Event]:
+    spellings = Spellings()
     for file in files:
         if isinstance(file, Failure):
             output.failed(file)
@@ -98,6 +100,9 @@ def _events(
         if not output.is_finished(file):
             try:
                 for row in kind.read(file, plan.columns):
+                    note = row.content
+                    if plan.columns.patient is not None and isinstance(note, Note) and note.patient != note.id:
+                        spellings.see(note.patient, f"{file.name}, row {row.number}")
                     yield _Event(file, row)
             except DataError as problem:
                 yield _Event(file, Failure.of(problem))

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Protocol
 
 from crfdeid.documents import Document, lone_surrogate
 from crfdeid.errors import DataError
+from crfdeid.notes.patients import patient_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,15 +142,15 @@ class FileKind(Protocol):
 def make_note(file: NoteFile, number: int, text: Any, id: Any, patient: Any) -> Note | Failure | None:
     """The note of a row from the values in its columns; None where the text is null.
 
-    A patient or id that is null or empty counts as not given: such a note has a patient of its own.
+    An id that is null or empty, and a value that names no patient (`patient_name`), count as not given.
     """
     if text is None:
         return None
     if not isinstance(text, str):
         return Failure("the text column does not hold text: name the right one with --text-column")
-    named = _name(id)
-    whose = _name(patient)
-    if isinstance(named, Failure) or isinstance(whose, Failure):
+    try:
+        named, whose = _id(id), patient_name(patient)
+    except ValueError:
         return Failure("the id or patient column holds neither text nor a number, or a lone surrogate: correct it")
     name = named or f"{file.name}:{number}"
     return _no_unicode(text) or Note(name, text, whose or file.patient or name)
@@ -164,9 +165,14 @@ def _no_unicode(text: str) -> Failure | None:
     return Failure(reason, offset=offset)
 
 
-def _name(value: Any) -> str | Failure | None:
-    if value is None or value == "":
+def _id(value: Any) -> str | None:
+    """The id that a value stands for, to the letter; None where it is null or empty.
+
+    Raises:
+        ValueError: it is no text and no number, or holds a lone surrogate.
+    """
+    if value is None or value == "" or value != value:  # noqa: PLR0124  NaN differs from itself.
         return None
-    if isinstance(value, (list, dict, bytes)):
-        return Failure("no name")
-    return _no_unicode(str(value)) or str(value)
+    if isinstance(value, (list, dict, bytes, bool)) or _no_unicode(str(value)):
+        raise ValueError("no name")
+    return str(value)

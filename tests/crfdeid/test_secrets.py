@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from crfdeid.errors import DataError, UsageError
-from crfdeid.secrets import VARIABLE, derive, read_secret
+from crfdeid.secrets import VARIABLE, derive, hash_text, read_secret
 
 SECRET = b"0123456789abcdef"
 
@@ -46,3 +46,18 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
 
 def test_keys_are_hmac_sha256_of_their_purpose() -> None:
     assert derive(SECRET, "dates") == hmac.new(SECRET, b"dates", hashlib.sha256).digest()
+
+
+@pytest.mark.parametrize(("mode", "warned"), [(0o600, False), (0o400, False), (0o640, True), (0o604, True)])
+def test_a_file_that_others_can_read_is_warned_about(
+    tmp_path: Path, mode: int, warned: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "secret"
+    path.write_bytes(SECRET)
+    path.chmod(mode)
+    assert read_secret(path) == SECRET
+    assert [f"chmod 600 {path}" in message for message in caplog.messages] == [True] * warned
+
+
+def test_a_text_is_known_by_its_hash_to_who_has_the_key() -> None:
+    assert hash_text("señor", b"key") == hmac.new(b"key", "señor".encode(), hashlib.sha256).hexdigest()

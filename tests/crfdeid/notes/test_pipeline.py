@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import re
 import subprocess
 import tracemalloc
 from collections.abc import Iterator, Sequence
@@ -290,6 +291,21 @@ def test_a_parquet_file_is_read_and_written_in_parts(tmp_path: Path, monkeypatch
     assert found.metadata.num_rows == 10_000
     assert found.metadata.num_row_groups > 3
     assert most < 6_000_000 / 2
+
+
+def test_what_parquet_cannot_hold_fails_its_file_without_a_value(tmp_path: Path) -> None:
+    """An index of one byte has room for 128 texts, and hidden they are 300."""
+    source = tmp_path / "in"
+    source.mkdir()
+    texts = pa.array([f"Quill {number % 100}" for number in range(300)]).cast(pa.dictionary(pa.int8(), pa.string()))
+    pq.write_table(pa.table({"text": texts}), source / "rows.parquet")
+    (source / "then.txt").write_text("Quill")
+    (failure,) = run(source, tmp_path / "out")
+    assert (failure.file, failure.row) == ("rows.parquet", None)
+    assert re.fullmatch(
+        r"its types cannot hold the new texts \(Arrow\w+\): write it again with plain text", failure.reason
+    )
+    assert written(tmp_path / "out") == {"then.txt": b"[PATIENT:then]"}
 
 
 def test_progress_counts_the_bytes_of_the_input(tmp_path: Path) -> None:
