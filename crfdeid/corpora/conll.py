@@ -150,7 +150,7 @@ def _block(document: Document) -> str:
         problem = "columns cannot hold a span that does not fit the tokens: write brat or jsonl"
         raise DataError(problem, path=document.id, offset=encoded.unaligned[0].start)
     if not document.id or document.id in _FILLERS or _BREAKS_LINE.search(document.id):
-        raise DataError(f"the document id {document.id!r} fits no column: rename the document")
+        raise DataError("a document id that fits no column, such as one with a line end: rename the document")
     rows = [f"{_DOCUMENT_START}\t{document.id}\tO\n\n"]
     for labelled in encoded.sentences:
         for token, tag in zip(labelled.sentence.tokens, labelled.tags, strict=True):
