@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import repeat
 from pathlib import Path
@@ -16,9 +16,11 @@ from crfdeid.given.known import Known, labels_for
 from crfdeid.given.site import Site
 from crfdeid.model_card.builtin import find_model
 from crfdeid.model_card.card import read_card, threshold_for
+from crfdeid.model_card.site import read_saved_site
 from crfdeid.models import load_tagger
 from crfdeid.tagger import Tagger
 from crfdeid.thresholds import phi_spans
+from features.normal import normal_form
 from features.tokens import Sentence
 
 # Notes are tagged together until so many characters have come in: enough to keep a network busy, little enough that
@@ -110,8 +112,15 @@ class Deidentifier:
         labels = labels_for({tag[2:] for tag in self.tagger.tags} - {""})
         for (document, own), group in zip(notes, groups, strict=True):
             spans = tuple(span for _ in group for span in next(found))
-            given = [*(own.find(document.text, labels) if own else []), *self.site.find(document.text)]
-            yield self._joined(replace(document, spans=spans), group, given)
+            yield self._joined(replace(document, spans=spans), group, self._given(document.text, own, labels))
+
+    def _given(self, raw: str, known: Known | None, labels: Mapping[str, str]) -> list[Span]:
+        """What has to be hidden in a text whatever the model finds, the record's before the site's."""
+        text, offsets = normal_form(raw)
+        found = [*(known.find(text, labels) if known else []), *self.site.find(text)]
+        if offsets is None:
+            return found
+        return [Span(offsets[start], offsets[end], label) for start, end, label in found]
 
     def _joined(self, document: Document, sentences: Sequence[Sentence], given: Sequence[Span]) -> Document:
         """A document with what the model found, what was given, and what consistency makes of both."""
@@ -137,7 +146,12 @@ class Deidentifier:
 
 
 def load(
-    model: Path | str, *, key: bytes | None = None, sensitivity: float | None = None, consistent: bool = True
+    model: Path | str,
+    *,
+    key: bytes | None = None,
+    sensitivity: float | None = None,
+    consistent: bool = True,
+    site: Site | None = None,
 ) -> Deidentifier:
     """A trained model, ready to annotate text.
 
@@ -148,6 +162,8 @@ def load(
         sensitivity: the share of PHI tokens that must be found, in per cent, such as 99.7: the threshold is the one
             chosen on the development notes for it when the model was trained. None for the most probable tags.
         consistent: whether a name found once in a note is marked everywhere in it.
+        site: what is hidden, or left, whatever the model finds; beside the lists that the model was saved with, if it
+            was: what either denies is hidden.
 
     Raises:
         DataError: the folder holds no model, or a damaged one.
@@ -156,7 +172,8 @@ def load(
     folder = find_model(model)
     read_card(folder)  # a folder of which any part is damaged is refused, also where that part is not needed
     threshold = None if sensitivity is None else threshold_for(folder, sensitivity)
-    return Deidentifier(load_tagger(folder, key=key), threshold=threshold, consistent=consistent)
+    lists = read_saved_site(folder).joined(site or Site())
+    return Deidentifier(load_tagger(folder, key=key), threshold=threshold, consistent=consistent, site=lists)
 
 
 def _require_unicode(document: Document) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from crfdeid.cli import account
+from crfdeid.cli import account, given_options
 from crfdeid.cli.shell import file_path, whole_number
 from crfdeid.documents import Document
 from crfdeid.errors import DataError, UsageError
@@ -39,6 +39,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     text = "new folder for the results (with --input - there is none: the result goes to standard output)"
     parser.add_argument("--output", type=file_path, metavar="DIR", help=text)
     _add_columns(parser)
+    given_options.add_options(parser)
     text = "use the threshold that reached this sensitivity (%%) on the development notes, such as 99.7"
     parser.add_argument("--sensitivity", type=float, metavar="PERCENT", help=text)
     text = "mark a name only where the model finds it; by default it is then looked for in the rest of its note"
@@ -73,7 +74,8 @@ def _add_columns(parser: argparse.ArgumentParser) -> None:
 
 def columns_of(options: argparse.Namespace) -> Columns:
     """The columns that the options name."""
-    return Columns(options.text_column, options.id_column, options.patient_column)
+    columns = Columns(options.text_column, options.id_column, options.patient_column)
+    return given_options.add_known(columns, options)
 
 
 @dataclass(frozen=True)
@@ -157,6 +159,8 @@ def run_stdin(options: argparse.Namespace, work: Work) -> Document:
     """
     if options.output is not None or options.resume or options.audit is not None:
         raise UsageError("--input - writes to standard output: leave --output, --resume and --audit out")
+    if options.known is not None or options.known_file is not None:
+        raise UsageError("--input - has no columns and no patient: leave --known and --known-file out")
     text = decode_text(sys.stdin.buffer.read(), "standard input")
     patient = hashlib.sha256(text.encode()).hexdigest()
     (result,) = work.start()([Note("stdin", text, patient)])
@@ -176,6 +180,7 @@ def redaction(options: argparse.Namespace, **more: Any) -> Redaction:
     from crfdeid.model_card.builtin import find_model  # noqa: PLC0415
     from crfdeid.saving import is_private  # noqa: PLC0415
 
+    site = given_options.site_of(options)
     with training_bar("training") as step:
         folder = find_model(options.model, on_progress=step)
     key = vocabulary_key(read_secret(options.key_file)) if is_private(folder) else None
@@ -185,6 +190,7 @@ def redaction(options: argparse.Namespace, **more: Any) -> Redaction:
         sensitivity=options.sensitivity,
         consistent=not options.no_consistency,
         accept_damaged=options.accept_damaged,
+        site=site,
         **more,
     )
 

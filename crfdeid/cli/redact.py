@@ -23,12 +23,13 @@ def run(options: argparse.Namespace) -> int:
     Returns:
         0, or 1 where a note failed.
     """
-    from crfdeid.cli import note_options  # noqa: PLC0415
+    from crfdeid.cli import given_options, note_options  # noqa: PLC0415
     from crfdeid.notes import sources  # noqa: PLC0415
     from crfdeid.notes.pipeline import OutputPlan  # noqa: PLC0415
     from crfdeid.system.threads import one_thread  # noqa: PLC0415
 
     one_thread()
+    columns = note_options.columns_of(options)
     surrogates = options.how == "surrogate"
     secret = note_options.secret_of(options, needed=surrogates)
     work = note_options.redaction(
@@ -37,12 +38,13 @@ def run(options: argparse.Namespace) -> int:
     if options.input == note_options.STDIN:
         note_options.write_stdout(note_options.run_stdin(options, work).text)
         return 0
-    columns = note_options.columns_of(options)
+    given_options.warn_of_kept(columns)
     plan = OutputPlan(lambda file: [file.name], lambda file, target: sources.writer(file, target, columns), columns)
     settings = {
         "command": "redact",
         "how": options.how,
         "locale": options.locale,
         **note_options.common_settings(options, work, secret),
+        **given_options.settings(columns, work.site),
     }
     return note_options.run_folder(options, note_options.Task("redacting", work, plan, settings, secret))

@@ -22,7 +22,7 @@ def run(options: argparse.Namespace) -> int:
     Returns:
         0, or 1 where a note failed.
     """
-    from crfdeid.cli import note_options  # noqa: PLC0415
+    from crfdeid.cli import given_options, note_options  # noqa: PLC0415
     from crfdeid.errors import UsageError  # noqa: PLC0415
     from crfdeid.notes import tagged  # noqa: PLC0415
     from crfdeid.notes.pipeline import OutputPlan  # noqa: PLC0415
@@ -30,6 +30,7 @@ def run(options: argparse.Namespace) -> int:
     from crfdeid.system.threads import one_thread  # noqa: PLC0415
 
     one_thread()
+    columns = note_options.columns_of(options)
     secret = note_options.secret_of(options, needed=False)
     work = note_options.redaction(options)
     if options.input == note_options.STDIN:
@@ -43,8 +44,11 @@ def run(options: argparse.Namespace) -> int:
             raise UsageError(f"--format {options.format} is for .txt files: write {file.name} with --format jsonl")
         return tagged.target_names(file, options.format)
 
-    plan = OutputPlan(
-        targets, lambda file, target: tagged.tag_writer(file, target, options.format), note_options.columns_of(options)
-    )
-    settings = {"command": "tag", "format": options.format, **note_options.common_settings(options, work, secret)}
+    plan = OutputPlan(targets, lambda file, target: tagged.tag_writer(file, target, options.format), columns)
+    settings = {
+        "command": "tag",
+        "format": options.format,
+        **note_options.common_settings(options, work, secret),
+        **given_options.settings(columns, work.site),
+    }
     return note_options.run_folder(options, note_options.Task("tagging", work, plan, settings, secret))

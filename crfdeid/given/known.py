@@ -20,6 +20,7 @@ from crfdeid.given.dates import find_date, read_date
 from crfdeid.given.folded import Folded, Phrases, find_number, fold
 from crfdeid.given.names import Name
 from crfdeid.labels import BINARY, TO_SEVEN
+from features.normal import normal_form
 
 KINDS = ("name", "date", "number", "text")
 """What an identifier can be."""
@@ -114,7 +115,7 @@ class _Finder:
     """What looks for one patient's identifiers in notes."""
 
     def __init__(self, known: Known) -> None:
-        self._name = Name(known.names) if known.names else None
+        self._name = Name(normal_form(name).text for name in known.names) if known.names else None
         self._dates: Sequence[dt.date] = sorted({date for text in known.dates for date in read_date(text)})
         self._numbers = sorted({_digits(number) for number in known.numbers})
         self._texts = Phrases((text, None) for text in known.texts)

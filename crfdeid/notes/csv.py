@@ -16,7 +16,7 @@ from typing import IO, NamedTuple
 
 from crfdeid.documents import Document
 from crfdeid.errors import DataError
-from crfdeid.notes.records import Columns, Failure, Note, NoteFile, Record, make_note
+from crfdeid.notes.records import Columns, Failure, Note, NoteFile, Record, add_known, make_note
 from crfdeid.system.files import MARK, refuse_utf16
 
 _DELIMITERS = (",", ";", "\t", "|")
@@ -37,6 +37,7 @@ class _Places(NamedTuple):
     text: int
     id: int | None
     patient: int | None
+    known: tuple[int, ...]
 
 
 def read(file: NoteFile, columns: Columns) -> Iterator[Record]:
@@ -59,6 +60,8 @@ def read(file: NoteFile, columns: Columns) -> Iterator[Record]:
                 content = None
                 if fields and number:
                     content = _content(file, number, raw, fields, places, len(header))
+                    values = [fields[place] for place in places.known] if isinstance(content, Note) else []
+                    content = add_known(content, file, columns, values)
                     if isinstance(content, Note):
                         around = _part(raw, places.text, delimiter)
                 yield Record(content, number, lines.position, around)
@@ -118,13 +121,13 @@ def _header(stream: IO[bytes], file: NoteFile, columns: Columns) -> tuple[str, S
 
 def _places(header: Sequence[str], columns: Columns, file: NoteFile) -> _Places:
     found: list[int | None] = []
-    for name in (columns.text, columns.id, columns.patient):
+    for name in (columns.text, columns.id, columns.patient, *(column.name for column in columns.known)):
         if name is not None and header.count(name) != 1:
             problem = f"the first line names the column '{name}' {header.count(name)} times: it is needed once"
             raise DataError(problem, path=file.path)
         found.append(None if name is None else header.index(name))
-    text, named, whose = found
-    return _Places(text or 0, named, whose)
+    text, named, whose, *others = found
+    return _Places(text or 0, named, whose, tuple(place or 0 for place in others))
 
 
 def _content(

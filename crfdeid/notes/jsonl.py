@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from crfdeid.documents import Document
 from crfdeid.errors import DataError
-from crfdeid.notes.records import Columns, Failure, Note, NoteFile, Record, make_note
+from crfdeid.notes.records import Columns, Failure, Note, NoteFile, Record, add_known, make_note
 from crfdeid.system.files import MARK, refuse_utf16
 
 _DECODER = json.JSONDecoder()
@@ -63,11 +63,14 @@ def _row(line: bytes, file: NoteFile, columns: Columns, number: int, position: i
     members = _members(body)
     if isinstance(members, Failure):
         return Record(members, number, position, None)
-    if columns.text not in members:
-        return Record(Failure(f"no '{columns.text}': name the text with --text-column"), number, position, None)
+    for name in (columns.text, *(column.name for column in columns.known)):
+        if name not in members:
+            remedy = "name the text with --text-column" if name == columns.text else "write null where nothing is known"
+            return Record(Failure(f"no '{name}': {remedy}"), number, position, None)
     found = members[columns.text]
     named, whose = (members[name].value if name in members else None for name in (columns.id, columns.patient))
-    note = make_note(file, number, found.value, named, whose)
+    values = [members[column.name].value for column in columns.known]
+    note = add_known(make_note(file, number, found.value, named, whose), file, columns, values)
     if note is None:
         return Record(None, number, position, _Around(text, "", ""))
     shift = len(text) - len(body)

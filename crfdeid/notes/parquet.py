@@ -12,7 +12,7 @@ from typing import Any
 
 from crfdeid.documents import Document
 from crfdeid.errors import DataError
-from crfdeid.notes.records import Columns, Failure, NoteFile, Record, make_note
+from crfdeid.notes.records import Columns, Failure, NoteFile, Record, add_known, make_note
 
 _ROWS = 256
 _GROUP_BYTES = 1 << 25
@@ -35,7 +35,7 @@ def read(file: NoteFile, columns: Columns) -> Iterator[Record]:
                 values = [None if place is None else batch.column(place) for place in places]
                 for index in range(batch.num_rows):
                     number += 1
-                    content = _content(file, number, values, index)
+                    content = _content(file, number, values, index, columns)
                     yield Record(content, number, file.size * number // total, (batch, index))
     except (OSError, pa.ArrowException):
         raise DataError("no Parquet file that can be read: write it again", path=file.path) from None
@@ -49,7 +49,7 @@ def _open(path: Path) -> Any:
 
 def _places(schema: Any, columns: Columns, path: Path) -> list[int | None]:
     places: list[int | None] = []
-    for name in (columns.text, columns.id, columns.patient):
+    for name in (columns.text, columns.id, columns.patient, *(column.name for column in columns.known)):
         found = [] if name is None else schema.get_all_field_indices(name)
         if name is not None and len(found) != 1:
             raise DataError(f"there are {len(found)} columns '{name}': one is needed (--text-column)", path=path)
@@ -67,12 +67,14 @@ def _is_text(kind: Any) -> bool:
     return types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
 
 
-def _content(file: NoteFile, number: int, values: list[Any], index: int) -> Any:
+def _content(file: NoteFile, number: int, values: list[Any], index: int, columns: Columns) -> Any:
     try:
-        text, named, whose = (None if column is None else column[index].as_py() for column in values)
+        text, named, whose, *known = (None if column is None else column[index].as_py() for column in values)
     except UnicodeDecodeError:
         return Failure("not UTF-8: write the file again with UTF-8 texts")
-    return make_note(file, number, text, named, whose)
+    except (ValueError, OverflowError):
+        return Failure("a time that is no time of the calendar: correct it, or leave it empty")
+    return add_known(make_note(file, number, text, named, whose), file, columns, known)
 
 
 def writer(file: NoteFile, target: Path, columns: Columns) -> ParquetWriter:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from crfdeid.documents import Document, lone_surrogate
 from crfdeid.errors import DataError
+from crfdeid.given.columns import KnownColumn, known_of
+from crfdeid.given.known import Known
+from crfdeid.given.people import People
 from crfdeid.notes.patients import patient_name
 
 
@@ -20,11 +23,15 @@ class Columns:
         text: where the note is.
         id: where its name is; None names notes ``FILE:ROW``.
         patient: whose it is; None looks at folders (`NoteFile.patient`).
+        known: where it says what is known of its patient.
+        people: what is known of the patients, where another file says it.
     """
 
     text: str = "text"
     id: str | None = None
     patient: str | None = None
+    known: tuple[KnownColumn, ...] = ()
+    people: People | None = None
 
 
 class NoteFile(NamedTuple):
@@ -46,11 +53,12 @@ class NoteFile(NamedTuple):
 
 
 class Note(NamedTuple):
-    """A text to work on, its name, and the name of the patient it is about."""
+    """A text to work on, its name, the name of the patient it is about, and what is known of that patient."""
 
     id: str
     text: str
     patient: str
+    known: Known | None = None
 
 
 class Answer(NamedTuple):
@@ -154,6 +162,30 @@ def make_note(file: NoteFile, number: int, text: Any, id: Any, patient: Any) -> 
         return Failure("the id or patient column holds neither text nor a number, or a lone surrogate: correct it")
     name = named or f"{file.name}:{number}"
     return _no_unicode(text) or Note(name, text, whose or file.patient or name)
+
+
+def add_known(
+    note: Note | Failure | None, file: NoteFile, columns: Columns, values: Sequence[Any] = ()
+) -> Note | Failure | None:
+    """A note with what is known of its patient, if it is to be known; what is no note stays as it is.
+
+    Args:
+        note: as it was read.
+        file: where it was read.
+        columns: where it is said what is known.
+        values: the row's values in ``columns.known``.
+    """
+    if not isinstance(note, Note):
+        return note
+    if columns.people is not None:
+        known = columns.people.of(patient=note.patient, file=file.name)
+        if known is None:
+            return Failure(f"--known-file has no line for its {columns.people.key}: add one, empty if nothing is known")
+        return note._replace(known=known)
+    try:
+        return note._replace(known=known_of(columns.known, values)) if columns.known else note
+    except DataError as problem:
+        return Failure.of(problem)
 
 
 def _no_unicode(text: str) -> Failure | None:

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from crfdeid.documents import Document
-from crfdeid.notes.records import Columns, Note, NoteFile, Record
+from crfdeid.errors import DataError
+from crfdeid.notes.records import Columns, Note, NoteFile, Record, add_known
 from crfdeid.system.files import MARK, read_text
 
 
@@ -20,7 +21,9 @@ def read(file: NoteFile, columns: Columns) -> Iterator[Record]:
     text = whole.removeprefix(MARK)
     name = file.name.removesuffix(file.path.suffix)
     note = Note(name, text, file.patient or name)
-    yield Record(note, None, file.size, whole[: len(whole) - len(text)])
+    if columns.known:
+        raise DataError("a text file has no columns to know its patient by: give --known-file", path=file.path)
+    yield Record(add_known(note, file, columns), None, file.size, whole[: len(whole) - len(text)])
 
 
 def writer(file: NoteFile, target: Path, columns: Columns) -> TextWriter:

@@ -9,6 +9,7 @@ from typing import Protocol
 
 from crfdeid.documents import Document
 from crfdeid.errors import DataError, UsageError, raised_at
+from crfdeid.given.site import Site
 from crfdeid.notes.damage import require_undamaged
 from crfdeid.notes.records import Answer, Failure, Note
 
@@ -37,6 +38,7 @@ class Redaction:
         secret: what surrogates are derived from.
         locale: of the surrogates.
         accept_damaged: whether notes in mojibake are worked on too, with more misses; else they fail.
+        site: what is hidden, or left, whatever the model finds, beside what it brings itself.
     """
 
     model: str
@@ -47,6 +49,7 @@ class Redaction:
     secret: bytes | None = None
     locale: str = "en_US"
     accept_damaged: bool = False
+    site: Site | None = None
 
     def start(self) -> Worker:
         """Load the model.
@@ -56,10 +59,11 @@ class Redaction:
         """
         from crfdeid.deidentifier import load  # noqa: PLC0415
 
-        model = load(self.model, key=self.key, sensitivity=self.sensitivity, consistent=self.consistent)
+        model = load(self.model, key=self.key, sensitivity=self.sensitivity, consistent=self.consistent, site=self.site)
 
         def work(notes: Sequence[Note]) -> list[Result]:
-            documents = model.annotate_documents(self._document(note) for note in notes)
+            known = [note.known for note in notes]
+            documents = model.annotate_documents((self._document(note) for note in notes), known=known)
             return [
                 Answer(self._hide(document, note), Counter(span.label for span in document.spans))
                 for document, note in zip(documents, notes, strict=True)
