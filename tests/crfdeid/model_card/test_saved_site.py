@@ -1,0 +1,57 @@
+"""A site's lists in a model's folder: they come with the model, and damage to them is found."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import crfdeid
+from crfdeid.errors import DataError
+from crfdeid.given.site import Pattern, Site, Term
+from crfdeid.model_card.card import model_digest
+from crfdeid.model_card.site import SITE, read_saved_site, save_site
+from crfdeid.rules.tagger import RulesSettings, RulesTagger
+from features.tokens import split_sentences
+
+LISTS = Site((Term("Tawn", "HOSPITAL"),), (Term("Foley"),), (Pattern("TL[0-9]", "ID"),))
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    (sentence,) = split_sentences("seen 03/14/72")
+    tagger = RulesTagger(RulesSettings(precision=0.5))
+    tagger.fit([crfdeid.LabelledSentence(sentence, ("O", "B-DATE", *["I-DATE"] * 4))], [])
+    tagger.save(tmp_path / "model")
+    return tmp_path / "model"
+
+
+def test_lists_come_with_their_model_and_those_of_a_run_are_added(model: Path) -> None:
+    before = model_digest(model)
+    assert read_saved_site(model) == Site()
+    save_site(model, LISTS)
+    assert read_saved_site(model) == LISTS
+    assert model_digest(model) != before
+    found = crfdeid.load(model, site=Site(deny=(Term("Marsh", "DOCTOR"),))).annotate("Tawn, TL4, Marsh")
+    assert [span.label for span in found.spans] == ["HOSPITAL", "ID", "DOCTOR"]
+
+
+@pytest.mark.parametrize("damage", ["missing", "changed", "another", "no JSON"])
+def test_damaged_lists_are_refused(model: Path, tmp_path: Path, damage: str) -> None:
+    save_site(model, LISTS)
+    path = model / SITE
+    match damage:
+        case "missing":
+            path.unlink()
+        case "changed":
+            content = json.loads(path.read_text())
+            path.write_text(json.dumps({**content, "deny": []}))
+        case "another":
+            saved = path.read_bytes()
+            save_site(model, Site(allow=(Term("Foley"),)))
+            path.write_bytes(saved)
+        case _:
+            path.write_text("no")
+    with pytest.raises(DataError, match=SITE):
+        crfdeid.load(model)
