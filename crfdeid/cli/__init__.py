@@ -42,9 +42,10 @@ def _main(arguments: Sequence[str] | None) -> int:
 
 
 def _parser() -> Parser:
-    from crfdeid.cli.shell import Parser, add_compilation_cache  # noqa: PLC0415
+    from crfdeid.cli.shell import Parser, add_compilation_cache, add_version  # noqa: PLC0415
 
     parser = Parser(prog="crfdeid", description="Find and hide protected health information in clinical notes.")
+    add_version(parser)
     add_compilation_cache(parser)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=Parser)
     for name in COMMANDS:

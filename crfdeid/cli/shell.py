@@ -75,6 +75,19 @@ def add_compilation_cache(options: argparse._ActionsContainer) -> None:
     options.add_argument("--no-compilation-cache", action=_ForgetCompiled, nargs=0, help=text)
 
 
+def add_version(options: argparse._ActionsContainer) -> None:
+    """Add the option that prints the version and ends the command."""
+    options.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
+
+
+class _Version(argparse.Action):
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from importlib.metadata import version  # noqa: PLC0415  It takes a while: looked up where it is asked for.
+
+        print(f"{parser.prog} {version('crfdeid')}")
+        parser.exit()
+
+
 class _ForgetCompiled(argparse.Action):
     def __call__(self, *_: object) -> None:
         forget_compiled()
@@ -113,6 +126,20 @@ def positive_number(text: str) -> float:
     if not 0 < value < float("inf"):
         raise argparse.ArgumentTypeError(f"'{text}' is not a number above 0")
     return value
+
+
+def duration(seconds: float) -> str:
+    """A time in words.
+
+    Example:
+        >>> duration(0.4), duration(75), duration(7260)
+        ('0 s', '1 min 15 s', '2 h 1 min')
+    """
+    minutes, rest = divmod(round(seconds), 60)
+    if not minutes:
+        return f"{rest} s"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
 
 
 def json_value(text: str) -> Any:

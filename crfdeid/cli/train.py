@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import sys
+import time
+from collections.abc import Mapping
 from typing import Any
 
 from crfdeid.augmentation import REWRITES
-from crfdeid.cli.shell import file_path, setting, whole_number
+from crfdeid.cli.shell import duration, file_path, setting, whole_number
 from crfdeid.corpora import FORMATS
 from crfdeid.errors import UsageError
 from crfdeid.labels import TYPES
@@ -23,12 +26,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "annotated notes to score the model and choose thresholds on (default: a tenth of --train, from a fixed seed)"
     )
     parser.add_argument("--dev", type=file_path, metavar="PATH", help=text)
+    text = "annotated notes that choose nothing: the card shows the model's figures on them beside those on --dev"
+    parser.add_argument("--test", type=file_path, metavar="PATH", help=text)
     parser.add_argument("--out", type=file_path, required=True, metavar="DIR", help="new folder for the model")
     text = f"the model: {', '.join(MODELS)}; several, separated by commas, for --combine (default: crf)"
     parser.add_argument("--model", default="crf", metavar="NAME", help=text)
     text = "join several models: keep what any of them finds, what most find, or average their probabilities"
     parser.add_argument("--combine", choices=("union", "vote", "mean"), help=text)
-    text = "the notes' format (default: auto)"
+    text = "the notes' format (default: auto, for each of --train, --dev and --test)"
     parser.add_argument("--format", choices=("auto", *FORMATS), default="auto", help=text)
     text = "learn all types of the notes, the seven of yadav2016, or one type for all PHI (binary) (default: all)"
     parser.add_argument("--types", choices=TYPES, default="all", help=text)
@@ -54,7 +59,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Train a model, write it with its card, and print the card.
+    """Train a model, write it with its card, print the card, and sum up on standard error.
 
     Raises:
         UsageError: options that cannot work.
@@ -76,7 +81,8 @@ def run(options: argparse.Namespace) -> None:
     one_thread()
     name, settings = model_and_settings(options)
     tagger = create(name, profile=options.profile, seed=options.seed, overrides=settings)
-    corpus = read_splits(options.train, options.dev, None, corpus_format=options.format, types=options.types)
+    corpus = read_splits(options.train, options.dev, options.test, corpus_format=options.format, types=options.types)
+    started = time.monotonic()
     with training_bar(f"training {options.model}") as step:
         card = train_model(
             tagger,
@@ -87,7 +93,27 @@ def run(options: argparse.Namespace) -> None:
             required=options.sensitivities,
             on_progress=step,
         )
-    print(render_card(options.out, card))
+    print(render_card(options.out, card), flush=True)
+    print(_summary(options, card, time.monotonic() - started), file=sys.stderr)
+
+
+def _summary(options: argparse.Namespace, card: Mapping[str, Any], seconds: float) -> str:
+    """The run in a few lines: what was learned from, what the model misses, where it is and which one it is."""
+    splits = card["corpus"]["splits"]
+    lines = [f"trained {options.model} in {duration(seconds)}"]
+    for name, split in splits.items():
+        by_type = ", ".join(f"{count} {label}" for label, count in split["spans_by_type"].items())
+        lines.append(f"{name}: {split['documents']} notes, {split['spans']} spans of PHI ({by_type})")
+    for name in (name for name in splits if name in card):
+        found = card[name]["consistent"]
+        binary, leaking = found["token_binary"]["micro"], found["leaking_documents"]
+        lines.append(
+            f"{name}: strict F {100 * found['entity_strict']['micro']['f1']:.2f}; "
+            f"{binary['fn']} of {binary['tp'] + binary['fn']} PHI tokens missed, "
+            f"in {leaking['count']} of {leaking['total']} notes"
+        )
+    lines.append(f"model: {options.out}, digest {card['sha256']}")
+    return "\n".join(lines)
 
 
 def model_and_settings(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:

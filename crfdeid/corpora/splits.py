@@ -71,7 +71,7 @@ class Corpus:
 
     Args:
         name: how tables call it.
-        format: the format it was read in, "synthetic" where it was generated.
+        format: the format it was read in, or several where its parts differ; "synthetic" where it was generated.
         type_map: the type map's name: "seven", "all" or "binary".
         train: what models learn from.
         dev: what chooses a network's best epoch.
@@ -152,7 +152,7 @@ class Corpus:
 def read_splits(
     train: Path, dev: Path | None, test: Path | None, *, corpus_format: str = "auto", types: str = "seven"
 ) -> Corpus:
-    """A corpus from the user's folders or files.
+    """A corpus from the user's folders or files; with the format "auto", each may be in one of its own.
 
     Without ``dev``, the last tenth (`DEV_SHARE`) of the training documents becomes it, after a shuffle with a fixed
     seed (`DEV_SEED`): models are never tuned on what they learnt from.
@@ -161,10 +161,9 @@ def read_splits(
         DataError: a file that cannot be read, a split without documents, or too few documents to share.
         UsageError: an unknown format, or types that the corpus cannot be mapped to.
     """
-    if corpus_format == "auto":
-        corpus_format = recognise(train)
-    paths = {"train": train, "dev": dev, "test": test}
-    read = {name: _read(path, corpus_format, types) for name, path in paths.items() if path is not None}
+    paths = {name: path for name, path in (("train", train), ("dev", dev), ("test", test)) if path is not None}
+    formats = {name: recognise(path) if corpus_format == "auto" else corpus_format for name, path in paths.items()}
+    read = {name: _read(path, formats[name], types) for name, path in paths.items()}
     notices = []
     if dev is None:
         read["train"], read["dev"] = _share(read["train"], path=train)
@@ -176,7 +175,7 @@ def read_splits(
     splits = {name: Split.of(documents) for name, documents in read.items()}
     return Corpus(
         str(train),
-        corpus_format,
+        ", ".join(dict.fromkeys(formats.values())),
         types,
         splits["train"],
         splits["dev"],

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 from crfdeid.errors import DataError, UsageError
 from crfdeid.saving import declare, read_description, verify
-from crfdeid.sealed import RETRAIN, read_sealed, sealed
+from crfdeid.sealed import RETRAIN, checksum, read_sealed, sealed
 from crfdeid.shapes import problems
 from crfdeid.system.files import write_files
 
@@ -42,13 +42,22 @@ class ScoresPart(TypedDict):
     by_type: dict[str, CountsPart]
 
 
+class SharePart(TypedDict):
+    """So many of so many, and the ends of the 95 % interval for the share, fractions."""
+
+    count: int
+    total: int
+    low: float
+    high: float
+
+
 class UsePart(TypedDict):
-    """What the model found in some notes, one way of using it."""
+    """What the model found in some notes, one way of using it; what it missed, by type and by notes."""
 
     entity_strict: ScoresPart
     token_binary: ScoresPart
-    documents: int
-    leaking_documents: int
+    leaks_by_type: dict[str, SharePart]
+    leaking_documents: SharePart
 
 
 class MeasuredPart(TypedDict):
@@ -58,16 +67,22 @@ class MeasuredPart(TypedDict):
     consistent: UsePart
 
 
-class PointPart(TypedDict):
-    """A threshold, and what it gave on the development notes."""
+class CostPart(TypedDict):
+    """What a threshold gave on some notes."""
 
-    required: float
-    threshold: float
     sensitivity: float
     ppv: float
     f1: float
     false_negatives_per_1000: float
     false_positives_per_1000: float
+
+
+class PointPart(CostPart):
+    """A threshold, and what it gave on the development notes, and on the test notes where there are any."""
+
+    required: float
+    threshold: float
+    test: NotRequired[CostPart]
 
 
 class SplitPart(TypedDict):
@@ -99,18 +114,24 @@ class Card(TypedDict):
     corpus: CorpusPart
     augment: str
     dev: MeasuredPart
+    test: NotRequired[MeasuredPart]
     operating_points: list[PointPart]
     model_sha256: str
 
 
-def write_card(folder: Path, card: Mapping[str, Any]) -> None:
+def write_card(folder: Path, card: Mapping[str, Any]) -> dict[str, Any]:
     """Write a card beside the model it belongs to, which must be there.
+
+    Returns:
+        The card, with what ties it to the model.
 
     Raises:
         DataError: there is no model, or the card cannot be written.
     """
     model = declare(folder, card=CARD)
-    write_files({folder / CARD: sealed({**card, "schema": _SCHEMA, "model_sha256": model["sha256"]})})
+    whole = {**card, "schema": _SCHEMA, "model_sha256": model["sha256"]}
+    write_files({folder / CARD: sealed(whole)})
+    return whole | {"sha256": checksum(whole)}
 
 
 def read_card(folder: Path) -> dict[str, Any] | None:

@@ -13,10 +13,21 @@ from crfdeid.saving import read_description
 _WITHOUT_CARD = (
     "It has no card: `crfdeid train` writes one, with what the model was trained on, its scores and its thresholds."
 )
-_LIMITS = (
-    "These figures are for the development notes, which also chose the thresholds (and a network's best epoch). They "
-    "promise nothing for notes of another hospital, time or kind: have people check a sample of the redacted notes."
+_UNALIGNED = (
+    "Unaligned spans begin or end inside a token, so that no tags can express them: the model does not learn them, and "
+    "the scores count them as they were annotated."
 )
+_LEAKS = (
+    "What leaks: PHI tokens that nothing marked, by the type that they were annotated with, and the 95 % interval "
+    "(Wilson's) for their share, used with document consistency. Tokens of one note are missed together, so the true "
+    "range is wider."
+)
+_LIMITS = (
+    "The development notes also chose the thresholds (and a network's best epoch), so their figures flatter the model. "
+    "No figure here promises anything for notes of another hospital, time or kind: have people check a sample of the "
+    "redacted notes."
+)
+_TITLES = {"dev": "On the development notes", "test": "On the held-out test notes"}
 
 
 def render_card(folder: Path, card: Mapping[str, Any] | None) -> str:
@@ -33,17 +44,15 @@ def render_card(folder: Path, card: Mapping[str, Any] | None) -> str:
     parts = [f"# Model card: {folder.resolve().name}", _facts(description, card)]
     if card is None:
         return "\n\n".join([*parts, _WITHOUT_CARD])
-    corpus, dev = card["corpus"], card["dev"]
+    corpus = card["corpus"]
+    parts += ["## Trained and measured on", _corpus_table(corpus["splits"]), _UNALIGNED, *corpus["notices"]]
+    for name, title in _TITLES.items():
+        if name in card:
+            parts += [f"## {title}", *_measured(card[name])]
     parts += [
-        "## Trained and measured on",
-        _corpus_table(corpus["splits"]),
-        *corpus["notices"],
-        "## On the development notes",
-        _score_table(dev["consistent"]["entity_strict"]),
-        _use_table(dev),
         "## Operating points",
         _point_table(card["operating_points"]),
-        "`crfdeid redact --sensitivity 99.7` uses the threshold of that line.",
+        "`crfdeid redact --sensitivity PERCENT` uses the threshold of its line.",
         "## What this does not say",
         _LIMITS,
     ]
@@ -51,19 +60,20 @@ def render_card(folder: Path, card: Mapping[str, Any] | None) -> str:
 
 
 def _facts(description: Mapping[str, Any], card: Mapping[str, Any] | None) -> str:
-    versions = ", ".join(f"{name} {number}" for name, number in description.get("versions", {}).items())
-    settings = ", ".join(f"{name}={value}" for name, value in description.get("settings", {}).items())
+    versions = ", ".join(f"{name} {number}" for name, number in description["versions"].items())
+    settings = ", ".join(f"{name}={value}" for name, value in description["settings"].items())
     rows = [
         ("Model", description["model"]),
+        ("Digest", (description if card is None else card)["sha256"]),
         ("Settings", settings),
         ("Versions", versions),
-        ("Vocabulary", _VOCABULARY.get(description.get("vocabulary", "readable"), "unknown")),
+        ("Vocabulary", _VOCABULARY.get(description["vocabulary"], "unknown")),
     ]
     if card is not None:
         corpus = card["corpus"]
         rows += [
             ("Trained", card["trained"]),
-            ("Corpus", f"{Path(corpus['name']).name}, format {corpus['format']}, types {corpus['type_map']}"),
+            ("Corpus", f"{corpus['name']}, format {corpus['format']}, types {corpus['type_map']}"),
             ("Types", ", ".join(corpus["types"])),
             ("Rewritten copies", _COPIES.get(card["augment"], card["augment"])),
         ]
@@ -88,6 +98,12 @@ def _corpus_table(splits: Mapping[str, Mapping[str, Any]]) -> str:
     return _table(["notes", *names], [[split, *(facts[name] for name in names)] for split, facts in splits.items()])
 
 
+def _measured(found: Mapping[str, Any]) -> list[str]:
+    """What was found in some notes: entities by type, tokens whatever their type, and what would leak."""
+    used = found["consistent"]
+    return [_score_table(used["entity_strict"]), _use_table(found), _LEAKS, _leak_table(used["leaks_by_type"])]
+
+
 def _score_table(scores: Mapping[str, Any]) -> str:
     """Strict entity scores by type."""
     rows = [[label, *_prf(counts)] for label, counts in scores["by_type"].items()]
@@ -100,27 +116,64 @@ def _prf(counts: Mapping[str, Any]) -> list[Any]:
     return [*figures, counts["tp"] + counts["fn"], counts["tp"], counts["fn"]]
 
 
-def _use_table(dev: Mapping[str, Any]) -> str:
+def _use_table(found: Mapping[str, Any]) -> str:
     """PHI tokens found, whatever their type, and notes that would leak, with and without document consistency."""
     rows = []
     for name, text in (("alone", "the model alone"), ("consistent", "with document consistency, the default")):
-        micro = dev[name]["token_binary"]["micro"]
-        leaking = f"{dev[name]['leaking_documents']} of {dev[name]['documents']}"
-        rows.append([text, *(f"{100 * micro[m]:.2f}" for m in ("recall", "precision")), micro["fn"], leaking])
-    return _table(["PHI tokens of any type", "sensitivity", "PPV", "missed tokens", "notes with a miss"], rows)
+        micro = found[name]["token_binary"]["micro"]
+        leaking = found[name]["leaking_documents"]
+        rows.append(
+            [
+                text,
+                *(f"{100 * micro[m]:.2f}" for m in ("recall", "precision")),
+                micro["fn"],
+                f"{leaking['count']} of {leaking['total']}",
+                _interval(leaking),
+            ]
+        )
+    head = ["PHI tokens of any type", "sensitivity", "PPV", "missed tokens", "notes with a miss", "95 % interval"]
+    return _table(head, rows)
+
+
+def _leak_table(leaks: Mapping[str, Mapping[str, Any]]) -> str:
+    rows = [
+        [label, f"{leak['count']} of {leak['total']}", f"{_share(leak):.2f}", _interval(leak)]
+        for label, leak in leaks.items()
+    ]
+    return _table(["type", "missed tokens", "leak %", "95 % interval"], rows)
+
+
+def _share(part: Mapping[str, Any]) -> float:
+    return 100 * part["count"] / max(part["total"], 1)
+
+
+def _interval(part: Mapping[str, Any]) -> str:
+    return f"{100 * part['low']:.2f} to {100 * part['high']:.2f}"
 
 
 def _point_table(points: Sequence[Mapping[str, Any]]) -> str:
-    rows = [
-        [
-            f"{100 * point['required']:g}",
-            f"{point['threshold']:.3g}",
-            *(f"{100 * point[name]:.2f}" for name in ("sensitivity", "ppv", "f1")),
-            *(f"{point[name]:.2f}" for name in ("false_negatives_per_1000", "false_positives_per_1000")),
-        ]
-        for point in points
+    """Thresholds and what they give on the development notes, and on the test notes where there are any."""
+    head = ["required %", "threshold", "sensitivity", "PPV", "F1", "FN/1000 tokens", "FP/1000 tokens"]
+    if any("test" in point for point in points):
+        head += [f"test {name}" for name in head[2:]]
+    rows = []
+    for point in points:
+        costs = [point, *([point["test"]] if "test" in point else [])]
+        rows.append(
+            [
+                f"{100 * point['required']:g}",
+                f"{point['threshold']:.3g}",
+                *(cell for cost in costs for cell in _cost(cost)),
+            ]
+        )
+    return _table(head, rows)
+
+
+def _cost(point: Mapping[str, Any]) -> list[str]:
+    return [
+        *(f"{100 * point[name]:.2f}" for name in ("sensitivity", "ppv", "f1")),
+        *(f"{point[name]:.2f}" for name in ("false_negatives_per_1000", "false_positives_per_1000")),
     ]
-    return _table(["required %", "threshold", "sensitivity", "PPV", "F1", "FN/1000 tokens", "FP/1000 tokens"], rows)
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:

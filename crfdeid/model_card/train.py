@@ -10,14 +10,17 @@ from typing import Any
 
 from crfdeid.augmentation import NONE, augmented
 from crfdeid.consistency import make_consistent
-from crfdeid.corpora.splits import Corpus
+from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.documents import Document, Span
+from crfdeid.errors import DataError
 from crfdeid.model_card.card import write_card
 from crfdeid.scoring.evaluation import count_leaking, predict_spans, score
-from crfdeid.scoring.operating_points import operating_points, token_probabilities
-from crfdeid.system.folders import write_folder
+from crfdeid.scoring.leaks import Share, leaks_by_type
+from crfdeid.scoring.operating_points import at_threshold, operating_points, phi_tokens, token_probabilities
+from crfdeid.system.folders import require_new, whole_folder
 from crfdeid.tagger import OnProgress, Tagger
 
+_NOTES = {"train": "training", "dev": "development", "test": "test"}
 REQUIRED = (0.99, 0.997, 0.999)
 """The sensitivities for which thresholds are chosen (johnson2020, Table 5)."""
 
@@ -30,34 +33,41 @@ def train_model(
     augment: str = NONE,
     key: bytes | None = None,
     required: Sequence[float] = REQUIRED,
+    overwrite: bool = False,
     on_progress: OnProgress | None = None,
 ) -> dict[str, Any]:
-    """Train, measure and save a model.
+    """Train, measure and save a model; what can be known to fail fails before the training.
 
     Args:
         tagger: an untrained model.
-        corpus: what it learns from, and the development notes that choose its thresholds and give its scores.
-        folder: where to; what is there is replaced.
+        corpus: what it learns from, the development notes that choose its thresholds and give its scores, and where
+            there are test notes, those that it is measured on as well.
+        folder: where to.
         augment: how training notes are rewritten in copies, a key of `crfdeid.augmentation.REWRITES`.
         key: what its vocabulary is hashed with; None for a readable one.
         required: the sensitivities to choose thresholds for, fractions.
+        overwrite: whether a folder that holds something is replaced, and not refused.
         on_progress: called for each step of training.
 
     Returns:
         The model's card (`crfdeid.model_card.card`).
 
     Raises:
-        DataError: nothing to train on, or the model cannot be written.
+        UsageError: the folder is not empty, or cannot be exchanged for another.
+        DataError: nothing to train on or to choose thresholds on, the model cannot be written, or another process is
+            writing it.
     """
-    tagger.fit(augmented(corpus.train, augment).sentences, corpus.dev.sentences, on_progress=on_progress)
-    card = {**make_card(tagger, corpus, required=required), "augment": augment}
-
-    def write(partial: Path) -> None:
+    for name, split in corpus.splits.items():
+        if not any(phi_tokens(document).any() for document in split.documents):
+            raise DataError(f"the {_NOTES[name]} notes hold no PHI at all: give annotated notes")
+    with whole_folder(folder) as partial:
+        if not overwrite:
+            require_new(folder)
+        learned = augmented(corpus.train, augment)
+        tagger.fit(learned.sentences, corpus.dev.sentences, on_progress=on_progress)
+        card = {**make_card(tagger, corpus, required=required), "augment": augment}
         tagger.save(partial, key=key)
-        write_card(partial, card)
-
-    write_folder(folder, write)
-    return card
+        return write_card(partial, card)
 
 
 def make_card(tagger: Tagger, corpus: Corpus, *, required: Sequence[float]) -> dict[str, Any]:
@@ -65,22 +75,42 @@ def make_card(tagger: Tagger, corpus: Corpus, *, required: Sequence[float]) -> d
 
     Args:
         tagger: the trained model.
-        corpus: what it was trained on; its development notes are tagged for the scores.
+        corpus: what it was trained on; its development and test notes are tagged for the scores.
         required: the sensitivities for which thresholds are chosen on the development notes, fractions.
     """
-    dev = corpus.dev.documents
-    alone = predict_spans(tagger, corpus.dev)
-    consistent = {d.id: make_consistent(replace(d, spans=tuple(alone[d.id]))).spans for d in dev}
-    points = operating_points(*token_probabilities(tagger, dev), required=required)
+    measured = {name: split for name, split in corpus.splits.items() if name != "train"}
+    # A path can name people, a hospital or a project: only its end is kept.
+    name = corpus.name if corpus.is_synthetic else Path(corpus.name).resolve().name
     return {
         "trained": datetime.now(UTC).isoformat(timespec="seconds"),
-        "corpus": corpus.statistics(),
-        "dev": {"alone": _scores(dev, alone), "consistent": _scores(dev, consistent)},
-        "operating_points": [point.to_dict() for point in points],
+        "corpus": {**corpus.statistics(), "name": name},
+        **{name: _measure(tagger, split) for name, split in measured.items()},
+        "operating_points": _points(tagger, measured, required),
     }
+
+
+def _measure(tagger: Tagger, split: Split) -> dict[str, Any]:
+    """What the model finds in some notes, alone and with document consistency."""
+    documents, alone = split.documents, predict_spans(tagger, split)
+    consistent = {d.id: make_consistent(replace(d, spans=tuple(alone[d.id]))).spans for d in documents}
+    return {"alone": _scores(documents, alone), "consistent": _scores(documents, consistent)}
+
+
+def _points(tagger: Tagger, measured: Mapping[str, Split], required: Sequence[float]) -> list[dict[str, Any]]:
+    """The thresholds, chosen on the development notes; what they give there and on the others."""
+    tokens = {name: token_probabilities(tagger, split.documents) for name, split in measured.items()}
+    points = operating_points(*tokens.pop("dev"), required=required)
+    return [
+        {**point.to_dict(), **{name: at_threshold(threshold, *found).to_dict() for name, found in tokens.items()}}
+        for point in points
+        if (threshold := point.threshold) is not None
+    ]
 
 
 def _scores(gold: Sequence[Document], found: Mapping[str, Sequence[Span]]) -> dict[str, Any]:
     scores = score(gold, found)
-    kept = {name: scores[name] for name in ("entity_strict", "token_binary")}
-    return {**kept, "documents": len(gold), "leaking_documents": count_leaking(gold, found)}
+    return {
+        **{name: scores[name] for name in ("entity_strict", "token_binary")},
+        "leaks_by_type": {label: share.to_dict() for label, share in leaks_by_type(gold, found).items()},
+        "leaking_documents": Share(count_leaking(gold, found), len(gold)).to_dict(),
+    }

@@ -141,7 +141,7 @@ def document_probabilities(tagger: Tagger, documents: Sequence[Document]) -> lis
     notes = []
     for document in documents:
         found = [phi_probabilities(next(tables), tagger.tags) for _ in document.sentences()]
-        notes.append(TokenProbabilities(_by_place(document, found), _gold(document)))
+        notes.append(TokenProbabilities(_by_place(document, found), phi_tokens(document)))
     return notes
 
 
@@ -166,7 +166,7 @@ def default_point(tagger: Tagger, documents: Sequence[Document]) -> OperatingPoi
     counts, tokens = Counts(), 0
     for document in documents:
         hidden = [np.array([tag != OUTSIDE for tag in next(tags)], bool) for _ in document.sentences()]
-        is_phi = _gold(document)
+        is_phi = phi_tokens(document)
         counts, tokens = counts + _counts(_by_place(document, hidden) > 0, is_phi), tokens + len(is_phi)
     return OperatingPoint(None, None, counts, tokens)
 
@@ -179,8 +179,8 @@ def _by_place(document: Document, values: Sequence[np.ndarray]) -> np.ndarray:
     return np.concatenate(values)[np.argsort(np.array(starts, int), kind="stable")]
 
 
-def _gold(document: Document) -> np.ndarray:
-    """Which tokens share a character with a gold span: [N], bool."""
+def phi_tokens(document: Document) -> np.ndarray:
+    """Which tokens of a document are PHI, that is share a character with a gold span: [N], bool."""
     tokens = tokens_of(document)
     is_phi = np.zeros(len(tokens), bool)
     for span in document.spans:

@@ -1,25 +1,34 @@
 """``crfdeid train`` and ``inspect``: what they write and print, and what they refuse; and the built-in model."""
 
 import argparse
+import os
+import re
+import resource
+import stat
 import subprocess
 import sys
 import threading
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from crfdeid import DataError, Deidentifier, Document, UsageError, load, write_corpus
+from crfdeid import DataError, Deidentifier, Document, Span, UsageError, create, load, write_corpus
 from crfdeid.augmentation import in_small_letters
 from crfdeid.cli import main
 from crfdeid.cli.train import add_options, model_and_settings
-from crfdeid.corpora.splits import Split
+from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.corpora.synthetic import generate
 from crfdeid.corpora.synthetic.generate import Splits
-from crfdeid.model_card.card import read_card, threshold_for
+from crfdeid.crf import CrfTagger
+from crfdeid.model_card.card import model_digest, read_card, threshold_for
+from crfdeid.model_card.markdown import render_card
+from crfdeid.model_card.train import train_model
 from crfdeid.scoring import score_tokens
 from crfdeid.scoring.evaluation import count_leaking, predict_spans
 from crfdeid.secrets import VARIABLE, vocabulary_key
+from crfdeid.system.folders import whole_folder
 
 SECRET = "a secret of more than 16 bytes"
 QUICK = ["--set", "max_iterations=25"]
@@ -34,10 +43,11 @@ def corpus() -> Splits:
 
 @pytest.fixture(scope="module")
 def notes(corpus: Splits, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The training and development notes in brat's format."""
+    """The training and development notes in brat's format, the test notes in another."""
     folder = tmp_path_factory.mktemp("notes")
     write_corpus(corpus.train, folder / "train", format="brat")
     write_corpus(corpus.dev, folder / "dev", format="brat")
+    write_corpus(corpus.test, folder / "test.jsonl", format="jsonl")
     return folder
 
 
@@ -50,19 +60,24 @@ def train(notes: Path, out: Path, *more: str) -> int:
 @pytest.fixture(scope="module")
 def model(notes: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("model") / "model"
-    assert train(notes, folder) == 0
+    assert train(notes, folder, "--test", str(notes / "test.jsonl")) == 0
     return folder
 
 
 def test_the_card_holds_what_was_measured(model: Path, corpus: Splits) -> None:
     card = read_card(model)
     assert card is not None
-    assert {name: part["documents"] for name, part in card["corpus"]["splits"].items()} == {"train": 40, "dev": 12}
+    sizes = {name: part["documents"] for name, part in card["corpus"]["splits"].items()}
+    assert sizes == {"train": 40, "dev": 12, "test": 12}
     split = Split.of(corpus.dev)
     alone = predict_spans(load(model).tagger, split)
     micro = score_tokens(split.documents, alone, binary=True).micro
     assert card["dev"]["alone"]["token_binary"]["micro"] == micro.to_dict()
-    assert card["dev"]["alone"]["leaking_documents"] == count_leaking(split.documents, alone) > 0
+    leaking = card["dev"]["alone"]["leaking_documents"]
+    assert (leaking["count"], leaking["total"]) == (count_leaking(split.documents, alone), 12)
+    missed = card["dev"]["alone"]["leaks_by_type"]
+    assert sum(leak["count"] for leak in missed.values()) == micro.fn > 0
+    assert sum(leak["total"] for leak in missed.values()) == micro.tp + micro.fn
     used = {d.id: d.spans for d in load(model).annotate_documents(split.documents)}
     assert (
         card["dev"]["consistent"]["token_binary"]["micro"]
@@ -83,6 +98,29 @@ def test_rewritten_copies_are_learned_from_unless_they_are_refused(
         found = {document.id: document.spans for document in load(folder).annotate_documents(small)}
         recall[folder] = score_tokens(small, found, binary=True).micro.recall
     assert recall[model] > recall[plain]
+
+
+def test_the_card_shows_held_out_notes_beside_those_that_chose(model: Path, corpus: Splits) -> None:
+    card = read_card(model)
+    assert card is not None
+    test = Split.of(corpus.test)
+    alone = score_tokens(test.documents, predict_spans(load(model).tagger, test), binary=True).micro
+    assert card["test"]["alone"]["token_binary"]["micro"] == alone.to_dict() != card["dev"]["alone"]["token_binary"]
+    (point,) = [p for p in card["operating_points"] if p["required"] == 0.99]
+    hidden = load(model, sensitivity=99, consistent=False).annotate_documents(test.documents)
+    micro = score_tokens(test.documents, {d.id: d.spans for d in hidden}, binary=True).micro
+    assert (point["test"]["sensitivity"], point["test"]["ppv"]) == (micro.recall, micro.precision)
+    page = render_card(model, card)
+    assert "## On the held-out test notes" in page and "test sensitivity" in page
+    without = {name: part for name, part in card.items() if name != "test"}
+    assert "held-out" not in render_card(model, without)
+
+
+def test_each_corpus_is_read_in_its_own_format_and_named_by_the_end_of_its_path(model: Path, notes: Path) -> None:
+    card = read_card(model)
+    assert card is not None
+    assert (card["corpus"]["format"], card["corpus"]["name"]) == ("brat, jsonl", "train")
+    assert str(notes) not in (model / "card.json").read_text()
 
 
 @pytest.mark.parametrize("required", [99.0, 99.7, 99.9])
@@ -207,6 +245,110 @@ def test_with_hashed_words_three_documents_are_asked_for_unless_another_number_i
     assert settings("--private-vocabulary", "--set", "min_documents=2") == {"min_documents": 2}
     assert settings("--private-vocabulary", "--model", "rules") == {}
     assert settings("--private-vocabulary", "--model", "hybrid") == {"min_documents": 3}
+
+
+@pytest.fixture
+def no_training(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fail where a training begins."""
+    monkeypatch.setattr(CrfTagger, "fit", lambda *_, **__: pytest.fail("it was trained"))
+
+
+@pytest.mark.usefixtures("no_training")
+def test_what_can_fail_fails_before_the_training(
+    notes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "here").mkdir()
+    (tmp_path / "file").write_text("")
+    monkeypatch.chdir(tmp_path / "here")
+    without = [Document("1", "Seen on Monday.")]
+    write_corpus(without, tmp_path / "without.jsonl", format="jsonl")
+    for more, code, message in (
+        (["--out", "."], 2, "is the current folder, or a disk of its own: name a new folder inside it"),
+        (["--out", str(tmp_path / "file" / "model")], 1, "the model cannot be saved: Not a directory"),
+        (["--dev", str(tmp_path / "without.jsonl")], 1, "the development notes hold no PHI at all"),
+        (["--test", str(tmp_path / "without.jsonl")], 1, "the test notes hold no PHI at all"),
+        (["--train", str(tmp_path / "without.jsonl")], 1, "the training notes hold no PHI at all"),
+        (["--seed", "12345678901234567890123456"], 2, "is not a whole number from 0 to 4294967295"),
+        (["--set", "c1=abc"], 2, "c1 is abc: give a number of 0 or more"),
+    ):
+        assert train(notes, tmp_path / "model", *more) == code
+        (line,) = capsys.readouterr().err.splitlines()
+        assert line.startswith("error: ") and message in line
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "here", "without.jsonl"]
+
+
+@pytest.mark.usefixtures("no_training")
+def test_the_second_training_to_one_folder_is_refused(
+    notes: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with whole_folder(tmp_path / "model"):
+        assert train(notes, tmp_path / "model") == 1
+    assert "model: another process is writing this folder: wait for it" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("no_training")
+def test_a_training_that_had_to_wait_for_the_first_does_not_replace_its_model(tmp_path: Path, corpus: Splits) -> None:
+    split = Split.of(corpus.dev)
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "model.json").write_text("another model")
+    with pytest.raises(UsageError, match="not an empty folder"):
+        train_model(create("crf"), Corpus("dev", "brat", "all", split, split, None), tmp_path / "model")
+    assert (tmp_path / "model" / "model.json").read_text() == "another model"
+
+
+@pytest.mark.parametrize("name", ["crf", "rules", "hybrid"])
+def test_a_model_is_its_owners_alone(name: str, tmp_path: Path) -> None:
+    split = Split.of([Document("1", "Seen on 03/14/72.", (Span(8, 16, "DATE"),))])
+    for mask in (0o022, 0):
+        before = os.umask(mask)
+        try:
+            folder = tmp_path / str(mask)
+            train_model(create(name), Corpus("notes", "brat", "all", split, split, None), folder)
+        finally:
+            os.umask(before)
+        modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in (folder, *folder.iterdir())}
+        assert modes.pop(folder.name) == 0o700
+        assert len(modes) == 3 and set(modes.values()) == {0o600}
+
+
+@pytest.mark.parametrize("most", [1000, 3000])
+def test_a_full_disk_leaves_nothing_behind(most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    split = Split.of([Document("1", "Seen on 03/14/72.", (Span(8, 16, "DATE"),))])
+    save = CrfTagger.save
+
+    def full(tagger: CrfTagger, folder: Path, *, key: bytes | None = None) -> None:
+        before = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, before[1]))
+        try:
+            save(tagger, folder, key=key)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+    monkeypatch.setattr(CrfTagger, "save", full)
+    with pytest.raises(DataError, match="cannot be written: File too large"):
+        train_model(create("crf"), Corpus("notes", "brat", "all", split, split, None), tmp_path / "model")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_train_sums_up_where_the_card_does_not_stand(
+    notes: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["train", "--train", str(notes / "train"), "--dev", str(notes / "dev"), "--out", str(tmp_path / "model")]
+    assert main([*command, "--model", "rules"]) == 0
+    printed = capsys.readouterr()
+    lines = printed.err.splitlines()
+    assert re.fullmatch(r"trained rules in \d+ s", lines[0])
+    assert lines[1].startswith("train: 40 notes, ") and " DATE" in lines[1]
+    assert re.fullmatch(r"dev: strict F [\d.]+; \d+ of \d+ PHI tokens missed, in \d+ of 12 notes", lines[3])
+    digest = model_digest(tmp_path / "model")
+    assert lines[4] == f"model: {tmp_path / 'model'}, digest {digest}"
+    assert f"- Digest: {digest}\n" in printed.out
+
+
+def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match=r"^0$"):
+        main(["--version"])
+    assert capsys.readouterr().out == f"crfdeid {version('crfdeid')}\n"
 
 
 def test_nothing_is_overwritten(model: Path, notes: Path, capsys: pytest.CaptureFixture[str]) -> None:

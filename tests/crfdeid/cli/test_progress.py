@@ -1,0 +1,69 @@
+"""How far a training is: a bar on a terminal, and lines now and then anywhere else."""
+
+from __future__ import annotations
+
+import io
+import re
+import sys
+import time
+
+import pytest
+
+from crfdeid.cli import progress
+from crfdeid.cli.progress import training_bar
+from crfdeid.cli.shell import duration
+from crfdeid.tagger import FitProgress
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_on_a_terminal_a_bar_shows_steps_of_how_many_and_dev_f(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    with training_bar("training elman") as step:
+        for number in range(1, 4):
+            step(FitProgress(step=number, total=40, dev_f1=0.9))
+            time.sleep(0.11)
+        shown = sys.stderr.getvalue()  # type: ignore[attr-defined]
+    assert "training elman" in shown and re.search(r" [23]/40 ", shown) and "dev F 90.00" in shown
+
+
+def test_without_a_terminal_a_line_comes_now_and_then_also_while_a_step_lasts(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(progress, "LINE_EVERY", 0.02)
+
+    def wait_for(line: str) -> None:
+        said, until = "", time.monotonic() + 30
+        while not re.search(rf"^training crf: \d+ s, {line}$", said, re.MULTILINE):
+            assert time.monotonic() < until, said
+            time.sleep(0.02)
+            said += capsys.readouterr().err
+
+    with training_bar("training crf") as step:
+        wait_for("no step done yet")
+        step(FitProgress(step=1, total=1000))
+        wait_for("step 1 of 1000 done")
+        step(FitProgress(step=2, total=1000, dev_f1=0.5))
+        wait_for(r"step 2 of 1000 done, dev F 50\.00, (\d+ min )?\d+ s left at most")
+        step(FitProgress(step=1000, total=1000, dev_f1=0.25))
+        wait_for(r"step 1000 of 1000 done, dev F 25\.00")
+    capsys.readouterr()
+    time.sleep(0.1)
+    assert capsys.readouterr().err == "", "after the training nothing is said"
+
+
+def test_a_short_training_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    with training_bar("training crf") as step:
+        step(FitProgress(step=1, total=1))
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0, "0 s"), (59.4, "59 s"), (59.6, "1 min 0 s"), (61, "1 min 1 s"), (3599.6, "1 h 0 min"), (7322, "2 h 2 min")],
+)
+def test_a_duration_in_words(seconds: float, text: str) -> None:
+    assert duration(seconds) == text
