@@ -156,8 +156,9 @@ def load(
     """A trained model, ready to annotate text.
 
     Args:
-        model: the folder that `crfdeid train` or `Tagger.save` wrote; or "synthetic", a CRF that is trained on the
-            built-in corpus the first time and kept in the cache. It was never validated on real notes.
+        model: the folder that `crfdeid train` or `Tagger.save` wrote; or "synthetic", the model that is trained on the
+            built-in corpus the first time and kept in the cache. It was never validated on real notes. The text
+            "synthetic" is always that one: a folder of this name is "./synthetic", or a `Path`.
         key: what a private vocabulary was hashed with, from `vocabulary_key`; not needed where it can be read.
         sensitivity: the share of PHI tokens that must be found, in per cent, such as 99.7: the threshold is the one
             chosen on the development notes for it when the model was trained. None for the most probable tags.

@@ -7,7 +7,8 @@ import argparse
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The options of ``crfdeid inspect``."""
-    parser.add_argument("--model", required=True, metavar="DIR", help="the model's folder, or 'synthetic'")
+    text = "the model's folder, or 'synthetic', the built-in model (a folder of that name: ./synthetic)"
+    parser.add_argument("--model", required=True, metavar="DIR", help=text)
 
 
 def run(options: argparse.Namespace) -> None:

@@ -31,7 +31,8 @@ STDIN = Path("-")
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The options that both commands have."""
     text = (
-        "the model's folder, or 'synthetic': a model trained on invented notes alone and never validated on real ones"
+        "the model's folder, or 'synthetic': a model trained on invented notes alone and never validated on real ones "
+        "(a folder of that name: ./synthetic)"
     )
     parser.add_argument("--model", required=True, metavar="DIR", help=text)
     text = f"a file of notes ({', '.join(KINDS)}), a folder of them, or - for one note from standard input"
@@ -185,7 +186,7 @@ def redaction(options: argparse.Namespace, **more: Any) -> Redaction:
         folder = find_model(options.model, on_progress=step)
     key = vocabulary_key(read_secret(options.key_file)) if is_private(folder) else None
     return Redaction(
-        str(folder),
+        folder,
         key=key,
         sensitivity=options.sensitivity,
         consistent=not options.no_consistency,
@@ -220,7 +221,7 @@ def common_settings(options: argparse.Namespace, work: Redaction, secret: bytes 
         "crfdeid": version("crfdeid"),
         # Four digits tell one secret from another, and are too few to try guesses on.
         "secret": None if secret is None else derive(secret, "resume").hex()[:4],
-        "model": model_digest(Path(work.model)),
+        "model": model_digest(work.model),
         "sensitivity": options.sensitivity,
         "consistency": not options.no_consistency,
         "accept_damaged": options.accept_damaged,

@@ -1,13 +1,21 @@
-"""The model that is there without one of the user's own: a CRF trained on the built-in corpus, kept in the cache."""
+"""The model that is there without one of the user's own: it learned from the built-in corpus, and lies in the cache."""
 
 from __future__ import annotations
 
+import fcntl
+import hashlib
 import logging
+import os
+import platform
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
 from crfdeid.errors import DataError
-from crfdeid.models import create, load_tagger
+from crfdeid.model_card.card import model_digest
+from crfdeid.models import create
 from crfdeid.system.cache import make_cache_folder
 from crfdeid.tagger import OnProgress
 
@@ -16,19 +24,27 @@ _NOT_VALIDATED = (
     "the model 'synthetic' learned from invented notes alone and has not been validated on real ones: expect it to "
     "miss PHI; train one on notes of your own (crfdeid train)"
 )
+# What decides about the model beside this package's own files: the libraries that its corpus and its training use.
+_LIBRARIES = ("Faker", "numpy", "python-crfsuite", "regex", "scipy", "sklearn-crfsuite")
+_PACKAGES = ("crfdeid", "features")
 _log = logging.getLogger(__name__)
 
 
 def find_model(name: Path | str, *, on_progress: OnProgress | None = None) -> Path:
-    """The folder of a model: as named, or for "synthetic" that of `synthetic_model`."""
-    return synthetic_model(on_progress=on_progress) if str(name) == SYNTHETIC else Path(name)
+    """The folder of a model, by the one rule that all commands and `crfdeid.load` have.
+
+    The text "synthetic" is always the built-in model (`synthetic_model`). A folder of that name is "./synthetic", or a
+    `Path`.
+    """
+    return synthetic_model(on_progress=on_progress) if name == SYNTHETIC else Path(name)
 
 
 def synthetic_model(*, on_progress: OnProgress | None = None) -> Path:
-    """The folder of the CRF trained on the synthetic corpus: from the cache, or trained now, which takes a minute.
+    """The folder of the model trained on the synthetic corpus: from the cache, or trained now, which takes a minute.
 
-    It was never validated on real notes, and a warning of the logger "crfdeid" says so each time. One that is damaged,
-    or was written by another version, is trained anew.
+    It was never validated on real notes, and a warning of the logger "crfdeid" says so each time. One that is damaged
+    is trained anew; one of other code, data or libraries lies in a folder of its own. Where several processes need it
+    at once, one trains it and the others wait.
 
     Args:
         on_progress: called for each step, where it is trained now.
@@ -37,18 +53,60 @@ def synthetic_model(*, on_progress: OnProgress | None = None) -> Path:
         DataError: the cache cannot be written.
     """
     _log.warning(_NOT_VALIDATED)
-    folder = make_cache_folder() / f"model-{SYNTHETIC}-{version('crfdeid')}"
-    try:
-        load_tagger(folder)
-    except DataError:
-        _log.info("training it once, for %s", folder)
-        _train(folder, on_progress)
+    folder = make_cache_folder() / f"model-{SYNTHETIC}-{made_from()[:16]}"
+    if not _is_whole(folder):
+        with _alone(folder.with_name(f".{folder.name}.lock")):
+            if not _is_whole(folder):  # another process may have trained it meanwhile
+                _log.info("training it once, for %s", folder)
+                _train(folder, on_progress)
     return folder
 
 
 def _train(folder: Path, on_progress: OnProgress | None) -> None:
+    """What the model is: change it here. Where it lies follows from this package's files by itself."""
     # Only training needs the synthetic corpus and the scores.
     from crfdeid.corpora.splits import generate_corpus  # noqa: PLC0415
     from crfdeid.model_card.train import train_model  # noqa: PLC0415
 
-    train_model(create("crf"), generate_corpus("default"), folder, on_progress=on_progress)
+    train_model(create("crf"), generate_corpus("default"), folder, overwrite=True, on_progress=on_progress)
+
+
+@cache
+def made_from() -> str:
+    """A digest of what decides about the model: code and data of the packages that make it, and versions of others."""
+    seen = hashlib.sha256(platform.python_version().encode())
+    for library in _LIBRARIES:
+        seen.update(f"\0{library} {version(library)}".encode())
+    root = Path(__file__).parents[2]
+    for package in _PACKAGES:
+        files = (path for path in (root / package).rglob("*") if path.is_file() and path.suffix != ".pyc")
+        for path in sorted(files):
+            content = path.read_bytes()
+            seen.update(f"\0{path.relative_to(root).as_posix()} {len(content)} ".encode() + content)
+    return seen.hexdigest()
+
+
+def _is_whole(folder: Path) -> bool:
+    try:
+        model_digest(folder)
+    except DataError:
+        return False
+    return True
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """Wait until no other process is here. The system lets go of the lock when a process ends, however it ends."""
+    try:
+        lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as error:
+        raise DataError(f"cannot be written: {error.strerror}", path=path) from None
+    try:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            _log.info("another process is training it: waiting for it")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(lock)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 from crfdeid.documents import Document
@@ -30,7 +31,7 @@ class Redaction:
     """Find PHI with a model and, if asked to, hide it.
 
     Args:
-        model: the model's folder, or the name of a built-in one.
+        model: the model's folder.
         key: the key of a private vocabulary, if the model has one.
         sensitivity: the operating point in per cent; None takes the most probable tags.
         consistent: whether a name that is found once in a note is found everywhere in it.
@@ -41,7 +42,7 @@ class Redaction:
         site: what is hidden, or left, whatever the model finds, beside what it brings itself.
     """
 
-    model: str
+    model: Path
     key: bytes | None = None
     sensitivity: float | None = None
     consistent: bool = True

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 from crfdeid.documents import Document
 from crfdeid.scoring.entities import Predictions
 from crfdeid.scoring.tokens import count_token_pairs
 
 
-class Share(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Share:
     """How many of some things there are.
 
-    Attributes:
+    Args:
         count: of these.
         total: of all.
     """

@@ -1,21 +1,35 @@
 """The model 'synthetic': what it says of itself, to a command's user and to Python's, and when it is trained."""
 
+from __future__ import annotations
+
+import importlib.metadata
+import logging
+import os
+import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from crfdeid import create, load
+from crfdeid import DataError, create, load
 from crfdeid.cli import main
 from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.corpora.synthetic import generate, generate_notes
 from crfdeid.model_card import builtin
-from crfdeid.model_card.card import read_card
+from crfdeid.model_card.builtin import find_model, synthetic_model
+from crfdeid.model_card.card import model_digest, read_card
 
 
 def quick_built_in_model(monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
     """Train the built-in model in few steps, and keep it in this folder."""
     monkeypatch.setenv("CRFDEID_CACHE", str(cache))
     monkeypatch.setattr(builtin, "create", lambda name: create(name, overrides={"max_iterations": 8}))
+
+
+def learn_from_few_notes(monkeypatch: pytest.MonkeyPatch) -> None:
+    train, dev = list(generate_notes(40)), list(generate_notes(12, seed=1))
+    small = Corpus("small", "synthetic", "seven", Split.of(train), Split.of(dev), None)
+    monkeypatch.setattr("crfdeid.corpora.splits.generate_corpus", lambda profile: small)
 
 
 @pytest.mark.slow
@@ -37,13 +51,11 @@ def test_the_built_in_model_is_trained_once_and_says_what_it_is(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     quick_built_in_model(monkeypatch, tmp_path)
-    train, dev = list(generate_notes(40)), list(generate_notes(12, seed=1))
-    small = Corpus("small", "synthetic", "seven", Split.of(train), Split.of(dev), None)
-    monkeypatch.setattr("crfdeid.corpora.splits.generate_corpus", lambda profile: small)
+    learn_from_few_notes(monkeypatch)
     assert main(["inspect", "--model", "synthetic"]) == 0
     first = capsys.readouterr().err.splitlines()
     assert first[0].startswith("warning: the model 'synthetic'") and "not been validated on real ones" in first[0]
-    assert first[1:] == [f"training it once, for {next(tmp_path.glob('model-synthetic-*'))}"]
+    assert first[1] == f"training it once, for {next(tmp_path.glob('model-synthetic-*'))}"
     model = load("synthetic")
     assert capsys.readouterr() == ("", ""), "a library prints nothing"
     assert model.annotate("Discharged on 03/14/1992.").spans
@@ -58,3 +70,96 @@ def test_the_built_in_model_is_trained_once_and_says_what_it_is(
     with caplog.at_level("INFO"):
         assert load("synthetic").annotate("Discharged on 03/14/1992.").spans
     assert "training it once" in caplog.text
+
+
+def test_of_several_first_uses_at_once_one_trains_and_the_others_wait(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    quick_built_in_model(monkeypatch, tmp_path)
+    learn_from_few_notes(monkeypatch)
+    quick, trained, waiting = builtin.create, [], threading.Event()
+
+    def counted(name: str) -> Any:
+        trained.append(name)
+        assert waiting.wait(60)  # the others have come to wait
+        return quick(name)
+
+    monkeypatch.setattr(builtin, "create", counted)
+    caplog.set_level(logging.INFO, "crfdeid")
+    found: list[str] = []
+    threads = [threading.Thread(target=lambda: found.append(model_digest(synthetic_model()))) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    while caplog.text.count("another process is training it: waiting") < 2:
+        threads[0].join(0.05)
+        assert any(thread.is_alive() for thread in threads), caplog.text
+    waiting.set()
+    for thread in threads:
+        thread.join()
+    assert len(trained) == 1
+    assert len(found) == 3 and len(set(found)) == 1
+
+
+def test_the_model_is_kept_under_all_that_it_was_made_from(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    quick_built_in_model(monkeypatch, tmp_path)
+    learn_from_few_notes(monkeypatch)
+    builtin.made_from.cache_clear()
+    first = synthetic_model()
+    assert synthetic_model() == first
+    known = importlib.metadata.version
+    monkeypatch.setattr(builtin, "version", lambda name: "99" if name == "Faker" else known(name))
+    builtin.made_from.cache_clear()
+    second = synthetic_model()
+    monkeypatch.undo()
+    builtin.made_from.cache_clear()
+    assert second != first
+    assert [folder.parent for folder in (first, second)] == [tmp_path, tmp_path]
+
+
+@pytest.mark.parametrize("file", ["crfdeid/corpora/synthetic/notes.py", "crfdeid/corpora/synthetic/new.txt"])
+def test_other_code_or_data_make_another_model(file: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for package in ("crfdeid/corpora/synthetic", "crfdeid/model_card", "features"):
+        (tmp_path / package).mkdir(parents=True)
+    (tmp_path / "crfdeid/corpora/synthetic/notes.py").write_text("")
+    monkeypatch.setattr(builtin, "__file__", str(tmp_path / "crfdeid/model_card/builtin.py"))
+    builtin.made_from.cache_clear()
+    before = builtin.made_from()
+    (tmp_path / file).write_text("x")
+    builtin.made_from.cache_clear()
+    after = builtin.made_from()
+    (tmp_path / "crfdeid" / "notes.pyc").write_text("compiled")
+    builtin.made_from.cache_clear()
+    assert builtin.made_from() == after != before
+    builtin.made_from.cache_clear()
+
+
+def test_the_name_is_the_built_in_model_and_a_path_is_a_folder(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    quick_built_in_model(monkeypatch, tmp_path / "cache")
+    learn_from_few_notes(monkeypatch)
+    built_in = synthetic_model()
+    monkeypatch.chdir(tmp_path)
+    load(built_in).tagger.save(Path("synthetic"))
+    assert find_model("synthetic") == built_in
+    assert find_model("./synthetic") == find_model(Path("synthetic")) == Path("synthetic")
+    Path("note.txt").write_text("Discharged on 03/14/1992.")
+    for name, digest in (("synthetic", model_digest(built_in)), ("./synthetic", model_digest(Path("synthetic")))):
+        capsys.readouterr()
+        assert main(["inspect", "--model", name]) == 0
+        printed = capsys.readouterr()
+        assert f"- Digest: {digest}" in printed.out
+        assert ("warning: the model 'synthetic'" in printed.err) == (name == "synthetic")
+        out = f"out-{digest[:4]}"
+        assert main(["redact", "--model", name, "--input", "note.txt", "--output", out]) == 0
+        assert digest in Path(out, ".crfdeid", "settings.json").read_text()
+        assert ("warning: the model 'synthetic'" in capsys.readouterr().err) == (name == "synthetic")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_cache_that_cannot_be_written_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    quick_built_in_model(monkeypatch, tmp_path)
+    tmp_path.chmod(0o500)
+    with pytest.raises(DataError, match="cannot be written: Permission denied"):
+        synthetic_model()
+    tmp_path.chmod(0o700)
