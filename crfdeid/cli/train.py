@@ -29,8 +29,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     text = "annotated notes that choose nothing: the card shows the model's figures on them beside those on --dev"
     parser.add_argument("--test", type=file_path, metavar="PATH", help=text)
     parser.add_argument("--out", type=file_path, required=True, metavar="DIR", help="new folder for the model")
-    text = f"the model: {', '.join(MODELS)}; several, separated by commas, for --combine (default: crf)"
-    parser.add_argument("--model", default="crf", metavar="NAME", help=text)
+    text = (
+        f"the model: {', '.join(MODELS)}; several, separated by commas, for --combine (default: hybrid, the crf with "
+        "all rules that the notes do not speak against)"
+    )
+    parser.add_argument("--model", default="hybrid", metavar="NAME", help=text)
     text = "join several models: keep what any of them finds, what most find, or average their probabilities"
     parser.add_argument("--combine", choices=("union", "vote", "mean"), help=text)
     text = "the notes' format (default: auto, for each of --train, --dev and --test)"
@@ -117,7 +120,11 @@ def _summary(options: argparse.Namespace, card: Mapping[str, Any], seconds: floa
 
 
 def model_and_settings(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
-    """The model's name, and the settings that differ from its profile's."""
+    """The model's name, and the settings that differ from its profile's.
+
+    Rules are used for what the notes have no example of too, unless the settings say otherwise: what is not there to be
+    learned from would leak.
+    """
     names, settings = options.model.split(","), dict(options.set)
     name = options.model
     if options.combine is not None:
@@ -126,6 +133,7 @@ def model_and_settings(options: argparse.Namespace) -> tuple[str, dict[str, Any]
             raise UsageError(f"--combine {options.combine} needs several models: --model crf,elman")
     elif len(names) > 1:
         raise UsageError(f"--model {options.model}: several models need --combine")
+    settings |= select(name, {"keep_untried": True, **settings})
     if options.min_documents is not None:
         settings["min_documents"] = options.min_documents
     elif options.private_vocabulary:
