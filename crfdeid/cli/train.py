@@ -59,6 +59,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--min-documents", type=whole_number(1), metavar="K", help=text)
     text = "with --private-vocabulary: a file with the secret (default: the environment variable CRFDEID_SECRET)"
     parser.add_argument("--key-file", type=file_path, metavar="FILE", help=text)
+    text = "TOML file of a site's lists, what is always hidden and never: the model's folder holds them, in the clear"
+    parser.add_argument("--site", type=file_path, metavar="FILE", help=text)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -70,6 +72,7 @@ def run(options: argparse.Namespace) -> None:
     """
     from crfdeid.cli.progress import training_bar  # noqa: PLC0415
     from crfdeid.corpora.splits import read_splits  # noqa: PLC0415
+    from crfdeid.given.site_file import read_site  # noqa: PLC0415
     from crfdeid.model_card.markdown import render_card  # noqa: PLC0415
     from crfdeid.model_card.train import train_model  # noqa: PLC0415
     from crfdeid.models import create  # noqa: PLC0415
@@ -80,6 +83,7 @@ def run(options: argparse.Namespace) -> None:
     if options.key_file is not None and not options.private_vocabulary:
         raise UsageError("--key-file is for --private-vocabulary: leave it out")
     require_new(options.out)
+    site = None if options.site is None else read_site(options.site)
     key = vocabulary_key(read_secret(options.key_file)) if options.private_vocabulary else None
     one_thread()
     name, settings = model_and_settings(options)
@@ -93,6 +97,7 @@ def run(options: argparse.Namespace) -> None:
             options.out,
             augment=options.augment,
             key=key,
+            site=site,
             required=options.sensitivities,
             on_progress=step,
         )

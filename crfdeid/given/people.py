@@ -11,6 +11,7 @@ from pathlib import Path
 from crfdeid.errors import DataError
 from crfdeid.given.columns import KnownColumn, column_of, known_of
 from crfdeid.given.known import KINDS, Known
+from crfdeid.notes.patients import patient_name
 from crfdeid.system.files import read_text
 
 KEYS = ("patient", "file")
@@ -64,7 +65,7 @@ def read_people(path: Path, columns: Sequence[KnownColumn] = ()) -> People:
     for line, fields in _rows(text, delimiter, path):
         if len(fields) != len(header):
             raise DataError(f"{len(fields)} fields where the header has {len(header)}", path=path, line=line)
-        whose = fields[header.index(key)].strip()
+        whose = patient_name(fields[header.index(key)]) if key == "patient" else fields[header.index(key)].strip()
         if not whose:
             raise DataError(f"nothing in the column '{key}': say whose line it is", path=path, line=line)
         try:

@@ -8,6 +8,8 @@ from typing import Any
 
 from tabulate import tabulate
 
+from crfdeid.given.site import Site
+from crfdeid.model_card.site import SITE, read_saved_site
 from crfdeid.saving import read_description
 
 _WITHOUT_CARD = (
@@ -41,7 +43,7 @@ def render_card(folder: Path, card: Mapping[str, Any] | None) -> str:
         DataError: the folder holds no model, or a damaged one.
     """
     description = read_description(folder)
-    parts = [f"# Model card: {folder.resolve().name}", _facts(description, card)]
+    parts = [f"# Model card: {folder.resolve().name}", _facts(folder, description, card)]
     if card is None:
         return "\n\n".join([*parts, _WITHOUT_CARD])
     corpus = card["corpus"]
@@ -59,7 +61,7 @@ def render_card(folder: Path, card: Mapping[str, Any] | None) -> str:
     return "\n\n".join(parts)
 
 
-def _facts(description: Mapping[str, Any], card: Mapping[str, Any] | None) -> str:
+def _facts(folder: Path, description: Mapping[str, Any], card: Mapping[str, Any] | None) -> str:
     versions = ", ".join(f"{name} {number}" for name, number in description["versions"].items())
     settings = ", ".join(f"{name}={value}" for name, value in description["settings"].items())
     rows = [
@@ -69,6 +71,9 @@ def _facts(description: Mapping[str, Any], card: Mapping[str, Any] | None) -> st
         ("Versions", versions),
         ("Vocabulary", _VOCABULARY.get(description["vocabulary"], "unknown")),
     ]
+    site = read_saved_site(folder)
+    if site:
+        rows.append(("Lists of its site", _lists(site)))
     if card is not None:
         corpus = card["corpus"]
         rows += [
@@ -78,6 +83,16 @@ def _facts(description: Mapping[str, Any], card: Mapping[str, Any] | None) -> st
             ("Rewritten copies", _COPIES.get(card["augment"], card["augment"])),
         ]
     return "\n".join(f"- {name}: {text}" for name, text in rows)
+
+
+def _lists(site: Site) -> str:
+    counts = (
+        (site.deny, "always hidden"),
+        (site.patterns, "found by a pattern"),
+        (site.allow, "not hidden by themselves"),
+    )
+    listed = ", ".join(f"{len(entries)} {what}" for entries, what in counts)
+    return f"{listed}; they stand in {SITE} in the clear; the figures here are without them"
 
 
 _COPIES = {

@@ -12,8 +12,10 @@ from crfdeid.augmentation import NONE, augmented
 from crfdeid.consistency import make_consistent
 from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.documents import Document, Span
-from crfdeid.errors import DataError
+from crfdeid.errors import DataError, UsageError
+from crfdeid.given.site import Site
 from crfdeid.model_card.card import write_card
+from crfdeid.model_card.site import save_site
 from crfdeid.scoring.evaluation import count_leaking, predict_spans, score
 from crfdeid.scoring.leaks import Share, leaks_by_type
 from crfdeid.scoring.operating_points import at_threshold, operating_points, phi_tokens, token_probabilities
@@ -32,6 +34,7 @@ def train_model(
     *,
     augment: str = NONE,
     key: bytes | None = None,
+    site: Site | None = None,
     required: Sequence[float] = REQUIRED,
     overwrite: bool = False,
     on_progress: OnProgress | None = None,
@@ -45,6 +48,7 @@ def train_model(
         folder: where to.
         augment: how training notes are rewritten in copies, a key of `crfdeid.augmentation.REWRITES`.
         key: what its vocabulary is hashed with; None for a readable one.
+        site: lists that the model brings wherever it is used; the figures on its card are without them.
         required: the sensitivities to choose thresholds for, fractions.
         overwrite: whether a folder that holds something is replaced, and not refused.
         on_progress: called for each step of training.
@@ -53,10 +57,13 @@ def train_model(
         The model's card (`crfdeid.model_card.card`).
 
     Raises:
-        UsageError: the folder is not empty, or cannot be exchanged for another.
+        UsageError: the folder is not empty, or cannot be exchanged for another; or a site's lists, which would stand
+            in the clear, beside a private vocabulary.
         DataError: nothing to train on or to choose thresholds on, the model cannot be written, or another process is
             writing it.
     """
+    if site is not None and key is not None:
+        raise UsageError("a site's lists would stand in the clear beside a private vocabulary: give them to redact")
     for name, split in corpus.splits.items():
         if not any(phi_tokens(document).any() for document in split.documents):
             raise DataError(f"the {_NOTES[name]} notes hold no PHI at all: give annotated notes")
@@ -67,6 +74,8 @@ def train_model(
         tagger.fit(learned.sentences, corpus.dev.sentences, on_progress=on_progress)
         card = {**make_card(tagger, corpus, required=required), "augment": augment}
         tagger.save(partial, key=key)
+        if site is not None:
+            save_site(partial, site)
         return write_card(partial, card)
 
 

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from notes_samples import tiny_model, written
 
+from crfdeid import Document, Span, write_corpus
 from crfdeid.cli import main
 
 TEXT = "Sorrelby came. SORELBY, J. is 40, born 14 mar 72 (14/3/1972), MRN 77 001. At Tawn List. Foley catheter.\n"
@@ -164,3 +165,49 @@ def test_other_lists_are_another_run(model: Path, tmp_path: Path, site: Path) ->
     assert run("redact", model, source, "--site", site, "--resume") == 0
     site.write_text(site.read_text().replace("Tawn", "Town"))
     assert run("redact", model, source, "--site", site, "--resume") == 2
+
+
+def notes_folder(folder: Path) -> Path:
+    text = "Seen 03/14/2031 at Tawn List.\n"
+    documents = [Document(str(number), text, (Span(5, 15, "DATE"),)) for number in range(16)]
+    write_corpus(documents, folder / "notes.jsonl", format="jsonl")
+    return folder / "notes.jsonl"
+
+
+def train(folder: Path, *options: str | Path) -> int:
+    notes = notes_folder(folder)
+    fixed = ("--train", notes, "--dev", notes, "--model", "rules", "--out", folder / "trained")
+    return main(["train", *map(str, (*fixed, *options))])
+
+
+def test_a_model_brings_the_lists_that_it_was_trained_with(
+    tmp_path: Path, site: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert train(tmp_path, "--site", site) == 0
+    assert main(["inspect", "--model", str(tmp_path / "trained")]) == 0
+    said = capsys.readouterr().out
+    assert said.count("- Lists of its site: 1 always hidden, 0 found by a pattern, 0 not hidden by themselves") == 2
+    assert "Tawn" not in said
+    (tmp_path / "a.txt").write_text("At Tawn List on 1/2/2031, Marsh House")
+    more = tmp_path / "more.toml"
+    more.write_text('[[deny]]\ntype = "HOSPITAL"\nterms = ["Marsh House"]\n[[allow]]\nterms = ["Tawn List"]\n')
+    assert run("redact", tmp_path / "trained", tmp_path / "a.txt", "--site", more) == 0
+    assert (tmp_path / "out" / "a.txt").read_text() == "At [HOSPITAL] on [DATE], [HOSPITAL]"
+
+
+def test_lists_do_not_stand_in_the_clear_beside_a_private_vocabulary(
+    tmp_path: Path, site: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CRFDEID_SECRET", "0123456789abcdef")
+    assert train(tmp_path, "--site", site, "--private-vocabulary") == 2
+    assert "would stand in the clear beside a private vocabulary" in capsys.readouterr().err
+    assert not (tmp_path / "trained").exists()
+
+
+def test_lists_that_cannot_work_stop_a_training_before_it_begins(
+    tmp_path: Path, site: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    site.write_text("[[deny]]\ntype = 4\n")
+    assert train(tmp_path, "--site", site) == 1
+    assert "site.toml, line 2: [[deny]] type is needed, as a text" in capsys.readouterr().err
+    assert not (tmp_path / "trained").exists()

@@ -152,3 +152,21 @@ def test_a_pattern_that_takes_too_long_is_an_error_and_not_nothing_found(monkeyp
 def test_a_group_without_a_part_hides_all_of_the_find() -> None:
     site = Site(patterns=(Pattern(r"a(?P<value>b)?c", "ID"),))
     assert hidden(site, "abc ac") == [("b", "ID"), ("ac", "ID")]
+
+
+def test_the_lists_of_the_guide_work(tmp_path: Path) -> None:
+    guide = (Path(__file__).parents[3] / "docs" / "deidentification.md").read_text("utf-8")
+    (tmp_path / "site.toml").write_text(guide.partition("```toml\n")[2].partition("```")[0])
+    (tmp_path / "doctors.txt").write_text("Orla Marsh\n")
+    site = read_site(tmp_path / "site.toml")
+    text = "MARSH-HOUSE, Tawn List clinic; IT, it; case TL-204417, signed by QX4; Orla Marsh and Marshall; Foley"
+    assert hidden(site, text) == [
+        ("MARSH-HOUSE", "HOSPITAL"),
+        ("Tawn List clinic", "HOSPITAL"),
+        ("IT", "ORGANIZATION"),
+        ("TL-204417", "ID"),
+        ("QX4", "DOCTOR"),
+        ("Orla Marsh", "DOCTOR"),
+    ]
+    assert site.allows("Foley")
+    assert not site.allows("Dr. Foley")
