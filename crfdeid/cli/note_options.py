@@ -19,7 +19,7 @@ from crfdeid.notes.account import Totals, write_audit
 from crfdeid.notes.output import OutputFolder
 from crfdeid.notes.pipeline import OutputPlan, process
 from crfdeid.notes.records import Columns, Failure, Note
-from crfdeid.notes.sources import KINDS, note_files, survey
+from crfdeid.notes.sources import KINDS, keyed_names, note_files, survey
 from crfdeid.notes.work import Redaction, Work
 from crfdeid.notes.workers import start_workers
 from crfdeid.secrets import VARIABLE, derive, read_secret, vocabulary_key
@@ -54,6 +54,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "environment variable CRFDEID_SECRET)"
     )
     parser.add_argument("--secret-file", type=file_path, metavar="FILE", help=text)
+    text = "give files and folders of the results new names, hashes under the secret, for theirs can name patients"
+    parser.add_argument("--rename-files", action="store_true", help=text)
     text = "new file for an account of the run as JSON, note by note: where it is, how much of each type was found"
     parser.add_argument("--audit", type=file_path, metavar="FILE", help=text)
     text = "how many processes share the work; each holds the model in memory (default: 1)"
@@ -115,7 +117,10 @@ def run_folder(options: argparse.Namespace, task: Task) -> int:
     if options.audit is not None:
         account.require_audit_place(options.audit, options.input, options.output, resume=options.resume)
     began = time.monotonic()
-    found = survey(options.input, task.plan.targets)
+    rename = None
+    if options.rename_files and task.secret is not None:
+        rename = keyed_names(derive(task.secret, "file names"))
+    found = survey(options.input, task.plan.targets, rename)
     if found.unknown:
         _say(f"note: files left out because they do not end in {', '.join(KINDS)}: {found.unknown}")
     failures = _Failures()
@@ -127,7 +132,7 @@ def run_folder(options: argparse.Namespace, task: Task) -> int:
         for failure in output.failures_before():
             failures.add(failure)
         process(
-            note_files(options.input),
+            note_files(options.input, rename),
             task.plan,
             workers,
             output,
@@ -158,8 +163,11 @@ def run_stdin(options: argparse.Namespace, work: Work) -> Document:
         UsageError: there is an option that one note from standard input cannot have.
         DataError: it is not UTF-8, or the model fails on it.
     """
-    if options.output is not None or options.resume or options.audit is not None:
-        raise UsageError("--input - writes to standard output: leave --output, --resume and --audit out")
+    given = {"output": options.output is not None, "audit": options.audit is not None}
+    given |= {"resume": options.resume, "rename-files": options.rename_files}
+    if any(given.values()):
+        wrong = " and ".join(f"--{name}" for name in sorted(given) if given[name])
+        raise UsageError(f"--input - writes to standard output: leave {wrong} out")
     if options.known is not None or options.known_file is not None:
         raise UsageError("--input - has no columns and no patient: leave --known and --known-file out")
     text = decode_text(sys.stdin.buffer.read(), "standard input")
@@ -204,6 +212,7 @@ def secret_of(options: argparse.Namespace, *, needed: bool) -> bytes | None:
         DataError: it cannot be read.
     """
     there = options.secret_file is not None or bool(os.environ.get(VARIABLE))
+    needed = needed or options.rename_files
     if not needed and options.audit is None:
         if options.secret_file is not None:
             raise UsageError("--secret-file is for surrogates, --rename-files and --audit: leave it out")
@@ -225,6 +234,7 @@ def common_settings(options: argparse.Namespace, work: Redaction, secret: bytes 
         "sensitivity": options.sensitivity,
         "consistency": not options.no_consistency,
         "accept_damaged": options.accept_damaged,
+        "rename_files": options.rename_files,
         "text_column": options.text_column,
         "id_column": options.id_column,
         "patient_column": options.patient_column,

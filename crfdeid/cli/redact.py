@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -15,6 +16,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--how", choices=HOW, default="label", help=text)
     text = "with --how surrogate: language and country of the invented values (default: en_US)"
     parser.add_argument("--locale", default="en_US", help=text)
+    text = "columns (in JSON Lines: keys) that the results are not to have, such as name,birth_date"
+    parser.add_argument("--drop-columns", type=_names, default=(), metavar="NAMES", help=text)
+
+
+def _names(text: str) -> tuple[str, ...]:
+    names = tuple(text.split(","))
+    if not all(names):
+        raise argparse.ArgumentTypeError(f"'{text}' is no list of names such as name,birth_date")
+    return names
 
 
 def run(options: argparse.Namespace) -> int:
@@ -24,12 +34,15 @@ def run(options: argparse.Namespace) -> int:
         0, or 1 where a note failed.
     """
     from crfdeid.cli import given_options, note_options  # noqa: PLC0415
+    from crfdeid.errors import UsageError  # noqa: PLC0415
     from crfdeid.notes import sources  # noqa: PLC0415
     from crfdeid.notes.pipeline import OutputPlan  # noqa: PLC0415
     from crfdeid.system.threads import one_thread  # noqa: PLC0415
 
     one_thread()
-    columns = note_options.columns_of(options)
+    if options.text_column in options.drop_columns:
+        raise UsageError(f"--drop-columns: {options.text_column} is the column of the text: leave it out")
+    columns = replace(note_options.columns_of(options), drop=options.drop_columns)
     surrogates = options.how == "surrogate"
     secret = note_options.secret_of(options, needed=surrogates)
     work = note_options.redaction(
@@ -38,12 +51,15 @@ def run(options: argparse.Namespace) -> int:
     if options.input == note_options.STDIN:
         note_options.write_stdout(note_options.run_stdin(options, work).text)
         return 0
-    given_options.warn_of_kept(columns)
-    plan = OutputPlan(lambda file: [file.name], lambda file, target: sources.writer(file, target, columns), columns)
+    given_options.warn_of_kept(columns, options.drop_columns)
+    plan = OutputPlan(
+        lambda file: [file.result_name], lambda file, target: sources.writer(file, target, columns), columns
+    )
     settings = {
         "command": "redact",
         "how": options.how,
         "locale": options.locale,
+        "drop_columns": list(options.drop_columns),
         **note_options.common_settings(options, work, secret),
         **given_options.settings(columns, work.site),
     }

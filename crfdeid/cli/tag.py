@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 
 FORMATS = ("brat", "jsonl", "i2b2-2014", "conll")
 
@@ -30,7 +31,7 @@ def run(options: argparse.Namespace) -> int:
     from crfdeid.system.threads import one_thread  # noqa: PLC0415
 
     one_thread()
-    columns = note_options.columns_of(options)
+    columns = replace(note_options.columns_of(options), own_id=True)
     secret = note_options.secret_of(options, needed=False)
     work = note_options.redaction(options)
     if options.input == note_options.STDIN:

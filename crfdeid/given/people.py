@@ -38,7 +38,7 @@ class People:
         A file may be named with or without what its name ends in (".txt").
         """
         if self.key == "patient":
-            return self.known.get(patient)
+            return self.known.get(patient_name(patient) or "")  # A folder may name a patient "1.0" too.
         return self.known.get(file, self.known.get(file.removesuffix(Path(file).suffix)))
 
 

@@ -4,5 +4,7 @@ records.py   NoteFile, Record, Note, Failure       text.py jsonl.py csv.py parqu
 sources.py   which files there are: KINDS          tagged.py     what `crfdeid tag` writes
 work.py      what is done with a note              workers.py    ... in several processes, results in order
 damage.py    notes in mojibake, which fail
+patients.py  which values name one patient         journal.py    the list of what is done
+account.py   totals and the audit, from that list
 output.py    the output folder: lock, resume       pipeline.py   `process`: all of it, one file after the other
 """

@@ -38,6 +38,7 @@ class _Places(NamedTuple):
     id: int | None
     patient: int | None
     known: tuple[int, ...]
+    drop: frozenset[int]
 
 
 def read(file: NoteFile, columns: Columns) -> Iterator[Record]:
@@ -56,14 +57,13 @@ def read(file: NoteFile, columns: Columns) -> Iterator[Record]:
             lines = _Lines(stream)
             for number, fields in enumerate(csv.reader(lines, delimiter=delimiter, strict=True)):
                 raw = lines.take()
-                around = _Around(raw, "", "", delimiter)
-                content = None
+                around, content = _Around(raw, "", "", delimiter), None
                 if fields and number:
                     content = _content(file, number, raw, fields, places, len(header))
                     values = [fields[place] for place in places.known] if isinstance(content, Note) else []
                     content = add_known(content, file, columns, values)
-                    if isinstance(content, Note):
-                        around = _part(raw, places.text, delimiter)
+                if fields and not isinstance(content, Failure):
+                    around = _part(raw, places, delimiter, begin=len(MARK) if not number and raw[0] == MARK else 0)
                 yield Record(content, number, lines.position, around)
     except csv.Error:
         problem = (
@@ -126,8 +126,13 @@ def _places(header: Sequence[str], columns: Columns, file: NoteFile) -> _Places:
             problem = f"the first line names the column '{name}' {header.count(name)} times: it is needed once"
             raise DataError(problem, path=file.path)
         found.append(None if name is None else header.index(name))
+    missing = set(columns.drop).difference(header)
+    if missing:  # A name that is misspelled would leave what it stands for in the results.
+        problem = f"the first line names no column '{min(missing)}' to drop: correct --drop-columns"
+        raise DataError(problem, path=file.path)
     text, named, whose, *others = found
-    return _Places(text or 0, named, whose, tuple(place or 0 for place in others))
+    drop = frozenset(place for place, name in enumerate(header) if name in columns.drop)
+    return _Places(text or 0, named, whose, tuple(place or 0 for place in others), drop)
 
 
 def _content(
@@ -144,15 +149,30 @@ def _content(
     return make_note(file, number, fields[places.text], named, whose)
 
 
-def _part(raw: str, column: int, delimiter: str) -> _Around:
-    """A record in three: up to a field, the field as it is spelled, and the rest."""
+def _part(raw: str, places: _Places, delimiter: str, *, begin: int) -> _Around:
+    """A record in three, without the fields to drop: up to the text, the text as it is spelled, and the rest.
+
+    Args:
+        raw: the record as it stands in the file.
+        places: where its fields are.
+        delimiter: what parts them.
+        begin: where the first begins, after the byte-order mark that a header may have.
+    """
     field = re.compile(rf'"[^"]*+(?:""[^"]*+)*+"|[^{re.escape(delimiter)}\r\n]*+')
-    start = end = -1
-    for _ in range(column + 1):
-        start = end + 1
-        found = field.match(raw, start)
-        end = found.end() if found else start
-    return _Around(raw[:start], raw[start:end], raw[end:], delimiter)
+    spelled, end = [], begin - 1
+    while end < begin or raw.startswith(delimiter, end):
+        found = field.match(raw, end + 1)
+        spelled.append(found[0] if found else "")
+        end += 1 + len(spelled[-1])
+    before, after = (
+        [one for place, one in enumerate(spelled) if place in side and place not in places.drop]
+        for side in (range(places.text), range(places.text + 1, len(spelled)))
+    )
+    text = spelled[places.text]
+    if not (text or before or after):
+        text = '""'  # Else the line is blank, and readers skip it.
+    head, tail = "".join(one + delimiter for one in before), "".join(delimiter + one for one in after)
+    return _Around(raw[:begin] + head, text, tail + raw[end:], delimiter)
 
 
 def writer(file: NoteFile, target: Path, columns: Columns) -> CsvWriter:

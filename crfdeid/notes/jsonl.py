@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,9 +27,10 @@ class _Around(NamedTuple):
 
 
 class _Member(NamedTuple):
-    """One value of an object, and where it stands in the line."""
+    """One value of an object, and where it stands in the line: its name begins, it begins, and it ends."""
 
     value: Any
+    name: int
     start: int
     end: int
 
@@ -38,44 +39,79 @@ def read(file: NoteFile, columns: Columns) -> Iterator[Record]:
     """The rows of a file: its lines.
 
     Raises:
-        DataError: the file cannot be read, or is UTF-16.
+        DataError: the file cannot be read, or is UTF-16, or has no key of a name that is to be dropped.
     """
     position = 0
+    unseen: set[str] | None = None
     try:
         with file.path.open("rb") as stream:
             refuse_utf16(stream.peek(1024), file.path)
             for number, line in enumerate(stream, start=1):
                 position += len(line)
-                yield _row(line, file, columns, number, position)
+                row, names = _row(line, file, columns, number, position)
+                if names is not None:
+                    unseen = (set(columns.drop) if unseen is None else unseen).difference(names)
+                yield row
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror}", path=file.path) from None
+    if unseen:
+        # A name that is misspelled would leave what it stands for in the results.
+        raise DataError(f"no line has a key '{min(unseen)}' to drop: correct --drop-columns", path=file.path)
 
 
-def _row(line: bytes, file: NoteFile, columns: Columns, number: int, position: int) -> Record:
+def _row(
+    line: bytes, file: NoteFile, columns: Columns, number: int, position: int
+) -> tuple[Record, Collection[str] | None]:
+    """The record of a line, and the keys that its object has; None where it has no object."""
     try:
         text = line.decode("utf-8")
     except UnicodeDecodeError as error:
         problem = Failure(f"not UTF-8 at byte {error.start} of the line: convert the file to UTF-8")
-        return Record(problem, number, position, None)
+        return Record(problem, number, position, None), None
     body = text.removeprefix(MARK) if number == 1 else text
+    mark = text[: len(text) - len(body)]
     if not body.strip(" \t\r\n"):
-        return Record(None, number, position, _Around(text, "", ""))
+        return Record(None, number, position, _Around(text, "", "")), None
     members = _members(body)
     if isinstance(members, Failure):
-        return Record(members, number, position, None)
+        return Record(members, number, position, None), None
+    note = _note(members, file, columns, number)
+    if isinstance(note, Failure):
+        return Record(note, number, position, None), members
+    body, found = _without(body, members, columns)
+    around = _Around(mark + body[: found.start], body[found.start : found.end], body[found.end :])
+    return Record(note, number, position, around), members
+
+
+def _note(members: Mapping[str, _Member], file: NoteFile, columns: Columns, number: int) -> Note | Failure | None:
     for name in (columns.text, *(column.name for column in columns.known)):
         if name not in members:
             remedy = "name the text with --text-column" if name == columns.text else "write null where nothing is known"
-            return Record(Failure(f"no '{name}': {remedy}"), number, position, None)
+            return Failure(f"no '{name}': {remedy}")
+    values = {name: member.value for name, member in members.items()}
+    named = values.get(columns.id) if columns.id is not None else None
+    if columns.own_id and columns.id is None and columns.text != "id":
+        own = values.get("id")
+        named = own if isinstance(own, (str, int)) and not isinstance(own, bool) else None
+    whose = values.get(columns.patient) if columns.patient is not None else None
+    note = make_note(file, number, values[columns.text], named, whose)
+    return add_known(note, file, columns, [values[column.name] for column in columns.known])
+
+
+def _without(line: str, members: Mapping[str, _Member], columns: Columns) -> tuple[str, _Member]:
+    """A line without the members to drop, each with the comma that parted it; and where the text stands in it now."""
     found = members[columns.text]
-    named, whose = (members[name].value if name in members else None for name in (columns.id, columns.patient))
-    values = [members[column.name].value for column in columns.known]
-    note = add_known(make_note(file, number, found.value, named, whose), file, columns, values)
-    if note is None:
-        return Record(None, number, position, _Around(text, "", ""))
-    shift = len(text) - len(body)
-    around = _Around(text[: found.start + shift], body[found.start : found.end], text[found.end + shift :])
-    return Record(note, number, position, around)
+    if members.keys().isdisjoint(columns.drop):
+        return line, found
+    head = end = min(member.name for member in members.values())
+    left = line[:head]
+    for name, member in members.items():
+        if name not in columns.drop:
+            left += line[member.name if len(left) == head else end : member.end]
+        if name == columns.text:
+            found = member._replace(start=len(left) - (member.end - member.start), end=len(left))
+        end = member.end
+    return left + line[end:], found
 
 
 def _members(line: str) -> dict[str, _Member] | Failure:
@@ -86,6 +122,7 @@ def _members(line: str) -> dict[str, _Member] | Failure:
         while True:
             if not found and line.startswith("}", place):
                 break
+            begin = place
             name, place = _DECODER.raw_decode(line, place)
             if not isinstance(name, str):
                 return _NOT_JSON
@@ -93,7 +130,7 @@ def _members(line: str) -> dict[str, _Member] | Failure:
             value, end = _DECODER.raw_decode(line, start)
             if name in found:
                 return Failure("a key that stands twice in the object: remove one of the two")
-            found[name] = _Member(value, start, end)
+            found[name] = _Member(value, begin, start, end)
             place = _skip(line, end)
             if not line.startswith(",", place):
                 break

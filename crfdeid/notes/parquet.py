@@ -54,6 +54,9 @@ def _places(schema: Any, columns: Columns, path: Path) -> list[int | None]:
         if name is not None and len(found) != 1:
             raise DataError(f"there are {len(found)} columns '{name}': one is needed (--text-column)", path=path)
         places.append(found[0] if found else None)
+    missing = set(columns.drop).difference(schema.names)
+    if missing:  # A name that is misspelled would leave what it stands for in the results.
+        raise DataError(f"there is no column '{min(missing)}' to drop: correct --drop-columns", path=path)
     if not _is_text(schema.field(places[0]).type):
         problem = f"the column '{columns.text}' is not of text: name the right one with --text-column"
         raise DataError(problem, path=path)
@@ -86,10 +89,13 @@ class ParquetWriter:
     """Writes rows in groups of some 32 MB."""
 
     def __init__(self, source: Path, target: Path, columns: Columns) -> None:
+        import pyarrow as pa  # noqa: PLC0415
         from pyarrow.parquet import ParquetWriter as Arrow  # noqa: PLC0415
 
         with _open(source) as parquet:
             schema = parquet.schema_arrow
+        self._columns = [place for place, name in enumerate(schema.names) if name not in columns.drop]
+        schema = pa.schema([schema.field(place) for place in self._columns], schema.metadata)
         self._column = schema.get_field_index(columns.text)
         self._field = schema.field(self._column)
         with _errors_without_values():
@@ -124,7 +130,7 @@ class ParquetWriter:
         """The kept rows of the batch with their new texts."""
         import pyarrow as pa  # noqa: PLC0415
 
-        table = pa.Table.from_batches([self._batch])
+        table = pa.Table.from_batches([self._batch]).select(self._columns)
         if len(self._kept) < len(table):
             table = table.take(pa.array(self._kept, pa.int64()))
         return table.set_column(self._column, self._field, pa.array(self._texts, self._field.type))

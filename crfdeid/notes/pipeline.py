@@ -88,7 +88,7 @@ def process(
 def _events(
     files: Iterable[NoteFile | Failure], plan: OutputPlan, output: OutputFolder, on_failure: Callable[[Failure], None]
 ) -> Iterator[_Event]:
-    spellings = Spellings()
+    spellings, by_column = Spellings(), plan.columns.patient is not None
     for file in files:
         if isinstance(file, Failure):
             output.failed(file)
@@ -100,8 +100,8 @@ def _events(
         if not output.is_finished(file):
             try:
                 for row in kind.read(file, plan.columns):
-                    note = row.content
-                    if plan.columns.patient is not None and isinstance(note, Note) and note.patient != note.id:
+                    note, unnamed = row.content, f"{file.name}:{row.number}"
+                    if by_column and isinstance(note, Note) and note.patient not in (note.id, unnamed):
                         spellings.see(note.patient, f"{file.name}, row {row.number}")
                     yield _Event(file, row)
             except DataError as problem:

@@ -25,6 +25,8 @@ class Columns:
         patient: whose it is; None looks at folders (`NoteFile.patient`).
         known: where it says what is known of its patient.
         people: what is known of the patients, where another file says it.
+        own_id: whether JSON Lines name notes by their key "id", where there is one and no other is named.
+        drop: what is left out of the results.
     """
 
     text: str = "text"
@@ -32,6 +34,8 @@ class Columns:
     patient: str | None = None
     known: tuple[KnownColumn, ...] = ()
     people: People | None = None
+    own_id: bool = False
+    drop: tuple[str, ...] = ()
 
 
 class NoteFile(NamedTuple):
@@ -39,10 +43,11 @@ class NoteFile(NamedTuple):
 
     Attributes:
         path: where it is.
-        name: its name below the input folder, with forward slashes; the output has the same.
+        name: its name below the input folder, with forward slashes.
         size: its bytes.
         time: when it was changed last, in nanoseconds.
         patient: the first-level subfolder of the input that it is in; None where it is in none.
+        renamed: the name that its results have below the output folder; None where they have the same.
     """
 
     path: Path
@@ -50,6 +55,12 @@ class NoteFile(NamedTuple):
     size: int
     time: int
     patient: str | None = None
+    renamed: str | None = None
+
+    @property
+    def result_name(self) -> str:
+        """Its name below the output folder."""
+        return self.renamed or self.name
 
 
 class Note(NamedTuple):
@@ -160,8 +171,8 @@ def make_note(file: NoteFile, number: int, text: Any, id: Any, patient: Any) -> 
         named, whose = _id(id), patient_name(patient)
     except ValueError:
         return Failure("the id or patient column holds neither text nor a number, or a lone surrogate: correct it")
-    name = named or f"{file.name}:{number}"
-    return _no_unicode(text) or Note(name, text, whose or file.patient or name)
+    name = named or f"{file.result_name}:{number}"
+    return _no_unicode(text) or Note(name, text, whose or file.patient or named or f"{file.name}:{number}")
 
 
 def add_known(

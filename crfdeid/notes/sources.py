@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from crfdeid.errors import DataError, UsageError
 from crfdeid.notes import csv, jsonl, parquet, text
 from crfdeid.notes.records import Columns, Failure, FileKind, NoteFile, Writer
+from crfdeid.secrets import hash_word
 from crfdeid.system.files import relative_name
 
 KINDS: dict[str, FileKind] = {
@@ -44,14 +45,35 @@ def writer(file: NoteFile, target: Path, columns: Columns) -> Writer:
     return KINDS[file.path.suffix.lower()].writer(file, target, columns)
 
 
-def note_files(root: Path) -> Iterator[NoteFile | Failure]:
+Rename = Callable[[str], str]
+
+
+def keyed_names(key: bytes) -> Rename:
+    """New names for files and folders, each a hash of its path under a key; a file's ending stays.
+
+    The same file has the same new name in every run with the key, and files of one folder stay together.
+    """
+
+    def rename(name: str) -> str:
+        parts = name.split("/")
+        paths = ["/".join(parts[:end]) for end in range(1, len(parts) + 1)]
+        return "/".join(hash_word(path, key) for path in paths) + PurePosixPath(name).suffix
+
+    return rename
+
+
+def note_files(root: Path, rename: Rename | None = None) -> Iterator[NoteFile | Failure]:
     """Every file of a folder, of whatever kind, or the one file that is named: sorted, those of subfolders last.
+
+    Args:
+        root: the folder or file.
+        rename: gives the results other names; None leaves them as they are.
 
     Hidden files and folders are no data. Names are listed a folder at a time, so that memory does not grow with the
     number of folders. What cannot be read is a failure, and the rest goes on.
     """
     if root.is_file():
-        yield _note_file(root, root)
+        yield _renamed(_note_file(root, root), rename)
         return
     waiting = [root]  # A list and no call in a call: folders may lie in each other to any depth.
     while waiting:
@@ -68,7 +90,7 @@ def note_files(root: Path) -> Iterator[NoteFile | Failure]:
             if found is None:
                 subfolders.append(path)
             else:
-                yield found
+                yield _renamed(found, rename)
         waiting += reversed(subfolders)
 
 
@@ -87,6 +109,10 @@ def _found(path: Path, root: Path) -> NoteFile | Failure | None:
     return None if stat.S_ISDIR(mode) else Failure(_NO_DATA, _shown(path, root))
 
 
+def _renamed(file: NoteFile | Failure, rename: Rename | None) -> NoteFile | Failure:
+    return file._replace(renamed=rename(file.name)) if rename and isinstance(file, NoteFile) else file
+
+
 def _note_file(path: Path, root: Path) -> NoteFile | Failure:
     try:
         name, state = relative_name(path, root), path.stat()
@@ -103,12 +129,13 @@ def _shown(path: Path, root: Path) -> str:
     return str(path.relative_to(root)).encode("utf-8", errors="backslashreplace").decode()
 
 
-def survey(root: Path, targets: Callable[[NoteFile], list[str]]) -> Survey:
+def survey(root: Path, targets: Callable[[NoteFile], list[str]], rename: Rename | None = None) -> Survey:
     """Look at the whole input before anything is done.
 
     Args:
         root: the file or folder.
         targets: the names of the files that are to be written for an input file.
+        rename: as of `note_files`.
 
     Raises:
         UsageError: there is no such input, the file is of an unknown kind, or two files would be written to one.
@@ -120,7 +147,7 @@ def survey(root: Path, targets: Callable[[NoteFile], list[str]]) -> Survey:
         raise UsageError(f"--input: {root} is {_NO_DATA}; - reads one note from standard input")
     size = unknown = known = 0
     folder, taken = "", set[str]()
-    for file in note_files(root):
+    for file in note_files(root, rename):
         if isinstance(file, Failure):
             known += 1
             continue

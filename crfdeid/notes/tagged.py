@@ -17,7 +17,7 @@ _FOLDERS = ("brat", "i2b2-2014")
 
 def target_names(file: NoteFile, format: str) -> list[str]:
     """The names of the files written for an input file."""
-    stem = file.name.removesuffix(file.path.suffix)
+    stem = file.result_name.removesuffix(file.path.suffix)
     return [stem + ending for ending in ENDINGS[format]]
 
 

@@ -244,6 +244,59 @@ def test_parquet_needs_nothing_else(model: Path, tmp_path: Path) -> None:
     ]
 
 
+# --- names of files, and other columns
+
+
+def test_files_get_new_names_and_a_run_still_goes_on(
+    model: Path, notes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CRFDEID_SECRET", SECRET)
+    (notes / "p1").rename(notes / "Quill_Jane")
+    common = ("--model", model, "--input", notes, "--output", tmp_path / "out", "--rename-files")
+    assert run(*common) == 0
+    found = written(tmp_path / "out")
+    assert len(found) == 3
+    assert all(re.fullmatch(r"([0-9a-f]{32}/)?[0-9a-f]{32}\.(txt|jsonl)", name) for name in found)
+    inodes = {name: (tmp_path / "out" / name).stat().st_ino for name in found}
+    (notes / "Quill_Jane" / "new.txt").write_bytes(NOTE.encode())
+    assert run(*common, "--resume") == 0
+    again = written(tmp_path / "out")
+    assert len(again) == 4
+    assert again.items() >= found.items()
+    assert {name: (tmp_path / "out" / name).stat().st_ino for name in inodes} == inodes
+    capsys.readouterr()
+    assert run(*common[:-1], "--resume") == 2
+    assert "begun with another " in capsys.readouterr().err
+    monkeypatch.delenv("CRFDEID_SECRET")
+    assert run("--model", model, "--input", notes, "--output", tmp_path / "new", "--rename-files") == 2
+
+
+def test_surrogates_are_those_of_the_patient_whatever_the_files_are_called(
+    model: Path, notes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CRFDEID_SECRET", SECRET)
+    common = ("--model", model, "--input", notes, "--how", "surrogate")
+    assert (
+        run(*common, "--output", tmp_path / "one") == run(*common, "--output", tmp_path / "two", "--rename-files") == 0
+    )
+    one, two = (sorted(written(tmp_path / name).values()) for name in ("one", "two"))
+    assert one == two
+
+
+def test_columns_are_left_out(model: Path, notes: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (notes / "rows.csv").write_text("n,name,text\n1,Quill,Patient Quill\n")
+    common = ("--model", model, "--input", notes, "--output", tmp_path / "out")
+    for names, problem in (("n,text", "text is the column of the text"), ("n,", "'n,' is no list of names")):
+        assert run(*common, "--drop-columns", names) == 2
+        assert problem in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+    assert run(*common, "--drop-columns", "n") == 0
+    found = written(tmp_path / "out")
+    assert found["rows.csv"] == b"name,text\nQuill,Patient [PATIENT]\n"
+    assert list(json.loads(found["p1/c.jsonl"])) == ["text"]
+    assert run(*common, "--resume") == 2
+
+
 # --- what a run accounts for
 
 

@@ -83,6 +83,28 @@ def test_rows_become_lines_with_their_ids(model: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "brat").exists()
 
 
+def test_json_lines_keep_their_ids(model: Path, tmp_path: Path) -> None:
+    (tmp_path / "in.jsonl").write_text('{"id": "k1", "text": "Patient Quill"}\n{"text": "Patient Orla Marsh"}\n')
+    assert run("--model", model, "--input", tmp_path / "in.jsonl", "--output", tmp_path / "out") == 0
+    assert [document.id for document in read_corpus(tmp_path / "out" / "in.jsonl")] == ["k1", "in.jsonl:2"]
+
+
+@pytest.mark.parametrize("format", ["brat", "jsonl", "i2b2-2014", "conll"])
+def test_new_names_of_files_leave_none_of_the_old_in_the_results(
+    model: Path, notes: Path, tmp_path: Path, format: str
+) -> None:
+    (tmp_path / "secret").write_text("0123456789abcdef")
+    (notes / "p1").rename(notes / "MARSH_1931")
+    (notes / "a.txt").rename(notes / "TARN_1940.txt")
+    common = ("--model", model, "--input", notes, "--output", tmp_path / "out", "--secret-file", tmp_path / "secret")
+    assert run(*common, "--format", format, "--rename-files") == 0
+    found = written(tmp_path / "out")
+    assert len(found) == (4 if format == "brat" else 2)
+    shown = b"".join(name.encode() + content for name, content in found.items())
+    assert b"MARSH" not in shown
+    assert b"1940" not in shown
+
+
 def test_a_note_that_the_format_cannot_hold_fails_alone(
     model: Path, notes: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -404,6 +405,93 @@ def test_what_is_no_parquet_is_refused(tmp_path: Path) -> None:
         rows_of(path)
 
 
+# --- columns that are left out
+
+DROPPED = Columns(drop=("name", "born"))
+
+
+@given(
+    st.lists(st.tuples(*[TEXTS] * 5), min_size=1, max_size=4),
+    st.permutations(["name", "text", "born", "kept", "more"]),
+    st.sampled_from([",", ";", "\t"]),
+    st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),
+    st.booleans(),
+)
+def test_csv_columns_are_left_out_and_the_others_stay(
+    rows: list[tuple[str, ...]], header: list[str], delimiter: str, quoting: int, mark: bool
+) -> None:
+    data = csv_bytes([header, *map(list, rows)], delimiter=delimiter, quoting=quoting)
+    path = content("notes.csv", (b"\xef\xbb\xbf" if mark else b"") + data)
+    again = rewritten(path, shout, DROPPED).read_bytes()
+    assert again.startswith(b"\xef\xbb\xbf") is mark
+    kept = [place for place, name in enumerate(header) if name not in DROPPED.drop]
+    expected = [[shout(row[i]) if header[i] == "text" else row[i] for i in kept] for row in rows]
+    assert csv_rows(again.removeprefix(b"\xef\xbb\xbf"), delimiter) == [[header[i] for i in kept], *expected]
+
+
+def test_a_csv_text_that_is_left_alone_stays_a_row(tmp_path: Path) -> None:
+    path = tmp_path / "notes.csv"
+    path.write_bytes(b"name,text\r\nQuill,\r\nQuill,x\r\n\r\n")
+    assert rewritten(path, str, Columns(drop=("name",))).read_bytes() == b'text\r\n""\r\nx\r\n\r\n'
+
+
+@given(
+    st.lists(
+        st.tuples(st.permutations(["name", "text", "born", "kept"]), VALUES, TEXTS | st.none()), min_size=1, max_size=4
+    ),
+    st.booleans(),
+    st.sampled_from([None, (",", ":"), (" , ", " : ")]),
+)
+def test_json_keys_are_left_out_and_the_others_stay(
+    rows: list[tuple[list[str], Any, str | None]], ascii_only: bool, separators: tuple[str, str] | None
+) -> None:
+    objects = [{key: text if key == "text" else value for key in keys} for keys, value, text in rows]
+    lines = [json.dumps(one, ensure_ascii=ascii_only, separators=separators) for one in objects]
+    path = content("notes.jsonl", "".join(f" {line} \n" for line in lines).encode())
+    again = rewritten(path, shout, DROPPED).read_bytes().decode().split("\n")
+    kept = [
+        {key: shout(value) if key == "text" and value is not None else value for key, value in one.items()}
+        for one in ({key: value for key, value in one.items() if key not in DROPPED.drop} for one in objects)
+    ]
+    assert [json.loads(line) for line in again if line.strip()] == kept
+    assert [list(json.loads(line)) for line in again if line.strip()] == [list(one) for one in kept]
+
+
+def test_json_lines_are_kept_to_the_byte_around_what_is_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "notes.jsonl"
+    path.write_bytes(
+        b'\xef\xbb\xbf{ "n\\u0061me" : "Quill", "text":"a" , "x":1.50, "born":[1, {"name": 2}] }\r\n'
+        b'{"x": 1, "born": 2, "text": null}\n\n{"text": "b"}'
+    )
+    assert rewritten(path, str, DROPPED).read_bytes() == (
+        b'\xef\xbb\xbf{ "text":"a" , "x":1.50 }\r\n{"x": 1, "text": null}\n\n{"text": "b"}'
+    )
+
+
+def test_parquet_columns_are_left_out_and_the_others_stay() -> None:
+    frame = pd.DataFrame({"name": ["Quill", "Vole"], "text": ["a", "b"], "n": [1, 2], "born": [3, 4]}).set_index("name")
+    path = parquet(pa.Table.from_pandas(frame))
+    found = pq.read_table(rewritten(path, shout, DROPPED))
+    assert found.to_pylist() == [{"text": "<a>", "n": 1}, {"text": "<b>", "n": 2}]
+    assert list(found.to_pandas().columns) == ["text", "n"]
+    assert b"Quill" not in rewritten(path, shout, DROPPED).read_bytes()
+
+
+def test_a_dropped_column_can_still_say_whose_a_note_is(tmp_path: Path) -> None:
+    for path in table_files(tmp_path):
+        columns = Columns(id="key", patient="who", drop=("who", "key"))
+        assert notes_of(path, columns)[0] == Note("k1", "a", "p1")
+        assert b"k1" not in rewritten(path, shout, columns).read_bytes()
+
+
+def test_a_column_to_drop_that_is_not_there_fails_the_file(tmp_path: Path) -> None:
+    for path in table_files(tmp_path):
+        with pytest.raises(DataError, match="'nmae' to drop: correct --drop-columns"):
+            rows_of(path, Columns(drop=("who", "nmae")))
+    (tmp_path / "some.jsonl").write_text('{"text": "a"}\n{"text": "b", "name": "Quill"}\n')
+    assert len(notes_of(tmp_path / "some.jsonl", Columns(drop=("name",)))) == 2
+
+
 # --- what notes are called and whose they are
 
 
@@ -434,6 +522,20 @@ def test_a_missing_patient_column_is_never_passed_over(tmp_path: Path) -> None:
     for path in table_files(tmp_path)[1:]:
         with pytest.raises(DataError, match="nobody"):
             rows_of(path, Columns(patient="nobody"))
+
+
+def test_json_lines_have_ids_of_their_own(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    lines = ['"id": "k1"', '"id": 7', '"id": null', '"id": ""', '"id": [1]', '"id": true', '"x": 1', '"id": "\\ud800"']
+    path.write_text("".join(f'{{"text": "a", {line}, "key": "k"}}\n' for line in lines))
+    unnamed = [f"t.jsonl:{number}" for number in range(3, 8)]
+    *notes, broken = notes_of(path, Columns(own_id=True))
+    assert [note.id for note in notes if isinstance(note, Note)] == ["k1", "7", *unnamed]
+    assert isinstance(broken, Failure)
+    assert notes_of(path)[0] == Note("t.jsonl:1", "a", "t.jsonl:1")
+    assert notes_of(path, Columns(id="key", own_id=True))[0] == Note("k", "a", "k")
+    (tmp_path / "u.jsonl").write_text('{"id": "Quill here"}\n')
+    assert notes_of(tmp_path / "u.jsonl", Columns("id", own_id=True)) == [Note("u.jsonl:1", "Quill here", "u.jsonl:1")]
 
 
 def test_numbers_are_names_too_and_lists_are_not(tmp_path: Path) -> None:

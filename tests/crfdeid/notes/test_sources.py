@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from crfdeid.errors import DataError, UsageError
 from crfdeid.notes.records import NoteFile
-from crfdeid.notes.sources import note_files, survey
+from crfdeid.notes.sources import keyed_names, note_files, survey
 from crfdeid.notes.tagged import target_names
 
 
@@ -68,3 +69,22 @@ def test_two_files_are_never_written_to_one(tmp_path: Path) -> None:
     assert survey(tmp_path, names_of).size == 5
     with pytest.raises(UsageError, match=r"written to p/a\.jsonl: rename"):
         survey(tmp_path, lambda file: target_names(file, "jsonl"))
+
+
+def test_new_names_are_hashes_that_keep_the_folders_together(tmp_path: Path) -> None:
+    touch(tmp_path, "Quill.txt", "p1/Quill.txt", "p1/b/Quill.TXT", "p2/Quill.txt")
+
+    def names(key: bytes) -> dict[str, str]:
+        files = note_files(tmp_path, keyed_names(key))
+        return {file.name: file.result_name for file in files if isinstance(file, NoteFile)}
+
+    found = names(b"one key")
+    assert found == names(b"one key")
+    assert not set(found.values()) & set(names(b"another").values())
+    assert re.fullmatch(r"[0-9a-f]{32}\.txt", found["Quill.txt"])
+    assert re.fullmatch(r"([0-9a-f]{32}/){2}[0-9a-f]{32}\.TXT", found["p1/b/Quill.TXT"])
+    assert found["p1/Quill.txt"].split("/")[0] == found["p1/b/Quill.TXT"].split("/")[0]
+    assert len({name.rpartition("/")[2] for name in found.values()}) == 4  # The same name elsewhere is another.
+    file = next(note_files(tmp_path / "p1" / "Quill.txt", keyed_names(b"one key")))
+    assert isinstance(file, NoteFile)
+    assert (file.patient, target_names(file, "brat")) == (None, [found["Quill.txt"], found["Quill.txt"][:-4] + ".ann"])
