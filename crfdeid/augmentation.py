@@ -1,9 +1,10 @@
 """Further notes to learn from: copies of training notes, written another way.
 
-A model learns how PHI is written where it was trained: names with a capital, towns with their accents. Notes typed in
-small letters, headings in capitals and systems that lose accents then hide less than they should. So a model is also
-trained on copies of some notes, each rewritten as a whole. A copy keeps its note's id: what is counted by document,
-as words for a private vocabulary are, is not counted twice.
+A model learns how PHI is written where it was trained: names with a capital, towns with their accents. Where notes are
+typed in small letters or in capitals, or come out of a system that loses accents, it then misses much. So it can learn
+from a copy of each note too, rewritten as a whole: from the text, before that is cut into sentences, since without
+capitals it falls into others. A copy keeps its note's id, so that no note counts twice where words of too few documents
+are left out.
 
 The copies are the same in every run and for every model: which note is rewritten how is drawn with a seed of its own.
 """
@@ -23,9 +24,6 @@ from features.tokens import Sentence, Token
 
 NONE = "none"
 COPIES_SEED = 0
-SHARE = 1.0
-"""Copies made, as a share of the training notes."""
-
 _UNSEEN = "\u200b"  # stands in the place of a mark that is gone: the normal form of text leaves it out
 
 Rewrite = Callable[[Document], Document]
@@ -74,7 +72,7 @@ REWRITES: Mapping[str, tuple[Rewrite, ...]] = MappingProxyType(
 
 
 def augmented(train: Split, how: str) -> Split:
-    """Training notes with rewritten copies after them.
+    """Training notes, and after them a rewritten copy of each.
 
     Args:
         train: the training notes.
@@ -90,8 +88,7 @@ def augmented(train: Split, how: str) -> Split:
         return train
     order = list(train.documents)
     random.Random(COPIES_SEED).shuffle(order)
-    chosen = order[: round(SHARE * len(order))]
-    copies = Split.of(rewrites[number % len(rewrites)](document) for number, document in enumerate(chosen))
+    copies = Split.of(rewrites[number % len(rewrites)](document) for number, document in enumerate(order))
     return Split(train.documents + copies.documents, train.encoded + copies.encoded)
 
 
