@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,13 +33,16 @@ def require_audit_place(audit: Path, options_input: Path, output: Path, *, resum
             raise UsageError(f"--audit: {audit} lies in {folder}: name a file apart from the notes and the results")
 
 
-def summary(command: Mapping[str, Any], work: Redaction, totals: Totals, seconds: float) -> dict[str, Any]:
+def summary(
+    command: Mapping[str, Any], work: Redaction, totals: Totals, unlike: Sequence[str], seconds: float
+) -> dict[str, Any]:
     """What holds of a whole run, as JSON data.
 
     Args:
         command: what was asked for.
         work: what was done with each note.
         totals: what was found.
+        unlike: how the notes of this run differ from those that the model was trained on, in words.
         seconds: how long this run took; a run that was resumed counts its own time alone.
     """
     folder = Path(work.model)
@@ -55,6 +58,7 @@ def summary(command: Mapping[str, Any], work: Redaction, totals: Totals, seconds
         "model_kind": description["model"],
         "rules": not parts.isdisjoint({"rules", "hybrid"}),
         "threshold": None if work.sensitivity is None else threshold_for(folder, work.sensitivity),
+        "unlike": list(unlike),
         "seconds": round(seconds, 3),
     }
 
@@ -81,7 +85,18 @@ def lines(account: Mapping[str, Any]) -> list[str]:
             f"warning: no PHI was found in any of {account['notes']:,} notes: are they of the language and kind that "
             "the model was trained on? Read some before you hand them on"
         )
-    return found
+    return found + unlike_lines(account["unlike"])
+
+
+def unlike_lines(unlike: Sequence[str]) -> list[str]:
+    """What is said of notes that differ from those that the model was trained on: a line, or none."""
+    if not unlike:
+        return []
+    differences = "; ".join(unlike)
+    return [
+        f"warning: these notes are unlike the training notes: {differences}. Expect more misses than the model's card "
+        "says: mark some of these notes and measure (crfdeid score), or train on such notes"
+    ]
 
 
 def _count(number: int, what: str) -> str:

@@ -15,12 +15,13 @@ from crfdeid.cli import account, given_options
 from crfdeid.cli.shell import file_path, whole_number
 from crfdeid.documents import Document
 from crfdeid.errors import DataError, UsageError
+from crfdeid.model_card.likeness import Likeness
 from crfdeid.notes.account import Totals, write_audit
 from crfdeid.notes.output import OutputFolder
 from crfdeid.notes.pipeline import OutputPlan, process
 from crfdeid.notes.records import Columns, Failure, Note
 from crfdeid.notes.sources import KINDS, keyed_names, note_files, survey
-from crfdeid.notes.work import Redaction, Work
+from crfdeid.notes.work import Redaction
 from crfdeid.notes.workers import start_workers
 from crfdeid.secrets import VARIABLE, derive, read_secret, vocabulary_key
 from crfdeid.system.files import decode_text
@@ -124,6 +125,7 @@ def run_folder(options: argparse.Namespace, task: Task) -> int:
     if found.unknown:
         _say(f"note: files left out because they do not end in {', '.join(KINDS)}: {found.unknown}")
     failures = _Failures()
+    likeness = _likeness(task.work)
     with (
         OutputFolder(options.output, source=options.input, settings=task.settings, resume=options.resume) as output,
         start_workers(task.work, options.jobs) as workers,
@@ -138,25 +140,36 @@ def run_folder(options: argparse.Namespace, task: Task) -> int:
             output,
             on_failure=failures.add,
             on_progress=lambda size: shown.update(size - shown.n),
+            on_answer=lambda answer: likeness.add(answer.measures),
             audit_key=None if task.secret is None else derive(task.secret, "audit"),
         )
         shown.close()
-        _account_for(options, task, output, time.monotonic() - began)
+        _account_for(options, task, output, likeness.differences(), time.monotonic() - began)
     return failures.conclude()
 
 
-def _account_for(options: argparse.Namespace, task: Task, output: OutputFolder, seconds: float) -> None:
+def _likeness(work: Redaction) -> Likeness:
+    """What holds notes against those that the model was trained on."""
+    from crfdeid.model_card.card import read_card  # noqa: PLC0415
+
+    card = read_card(work.model)
+    return Likeness(None if card is None else card["likeness"], raised=work.sensitivity is not None)
+
+
+def _account_for(
+    options: argparse.Namespace, task: Task, output: OutputFolder, unlike: list[str], seconds: float
+) -> None:
     # Four digits of the secret are enough to tell it from another, and no business of the audit's.
     asked = {name: value for name, value in task.settings.items() if name != "secret"}
     command = {**asked, "input": str(options.input), "output": str(options.output), "jobs": options.jobs}
-    summary = account.summary(command, task.work, Totals.of(output.accounted()), seconds)
+    summary = account.summary(command, task.work, Totals.of(output.accounted()), unlike, seconds)
     if options.audit is not None:
         write_audit(options.audit, summary, output.accounted)
     for line in account.lines(summary):
         _say(line)
 
 
-def run_stdin(options: argparse.Namespace, work: Work) -> Document:
+def run_stdin(options: argparse.Namespace, work: Redaction) -> Document:
     """The result for one note from standard input, which counts as a patient of its own.
 
     Raises:
@@ -175,6 +188,10 @@ def run_stdin(options: argparse.Namespace, work: Work) -> Document:
     (result,) = work.start()([Note("stdin", text, patient)])
     if isinstance(result, Failure):
         raise DataError(result.reason, path="standard input", offset=result.offset)
+    likeness = _likeness(work)
+    likeness.add(result.measures)
+    for line in account.unlike_lines(likeness.differences()):
+        _say(line)
     return result.document
 
 

@@ -1,6 +1,7 @@
 """A model's card: what it was trained on, how it did on the development notes, and the thresholds chosen there.
 
-It lies beside the model as ``card.json`` and holds counts and scores and no text. It holds its own checksum, and names
+It lies beside the model as ``card.json`` and holds counts and scores and no text (`crfdeid.model_card.likeness` says
+how it tells known words). It holds its own checksum, and names
 the model it belongs to by the checksum of its description, which in turn holds that of the weights: a bit that changes
 anywhere in the folder is found. The description says that there is a card, so that a missing one is found too.
 
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any, NotRequired, TypedDict
 
 from crfdeid.errors import DataError, UsageError
+from crfdeid.model_card.likeness import ProfilePart
 from crfdeid.saving import declare, read_description, verify
 from crfdeid.sealed import RETRAIN, checksum, read_sealed, sealed
 from crfdeid.shapes import problems
@@ -116,6 +118,7 @@ class Card(TypedDict):
     dev: MeasuredPart
     test: NotRequired[MeasuredPart]
     operating_points: list[PointPart]
+    likeness: ProfilePart
     model_sha256: str
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from crfdeid.augmentation import NONE, augmented
 from crfdeid.consistency import make_consistent
@@ -15,6 +15,7 @@ from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError, UsageError
 from crfdeid.given.site import Site
 from crfdeid.model_card.card import write_card
+from crfdeid.model_card.likeness import make_profile
 from crfdeid.model_card.site import save_site
 from crfdeid.scoring.evaluation import count_leaking, predict_spans, score
 from crfdeid.scoring.leaks import Share, leaks_by_type
@@ -72,37 +73,50 @@ def train_model(
             require_new(folder)
         learned = augmented(corpus.train, augment)
         tagger.fit(learned.sentences, corpus.dev.sentences, on_progress=on_progress)
-        card = {**make_card(tagger, corpus, required=required), "augment": augment}
+        card = {**make_card(tagger, corpus, required=required, key=key), "augment": augment}
         tagger.save(partial, key=key)
         if site is not None:
             save_site(partial, site)
         return write_card(partial, card)
 
 
-def make_card(tagger: Tagger, corpus: Corpus, *, required: Sequence[float]) -> dict[str, Any]:
+def make_card(tagger: Tagger, corpus: Corpus, *, required: Sequence[float], key: bytes | None = None) -> dict[str, Any]:
     """The card of a model that was just trained on a corpus, as JSON data.
 
     Args:
         tagger: the trained model.
         corpus: what it was trained on; its development and test notes are tagged for the scores.
         required: the sensitivities for which thresholds are chosen on the development notes, fractions.
+        key: what its vocabulary is hashed with; None for a readable one.
     """
     measured = {name: split for name, split in corpus.splits.items() if name != "train"}
     # A path can name people, a hospital or a project: only its end is kept.
     name = corpus.name if corpus.is_synthetic else Path(corpus.name).resolve().name
+    found = {name: _find(tagger, split) for name, split in measured.items()}
+    marked = [replace(document, spans=tuple(found["dev"].consistent[document.id])) for document in corpus.dev.documents]
     return {
         "trained": datetime.now(UTC).isoformat(timespec="seconds"),
         "corpus": {**corpus.statistics(), "name": name},
-        **{name: _measure(tagger, split) for name, split in measured.items()},
+        **{
+            name: {way: _scores(split.documents, spans) for way, spans in found[name]._asdict().items()}
+            for name, split in measured.items()
+        },
         "operating_points": _points(tagger, measured, required),
+        "likeness": make_profile(corpus.train.documents, marked, key=key),
     }
 
 
-def _measure(tagger: Tagger, split: Split) -> dict[str, Any]:
-    """What the model finds in some notes, alone and with document consistency."""
-    documents, alone = split.documents, predict_spans(tagger, split)
-    consistent = {d.id: make_consistent(replace(d, spans=tuple(alone[d.id]))).spans for d in documents}
-    return {"alone": _scores(documents, alone), "consistent": _scores(documents, consistent)}
+class _Found(NamedTuple):
+    """What the model finds in some notes, by the note's id, alone and with document consistency."""
+
+    alone: Mapping[str, Sequence[Span]]
+    consistent: Mapping[str, Sequence[Span]]
+
+
+def _find(tagger: Tagger, split: Split) -> _Found:
+    alone = predict_spans(tagger, split)
+    marked = [replace(document, spans=tuple(alone[document.id])) for document in split.documents]
+    return _Found(alone, {document.id: make_consistent(document).spans for document in marked})
 
 
 def _points(tagger: Tagger, measured: Mapping[str, Split], required: Sequence[float]) -> list[dict[str, Any]]:

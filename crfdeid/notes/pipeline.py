@@ -52,6 +52,7 @@ def process(
     *,
     on_failure: Callable[[Failure], None],
     on_progress: Callable[[int], None] = lambda size: None,
+    on_answer: Callable[[Answer], None] = lambda answer: None,
     audit_key: bytes | None = None,
 ) -> None:
     """Do every file that is not finished yet.
@@ -65,6 +66,7 @@ def process(
         output: where to.
         on_failure: called for each note and file that failed.
         on_progress: called with the bytes of the input that are done.
+        on_answer: called with what was done with each note.
         audit_key: what the notes' texts are hashed with for the audit; None for no hashes.
 
     Raises:
@@ -82,6 +84,8 @@ def process(
                 target.fail(file, item)
             case Record():
                 target.write(file, item, result)
+                if isinstance(result, Answer):
+                    on_answer(result)
                 on_progress(done + item.position)
 
 

@@ -12,6 +12,7 @@ from crfdeid.errors import DataError
 from crfdeid.given.columns import KnownColumn, known_of
 from crfdeid.given.known import Known
 from crfdeid.given.people import People
+from crfdeid.model_card.likeness import Measures
 from crfdeid.notes.patients import patient_name
 
 
@@ -78,10 +79,12 @@ class Answer(NamedTuple):
     Attributes:
         document: what to write.
         found: how many spans of each type were found in the note.
+        measures: what the note is like; None where it has no words, or the model no card.
     """
 
     document: Document
     found: Mapping[str, int]
+    measures: Measures | None = None
 
 
 class Failure(NamedTuple):

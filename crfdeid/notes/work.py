@@ -11,6 +11,7 @@ from typing import Protocol
 from crfdeid.documents import Document
 from crfdeid.errors import DataError, UsageError, raised_at
 from crfdeid.given.site import Site
+from crfdeid.model_card.likeness import NoteReader
 from crfdeid.notes.damage import require_undamaged
 from crfdeid.notes.records import Answer, Failure, Note
 
@@ -59,14 +60,21 @@ class Redaction:
             DataError: there is no such model, or a damaged one.
         """
         from crfdeid.deidentifier import load  # noqa: PLC0415
+        from crfdeid.model_card.card import read_card  # noqa: PLC0415
 
+        card = read_card(self.model)
+        reader = None if card is None else NoteReader.of(card["likeness"], self.key)
         model = load(self.model, key=self.key, sensitivity=self.sensitivity, consistent=self.consistent, site=self.site)
 
         def work(notes: Sequence[Note]) -> list[Result]:
             known = [note.known for note in notes]
             documents = model.annotate_documents((self._document(note) for note in notes), known=known)
             return [
-                Answer(self._hide(document, note), Counter(span.label for span in document.spans))
+                Answer(
+                    self._hide(document, note),
+                    Counter(span.label for span in document.spans),
+                    None if reader is None else reader.measure(note.text, len(document.spans)),
+                )
                 for document, note in zip(documents, notes, strict=True)
             ]
 

@@ -1,6 +1,7 @@
 """``crfdeid train`` and ``inspect``: what they write and print, and what they refuse; and the built-in model."""
 
 import argparse
+import json
 import os
 import re
 import resource
@@ -420,3 +421,17 @@ print([name for name in ("jax", "sklearn", "faker", "pandas", "pyarrow", "gensim
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "on [DATE]\n[]\n"
+
+
+@pytest.mark.parametrize(("command", "jobs"), [("redact", "2"), ("tag", "1")])
+def test_redact_and_tag_say_when_notes_are_unlike_the_training_notes(
+    model: Path, corpus: Splits, tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str, jobs: str
+) -> None:
+    for name, change in (("alike", str), ("unlike", lambda text: text.translate(str.maketrans("aeiou", "uoiea")))):
+        source, audit = tmp_path / f"{name}.jsonl", tmp_path / f"{name}.json"
+        source.write_text("".join(json.dumps({"text": change(document.text)}) + "\n" for document in corpus.test))
+        options = ["--model", model, "--input", source, "--output", tmp_path / name, "--audit", audit, "--jobs", jobs]
+        assert main([command, *map(str, options)]) == 0
+        said = [line for line in capsys.readouterr().err.splitlines() if "unlike the training notes" in line]
+        assert [" of their words are unknown (" in line for line in said] == [True] * (name == "unlike")
+        assert bool(json.loads(audit.read_text())["summary"]["unlike"]) == (name == "unlike")
