@@ -12,10 +12,12 @@ from random import Random
 import numpy as np
 import pytest
 
+from crfdeid.crf import CrfTagger
 from crfdeid.crf.feature_index import FeatureIndex
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import DataError, UsageError
 from crfdeid.models import create, load_tagger, select
+from crfdeid.saving import declare, different_names, is_private, read_description, verify
 from crfdeid.sealed import checksum
 from features.pos import PosUnavailable
 from features.tokens import Sentence
@@ -206,6 +208,115 @@ def test_hashed_words_are_not_taken_for_readable_ones(saved, tmp_path: Path) -> 
     rewrite(tmp_path)
     with pytest.raises(UsageError, match="give the secret"):
         load_tagger(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["crf", "hybrid"])
+def test_only_the_key_of_the_words_opens_a_private_model(name: str, saved, tmp_path: Path) -> None:
+    readable = load_tagger(saved(name))
+    readable.save(tmp_path, key=KEY)
+    description = json.loads((tmp_path / "model.json").read_text())
+    assert (description["vocabulary"], is_private(tmp_path)) == ("hashed", True)
+    expected = readable.marginals([item.sentence for item in TRAIN])
+    found = load_tagger(tmp_path, key=KEY).marginals([item.sentence for item in TRAIN])
+    assert all(np.allclose(one, other) for one, other in zip(expected, found, strict=True))
+    for wrong in (bytes(31) + b"\x01", b"\x01" + bytes(31), bytes(31), KEY + b"\x00"):
+        with pytest.raises(UsageError, match="not the secret that this model was trained with"):
+            load_tagger(tmp_path, key=wrong)
+    with pytest.raises(UsageError, match="give the secret that it was trained with"):
+        load_tagger(tmp_path)
+
+
+def test_a_private_model_whose_key_check_is_gone_opens_for_nobody(saved, tmp_path: Path) -> None:
+    load_tagger(saved("crf")).save(tmp_path, key=KEY)
+    rewrite(tmp_path, key_check=None)
+    with pytest.raises(UsageError, match="not the secret"):
+        load_tagger(tmp_path, key=KEY)
+
+
+def test_the_key_check_tells_the_key_and_not_the_key_itself(saved, tmp_path: Path) -> None:
+    checks = []
+    for number, key in enumerate((KEY, KEY, KEY[::-1] + b"x")):
+        load_tagger(saved("crf")).save(tmp_path / str(number), key=key)
+        checks.append(json.loads((tmp_path / str(number) / "model.json").read_text())["key_check"])
+    assert checks[0] == checks[1] != checks[2]
+    assert not {KEY.hex(), KEY.hex()[:32]} & set(checks)
+
+
+def test_a_readable_model_needs_no_key_and_ignores_one(saved) -> None:
+    description = json.loads((saved("crf") / "model.json").read_text())
+    assert (description["vocabulary"], description["key_check"], is_private(saved("crf"))) == ("readable", None, False)
+    sentences = [item.sentence for item in TRAIN]
+    assert load_tagger(saved("crf"), key=KEY).predict(sentences) == load_tagger(saved("crf")).predict(sentences)
+
+
+def test_the_description_holds_size_and_checksum_of_the_weights(saved) -> None:
+    content = (saved("crf") / "weights.npz").read_bytes()
+    assert json.loads((saved("crf") / "model.json").read_text())["weights"] == {
+        "file": "weights.npz",
+        "bytes": len(content),
+        "sha256": hashlib.sha256(content).hexdigest(),
+    }
+
+
+@pytest.mark.parametrize("field", ["file", "bytes", "sha256"])
+def test_weights_that_are_described_otherwise_are_refused(field: str, saved, tmp_path: Path) -> None:
+    folder = copied(saved("crf"), tmp_path)
+    fields = json.loads((folder / "model.json").read_text())["weights"]
+    odd = fields[field] + 1 if field == "bytes" else "0" * 64
+    rewrite(folder, weights={field: odd})
+    for use in (load_tagger, verify):
+        with pytest.raises(DataError, match=r"weights\.npz|0000"):
+            use(folder)
+
+
+def test_whole_weights_outside_the_models_folder_are_not_its_weights(saved, tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    folder.mkdir()
+    copied(saved("crf"), folder)
+    (folder / "weights.npz").rename(tmp_path / "weights.npz")
+    rewrite(folder, weights={"file": "../weights.npz"})
+    with pytest.raises(DataError, match="description is damaged"):
+        verify(folder)
+
+
+@pytest.mark.parametrize("changes", [{"model": "rules"}, {"schema": 0}, {"schema": 99}])
+def test_a_model_of_another_kind_or_version_is_refused(changes: dict[str, object], saved, tmp_path: Path) -> None:
+    folder = copied(saved("crf"), tmp_path)
+    rewrite(folder, **changes)
+    with pytest.raises(DataError, match=r"not a model of the kind 'crf' and of this version"):
+        CrfTagger.load(folder)
+
+
+def test_the_order_and_layout_of_the_fields_say_nothing(saved, tmp_path: Path) -> None:
+    folder = copied(saved("crf"), tmp_path)
+    fields = json.loads((folder / "model.json").read_text())
+    (folder / "model.json").write_text(json.dumps(dict(reversed(fields.items()))))
+    assert verify(folder) == fields
+    load_tagger(folder)
+
+
+@pytest.mark.parametrize("value", [["a", "a"], ["a", 1], "ab", {"a": 1}, None])
+def test_names_are_different_texts(value: object) -> None:
+    assert different_names(["b", "a"]) == ("b", "a")
+    with pytest.raises(ValueError, match="not a list of different names"):
+        different_names(value)
+
+
+@pytest.mark.parametrize("seed", ["x", None, [1]])
+def test_a_seed_that_is_none_is_refused(seed: object, saved, tmp_path: Path) -> None:
+    folder = copied(saved("crf"), tmp_path)
+    rewrite(folder, seed=seed)
+    with pytest.raises(DataError, match="description is damaged"):
+        load_tagger(folder)
+
+
+def test_a_fact_that_is_added_stands_under_the_checksum(saved, tmp_path: Path) -> None:
+    folder = copied(saved("crf"), tmp_path)
+    before = read_description(folder)
+    added = declare(folder, card="card.json")
+    assert added == read_description(folder) == before | {"card": "card.json", "sha256": checksum(added)}
+    assert added["sha256"] != before["sha256"]
+    load_tagger(folder)
 
 
 def test_threads_may_forget_what_others_look_up(monkeypatch: pytest.MonkeyPatch) -> None:

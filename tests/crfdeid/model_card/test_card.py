@@ -187,15 +187,6 @@ def test_the_digest_names_all_that_a_model_is(model: Path, tmp_path: Path) -> No
     assert model_digest(model) != before
 
 
-@pytest.mark.parametrize("file", ["../weights.npz", "/etc/hostname", "", ".."])
-def test_weights_are_looked_for_in_the_models_folder_alone(file: str, model: Path) -> None:
-    load(model).tagger.save(model)
-    (model / "card.json").unlink()
-    reseal(model, lambda description: description["weights"].update(file=file), "model.json")
-    with pytest.raises(DataError):
-        model_digest(model)
-
-
 @pytest.mark.parametrize("name", ["versions", "settings", "vocabulary", "seed", "schema", "weights"])
 def test_a_description_of_other_kinds_of_values_is_refused(
     name: str, model: Path, capsys: pytest.CaptureFixture[str]
