@@ -302,6 +302,14 @@ def test_names_are_different_texts(value: object) -> None:
         different_names(value)
 
 
+@pytest.mark.parametrize("name", ["model", "schema", "weights", "vocabulary", "versions", "seed", "settings"])
+def test_what_a_description_holds_is_of_its_kind(name: str, saved, tmp_path: Path) -> None:
+    folder = copied(saved("crf"), tmp_path)
+    rewrite(folder, **{name: [1]})
+    with pytest.raises(DataError, match="description is damaged"):
+        read_description(folder)
+
+
 @pytest.mark.parametrize("seed", ["x", None, [1]])
 def test_a_seed_that_is_none_is_refused(seed: object, saved, tmp_path: Path) -> None:
     folder = copied(saved("crf"), tmp_path)
