@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from crfdeid.errors import DataError
+from crfdeid.errors import UsageError
 from crfdeid.notes.output import OutputFolder
 from crfdeid.notes.patients import Spellings
 from crfdeid.notes.records import Answer, Columns, Failure, FileKind, Note, NoteFile, Record, Writer
@@ -20,6 +20,8 @@ from crfdeid.secrets import hash_text
 # Notes are handed over together, up to so many characters and rows: enough to keep a network busy.
 _BATCH_CHARACTERS = 1 << 18
 _BATCH_ROWS = 256
+# What ends the run: a disk that is full or gone, no memory, a wrong option. All else fails a file alone.
+_ENDING = (OSError, MemoryError, UsageError)
 
 
 class _Event(NamedTuple):
@@ -108,7 +110,9 @@ def _events(
                     if by_column and isinstance(note, Note) and note.patient not in (note.id, unnamed):
                         spellings.see(note.patient, f"{file.name}, row {row.number}")
                     yield _Event(file, row)
-            except DataError as problem:
+            except _ENDING:
+                raise
+            except Exception as problem:  # Its message could quote a note: it is not for the terminal.
                 yield _Event(file, Failure.of(problem))
         yield _Event(file, None)
 
@@ -179,7 +183,7 @@ class _Target:
                 self._output.keep(file, self._plan.targets(file))
         if self._failed:
             if self._writer is not None:
-                with suppress(DataError):
+                with suppress(Exception):  # Why it failed is listed.
                     self._writer.close()
             self._output.drop()
         self._writer, self._failed = None, False
@@ -189,7 +193,9 @@ class _Target:
         """Give the file up where its format, or the output folder, cannot hold what is written."""
         try:
             yield
-        except DataError as problem:
+        except _ENDING:
+            raise
+        except Exception as problem:
             self.fail(file, Failure.of(problem))
 
     def _list(self, file: NoteFile, failure: Failure) -> None:

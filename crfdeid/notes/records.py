@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from crfdeid.documents import Document, lone_surrogate
-from crfdeid.errors import DataError
+from crfdeid.errors import DataError, raised_at
 from crfdeid.given.columns import KnownColumn, known_of
 from crfdeid.given.known import Known
 from crfdeid.given.people import People
@@ -105,8 +105,10 @@ class Failure(NamedTuple):
     offset: int | None = None
 
     @classmethod
-    def of(cls, problem: DataError) -> Failure:
-        """An error in a note or file as its failure."""
+    def of(cls, problem: Exception) -> Failure:
+        """An error in a note or file as its failure. The message of an unforeseen one could hold some of its text."""
+        if not isinstance(problem, DataError):
+            return cls(f"the library failed on it ({raised_at(problem)}): report it")
         return cls(problem.problem, line=problem.line, offset=problem.offset)
 
     def __str__(self) -> str:

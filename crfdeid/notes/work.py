@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from crfdeid.documents import Document
-from crfdeid.errors import DataError, UsageError, raised_at
+from crfdeid.errors import UsageError
 from crfdeid.given.site import Site
 from crfdeid.model_card.likeness import NoteReader
 from crfdeid.notes.damage import require_undamaged
@@ -106,14 +106,7 @@ def one_by_one(work: Worker) -> Worker:
             raise
         except Exception as problem:  # Whatever it is, it is listed, and the note has no output.
             if len(notes) == 1:
-                return [_failure(problem)]
+                return [Failure.of(problem)]
         return [result for note in notes for result in careful([note])]
 
     return careful
-
-
-def _failure(problem: Exception) -> Failure:
-    """Why a note failed. The message of an unforeseen error could hold some of its text."""
-    if isinstance(problem, DataError):
-        return Failure.of(problem)
-    return Failure(f"the model or the redaction failed on it ({raised_at(problem)}): report it")

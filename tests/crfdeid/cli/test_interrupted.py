@@ -33,6 +33,27 @@ def test_while_a_module_is_imported(module: str) -> None:
     assert done.stderr.count("\n") == 1
 
 
+# Ctrl-C comes while Python removes an object, as it may at any time: there Python drops what is raised.
+_DROPPED = _CODE.replace("            raise KeyboardInterrupt", "            Removed()").replace(
+    "class Interrupting",
+    """class Removed:
+    def __del__(self):
+        import signal
+        signal.raise_signal(signal.SIGINT)
+
+class Interrupting""",
+)
+
+
+@pytest.mark.parametrize("module", ["argparse", "numpy"])
+def test_where_python_would_drop_it(module: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _DROPPED, module], capture_output=True, text=True, check=False, input=""
+    )
+    assert (done.returncode, done.stderr.count("\n")) == (130, 1)
+    assert done.stderr.startswith("error: interrupted: run it again")
+
+
 def test_the_package_starts_without_numpy_and_has_all_that_it_names() -> None:
     code = "import sys, crfdeid, crfdeid.cli; print('numpy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

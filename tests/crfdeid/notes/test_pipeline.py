@@ -111,7 +111,7 @@ def test_what_fails_has_no_output_and_the_rest_has(tmp_path: Path) -> None:
     ]
     listed = "\n".join(map(str, failures))
     assert "Quill" not in listed
-    assert "rows.csv, row 2: the model or the redaction failed on it (KeyError in crfdeid.notes.work." in listed
+    assert "rows.csv, row 2: the library failed on it (KeyError in crfdeid.notes.work." in listed
     assert "rows.jsonl, row 2, offset 0: a lone surrogate" in listed
 
 
@@ -125,6 +125,26 @@ def test_what_cannot_be_reached_is_listed_and_the_rest_is_done(tmp_path: Path) -
     failures = run(source, tmp_path / "out")
     assert sorted(failure.file for failure in failures) == ["again", "bad\\udcff.txt", "gone.txt"]
     assert written(tmp_path / "out") == {"fine.txt": b"[PATIENT:fine]"}
+
+
+@pytest.mark.parametrize("broken", ["crfdeid.notes.jsonl.make_note", "crfdeid.notes.jsonl.JsonlWriter.write"])
+def test_an_unforeseen_error_fails_its_file_and_quotes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, broken: str
+) -> None:
+    def fail(*given: object) -> None:
+        raise KeyError(str(given))
+
+    source = tmp_path / "in"
+    source.mkdir()
+    (source / "a.jsonl").write_text('{"text": "Quill"}\n')
+    (source / "b.txt").write_text("Quill")
+    monkeypatch.setattr(broken, fail)
+    (failure,) = run(source, tmp_path / "out")
+    assert failure.file == "a.jsonl"
+    assert re.fullmatch(
+        r"the library failed on it \(KeyError in crfdeid\.notes\.\S+, line \d+\): report it", failure.reason
+    )
+    assert written(tmp_path / "out") == {"b.txt": b"[PATIENT:b]"}
 
 
 def test_a_pipe_is_listed_and_not_waited_for(tmp_path: Path) -> None:
