@@ -87,7 +87,7 @@ def _some(documents: Sequence[Document], count: int, *, spread: bool) -> Sequenc
     """The first ones, or as many at equal distances."""
     if not spread:
         return documents[:count]
-    return [documents[i * len(documents) // count] for i in range(count)]
+    return [documents[(2 * i + 1) * len(documents) // (2 * count)] for i in range(count)]
 
 
 if __name__ == "__main__":

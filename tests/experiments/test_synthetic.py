@@ -39,3 +39,15 @@ def test_the_documentation_shows_what_the_command_prints(capsys):
     notes, counts = capsys.readouterr().out.split("\n| | train", 1)
     assert notes.strip() in page
     assert f"| | train{counts}".strip() in page
+
+
+@pytest.mark.slow
+def test_texts_of_all_types_are_counted_and_shown_as_documented(capsys):
+    page = (Path(__file__).parents[2] / "docs" / "synthetic-corpus.md").read_text(encoding="utf-8")
+    assert main(["--types", "all", "--notes", "14"]) == 0
+    texts, counts = capsys.readouterr().out.split("\n| | train", 1)
+    assert texts.count("===== train-") == 14
+    assert "\n| MEDICALRECORD | " in counts
+    if f"version {version('Faker')}" in page:
+        assert texts.strip() in page
+        assert f"| | train{counts}".strip() in page

@@ -42,7 +42,7 @@ STYLES: Mapping[str, Style] = {
     "query": Style(26, (Part("query"),), lower=0.06),
     "query-without": Style(12, (Part("query without"),), lower=0.06),
     "portal": Style(
-        8, (Part("portal open", 0), Part("portal body", 2, 4), Part("portal close", 0)), (" ", "\n", "\n\n"), lower=0.15
+        7, (Part("portal open", 0), Part("portal body", 2, 4), Part("portal close", 0)), (" ", "\n", "\n\n"), lower=0.15
     ),
     "phone": Style(
         6, (Part("phone open", 0), Part("phone body", 2, 4), Part("phone end", 0)), (". ", "\n", "; ", "\n- ")
@@ -51,7 +51,7 @@ STYLES: Mapping[str, Style] = {
     "form": Style(5, (Part("form title", 0), Part("form line", 2, 7)), ("\n", "\n", "  ", " | ", "; ")),
     "label": Style(5, (Part("label"),)),
     "table": Style(3, ()),
-    "general": Style(36, (Part("general"),), lower=0.06),
+    "general": Style(42, (Part("general"),), lower=0.06),
     "general-without": Style(9, (Part("general without", 1, 2),)),
 }
 _CAPITALS_SHARE = 0.015
