@@ -17,9 +17,10 @@ from crfdeid.corpora.synthetic.text_forms import NAME_FORMS, draw_date
 from crfdeid.corpora.synthetic.text_places import Places
 from crfdeid.corpora.synthetic.world import World, without_accents
 
-# Who stays the same person through a text, by the type of their names. People outside a clinic are filed as patients.
+# People, by the type of their names; those outside a clinic are filed as patients. Each is one person through a text, but
+# for "other", which is somebody new each time.
 _ROLES: Mapping[str, str] = {
-    **dict.fromkeys(("patient", "kin", "person", "person2", "person3"), "PATIENT"),
+    **dict.fromkeys(("patient", "kin", "person", "person2", "person3", "other"), "PATIENT"),
     **dict.fromkeys(("doctor", "doctor2"), "DOCTOR"),
 }
 _FORMS: Mapping[str, tuple[str, ...]] = {
@@ -112,7 +113,7 @@ class TextFields:
 
     def _name(self, role: str, form: str) -> Value:
         label, rng = _ROLES[role], self._rng
-        if role not in self._people:
+        if role not in self._people or role == "other":
             self._people[role] = self._person(female=self._sex if role == "patient" else rng.random() < 0.5)
         person = self._people[role]
         return Value(NAME_FORMS[form or rng.choice(_FORMS[label])](person), label)

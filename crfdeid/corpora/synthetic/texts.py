@@ -39,8 +39,8 @@ class Style(NamedTuple):
 
 
 STYLES: Mapping[str, Style] = {
-    "query": Style(26, (Part("query"),), lower=0.06),
-    "query-without": Style(12, (Part("query without"),), lower=0.06),
+    "query": Style(26, (Part("query"),), lower=0.12),
+    "query-without": Style(12, (Part("query without"),), lower=0.12),
     "portal": Style(
         7, (Part("portal open", 0), Part("portal body", 2, 4), Part("portal close", 0)), (" ", "\n", "\n\n"), lower=0.15
     ),
@@ -51,8 +51,9 @@ STYLES: Mapping[str, Style] = {
     "form": Style(5, (Part("form title", 0), Part("form line", 2, 7)), ("\n", "\n", "  ", " | ", "; ")),
     "label": Style(5, (Part("label"),)),
     "table": Style(3, ()),
-    "general": Style(42, (Part("general"),), lower=0.06),
+    "general": Style(42, (Part("general"),), lower=0.12),
     "general-without": Style(9, (Part("general without", 1, 2),)),
+    "list": Style(7, (Part("list item", 6, 12),), (", ", ", ", "\n", "; ", " / ", " and ")),
 }
 _CAPITALS_SHARE = 0.015
 _COLUMN_GAPS = ("\t", " | ", ",", ", ", ";", "   ")
