@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 from crfdeid.errors import DataError
 from crfdeid.model_card.card import model_digest
@@ -27,6 +28,9 @@ _NOT_VALIDATED = (
 # What decides about the model beside this package's own files: the libraries that its corpus and its training use.
 _LIBRARIES = ("Faker", "numpy", "python-crfsuite", "regex", "scipy", "sklearn-crfsuite")
 _PACKAGES = ("crfdeid", "features")
+MODEL = "hybrid"
+SETTINGS: dict[str, Any] = {"max_iterations": 60}
+"""Fewer iterations than a model of one's own has by default: it is trained while its first user waits."""
 _log = logging.getLogger(__name__)
 
 
@@ -40,7 +44,7 @@ def find_model(name: Path | str, *, on_progress: OnProgress | None = None) -> Pa
 
 
 def synthetic_model(*, on_progress: OnProgress | None = None) -> Path:
-    """The folder of the model trained on the synthetic corpus: from the cache, or trained now, which takes a minute.
+    """The folder of the model trained on the synthetic corpus: from the cache, or trained now, in a minute or two.
 
     It was never validated on real notes, and a warning of the logger "crfdeid" says so each time. One that is damaged
     is trained anew; one of other code, data or libraries lies in a folder of its own. Where several processes need it
@@ -65,10 +69,11 @@ def synthetic_model(*, on_progress: OnProgress | None = None) -> Path:
 def _train(folder: Path, on_progress: OnProgress | None) -> None:
     """What the model is: change it here. Where it lies follows from this package's files by itself."""
     # Only training needs the synthetic corpus and the scores.
-    from crfdeid.corpora.splits import generate_corpus  # noqa: PLC0415
+    from crfdeid.model_card.builtin_corpus import builtin_corpus  # noqa: PLC0415
     from crfdeid.model_card.train import train_model  # noqa: PLC0415
 
-    train_model(create("crf"), generate_corpus("default"), folder, overwrite=True, on_progress=on_progress)
+    tagger = create(MODEL, overrides=SETTINGS)
+    train_model(tagger, builtin_corpus(), folder, overwrite=True, on_progress=on_progress)
 
 
 @cache

@@ -17,8 +17,8 @@ from crfdeid.corpora.synthetic.text_forms import NAME_FORMS, draw_date
 from crfdeid.corpora.synthetic.text_places import Places
 from crfdeid.corpora.synthetic.world import World, without_accents
 
-# People, by the type of their names; those outside a clinic are filed as patients. Each is one person through a text, but
-# for "other", which is somebody new each time.
+# People, by the type of their names; those outside a clinic are filed as patients. Each is one person through a text,
+# but for "other", which is somebody new each time.
 _ROLES: Mapping[str, str] = {
     **dict.fromkeys(("patient", "kin", "person", "person2", "person3", "other"), "PATIENT"),
     **dict.fromkeys(("doctor", "doctor2"), "DOCTOR"),

@@ -74,7 +74,7 @@ def _drawn(
     found = dict.fromkeys(more)
     for locale, count in _LOCALES.items():
         for name in dict.fromkeys(draw(fakers[locale]) for _ in range(count)):
-            if _LATIN_NAME.fullmatch(name):
+            if _LATIN_NAME.fullmatch(name) and name not in sections("words.txt")["common"]:  # Mr. Doctor
                 found[without_accents(name) if rng.random() < 0.5 else name] = None
     return found
 

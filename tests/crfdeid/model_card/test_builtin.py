@@ -11,25 +11,26 @@ from typing import Any
 
 import pytest
 
-from crfdeid import DataError, create, load
+from crfdeid import DataError, load
 from crfdeid.cli import main
 from crfdeid.corpora.splits import Corpus, Split
-from crfdeid.corpora.synthetic import generate, generate_notes
+from crfdeid.corpora.synthetic import generate_all_types, generate_notes
 from crfdeid.model_card import builtin
 from crfdeid.model_card.builtin import find_model, synthetic_model
+from crfdeid.model_card.builtin_corpus import JOINED
 from crfdeid.model_card.card import model_digest, read_card
 
 
 def quick_built_in_model(monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
     """Train the built-in model in few steps, and keep it in this folder."""
     monkeypatch.setenv("CRFDEID_CACHE", str(cache))
-    monkeypatch.setattr(builtin, "create", lambda name: create(name, overrides={"max_iterations": 8}))
+    monkeypatch.setattr(builtin, "SETTINGS", {"max_iterations": 8})
 
 
 def learn_from_few_notes(monkeypatch: pytest.MonkeyPatch) -> None:
     train, dev = list(generate_notes(40)), list(generate_notes(12, seed=1))
     small = Corpus("small", "synthetic", "seven", Split.of(train), Split.of(dev), None)
-    monkeypatch.setattr("crfdeid.corpora.splits.generate_corpus", lambda profile: small)
+    monkeypatch.setattr("crfdeid.model_card.builtin_corpus.builtin_corpus", lambda: small)
 
 
 @pytest.mark.slow
@@ -41,7 +42,10 @@ def test_the_built_in_model_learns_from_the_whole_built_in_corpus(
     card = read_card(next(tmp_path.glob("model-synthetic-*")))
     assert card is not None
     sizes = {name: part["documents"] for name, part in card["corpus"]["splits"].items()}
-    assert sizes == {name: len(part) for name, part in generate("default", seed=0)._asdict().items()}
+    made = generate_all_types()
+    assert sizes == {"train": len(made.train), "dev": len(made.dev)}
+    assert {"ID", "EMAIL", "STREET", "ORGANIZATION", "ZIP"} < set(card["corpus"]["types"])
+    assert not set(card["corpus"]["types"]) & set(JOINED)
 
 
 def test_the_built_in_model_is_trained_once_and_says_what_it_is(
@@ -66,7 +70,7 @@ def test_the_built_in_model_is_trained_once_and_says_what_it_is(
     assert "has not been validated" in caplog.text
     assert again.annotate("Discharged on 03/14/1992.") == model.annotate("Discharged on 03/14/1992.")
     (folder,) = tmp_path.glob("model-synthetic-*")
-    (folder / "weights.npz").write_bytes(b"x")
+    (folder / "members.zip").write_bytes(b"x")
     with caplog.at_level("INFO"):
         assert load("synthetic").annotate("Discharged on 03/14/1992.").spans
     assert "training it once" in caplog.text
@@ -79,10 +83,10 @@ def test_of_several_first_uses_at_once_one_trains_and_the_others_wait(
     learn_from_few_notes(monkeypatch)
     quick, trained, waiting = builtin.create, [], threading.Event()
 
-    def counted(name: str) -> Any:
+    def counted(name: str, **options: Any) -> Any:
         trained.append(name)
         assert waiting.wait(60)  # the others have come to wait
-        return quick(name)
+        return quick(name, **options)
 
     monkeypatch.setattr(builtin, "create", counted)
     caplog.set_level(logging.INFO, "crfdeid")
