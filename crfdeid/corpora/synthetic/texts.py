@@ -83,9 +83,13 @@ def draw_texts(count: int, world: World, rng: Random, *, name: str) -> Iterator[
 def _draw(name: str, fields: TextFields, rng: Random) -> Piece:
     style = STYLES[name]
     piece = _table(fields, rng) if name == "table" else _text(style, fields, rng)
+    other = piece
     if rng.random() < style.lower:
-        return piece.lower()
-    return piece.upper() if rng.random() < _CAPITALS_SHARE else piece
+        other = piece.lower()
+    elif rng.random() < _CAPITALS_SHARE:
+        other = piece.upper()
+    # "ß" and "İ" become two letters in the other case, and offsets would move.
+    return other if len(other.text) == len(piece.text) else piece
 
 
 def _text(style: Style, fields: TextFields, rng: Random) -> Piece:

@@ -92,7 +92,7 @@ def without_accents(text: str) -> str:
 
 def _towns(fakers: Mapping[str, Faker]) -> list[str]:
     drawn = [fakers[locale].city() for locale in _TOWN_LOCALES for _ in range(60)]
-    return [*drawn, *(fakers["en_US"].location_on_land()[2] for _ in range(400))]
+    return [*(town.strip() for town in drawn), *(fakers["en_US"].location_on_land()[2] for _ in range(400))]
 
 
 def _streets(fakers: Mapping[str, Faker]) -> list[str]:

@@ -106,6 +106,19 @@ def test_ages_are_marked_over_89_only():
     assert any(regex.search(r"\b[1-8]\d-year-old", document.text) for document in texts() if not document.spans)
 
 
+@pytest.mark.parametrize("letter", ["ß", "İ"])
+def test_letters_that_become_two_in_another_case_move_no_offset(letter, monkeypatch):
+    """Names with such letters are there; those that are not stay in place where a text changes its case."""
+    monkeypatch.setattr("crfdeid.corpora.synthetic.texts._CAPITALS_SHARE", 0.6)
+    world = worlds(11)["train"]._replace(last=(f"Gro{letter}mann",))
+    documents = list(draw_texts(200, world, Random(1), name="x"))
+    names = [(d.text, span) for d in documents for span in d.spans if span.label == "PATIENT"]
+    assert any(letter in text[span.start : span.end] for text, span in names)
+    # No span begins or ends within a word.
+    assert not [text for text, span in names if regex.search(r"\w", text[span.start - 1 : span.start])]
+    assert not [text for text, span in names if regex.match(r"\p{L}", text[span.end : span.end + 1])]
+
+
 def test_card_numbers_have_their_check_digit():
     def checks(number):
         digits = [int(digit) for digit in number[::-1]]
