@@ -1,0 +1,69 @@
+"""What a run left in its output folder, edited by somebody else before it is gone on with."""
+
+import json
+from pathlib import Path
+
+import pytest
+from attack import REDACT, Attack, SetUp, both, carry_out, edit, name, nothing, redacted, write
+
+RESUME = f"{REDACT} --resume"
+STATE = "out/.crfdeid"
+VICTIM = "a file that is none of the run's business"
+
+
+def outputs(*names: str) -> SetUp:
+    """Let the list of finished files claim other outputs, for an input that has changed since."""
+
+    def claimed(content: bytes) -> bytes:
+        lines = [json.loads(line) for line in content.splitlines()]
+        return b"".join(
+            json.dumps({**line, "outputs": list(names)} if "outputs" in line else line).encode() + b"\n"
+            for line in lines
+        )
+
+    changed = write("notes/note.txt", "Patient Quill was seen on 3/14/2031, and again.\n")
+    return both(write("victim.txt", VICTIM), redacted(), edit(f"{STATE}/finished.jsonl", claimed), changed)
+
+
+def linked(path: str, target: str) -> SetUp:
+    """Put a link in the place of a file or folder of the output."""
+
+    def do(box: Path) -> None:
+        (box / target).mkdir(parents=True, exist_ok=True)
+        (box / target / "part").mkdir(exist_ok=True)
+        (box / target / "part" / "victim.txt").write_text(VICTIM)
+        (box / path).parent.mkdir(parents=True, exist_ok=True)
+        (box / path).symlink_to(box / target)
+
+    return do
+
+
+def after(file: str, content: str | bytes) -> SetUp:
+    """Write a file of a run that is done."""
+    return both(redacted(), write(f"{STATE}/{file}", content))
+
+
+VICTIMS = ("../victim.txt", "../../box/victim.txt", "/etc/hostname", "a/../../victim.txt", "..", "", ".crfdeid/lock")
+ATTACKS = [
+    *(Attack(f"an output called {victim}", outputs(victim), RESUME, 1, "damaged") for victim in VICTIMS),
+    Attack("a list that is no text", after("finished.jsonl", b"\xff\xfe\n"), RESUME, 1, "damaged"),
+    Attack("a line of another form", after("finished.jsonl", "[1]\n"), RESUME, 1, "damaged"),
+    Attack("a line of deep lists", after("finished.jsonl", "[" * 100_000 + "\n"), RESUME, 1, "damaged"),
+    Attack("settings that are no JSON", after("settings.json", "{"), RESUME, 1, "damaged"),
+    Attack("settings that are a list", after("settings.json", "[]"), RESUME, 1, "damaged"),
+    Attack("the run's folder is a link", linked(STATE, "elsewhere"), REDACT, 2, "is a link"),
+    Attack("the folder of parts is a link", linked(f"{STATE}/part", "elsewhere"), REDACT, 2, "link"),
+    Attack("an output that is not empty", write("out/other.txt", "other"), REDACT, 2, "not empty"),
+    Attack("an output that is a file", write("out", "other"), REDACT, 2, "is a file"),
+    Attack("an output in the input", nothing, REDACT.replace("--output out", "--output notes/out"), 2, "apart"),
+    Attack("an input in the output", nothing, REDACT.replace("--output out", "--output ."), 2, "apart"),
+    Attack("other options than before", redacted(), f"{RESUME} --how mask", 2, "another how"),
+    Attack("another run without --resume", redacted(), REDACT, 2, "not empty"),
+]
+
+
+@pytest.mark.parametrize("attack", ATTACKS, ids=name)
+def test_a_run_that_goes_on_touches_its_own_files_alone(
+    attack: Attack, box: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    carry_out(attack, box, capsys)

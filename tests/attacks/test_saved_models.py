@@ -1,0 +1,79 @@
+"""Models that were damaged, edited or exchanged: nothing is redacted with them, and nothing is said to be."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attack import REDACT, Attack, SetUp, carry_out, edit, flip, name, nothing, remove, write
+
+SENSITIVE = f"{REDACT} --sensitivity 99.7"
+INSPECT = "inspect --model model"
+FILES = ("card.json", "model.json", "weights.npz")
+KEYS = ("schema", "trained", "corpus", "dev", "operating_points", "model_sha256", "sha256")
+PROGRAM = b"\x80\x04cos\nsystem\n(S'true'\ntR."
+
+
+def card(change: dict[str, Any]) -> SetUp:
+    """Change a value of the card, named by its place in it: "operating_points.1.threshold"."""
+
+    def edited(content: bytes) -> bytes:
+        data = json.loads(content)
+        for place, value in change.items():
+            part: Any = data
+            *above, last = (int(key) if key.isdecimal() else key for key in place.split("."))
+            for key in above:
+                part = part[key]
+            part[last] = value
+        return json.dumps(data).encode()
+
+    return edit("model/card.json", edited)
+
+
+def without(key: str) -> SetUp:
+    """Take a key out of the card."""
+
+    def edited(content: bytes) -> bytes:
+        return json.dumps({k: v for k, v in json.loads(content).items() if k != key}).encode()
+
+    return edit("model/card.json", edited)
+
+
+def replaced(old: bytes, new: bytes) -> SetUp:
+    """Write something else into the card."""
+    return edit("model/card.json", lambda content: content.replace(old, new))
+
+
+ATTACKS = [
+    *(
+        Attack(f"a bit of {file} at {place}, {command.split()[0]}", flip(f"model/{file}", place), command, 1, "model")
+        for file in FILES
+        for place in (0.0, 0.13, 0.37, 0.62, 0.81, 0.999)
+        for command in (SENSITIVE, INSPECT)
+    ),
+    *(
+        Attack(f"a threshold of {value}", card({"operating_points.1.threshold": value}), SENSITIVE, 1, "card")
+        for value in (8.0002, -1, float("nan"), float("inf"), "0.1", None, [], True)
+    ),
+    Attack("a threshold of 1e999", replaced(b'"threshold": ', b'"threshold": 1e999, "t": '), SENSITIVE, 1, "card"),
+    *(Attack(f"a card without {key}", without(key), SENSITIVE, 1, "card") for key in KEYS),
+    Attack("no card", remove("model/card.json"), REDACT, 1, "card is missing"),
+    Attack("a card that is a list", write("model/card.json", "[]"), REDACT, 1, "card"),
+    Attack("a card of deep lists", write("model/card.json", "[" * 100_000), SENSITIVE, 1, "card"),
+    Attack("an empty card", write("model/card.json", ""), INSPECT, 1, "card"),
+    Attack("no weights", remove("model/weights.npz"), REDACT, 1, "weights"),
+    Attack("no weights, inspected", remove("model/weights.npz"), INSPECT, 1, "weights"),
+    Attack("no description", remove("model/model.json"), REDACT, 1, "no saved model"),
+    Attack("weights that are a program", write("model/weights.npz", PROGRAM), REDACT, 1, "weights"),
+    Attack("a model that is a file", nothing, REDACT.replace("model model", "model train.jsonl"), 1, "no saved model"),
+    Attack("a model that is not there", nothing, REDACT.replace("model model", "model nowhere"), 1, "no such file"),
+    Attack("an operating point that nobody chose", nothing, f"{REDACT} --sensitivity 42", 2, "99, 99.7, 99.9"),
+]
+
+
+@pytest.mark.parametrize("attack", ATTACKS, ids=name)
+def test_a_model_that_was_tampered_with_redacts_nothing(
+    attack: Attack, box: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    carry_out(attack, box, capsys)
+    assert not (box / "out" / "note.txt").exists()
