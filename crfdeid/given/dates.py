@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import permutations
+from itertools import pairwise, permutations
+from typing import NamedTuple
 
 import regex
 
@@ -20,9 +21,21 @@ _CLOCK = regex.compile(r"[T\s]\d{1,2}:\d\d.*$", regex.DOTALL)
 _PARTS = regex.compile(r"\d+|\p{L}+")
 _ORDERS = tuple(permutations("dmy"))
 
-_SIGN = r"(?:\s{0,2}[-/.,·–_|\\]\s{0,2}|\s{1,3})"
-_OF = r"(?:[\s,./·–_-]{0,4}(?:(?:day|de|del|of|the|año|in|en)(?!\p{L})[\s,]{0,3}){0,3})"
-_NEXT_YEAR = rf"(?!{_OF}(?:1[89]|20)\d\d)"
+_MONTHS = sorted({*ENGLISH_MONTHS, *SPANISH_MONTHS, *_OTHER_MONTHS}, key=len, reverse=True)
+_SHORT_MONTHS = sorted({name[:_SHORT] for name in (*ENGLISH_MONTHS, *SPANISH_MONTHS)})
+_PART = regex.compile(
+    rf"[0-9]+|(?<!\p{{L}})(?:{'|'.join([*_MONTHS, *_SHORT_MONTHS, *_ROMAN])})(?!\p{{L}})", regex.IGNORECASE
+)
+_YEAR_MARKS = ("'", "’", "´")
+_A_YEAR = regex.compile(r"(?:1[89]|20)\d\d")
+_TIGHT_SIGNS = ("-", "/", ".")
+# What stands between numbers, and between a number and a month's word; then the mark of a short year.
+_SIGN = regex.compile(r"(?:\s{0,2}[-/.,·–_|\\]{1,2}\s{0,2}|\s{1,3})['’´]?")
+_ORDINAL = regex.compile(r"\s?(?:st|nd|rd|th|er|[ºªo°])(?!\p{L})", regex.IGNORECASE)
+_OF = regex.compile(
+    rf"(?:{_ORDINAL.pattern})?[\s,./·–_-]{{0,4}}(?:(?:day|de|del|of|the|año|in|en)(?!\p{{L}})[\s,]{{0,3}}){{0,3}}['’´]?",
+    regex.IGNORECASE,
+)
 
 
 def read_date(text: str) -> frozenset[dt.date]:
@@ -80,6 +93,24 @@ def _dates(year: str, month: str, day: str) -> Iterator[dt.date]:
             continue
 
 
+class _Part(NamedTuple):
+    """A number, or a word for a month, in a text.
+
+    Attributes:
+        start: its first character's offset.
+        end: the offset after its last.
+        digits: the number as it is written; "" for a month.
+        month: the month's number; 0 for a number.
+        roman: whether the month is a Roman number.
+    """
+
+    start: int
+    end: int
+    digits: str = ""
+    month: int = 0
+    roman: bool = False
+
+
 def find_date(text: str, date: dt.date) -> Iterator[tuple[int, int]]:
     """Where a date stands in a text, in whatever form.
 
@@ -91,40 +122,106 @@ def find_date(text: str, date: dt.date) -> Iterator[tuple[int, int]]:
         >>> [text[a:b] for a, b in find_date(text, dt.date(1972, 3, 14))]
         ['14 de marzo de 1972', '3-14-72']
     """
-    for match in _form(date).finditer(text):
-        yield match.span()
+    parts, numbers = _parts(text), _numbers(date)
+    reached = 0
+    for i, first in enumerate(parts):
+        if first.digits not in numbers:
+            continue
+        size = next((size for size in (3, 2, 1) if _is_date(text, parts, i, size, date)), 0)
+        last = parts[i + max(size, 1) - 1]
+        if size and last.end > reached:
+            ordinal = _ORDINAL.match(text, last.end) if size > 1 and last.digits else None
+            reached = last.end if ordinal is None else ordinal.end()
+            marked = bool(first.digits) and text[first.start - 1 : first.start] in _YEAR_MARKS
+            yield first.start - marked, reached
+
+
+@lru_cache(maxsize=8)
+def _parts(text: str) -> tuple[_Part, ...]:
+    """The numbers and months of a text; several dates are looked for in the same."""
+    found = []
+    for match in _PART.finditer(text):
+        word = match.group().lower()
+        if word[0].isdigit():
+            found.append(_Part(*match.span(), digits=word))
+        else:
+            month = _month_number(word)
+            roman = 0 if month else _ROMAN.index(word) + 1
+            found.append(_Part(*match.span(), month=month or roman, roman=not month))
+    return tuple(found)
+
+
+def _is_date(text: str, parts: Sequence[_Part], i: int, size: int, date: dt.date) -> bool:
+    """Whether so many parts, from the one at ``i``, are the date."""
+    run = parts[i : i + size]
+    if len(run) < size:
+        return False
+    if size == 1:
+        return run[0].digits in _tight(date)
+    gaps = [text[one.end : other.start] for one, other in pairwise(run)]
+    months = [part for part in run if part.month]
+    if not months:
+        return _are_three(run, gaps, date) if size > 2 else _are_month_and_year(text, parts, i, date)
+    (month, *others) = months
+    if others or month.month != date.month or not _all(_SIGN if month.roman else _OF, gaps):
+        return False
+    if size == 2:
+        return not month.roman and _is_two_of_three(text, parts, i, date)
+    numbers = [part.digits for part in run if part.digits]
+    return any(_is_number(d, date.day) and _is_year(y, date) for d, y in permutations(numbers))
+
+
+def _are_three(run: Sequence[_Part], gaps: Sequence[str], date: dt.date) -> bool:
+    """Whether three numbers are day, month and year in some order."""
+    return _all(_SIGN, gaps) and any(
+        _is_number(d.digits, date.day) and _is_number(m.digits, date.month) and _is_year(y.digits, date)
+        for d, m, y in permutations(run)
+    )
+
+
+def _are_month_and_year(text: str, parts: Sequence[_Part], i: int, date: dt.date) -> bool:
+    """Whether two numbers are month and year, and not the end of another date."""
+    month, year = parts[i : i + 2]
+    is_last_two = i > 0 and bool(parts[i - 1].digits) and text[parts[i - 1].end : month.start] in _TIGHT_SIGNS
+    is_parted = text[month.end : year.start].strip() in _TIGHT_SIGNS
+    return is_parted and not is_last_two and _is_number(month.digits, date.month) and year.digits == f"{date.year:04d}"
+
+
+def _is_two_of_three(text: str, parts: Sequence[_Part], i: int, date: dt.date) -> bool:
+    """Whether a month's word and a number are the date's day without a year, or its month and year."""
+    run, following = parts[i : i + 2], parts[i + 2] if i + 2 < len(parts) else None
+    (number,) = (part for part in run if part.digits)
+    if _is_number(number.digits, date.day):
+        between = text[run[1].end : following.start] if following is not None else ""
+        other_year = following is not None and _A_YEAR.fullmatch(following.digits) and _OF.fullmatch(between)
+        return not other_year
+    marked = text[number.start - 1 : number.start] in _YEAR_MARKS
+    sure = len(number.digits) > 2 or marked or date.year % 100 > _LAST_DAY  # else it can be a day
+    return number is run[1] and sure and _is_year(number.digits, date)
 
 
 @lru_cache(maxsize=1 << 10)
-def _form(date: dt.date) -> regex.Pattern[str]:
-    full, short = f"{date.year:04d}", f"{date.year % 100:02d}"
-    word, roman = _month_word(date.month), _ROMAN[date.month - 1]
-    day = rf"0?{date.day}"
-    year = rf"(?:{full}|['’´]?{short})"
-    numbers = {"d": day, "m": rf"0?{date.month}", "y": year}
-    spelled = rf"{day}(?!\d)(?:\s?(?:st|nd|rd|th|er|[ºªo°](?!\p{{L}})))?"
-    written = {"d": spelled, "m": word, "y": rf"{year}(?!\d)"}
-    tight = [{"d": f"{date.day:02d}", "m": f"{date.month:02d}", "y": y} for y in (full, short)]
-    forms = [
-        *(_SIGN.join(numbers[part] for part in order) for order in _ORDERS),
-        *("".join(parts[part] for part in order) for parts in tight for order in _ORDERS),
-        *(_OF.join(written[part] for part in order) for order in _ORDERS),
-        _SIGN.join([day, roman, year]),
-        _OF.join([spelled, word]) + _NEXT_YEAR,
-        _OF.join([word, spelled]) + _NEXT_YEAR,
-        rf"{word}{_OF}(?:{full}|['’´]{short}|(?<!\d){short if date.year % 100 > _LAST_DAY else full})",
-        rf"(?<!\d[-/.])0?{date.month}\s?[-/.]\s?{full}",
-    ]
-    # No part of a longer number; letters may touch it ("born14/03/72").
-    ends = r"(?!\d)(?!(?<=\p{L})\p{L})"
-    months = (ENGLISH_MONTHS[date.month - 1], SPANISH_MONTHS[date.month - 1])
-    first = "".join(text[0] for text in ("0", "'", "’", "´", str(date.day), str(date.month), full, short, *months))
-    either = "|".join(f"(?:{form}){ends}" for form in forms)
-    return regex.compile(rf"(?<!\d)(?=[{first}])(?:{either})", regex.IGNORECASE)
+def _tight(date: dt.date) -> frozenset[str]:
+    """The date without separators."""
+    day, month = f"{date.day:02d}", f"{date.month:02d}"
+    years = (f"{date.year:04d}", f"{date.year % 100:02d}")
+    return frozenset("".join(order) for year in years for order in permutations((day, month, year)))
 
 
-def _month_word(month: int) -> str:
-    names = [ENGLISH_MONTHS[month - 1], SPANISH_MONTHS[month - 1]]
-    others = [name for name, number in _OTHER_MONTHS.items() if number == month]
-    words = sorted({*names, *(name[:_SHORT] for name in names), *others}, key=len, reverse=True)
-    return rf"(?<!\p{{L}})(?:{'|'.join(words)})(?!\p{{L}})"
+@lru_cache(maxsize=1 << 10)
+def _numbers(date: dt.date) -> frozenset[str]:
+    """What a part of the date can be in digits, or all of it; "" for a month's word."""
+    parts = {f"{number:{width}}" for number in (date.day, date.month) for width in ("d", "02d", "03d")}
+    return _tight(date) | parts | {"", f"{date.year:04d}", f"{date.year % 100:02d}"}
+
+
+def _is_number(digits: str, number: int) -> bool:
+    return len(digits) <= 3 and int(digits) == number
+
+
+def _is_year(digits: str, date: dt.date) -> bool:
+    return digits in (f"{date.year:04d}", f"{date.year % 100:02d}")
+
+
+def _all(form: regex.Pattern[str], gaps: Sequence[str]) -> bool:
+    return all(form.fullmatch(gap) for gap in gaps)

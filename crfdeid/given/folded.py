@@ -163,7 +163,7 @@ def find_number(folded: Folded, number: str) -> Iterator[tuple[int, int]]:
     while start >= 0:
         end = start + len(number)
         first = start
-        while first and folded.text[first - 1] == "0" and not folded.is_edge(first):
+        while not number.startswith("0") and folded.text[first - 1 : first] == "0" and not folded.is_edge(first):
             first -= 1
         is_whole = folded.is_edge(first) and folded.is_edge(end)
         if is_whole and all(len(folded.gap(i)) <= _MOST_BETWEEN_DIGITS for i in range(start + 1, end)):

@@ -27,7 +27,7 @@ def test_each_kind_is_found_and_called_as_it_should_be() -> None:
 
 
 def test_a_date_that_can_be_two_is_hidden_as_both() -> None:
-    assert len(hidden(Known(dates=("03/04/1972",)), "3 April 1972, 4 de marzo de 1972")) == 2
+    assert len(hidden(Known(dates=("03/04/1972",)), "3 April 1972; 4 de marzo de 1972")) == 2
 
 
 def test_zeros_before_a_number_do_not_matter() -> None:
