@@ -57,12 +57,11 @@ _LATIN_LETTER = regex.compile(r"\p{Script=Latin}")
 _IGNORED = regex.compile(r"\p{Default_Ignorable_Code_Point}")
 # Python takes quadratic time to put many marks in order, so that nothing is asked of it before they are.
 _TO_COMPOSE = regex.compile(r"\p{Default_Ignorable_Code_Point}|\p{M}{30}")
-# A character with all after it that may be composed with it or is left out (\u1160 to \u11ff: the rest of a Korean
-# syllable); or, since that is nearly all of a text, characters of ASCII with nothing of the kind after them.
-_PIECE = regex.compile(
-    r"[\x00-\x7f]+(?![\p{M}\p{Default_Ignorable_Code_Point}])"
-    r"|(?s:.)[\p{M}\p{Default_Ignorable_Code_Point}\u1160-\u11ff]*+"
-)
+# What is composed with the character before it, or left out (\u1160 to \u11ff: the rest of a Korean syllable).
+_JOINING = r"\p{M}\p{Default_Ignorable_Code_Point}"
+_JOINS = regex.compile(rf"[{_JOINING}\u1160-\u11ff]")
+# A character with all of that after it; or, since that is nearly all of a text, ASCII with nothing of the kind after it.
+_PIECE = regex.compile(rf"[\x00-\x7f]+(?![{_JOINING}])|(?s:.)[{_JOINING}\u1160-\u11ff]*+")
 
 
 def normal_form(text: str) -> NormalText:
@@ -74,7 +73,7 @@ def normal_form(text: str) -> NormalText:
         >>> normal_form("Quill")
         NormalText(text='Quill', offsets=None)
     """
-    if text.isascii():
+    if text.isascii() or all(map(_is_plain, set(text))):  # nearly every text, told at once
         return NormalText(text, None)
     text = _HAS_ONE_FOR_ONE.sub(lambda found: _ONE_FOR_ONE[found[0]], text)
     mixed = frozenset(_in_mixed_words(text))
@@ -92,6 +91,17 @@ def normal_form(text: str) -> NormalText:
             parts.append(composed)
             offsets += [start + place for place in places]
     return NormalText("".join(parts), [*offsets, len(text)])
+
+
+@lru_cache(maxsize=1 << 14)
+def _is_plain(character: str) -> bool:
+    """Whether a character is in normal form whatever stands beside it."""
+    return character.isascii() or not (
+        character in _ONE_FOR_ONE
+        or _FOREIGN.match(character)
+        or _JOINS.match(character)
+        or not unicodedata.is_normalized("NFC", character)
+    )
 
 
 def bare_edges(text: str, start: int, end: int) -> tuple[int, int]:
