@@ -60,7 +60,7 @@ _TO_COMPOSE = regex.compile(r"\p{Default_Ignorable_Code_Point}|\p{M}{30}")
 # What is composed with the character before it, or left out (\u1160 to \u11ff: the rest of a Korean syllable).
 _JOINING = r"\p{M}\p{Default_Ignorable_Code_Point}"
 _JOINS = regex.compile(rf"[{_JOINING}\u1160-\u11ff]")
-# A character with all of that after it; or, since that is nearly all of a text, ASCII with nothing of the kind after it.
+# A character with all of that after it; or, since that is nearly all of a text, ASCII with nothing of that after it.
 _PIECE = regex.compile(rf"[\x00-\x7f]+(?![{_JOINING}])|(?s:.)[{_JOINING}\u1160-\u11ff]*+")
 
 
