@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import crfdeid
+from crfdeid.augmentation import in_small_letters
 from crfdeid.corpora import read_corpus
 from crfdeid.documents import Document, Span
 from crfdeid.scoring.tokens import count_token_pairs, token_scores
@@ -27,9 +28,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("corpus", type=Path, nargs="+", help="files of ASQ-PHI's text blocks")
     parser.add_argument("--model", default="synthetic", help="the folder of a trained model (default: synthetic)")
+    parser.add_argument("--lower", action="store_true", help="the queries in small letters")
     parser.add_argument("--sensitivity", type=float, help="per cent, as for crfdeid redact")
     options = parser.parse_args()
     gold = [document for path in options.corpus for document in read_corpus(path, format="asq-phi")]
+    if options.lower:
+        gold = [in_small_letters(document) for document in gold]
     model = crfdeid.load(options.model, sensitivity=options.sensitivity)
     found = {document.id: document.spans for document in model.annotate_documents(gold)}
     pairs = count_token_pairs(gold, found)

@@ -18,6 +18,7 @@ from random import Random
 from faker import Faker
 
 import crfdeid
+from crfdeid.augmentation import in_small_letters
 from crfdeid.corpora.synthetic.data import read_sections
 from crfdeid.corpora.synthetic.pieces import Piece
 from crfdeid.corpora.synthetic.templates import Value, render
@@ -113,8 +114,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", default="synthetic", help="the folder of a trained model (default: synthetic)")
     parser.add_argument("--rounds", type=int, default=5, metavar="N", help="times each sentence is filled (default: 5)")
+    parser.add_argument("--lower", action="store_true", help="the sentences in small letters")
     options = parser.parse_args()
     gold = make_sentences(options.rounds)
+    if options.lower:
+        gold = [in_small_letters(document) for document in gold]
     model = crfdeid.load(options.model)
     found = {document.id: document.spans for document in model.annotate_documents(gold)}
     print(f"{len(gold)} sentences\n")
