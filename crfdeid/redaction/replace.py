@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
 from crfdeid.documents import Document, Layers, Span
-from crfdeid.errors import UsageError
+from crfdeid.errors import DataError, UsageError
 from crfdeid.labels import TO_SEVEN
 from crfdeid.redaction.persons import PersonName, parse_name
 from crfdeid.spans import merge
@@ -15,6 +15,9 @@ from features.normal import normal_form
 
 HOW = ("label", "numbered", "mask", "surrogate", "remove")
 """The ways of redacting that `redact` knows."""
+
+DATE_ORDERS = ("dmy", "mdy")
+"""Day, month, year; and month, day, year."""
 
 _MASK = "*"
 _NAMES = ("PATIENT", "DOCTOR")
@@ -29,7 +32,8 @@ def redact(
     *,
     secret: bytes | None = None,
     patient: str | None = None,
-    locale: str = "en_US",
+    locale: str | None = None,
+    date_order: str | None = None,
 ) -> Document:
     """The document with other text in the place of its spans; all text outside them stays as it is.
 
@@ -42,23 +46,29 @@ def redact(
             the same form (`crfdeid.redaction.surrogates`).
         secret: what surrogates are derived from: at least 16 bytes.
         patient: whose note it is, for surrogates: one patient's notes have the same surrogates for the same values,
-            and dates shifted by the same number of days. None for a patient of the document's own, named by its id.
-        locale: language and country of surrogates, as Faker names them.
+            and dates shifted by the same number of days. None where nobody says: the key is then the HMAC of the text,
+            so that the same text has the same surrogates wherever it stands.
+        locale: language and country of surrogates, as Faker names them. None guesses it from the text: English or
+            Spanish.
+        date_order: how to read 3/4 where no date of the note tells: "dmy" or "mdy". None takes the locale's order.
 
     Returns:
         The redacted text, with the replacements as its spans (none for "remove") and no further annotation layer.
 
     Raises:
-        UsageError: an unknown way or locale, or surrogates without a secret.
+        UsageError: an unknown way or order of dates, a locale that cannot be used, or surrogates without a secret.
+        DataError: no locale was given, and the text does not tell its language.
 
     Example:
         >>> note = Document("1", "Seen by Dr. Quill.", (Span(12, 17, "DOCTOR"),))
         >>> redact(note).text, redact(note, "mask").text
         ('Seen by Dr. [DOCTOR].', 'Seen by Dr. *****.')
     """
-    replacements = _ways(secret, document.id if patient is None else patient, locale).get(how)
-    if replacements is None:
-        raise UsageError(f"unknown way to redact '{how}': choose from {', '.join(HOW)}")
+    for name, value, known in (("way to redact", how, HOW), ("order of dates", date_order or "dmy", DATE_ORDERS)):
+        if value not in known:
+            raise UsageError(f"unknown {name} '{value}': choose from {', '.join(known)}")
+    surrogates = partial(_surrogates, secret=secret, patient=patient, locale=locale, date_order=date_order)
+    replacements = surrogates if how == "surrogate" else _WAYS[how]
     spans = merge(document.spans)
     parts: list[str] = []
     replaced: list[Span] = []
@@ -73,16 +83,6 @@ def redact(
         end = span.end
     parts.append(document.text[end:])
     return replace(document, text="".join(parts), spans=tuple(replaced), given_sentences=None, layers=Layers())
-
-
-def _ways(secret: bytes | None, patient: str, locale: str) -> dict[str, _Replace]:
-    return {
-        "label": lambda document, spans: [f"[{span.label}]" for span in spans],
-        "numbered": _numbered,
-        "mask": _masks,
-        "surrogate": partial(_surrogates, secret=secret, patient=patient, locale=locale),
-        "remove": lambda document, spans: [""] * len(spans),
-    }
 
 
 def _masks(document: Document, spans: Sequence[Span]) -> list[str]:
@@ -118,11 +118,43 @@ def _number_of_person(people: list[PersonName], name: PersonName) -> int:
 
 
 def _surrogates(
-    document: Document, spans: Sequence[Span], *, secret: bytes | None, patient: str, locale: str
+    document: Document,
+    spans: Sequence[Span],
+    *,
+    secret: bytes | None,
+    patient: str | None,
+    locale: str | None,
+    date_order: str | None,
 ) -> list[str]:
-    from crfdeid.redaction.surrogates import Surrogates  # noqa: PLC0415  Faker takes long to import.
+    # Faker takes long to import.
+    from crfdeid.redaction.surrogates import Surrogates, guess_locale, kind_of, order_in, patient_key, text_key  # noqa: PLC0415  # noqa: PLC0415
 
     if secret is None:
         raise UsageError("surrogates need a secret: the same one for all runs that should agree")
-    surrogates = Surrogates(secret, patient, locale=locale)
-    return [surrogates.of(normal_form(document.text[start:end]).text, label) for start, end, label in spans]
+    if all(kind_of(span.label) == "none" for span in spans):
+        return _labels(document, spans)
+    note = normal_form(document.text).text
+    locale = locale or guess_locale(note)
+    if locale is None:
+        raise DataError("the text does not tell whether it is English or Spanish: name the locale of its surrogates")
+    order = order_in(note) or date_order
+    values = [normal_form(document.text[start:end]).text for start, end, _ in spans]
+    surrogates = Surrogates(
+        text_key(secret, note) if patient is None else patient_key(secret, patient),
+        locale,
+        month_first=None if order is None else order == "mdy",
+        hospitals=[value for value, span in zip(values, spans, strict=True) if kind_of(span.label) == "hospital"],
+    )
+    return [surrogates.of(value, span.label) for value, span in zip(values, spans, strict=True)]
+
+
+def _labels(document: Document, spans: Sequence[Span]) -> list[str]:
+    return [f"[{span.label}]" for span in spans]
+
+
+_WAYS: Mapping[str, _Replace] = {
+    "label": _labels,
+    "numbered": _numbered,
+    "mask": _masks,
+    "remove": lambda document, spans: [""] * len(spans),
+}

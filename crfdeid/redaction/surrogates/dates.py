@@ -1,148 +1,120 @@
 """Dates moved by one number of days, in the form they were written in.
 
-A table of written forms takes a date apart into day, month, year and weekday, and each part is written again in its own
-place with its own width, language and case. Everything between them stays. Digits and words of a date that no form
-covers are scrambled, so that nothing of it stays by accident; words of relation ("last year", "yesterday") say no date
-and stay, as do times.
+Each part of a date is written again in its own place with its own width, language and case, and everything between the
+parts stays. What no form covers has no surrogate: an invented date would say something false of an
+illness.
 """
 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator
+from typing import NamedTuple
 
 import regex
 
+from crfdeid.redaction.surrogates.date_forms import (
+    DAY_NAME,
+    ENGLISH,
+    FORMS,
+    RELATIVE,
+    SPANISH,
+    month_number,
+    weekday_number,
+)
 from crfdeid.redaction.surrogates.keyed import Keyed
-from crfdeid.redaction.surrogates.shapes import scrambled
-from features.lexicons import ENGLISH_MONTHS, SPANISH_MONTHS
 
-_ENGLISH, _SPANISH = ENGLISH_MONTHS, SPANISH_MONTHS
-_ENGLISH_DAYS = "monday tuesday wednesday thursday friday saturday sunday"
-_SPANISH_DAYS = "lunes martes miércoles jueves viernes sábado domingo"
-_WEEKDAYS = (_ENGLISH_DAYS.split(), _SPANISH_DAYS.split())
-_OTHER_MONTHS = {"sept": 9, "setiembre": 9, "set": 9}
-_OTHER_DAYS = {"miercoles": 2, "sabado": 5, "tues": 1, "weds": 2, "thur": 3, "thurs": 3}
 # Whoever reads two digits as a year takes those up to this one for 20xx.
 _LAST_OF_THIS_CENTURY = 40
-
-_MONTH = (
-    rf"(?P<month>(?:{'|'.join([*_ENGLISH, *_SPANISH])}|sept|setiembre|{'|'.join(m[:3] for m in _ENGLISH + _SPANISH)}))"
-)
-_DAY, _YEAR, _YEAR4 = (
-    r"(?P<day>[0-3]?[0-9])",
-    r"(?P<year>(?:1[89]|20)[0-9][0-9]|['’]?[0-9][0-9])",
-    r"(?P<year>(?:1[89]|20)[0-9][0-9])",
-)
-_GAP = r"(?:\s*[-/.,]\s*|\s+(?:de|del|of|año|the)\s+(?:(?:de|del|of|año|the)\s+)?|\s+|)"
-_NUMBER = r"(?P<{}>[0-9][0-9]?)"
-
-# Written forms, the fuller ones first. "a" and "b" are day and month in the order of the locale.
-_FORMS = [
-    rf"(?P<year>(?:1[89]|20)[0-9][0-9])\s?(?P<sep>[-/.])\s?(?P<monthnumber>[0-9][0-9]?)\s?(?P=sep)\s?{_DAY}(?![0-9])",
-    rf"{_NUMBER.format('a')}\s?(?P<sep>[-/.])\s?{_NUMBER.format('b')}\s?(?P=sep)\s?(?P<year>(?:1[89]|20)[0-9][0-9]|[0-9][0-9])(?![0-9])",
-    r"(?P<year>(?:1[89]|20)[0-9][0-9])(?P<monthnumber>[01][0-9])(?P<day>[0-3][0-9])(?![0-9])",
-    rf"{_DAY}(?P<ordinal>st|nd|rd|th|º|ª)?{_GAP}{_MONTH}\.?(?!\p{{L}}){_GAP}{_YEAR}(?![0-9])",
-    rf"{_MONTH}\.?(?!\p{{L}}){_GAP}{_DAY}(?P<ordinal>st|nd|rd|th)?{_GAP}{_YEAR4}(?![0-9])",
-    rf"{_MONTH}\.?(?!\p{{L}}){_GAP}{_YEAR4}(?![0-9])",
-    rf"{_MONTH}\.?(?!\p{{L}})\s*(?P<year>['’][0-9][0-9])(?![0-9])",
-    rf"{_DAY}(?P<ordinal>st|nd|rd|th|º|ª)?{_GAP}{_MONTH}(?!\p{{L}})",
-    rf"{_MONTH}\.?(?!\p{{L}}){_GAP}{_DAY}(?P<ordinal>st|nd|rd|th)?(?![0-9\p{{L}}])",
-    rf"(?P<monthnumber>[0-9][0-9]?)\s?[-/.]\s?{_YEAR4}(?![0-9])",
-    rf"{_NUMBER.format('a')}\s?[-/]\s?{_NUMBER.format('b')}(?![0-9])",
-    rf"{_MONTH}(?!\p{{L}})",
-    rf"{_YEAR4}(?![0-9])",
-    r"(?P<year>['’][0-9][0-9])(?![0-9])",
-]
-_DAY_NAMES = [*_WEEKDAYS[0], *_WEEKDAYS[1], *_OTHER_DAYS, *(name[:3] for name in _WEEKDAYS[0])]
-_DATE = [regex.compile(rf"(?<![0-9\p{{L}}]){form}", regex.IGNORECASE) for form in _FORMS]
-_DAY_NAME = regex.compile(rf"(?<!\p{{L}})(?P<weekday>{'|'.join(_DAY_NAMES)})(?!\p{{L}})", regex.IGNORECASE)
-_KEPT = regex.compile(
-    r"[0-9]{1,2}:[0-9][0-9](?::[0-9][0-9])?(?:\s?[ap]\.?m\.?)?"
-    r"|(?<!\p{L})(?:of|the|on|in|at|to|from|and|since|until|till|last|next|this|that|past|previous|following|early|mid|"
-    r"late|ago|day|days|week|weeks|month|months|year|years|morning|afternoon|evening|night|noon|today|yesterday|tomorrow|"
-    r"am|pm|de|del|el|la|los|las|al|a|y|en|desde|hasta|año|años|mes|meses|día|días|semana|semanas|pasado|pasada|próximo|"
-    r"próxima|este|esta|hace|ayer|hoy|mañana|tarde|noche|spring|summer|fall|autumn|winter|primavera|verano|otoño|invierno)"
-    r"(?!\p{L})",
-    regex.IGNORECASE,
-)
-_SCRAMBLED = regex.compile(r"[\p{L}\p{Nd}][\p{L}\p{M}\p{Nd}]*")
+_A_LEAP_YEAR = 2000  # for a day without a year, so that the 29th of February is one
+_LEAST, _MOST = 34, 75
 
 
-def days_moved(keyed: Keyed) -> int:
-    """By how many days a patient's dates are moved: from about one to ten years back, no whole number of weeks.
+class Shift(NamedTuple):
+    """By how much a patient's dates are moved: whole dates by days, months without a day by months, years by years.
 
-    Weekdays, months and years therefore all change: what is left over beside whole years is 46 to 319 days.
+    Months and years are the days, rounded. So intervals between dates of one form are exact; between a whole date and a
+    month or year alone they are so to the month or year.
     """
+
+    days: int
+    months: int
+    years: int
+
+
+def shift_of(keyed: Keyed) -> Shift:
+    """A patient's shift: one to nine years back, and 34 to 75 days more or less; no whole number of weeks.
+
+    Day, month, year and weekday therefore all change, and the season stays about what it is.
+    """
+    years = 1 + keyed.number("years", "", 9)
     for attempt in range(8):
-        days = 365 * (1 + keyed.number("years", str(attempt), 9)) + 46 + keyed.number("days", str(attempt), 274)
+        rest = _LEAST + keyed.number("days", str(attempt), _MOST - _LEAST + 1)
+        days = -365 * years + (rest if keyed.number("direction", str(attempt), 2) else -rest)
         if days % 7:
             break
-    return -days
+    return Shift(days, round(days / 30.436875), -years)
 
 
-def moved(text: str, keyed: Keyed, *, month_first: bool) -> str:
-    """A date, or several, moved by `days_moved` and written as before.
+def moved(text: str, shift: Shift, *, month_first: bool) -> str | None:
+    """A date, or several, moved and written as before; None where part of it is no date in any known form.
 
-    Where a part of a date is missing, it is moved as if it were in the middle of what is known: a month alone as its
-    15th, a year alone as its 1st of July; a day without a year as one of 2001.
+    A day without a year is moved as one of the year 2000, so it may be a day off.
 
     Args:
         text: the date as it stands in a note.
-        keyed: where the number of days comes from.
+        shift: the patient's.
         month_first: whether 3/4 is the 4th of March; where the numbers allow one reading only, that is taken.
     """
-    days = days_moved(keyed)
     pieces: list[tuple[int, int, str]] = []
-    for pattern, write in [*((form, _write) for form in _DATE), (_DAY_NAME, _write_weekday), (_KEPT, _keep)]:
+    for pattern in (*FORMS, DAY_NAME, RELATIVE):
         for match in pattern.finditer(text):
-            if not any(start < match.end() and match.start() < end for start, end, _ in pieces):
-                found = write(match, days, month_first)
-                if found is not None:
-                    pieces.append((match.start(), match.end(), found))
-    return "".join(_with_rest_scrambled(text, sorted(pieces), keyed))
-
-
-def _with_rest_scrambled(text: str, pieces: list[tuple[int, int, str]], keyed: Keyed) -> Iterator[str]:
+            if any(start < match.end() and match.start() < end for start, end, _ in pieces):
+                continue
+            found = _written(match, shift, month_first)
+            if found is None:
+                return None
+            pieces.append((match.start(), match.end(), found))
+    parts: list[str] = []
     end = 0
-    for start, stop, found in [*pieces, (len(text), len(text), "")]:
-        yield _SCRAMBLED.sub(lambda match: scrambled(match.group(), keyed), text[end:start])
-        yield found
+    for start, stop, found in [*sorted(pieces), (len(text), len(text), "")]:
+        between = text[end:start]
+        if any(map(str.isalnum, between)):
+            return None
+        parts += between, found
         end = stop
+    return "".join(parts)
 
 
-def _keep(match: regex.Match[str], days: int, month_first: bool) -> str | None:
-    return str(match.group())
-
-
-def _write_weekday(match: regex.Match[str], days: int, month_first: bool) -> str | None:
-    word = match["weekday"].lower()
-    for names in _WEEKDAYS:
-        for i, name in enumerate(names):
-            if word in (name, name[:3]) or _OTHER_DAYS.get(word) == i:
-                other = names[(i + days) % 7]
-                return _cased(other[:3] if len(word) == 3 else other, match["weekday"])
-    return None
-
-
-def _write(match: regex.Match[str], days: int, month_first: bool) -> str | None:
-    """The date of a match, moved, in its own form; None where it is no date (the 30th of February)."""
+def _written(match: regex.Match[str], shift: Shift, month_first: bool) -> str | None:
+    """What a match becomes; None where it is no date (the 30th of February)."""
+    if match.re is RELATIVE:
+        return str(match.group())
+    if match.re is DAY_NAME:
+        return _weekday(match.group(), shift.days)
     parts = {name: text for name, text in match.groupdict().items() if text is not None and name != "sep"}
     named = _order(parts, month_first)
     if named is None:
         return None
     try:
-        new = _date_of(parts, named) + dt.timedelta(days)
+        new = _moved_date({named.get(name, name): text for name, text in parts.items()}, shift)
     except (ValueError, OverflowError):
         return None
+    wide = _is_padded(parts)
     changes = sorted(
-        (match.start(name), match.end(name), _part(name, named.get(name, name), parts[name], new)) for name in parts
+        (match.start(name), match.end(name), _part(named.get(name, name), parts[name], new, wide=wide))
+        for name in parts
     )
     out, end = [], match.start()
     for start, stop, found in changes:
         out += [match.string[end:start], found]
         end = stop
     return "".join([*out, match.string[end : match.end()]])
+
+
+def _weekday(word: str, days: int) -> str:
+    number, names = weekday_number(word)
+    other = names[(number + days) % 7]
+    return _cased(other[:3] if len(word) == 3 else other, word)
 
 
 def _order(parts: dict[str, str], month_first: bool) -> dict[str, str] | None:
@@ -157,28 +129,31 @@ def _order(parts: dict[str, str], month_first: bool) -> dict[str, str] | None:
     return preferred if preferred in possible else possible[0] if possible else None
 
 
-def _date_of(parts: dict[str, str], named: dict[str, str]) -> dt.date:
-    values = {named.get(name, name): text for name, text in parts.items()}
+def _moved_date(values: dict[str, str], shift: Shift) -> dt.date:
+    """The new date, of which only the parts that were given mean something."""
     digits = values.get("year", "").lstrip("'’")
-    year = int(digits or 2001)
+    year = int(digits or _A_LEAP_YEAR)
     if digits and len(digits) == 2:
         year += 2000 if year <= _LAST_OF_THIS_CENTURY else 1900
-    month = _month_number(values["month"]) if "month" in values else int(values.get("monthnumber", 7))
-    in_the_middle = 15 if "month" in values or "monthnumber" in values else 1
-    return dt.date(year, month, int(values.get("day", in_the_middle)))
+    month = month_number(values["month"]) if "month" in values else int(values.get("monthnumber", 1))
+    if "day" in values:
+        return dt.date(year, month, int(values["day"])) + dt.timedelta(shift.days)
+    if "month" in values or "monthnumber" in values:
+        dt.date(year, month, 1)  # Is it a month?
+        years, months = divmod(12 * year + month - 1 + shift.months, 12)
+        return dt.date(years, months + 1, 1)
+    return dt.date(year + shift.years, 1, 1)
 
 
-def _month_number(word: str) -> int:
-    lower = word.lower()
-    for names in (_ENGLISH, _SPANISH):
-        for i, name in enumerate(names):
-            if lower in (name, name[:3]):
-                return i + 1
-    return _OTHER_MONTHS[lower]
+def _is_padded(parts: dict[str, str]) -> bool:
+    """Whether days and months below ten are written with a zero: "03/14" and, as far as anybody can tell, "11/14"."""
+    numbers = [text for name, text in parts.items() if name in ("a", "b", "day", "monthnumber")]
+    all_wide = "month" not in parts and all(len(text) == 2 for text in numbers)
+    return all_wide or any(text.startswith("0") for text in numbers)
 
 
-def _part(name: str, meaning: str, text: str, new: dt.date) -> str:
-    """A part of the new date as wide, and in the same language and case, as the old one's text."""
+def _part(meaning: str, text: str, new: dt.date, *, wide: bool) -> str:
+    """A part of the new date in the form, language and case of the old one's text."""
     if meaning == "month":
         return _month(text, new.month)
     if meaning == "ordinal":
@@ -187,16 +162,16 @@ def _part(name: str, meaning: str, text: str, new: dt.date) -> str:
         mark, digits = text[: len(text) - len(text.lstrip("'’"))], text.lstrip("'’")
         return f"{mark}{new.year % 100:02d}" if len(digits) == 2 else f"{new.year}"
     number = new.day if meaning == "day" else new.month
-    return f"{number:0{len(text)}d}"
+    return f"{number:02d}" if wide else str(number)
 
 
 def _month(text: str, number: int) -> str:
     lower = text.lower()
-    spanish = lower in _SPANISH or lower == "setiembre" or (len(lower) == 3 and lower in {m[:3] for m in _SPANISH})
-    if len(lower) == 3 and lower in {m[:3] for m in _ENGLISH}:
+    spanish = lower in SPANISH or lower == "setiembre" or (len(lower) == 3 and lower in {m[:3] for m in SPANISH})
+    if len(lower) == 3 and lower in {m[:3] for m in ENGLISH}:
         spanish = False
-    found = (_SPANISH if spanish else _ENGLISH)[number - 1]
-    full = lower in _ENGLISH or lower in _SPANISH or lower == "setiembre"
+    found = (SPANISH if spanish else ENGLISH)[number - 1]
+    full = lower in ENGLISH or lower in SPANISH or lower == "setiembre"
     return _cased(found if full else found[:3], text)
 
 

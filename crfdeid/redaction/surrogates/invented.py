@@ -1,35 +1,47 @@
-"""What surrogates are chosen from: names, cities, streets and jobs that Faker gives, collected once for each locale."""
+"""What surrogates are chosen from: names and jobs that Faker lists, and towns, collected once for each locale."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
-from typing import NamedTuple
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crfdeid.errors import UsageError
+from crfdeid.redaction.surrogates.letters import fold
+from crfdeid.redaction.surrogates.towns import SPANISH_TOWNS
 
-# Draws from Faker for each list: it repeats itself, so a list is shorter.
-_DRAWS = 3000
+if TYPE_CHECKING:
+    from faker import Faker
+
+# Draws from Faker for a list that it makes up as it goes; it repeats itself, so the list is shorter.
+_DRAWS = 500
 _FEWEST = 20
+
+# Where given names are looked up, whatever the surrogates' locale: notes name people of many countries.
+_GIVEN = (
+    *("es_ES", "es_MX", "es_AR", "es_CL", "es_CO", "pt_PT", "pt_BR", "it_IT", "fr_FR"),
+    *("en_US", "en_GB", "en_IE", "en_NZ", "de_DE", "nl_NL", "pl_PL", "ro_RO"),
+)
 
 
 class Invented(NamedTuple):
-    """Invented names of a locale: each list sorted and without repeats, of single words but for jobs.
+    """Invented names of a locale: each list sorted and without repeats, of single words but for towns and jobs.
 
     Attributes:
         female: first names of women.
         male: first names of men.
         last: family names.
-        place: towns and streets.
-        country: countries.
-        job: professions.
+        town: towns.
+        job: professions in small letters; empty where Faker has none in the language.
     """
 
     female: tuple[str, ...]
     male: tuple[str, ...]
     last: tuple[str, ...]
-    place: tuple[str, ...]
-    country: tuple[str, ...]
+    town: tuple[str, ...]
     job: tuple[str, ...]
 
 
@@ -38,7 +50,7 @@ def invented(locale: str) -> Invented:
     """The invented names of a locale; the same for the same version of Faker.
 
     Raises:
-        UsageError: Faker has no such locale.
+        UsageError: Faker has no such locale, or no names of its own for it; or they are few, or not in Latin letters.
     """
     from faker import Faker  # noqa: PLC0415
     from faker.config import AVAILABLE_LOCALES  # noqa: PLC0415
@@ -47,24 +59,83 @@ def invented(locale: str) -> Invented:
         raise UsageError(f"unknown locale '{locale}': choose one of Faker's, such as en_US, en_GB, es_ES or de_DE")
     fake = Faker(locale)
     fake.seed_instance(0)
-    spare = Faker("en_US")  # for what a locale has too little of
-    spare.seed_instance(0)
-
-    def draw(name: str, *, single: bool = True) -> tuple[str, ...]:
-        found = _drawn(getattr(fake, name), single)
-        return found if len(found) >= _FEWEST else tuple(sorted({*found, *_drawn(getattr(spare, name), single)}))
-
-    places = (*draw("city"), *draw("last_name"))  # streets are mostly named after people
-    return Invented(
-        draw("first_name_female"),
-        draw("first_name_male"),
-        draw("last_name"),
-        tuple(sorted(set(places))),
-        draw("country"),
-        draw("job", single=False),
-    )
+    if not _speaks(fake, "person", locale):
+        raise UsageError(f"the locale '{locale}' has no names of its own: choose another, such as en_GB or es_ES")
+    female, male, last = (_names(fake, kind) for kind in ("first_name_female", "first_name_male", "last_name"))
+    if not all(map(_is_latin, (*female, *male, *last))):
+        raise UsageError(f"the names of the locale '{locale}' are not in Latin letters: choose another, such as en_GB")
+    if min(map(len, (female, male, last))) < _FEWEST:
+        raise UsageError(f"the locale '{locale}' has too few names: choose another, such as en_GB or es_ES")
+    town = SPANISH_TOWNS if locale in ("es", "es_ES") else _drawn(fake.city) if _speaks(fake, "address", locale) else ()
+    job = _jobs(fake) if _speaks(fake, "job", locale) else ()
+    female, male = (_of_sex(names, sex) for names, sex in ((female, "female"), (male, "male")))
+    return Invented(female, male, last, town if len(town) >= _FEWEST else last, job)
 
 
-def _drawn(draw: Callable[[], str], single: bool) -> tuple[str, ...]:
-    found = {draw() for _ in range(_DRAWS)}
-    return tuple(sorted(name for name in found if name and (name.isalpha() or not single)))
+def _speaks(fake: Faker, kind: str, locale: str) -> bool:
+    """Whether Faker has its own words of a kind in the language, and not American ones for want of them."""
+    source = next(type(one).__module__ for one in fake.get_providers() if f".providers.{kind}" in type(one).__module__)
+    return source.split(".")[3:4] == [locale] or source.split(".")[-1].split("_")[0] == locale.split("_", maxsplit=1)[0]
+
+
+def _names(fake: Faker, kind: str) -> tuple[str, ...]:
+    """The names that Faker lists; drawn where they are made up of parts."""
+    lists = next(one for one in fake.get_providers() if ".providers.person" in type(one).__module__)
+    listed = _single(getattr(lists, kind.replace("_name", "_names"), ()))
+    return listed if len(listed) >= _FEWEST else _drawn(getattr(fake, kind))
+
+
+def _of_sex(names: tuple[str, ...], sex: str) -> tuple[str, ...]:
+    """The names of a list that are given to the other sex more rarely."""
+    return tuple(name for name in names if sexes().get(fold(name), sex) == sex)
+
+
+def _drawn(draw: Callable[[], str]) -> tuple[str, ...]:
+    return _single(draw() for _ in range(_DRAWS))
+
+
+def _single(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted({name for name in names if name.isalpha() and len(name) > 1}))
+
+
+def _jobs(fake: Faker) -> tuple[str, ...]:
+    """Professions as they stand in a sentence: "nurse", but not "Engineer, civil" or "Teacher (special needs)"."""
+    found = {job.lower() for job in (fake.job() for _ in range(_DRAWS)) if job.replace(" ", "").isalpha()}
+    short = tuple(sorted(job for job in found if len(job.split()) <= 2))
+    return short if len(short) >= _FEWEST else ()
+
+
+def _is_latin(name: str) -> bool:
+    return all(unicodedata.name(c, "").startswith("LATIN") for c in name)
+
+
+@lru_cache(maxsize=1)
+def sexes() -> Mapping[str, str]:
+    """Given names, folded, of many countries: "female", "male", or "either" for what is as often the one as the other.
+
+    Each locale's lists of Faker have a vote: where both have a name, the one that gives it more weight. No order of
+    lists decides.
+    """
+    votes: dict[str, Counter[str]] = {}
+    for locale in _GIVEN:
+        lists = import_module(f"faker.providers.person.{locale}").Provider
+        weights = {sex: _weights(getattr(lists, f"first_names_{sex}")) for sex in ("female", "male")}
+        for sex, names in weights.items():
+            other = weights["male" if sex == "female" else "female"]
+            for name, weight in names.items():
+                if weight > other.get(name, 0):
+                    votes.setdefault(name, Counter())[sex] += 1
+                else:
+                    votes.setdefault(name, Counter())
+    return {name: _majority(name, count) for name, count in votes.items()}
+
+
+def _weights(names: Any) -> dict[str, float]:
+    listed = names.items() if isinstance(names, Mapping) else ((name, 1) for name in names)
+    return {fold(name): weight for name, weight in listed if name.isalpha() and len(name) > 2}
+
+
+def _majority(name: str, count: Counter[str]) -> str:
+    if count["female"] != count["male"]:
+        return "female" if count["female"] > count["male"] else "male"
+    return {"a": "female", "o": "male"}.get(name[-1], "either")

@@ -2,109 +2,173 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-
-import regex
+import hmac
+from collections.abc import Callable, Iterable, Mapping
 
 from crfdeid.labels import TO_SEVEN
-from crfdeid.redaction.surrogates.dates import moved
+from crfdeid.redaction.surrogates.countries import other_country
+from crfdeid.redaction.surrogates.dates import moved, shift_of
+from crfdeid.redaction.surrogates.hospitals import Hospitals
 from crfdeid.redaction.surrogates.invented import invented
+from crfdeid.redaction.surrogates.kept import kept_age, kept_kin, kept_sex
 from crfdeid.redaction.surrogates.keyed import Keyed
-from crfdeid.redaction.surrogates.shapes import scrambled, scrambled_address
-from crfdeid.redaction.surrogates.words import Words
+from crfdeid.redaction.surrogates.letters import cased, fold
+from crfdeid.redaction.surrogates.locales import puts_month_first
+from crfdeid.redaction.surrogates.names import Names
+from crfdeid.redaction.surrogates.places import Places
+from crfdeid.redaction.surrogates.shapes import (
+    account,
+    mail_address,
+    net_address,
+    scrambled,
+    telephone,
+    web_address,
+)
 from crfdeid.secrets import derive
 
-_MONTH_FIRST = ("en_US", "en_PH", "fil_PH")  # the rest of the world puts the day first, or the year
-_NUMBER = regex.compile(r"(?<![0-9])[0-9]{1,3}(?![0-9])")
-
-# Type -> kind. A type that is not here has the kind of the one of the seven that it belongs to, else "shape".
+# Type -> kind. A type that is not here has the kind of the one of the seven that it belongs to, else none: it is
+# replaced by its name, as "[PHI]".
 KINDS: Mapping[str, str] = {
     "PATIENT": "person",
     "DOCTOR": "person",
     "NAME": "person",
     "PERSON": "person",
     "HOSPITAL": "hospital",
+    "DEPARTMENT": "hospital",
     "ORGANIZATION": "hospital",
+    "EMPLOYER": "hospital",
     "CENTRO_SALUD": "hospital",
     "INSTITUCION": "hospital",
     "LOCATION": "place",
+    "STREET": "street",
+    "CALLE": "street",
+    "CITY": "town",
+    "STATE": "town",
+    "ZIP": "town",
+    "TERRITORIO": "town",
     "COUNTRY": "country",
     "PAIS": "country",
-    "PHONE": "shape",
-    "ID": "shape",
-    "ROOM": "shape",
+    "PHONE": "telephone",
+    "FAX": "telephone",
+    "ID": "number",
+    "ROOM": "number",
+    "BIOID": "none",
+    "OTRO_NUMERO_IDENTIF": "number",
+    "NUMERO_BENEF_PLAN_SALUD": "number",
+    "IDENTIF_VEHICULOS_NRSERIE_PLACAS": "number",
+    "IDENTIF_DISPOSITIVOS_NRSERIE": "number",
     "DATE": "date",
     "AGE": "age",
     "EDAD_SUJETO_ASISTENCIA": "age",
-    "EMAIL": "address",
-    "URL": "address",
-    "CORREO_ELECTRONICO": "address",
-    "URL_WEB": "address",
+    "SEX": "sex",
+    "SEXO_SUJETO_ASISTENCIA": "sex",
+    "FAMILIARES_SUJETO_ASISTENCIA": "kin",
+    "EMAIL": "mail",
+    "CORREO_ELECTRONICO": "mail",
+    "URL": "web",
+    "URL_WEB": "web",
+    "IPADDR": "net",
+    "IPADDRESS": "net",
+    "IP": "net",
+    "DIREC_PROT_INTERNET": "net",
+    "USERNAME": "account",
     "PROFESSION": "job",
     "PROFESION": "job",
 }
 
+KEPT = frozenset({"sex", "kin", "age", "country"})
+"""Kinds that can stay: words of closed lists (`crfdeid.redaction.surrogates.kept`), and the locale's country."""
 
-class Surrogates:
-    """The surrogates of one patient.
 
-    Args:
-        secret: the user's; whoever has it can test guesses against surrogates.
-        patient: who; another patient's surrogates are unrelated.
-        locale: language and country, as Faker names them.
-
-    Raises:
-        UsageError: Faker has no such locale.
+def kind_of(label: str) -> str:
+    """The kind of a type, "none" where it has no surrogate.
 
     Example:
-        >>> ours = Surrogates(b"a secret of 16 b", "patient 7")
+        >>> kind_of("FECHAS"), kind_of("PHI")
+        ('date', 'none')
+    """
+    return KINDS.get(label) or KINDS.get(TO_SEVEN.get(label) or "", "none")
+
+
+class Surrogates:
+    """The surrogates of one patient, in one note.
+
+    Args:
+        key: the patient's, 32 bytes (`patient_key`, `text_key`).
+        locale: language and country, as Faker names them.
+        month_first: whether 3/4 is the 4th of March in this note; None for the locale's order.
+        hospitals: the hospitals that the note names: their abbreviations follow their surrogates.
+
+    Raises:
+        UsageError: Faker has no such locale, or its names cannot be used.
+
+    Example:
+        >>> ours = Surrogates(patient_key(b"a secret of 16 b", "patient 7"), "en_US")
         >>> ours.of("Jane Quill", "PATIENT").split()[1] == ours.of("Quill", "PATIENT")
         True
+        >>> ours.of("Residual", "PHI")
+        '[PHI]'
     """
 
-    def __init__(self, secret: bytes, patient: str, *, locale: str = "en_US") -> None:
-        self._keyed = Keyed(derive(derive(secret, "surrogates"), patient))
-        self._words = Words(self._keyed, locale)
-        self._locale = locale
-        self._ways: dict[str, Callable[[str], str]] = {
-            "person": self._words.person,
-            "hospital": self._words.hospital,
-            "place": self._words.place,
-            "country": lambda text: self._words.place(text, country=True),
-            "date": lambda text: moved(text, self._keyed, month_first=self._locale in _MONTH_FIRST),
-            "age": self._age,
-            "address": lambda text: scrambled_address(text, self._keyed),
+    def __init__(
+        self, key: bytes, locale: str, *, month_first: bool | None = None, hospitals: Iterable[str] = ()
+    ) -> None:
+        keyed = self._keyed = Keyed(key)
+        names = self._names = Names(keyed, locale)
+        places = Places(keyed, locale, names)
+        shift = shift_of(keyed)
+        by_month = puts_month_first(locale) if month_first is None else month_first
+        self._jobs = invented(locale).job
+        self._ways: dict[str, Callable[[str], str | None]] = {
+            "person": names.person,
+            "hospital": Hospitals(keyed, locale, names, hospitals).hospital,
+            "place": places.place,
+            "street": places.street,
+            "town": places.town,
+            "country": lambda text: other_country(text, keyed, locale),
+            "date": lambda text: moved(text, shift, month_first=by_month),
+            "age": kept_age,
+            "sex": kept_sex,
+            "kin": lambda text: kept_kin(text, names.person),
+            "telephone": lambda text: telephone(text, keyed),
+            "number": lambda text: scrambled(text, keyed),
+            "mail": lambda text: mail_address(text, keyed, names.word(text)),
+            "web": lambda text: web_address(text, keyed, names.word(text)),
+            "net": lambda text: net_address(text, keyed),
+            "account": lambda text: account(text, keyed, names.word(text)),
             "job": self._job,
-            "shape": lambda text: scrambled(text, self._keyed),
+            "none": lambda text: None,
         }
 
     def of(self, text: str, label: str) -> str:
-        """The surrogate of a value; never the value itself: one without letters and digits becomes asterisks.
+        """The surrogate of a value. Where there is no honest one, the name of its type: [DATE] for "Michaelmas".
+
+        It is never the value itself but for the kinds of `KEPT`.
 
         Args:
             text: the value as it stands in the note.
             label: its type.
         """
-        kind = KINDS.get(label) or KINDS.get(TO_SEVEN.get(label) or "", "shape")
+        kind = kind_of(label)
         found = self._ways[kind](text)
-        if found.casefold() != text.casefold():
+        if found and (kind in KEPT or fold(found) != fold(text)):
             return found
-        return ("*" if "*" not in text else "#") * len(text)
+        name = f"[{label}]"
+        return name if fold(name) != fold(text) else "*" * len(text)
 
-    def _age(self, text: str) -> str:
-        """Ages above 89 become another number from 90 to 99; others move by one number of one to three years."""
-        step = self._keyed.number("age", "", 3) + 1
+    def _job(self, text: str) -> str | None:
+        """Another profession; one that "an" fits where it fitted this one."""
+        vowel = fold(text)[:1] in "aeiou"
+        others = [job for job in self._jobs if fold(job) != fold(text) and (fold(job)[0] in "aeiou") == vowel]
+        return cased(self._keyed.choice("job", fold(text), others), text) if others else None
 
-        def other(match: regex.Match[str]) -> str:
-            age = int(match.group())
-            if age >= 90:
-                return str(90 + (age + step) % 10)
-            return str(age - step if age > step else age + step)
 
-        found = _NUMBER.sub(other, text)
-        return found if found != text else scrambled(text, self._keyed)
+def patient_key(secret: bytes, patient: str) -> bytes:
+    """The key of a patient who is named: all notes of that patient have the same surrogates."""
+    return derive(derive(secret, "surrogates"), patient)
 
-    def _job(self, text: str) -> str:
-        jobs = [job for job in invented(self._locale).job if job.casefold() != text.casefold()]
-        found = self._keyed.choice("job", text.casefold(), jobs).lower()
-        return found.capitalize() if text[:1].isupper() else found
+
+def text_key(secret: bytes, text: str) -> bytes:
+    """The key of a note whose patient is not named: the HMAC of its text, wherever it stands."""
+    key = derive(secret, "surrogates of a text")
+    return hmac.digest(key, text.encode(errors="surrogatepass"), "sha256")

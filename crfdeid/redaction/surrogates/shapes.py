@@ -1,54 +1,114 @@
-"""Other letters and digits in the same places: for numbers, codes, addresses on the net, and words of no known kind."""
+"""Other letters and digits in the same places: for numbers, codes, telephones and addresses on the net."""
 
 from __future__ import annotations
 
 import regex
 
 from crfdeid.redaction.surrogates.keyed import Keyed
+from crfdeid.redaction.surrogates.letters import fold
+from features.lexicons import LEXICONS
 
-_DIGITS = "0123456789"
 _VOWELS, _CONSONANTS = "aeiou", "bcdfghjklmnpqrstvwxz"
-_KEPT_IN_ADDRESSES = regex.compile(
-    r"^(?:https?|ftp)://|^www\.|(?<=://)www\.|\.[a-z]{2,4}(?=$|[/:?#])", regex.IGNORECASE
+# What announces a number ("MRN", "ext.") says nothing of it.
+_ANNOUNCED = (
+    LEXICONS["identifier"] | LEXICONS["contact"] | {"x", "tlf", "móv", "nss", "cip", "cipa", "col", "colegiado"}
 )
+_WORD = regex.compile(r"(?<![\p{L}\p{Nd}])\p{L}+(?!\p{L}|\p{Nd})|(?<!\p{L})x(?=\p{Nd})")
+_COUNTRY_CODE = regex.compile(r"\s*(?:\+|00)?(?:34|1)(?=(?:\D*[0-9]){9,10}\D*$)")
+_MAIL = regex.compile(r"\s*(?P<name>[^\s@]+)@(?P<domain>[^\s@]+?)\s*")
+_TOP_LEVEL = regex.compile(r"\.(?:com|org|net|edu|gov|es|uk|us|fr|de|it|pt|mx|ar|cl|co)$", regex.IGNORECASE)
+_URL = regex.compile(r"(?P<scheme>(?:https?|ftp)://)?(?P<www>www\.)?(?P<host>[^\s/:?#]+\.[^\s/:?#]+)(?P<rest>\S*)")
+_OCTETS = regex.compile(r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}")
+_SPANISH_PROVINCES = 52
+# Reserved for examples (RFC 5737): they lead nowhere.
+_NETS = ("192.0.2", "198.51.100", "203.0.113")
 
 
-def scrambled(text: str, keyed: Keyed) -> str:
+def scrambled(text: str, keyed: Keyed) -> str | None:
     """The same shape with other letters and digits: digits for digits, vowels for vowels, consonants for consonants.
 
-    The case of letters, and every character that is neither letter nor digit, stay. What comes out depends on the
-    letters and digits alone, so that "555-0134" and "555 0134" get the same ones; it is never what went in, unless
-    there is no letter and no digit at all.
-
-    Args:
-        text: what to replace.
-        keyed: where the choices come from.
+    The case of letters, every character that is neither letter nor digit, and words that announce a number stay. What
+    comes out depends on the letters and digits alone, so that "555-0134" and "555 0134" get the same ones. A number
+    that does not begin with 0 does not do so afterwards. None where there is no digit, or a word in small letters:
+    other letters in its place would mean nothing.
     """
-    value = "".join(c for c in text if c.isalnum()).casefold()
-    if not value:
-        return text
+    words = [match for match in _WORD.finditer(text) if match.group().lower() not in _ANNOUNCED]
+    if any(len(match.group()) > 2 and not match.group().isupper() for match in words):
+        return None
+    value = fold("".join(c for c in text if c.isalnum()))
+    if not any(map(str.isdigit, value)):
+        return None
+    announced = [match.span() for match in _WORD.finditer(text) if match.group().lower() in _ANNOUNCED]
     for attempt in range(256):
         numbers = keyed.stream(f"shape {attempt}", value)
         found = "".join(_other(c, next(numbers)) if c.isalnum() else c for c in text)
-        if found.casefold() != text.casefold():
-            break
+        for start, end in announced:
+            found = found[:start] + text[start:end] + found[end:]
+        if fold(found) != fold(text):
+            return found
+    return None
+
+
+def telephone(text: str, keyed: Keyed) -> str | None:
+    """Another number of the same shape; the code of the country, and the kind that its first digit tells, stay."""
+    code = _COUNTRY_CODE.match(text)
+    rest = text[code.end() :] if code else text
+    first = next((i for i, c in enumerate(rest) if c in "123456789"), None)
+    other = scrambled(rest, keyed)
+    if other is None or first is None:
+        return other
+    found = other[:first] + rest[first] + other[first + 1 :]
+    return text[: len(text) - len(rest)] + (found if found != rest else other)
+
+
+def mail_address(text: str, keyed: Keyed, name: str) -> str | None:
+    """Another address, of a name, at a domain that is nobody's: "example" before the same last part."""
+    match = _MAIL.fullmatch(text)
+    if not match:
+        return None
+    top = _TOP_LEVEL.search(match["domain"])
+    return f"{account(match['name'], keyed, name)}@example{top.group() if top else '.org'}"
+
+
+def account(text: str, keyed: Keyed, name: str) -> str:
+    """The name of an account: a family name, and two digits that depend on all of the old one."""
+    return f"{fold(name)}{10 + keyed.number('account', fold(text), 90)}"
+
+
+def web_address(text: str, keyed: Keyed, name: str) -> str | None:
+    """Another page, at a domain that is nobody's; the scheme, "www." and the last part of the domain stay."""
+    match = _URL.fullmatch(text.strip())
+    if not match:
+        return None
+    top = _TOP_LEVEL.search(match["host"])
+    page = f"/{account(match['rest'], keyed, name)}" if len(match["rest"]) > 1 else match["rest"]
+    return f"{match['scheme'] or ''}{match['www'] or ''}{fold(name)}.example{top.group() if top else '.org'}{page}"
+
+
+def net_address(text: str, keyed: Keyed) -> str | None:
+    """Another address of a machine: of the networks that are reserved for examples where it has four numbers."""
+    if not _OCTETS.fullmatch(text.strip()):
+        return scrambled(text, keyed)
+    return f"{keyed.choice('net', text.strip(), _NETS)}.{1 + keyed.number('machine', text.strip(), 254)}"
+
+
+def other_code(text: str, keyed: Keyed, locale: str) -> str:
+    """Another number of a house, a floor or a postcode; Spanish postcodes begin with the number of a province."""
+    numbers = keyed.stream("code", fold(text))
+    found = text
+    while fold(found) == fold(text):
+        if locale.startswith("es") and regex.fullmatch("[0-9]{5}", text):
+            found = f"{1 + next(numbers) % _SPANISH_PROVINCES:02}{next(numbers) % 1000:03}"
+        else:
+            found = "".join(_other(c, next(numbers)) for c in text)
     return found
 
 
-def scrambled_address(text: str, keyed: Keyed) -> str:
-    """An e-mail or web address with all but its scheme, "www." and top-level domain scrambled."""
-    parts, end = [], 0
-    for match in _KEPT_IN_ADDRESSES.finditer(text):
-        parts += [scrambled(text[end : match.start()], keyed), match.group()]
-        end = match.end()
-    found = "".join([*parts, scrambled(text[end:], keyed)])
-    return found if found != text else scrambled(text, keyed)
-
-
 def _other(character: str, number: int) -> str:
-    if character.isdecimal():
-        return _DIGITS[number % 10]
-    plain = character.lower()
-    options = _VOWELS if plain in "aeiouáéíóúàèìòùäëïöüâêîôû" else _CONSONANTS
+    if character.isdigit():
+        return str(number % 10) if character == "0" else str(1 + number % 9)
+    if character in "ºª°":
+        return character
+    options = _VOWELS if fold(character)[:1] in _VOWELS else _CONSONANTS
     found = options[number % len(options)]
     return found.upper() if character.isupper() else found

@@ -22,6 +22,7 @@ from crfdeid.documents import Document, Span
 from crfdeid.notes import jsonl
 from crfdeid.notes.records import Columns, Failure, NoteFile
 from crfdeid.redaction.replace import redact
+from crfdeid.redaction.surrogates.kept import kept_age
 
 NUMBERS = range(int(os.environ.get("CRFDEID_FUZZ", "300")))
 LABELS = ("PATIENT", "DOCTOR", "HOSPITAL", "LOCATION", "PHONE", "ID", "DATE", "AGE", "OTRO_NUMERO_IDENTIF")
@@ -129,7 +130,7 @@ def test_gaps_are_what_spans_leave() -> None:
 def test_nothing_is_changed_outside_the_spans(how: str) -> None:
     for number in NUMBERS:
         given = document(number)
-        options = {"secret": SECRET, "patient": f"p{number % 7}"} if how == "surrogate" else {}
+        options = {"secret": SECRET, "patient": f"p{number % 7}", "locale": "en_US"} if how == "surrogate" else {}
         result = redact(given, how, **options)
         assert redact(given, how, **options) == result, number
         result.text.encode("utf-8")
@@ -142,7 +143,8 @@ def test_nothing_is_changed_outside_the_spans(how: str) -> None:
             if how == "mask":
                 assert after == "".join(c if c.isspace() else "*" for c in before), number
             else:
-                assert after != before, number
+                by_rule = how == "surrogate" and kept_age(before) == before
+                assert after != before or by_rule, number
 
 
 def test_labels_hide_every_span() -> None:

@@ -1,11 +1,14 @@
 """Redaction: what stands for a span, and that nothing else changes."""
 
+import datetime as dt
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from crfdeid.documents import Document, Span
-from crfdeid.errors import UsageError
+from crfdeid.errors import DataError, UsageError
 from crfdeid.redaction.replace import HOW, redact
 from crfdeid.spans import merge
 
@@ -67,17 +70,49 @@ def test_surrogates_need_a_secret_and_a_known_locale() -> None:
         redact(NOTE, "surrogate")
     with pytest.raises(UsageError, match="unknown locale 'xx_XX'"):
         redact(NOTE, "surrogate", secret=SECRET, locale="xx_XX")
+    with pytest.raises(UsageError, match="unknown order of dates 'ymd': choose from dmy, mdy"):
+        redact(NOTE, "surrogate", secret=SECRET, date_order="ymd")
 
 
-def test_a_document_is_a_patient_by_itself_unless_one_is_named() -> None:
-    first, second = (Document(name, NOTE.text, NOTE.spans) for name in ("1", "2"))
+def test_the_locale_is_that_of_the_text_and_never_a_guess_without_grounds() -> None:
+    spanish = Document("1", "La paciente, Ana Roble.", (Span(13, 22, "PATIENT"),))
+    text = redact(spanish, "surrogate", secret=SECRET).text
+    assert text == redact(spanish, "surrogate", secret=SECRET, locale="es_ES").text
+    assert text != redact(spanish, "surrogate", secret=SECRET, locale="en_US").text
+    unclear = Document("Quill, Jane", "Quill 3/14", (Span(0, 5, "PATIENT"),))
+    with pytest.raises(DataError, match="does not tell whether it is English or Spanish") as problem:
+        redact(unclear, "surrogate", secret=SECRET)
+    assert "Quill" not in str(problem.value)
+    only_labels = Document("1", "Quill 3/14", (Span(0, 5, "PHI"),))
+    assert redact(only_labels, "surrogate", secret=SECRET).text == "[PHI] 3/14"
+
+
+def test_dates_have_the_order_of_the_note_then_the_one_given_then_that_of_the_locale() -> None:
+    def of_dates(text: str, **more) -> str:
+        spans = tuple(Span(m.start(), m.end(), "DATE") for m in re.finditer(r"[0-9/]+", text))
+        return redact(Document("1", text, spans), "surrogate", secret=SECRET, patient="p", locale="en_US", **more).text
+
+    day_first = of_dates("03/04/2031 and 14/04/2031")
+    first, second = (dt.datetime.strptime(date, "%d/%m/%Y") for date in day_first.split(" and "))
+    assert (second - first).days == 11
+    assert of_dates("03/04/2031 and 14/04/2031", date_order="mdy") == day_first
+    assert day_first.startswith(of_dates("03/04/2031", date_order="dmy"))
+    assert of_dates("03/04/2031") == of_dates("03/04/2031", date_order="mdy")
+    assert of_dates("03/04/2031") != of_dates("03/04/2031", date_order="dmy")
+
+
+def test_a_note_is_a_patient_by_itself_unless_one_is_named_whatever_it_is_called() -> None:
+    first, second = (Document("1", text, NOTE.spans) for text in (NOTE.text, NOTE.text + " "))
+    assert redact(first, "surrogate", secret=SECRET) == redact(NOTE, "surrogate", secret=SECRET)
+    renamed = Document("2", NOTE.text, NOTE.spans)
+    assert redact(renamed, "surrogate", secret=SECRET).text == redact(NOTE, "surrogate", secret=SECRET).text
 
     def text(document: Document, patient: str | None = None) -> str:
         return redact(document, "surrogate", secret=SECRET, patient=patient).text
 
     assert text(first) == text(first)
     assert text(first) != text(second)
-    assert text(first, "p") == text(second, "p")
+    assert text(first, "p") + " " == text(second, "p")
 
 
 SPANS = st.lists(
@@ -89,8 +124,8 @@ SPANS = st.lists(
 @given(st.text(min_size=30, max_size=40), SPANS, st.sampled_from(HOW))
 def test_nothing_outside_the_spans_changes(text: str, spans: list[Span], how: str) -> None:
     document = Document("1", text, tuple(spans))
-    result = redact(document, how, secret=SECRET)
-    assert redact(document, how, secret=SECRET) == result
+    result = redact(document, how, secret=SECRET, locale="en_US")
+    assert redact(document, how, secret=SECRET, locale="en_US") == result
     old, new = merge(spans), list(result.spans)
     assert [span.label for span in new] == ([] if how == "remove" else [span.label for span in old])
 
