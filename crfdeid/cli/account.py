@@ -54,6 +54,7 @@ def summary(
         "notes_without_phi": totals.without_phi,
         "failures": totals.failures,
         "spans": dict(sorted(totals.spans.items())),
+        "surrogate_locales": dict(sorted(totals.locales.items())),
         "model_folder": str(folder),
         "model_kind": description["model"],
         "rules": not parts.isdisjoint({"rules", "hybrid"}),
@@ -79,7 +80,9 @@ def lines(account: Mapping[str, Any]) -> list[str]:
         f"found by: {point}",
     ]
     if account.get("how") == "surrogate":
-        found.append(f"surrogates: {account['locale']}")
+        locales = [f"{name} in {_count(notes, 'note')}" for name, notes in account["surrogate_locales"].items()]
+        guessed = "; guessed from the text, --locale names another" if account["locale"] is None and locales else ""
+        found.append(f"surrogates: {', '.join(locales) or 'none'}{guessed}")
     if account["notes"] >= _MANY and not account["spans"]:
         found.append(
             f"warning: no PHI was found in any of {account['notes']:,} notes: are they of the language and kind that "

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import hashlib
 import os
 import sys
 import time
@@ -184,10 +183,11 @@ def run_stdin(options: argparse.Namespace, work: Redaction) -> Document:
     if options.known is not None or options.known_file is not None:
         raise UsageError("--input - has no columns and no patient: leave --known and --known-file out")
     text = decode_text(sys.stdin.buffer.read(), "standard input")
-    patient = hashlib.sha256(text.encode()).hexdigest()
-    (result,) = work.start()([Note("stdin", text, patient)])
+    (result,) = work.start()([Note("stdin", text, None)])
     if isinstance(result, Failure):
         raise DataError(result.reason, path="standard input", offset=result.offset)
+    if result.locale is not None and work.locale is None:
+        _say(f"note: surrogates of the locale {result.locale}, guessed from the text; --locale names another")
     likeness = _likeness(work)
     likeness.add(result.measures)
     for line in account.unlike_lines(likeness.differences()):

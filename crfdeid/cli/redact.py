@@ -9,13 +9,21 @@ from dataclasses import replace
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The options of ``crfdeid redact``."""
     from crfdeid.cli.note_options import add_options as add_common  # noqa: PLC0415
-    from crfdeid.redaction.replace import HOW  # noqa: PLC0415
+    from crfdeid.redaction.replace import DATE_ORDERS, HOW  # noqa: PLC0415
 
     add_common(parser)
     text = "write [PATIENT], [PATIENT-1], ***, an invented value, or nothing in place of PHI (default: label)"
     parser.add_argument("--how", choices=HOW, default="label", help=text)
-    text = "with --how surrogate: language and country of the invented values (default: en_US)"
-    parser.add_argument("--locale", default="en_US", help=text)
+    text = (
+        "with --how surrogate: language and country of the invented values, such as en_GB (default: en_US or es_ES, "
+        "whichever language a note is in)"
+    )
+    parser.add_argument("--locale", help=text)
+    text = (
+        "with --how surrogate: whether day or month comes first in notes whose dates do not tell (default: as the "
+        "locale has it)"
+    )
+    parser.add_argument("--date-order", choices=DATE_ORDERS, help=text)
     text = "columns (in JSON Lines: keys) that the results are not to have, such as name,birth_date"
     parser.add_argument("--drop-columns", type=_names, default=(), metavar="NAMES", help=text)
 
@@ -44,9 +52,14 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError(f"--drop-columns: {options.text_column} is the column of the text: leave it out")
     columns = replace(note_options.columns_of(options), drop=options.drop_columns)
     surrogates = options.how == "surrogate"
+    _require_fitting(options)
     secret = note_options.secret_of(options, needed=surrogates)
     work = note_options.redaction(
-        options, how=options.how, secret=secret if surrogates else None, locale=options.locale
+        options,
+        how=options.how,
+        secret=secret if surrogates else None,
+        locale=options.locale,
+        date_order=options.date_order,
     )
     if options.input == note_options.STDIN:
         note_options.write_stdout(note_options.run_stdin(options, work).text)
@@ -59,8 +72,23 @@ def run(options: argparse.Namespace) -> int:
         "command": "redact",
         "how": options.how,
         "locale": options.locale,
+        "date_order": options.date_order,
         "drop_columns": list(options.drop_columns),
         **note_options.common_settings(options, work, secret),
         **given_options.settings(columns, work.site),
     }
     return note_options.run_folder(options, note_options.Task("redacting", work, plan, settings, secret))
+
+
+def _require_fitting(options: argparse.Namespace) -> None:
+    """Refuse options of surrogates that cannot work, before a note is read."""
+    from crfdeid.errors import UsageError  # noqa: PLC0415
+
+    if options.how != "surrogate":
+        for name in ("locale", "date_order"):
+            if getattr(options, name) is not None:
+                raise UsageError(f"--{name.replace('_', '-')} is for --how surrogate: leave it out")
+    elif options.locale is not None:
+        from crfdeid.redaction.surrogates.invented import invented  # noqa: PLC0415
+
+        invented(options.locale)

@@ -26,12 +26,14 @@ class Totals:
         without_phi: how many of them nothing was found in.
         failures: how many notes, files and folders have none.
         spans: how many spans of each type were found.
+        locales: how many notes have surrogates of each locale.
     """
 
     notes: int = 0
     without_phi: int = 0
     failures: int = 0
     spans: Counter[str] = field(default_factory=Counter)
+    locales: Counter[str] = field(default_factory=Counter)
 
     @classmethod
     def of(cls, entries: Iterable[NoteDone | Failed]) -> Totals:
@@ -44,6 +46,7 @@ class Totals:
             totals.notes += 1
             totals.without_phi += not any(entry.found.values())
             totals.spans.update(entry.found)
+            totals.locales.update(() if entry.locale is None else (entry.locale,))
         return totals
 
 
@@ -76,5 +79,5 @@ def _lines(items: Iterable[Mapping[str, Any]]) -> Iterator[str]:
 
 def _note(done: NoteDone) -> dict[str, Any]:
     """What the audit says of a note; its stamp matters to --resume alone."""
-    fields = {"file": done.file, "row": done.row, "found": done.found, "hmac": done.hmac}
+    fields = {"file": done.file, "row": done.row, "found": done.found, "hmac": done.hmac, "locale": done.locale}
     return {name: value for name, value in fields.items() if value is not None}

@@ -31,6 +31,7 @@ class NoteDone(NamedTuple):
         row: its row, from 1; None where the file is the note.
         found: how many spans of each type were found in it.
         hmac: the keyed hash of its text, where there is a secret.
+        locale: of its surrogates.
     """
 
     file: str
@@ -38,6 +39,7 @@ class NoteDone(NamedTuple):
     row: int | None
     found: Mapping[str, int]
     hmac: str | None
+    locale: str | None = None
 
 
 class Failed(NamedTuple):
@@ -142,9 +144,16 @@ def _read(line: Any) -> Entry | None:
     match line:
         case {"stamp": str(stamp), "file": str(file), "outputs": [*outputs]} if all(map(_is_plain, [file, *outputs])):
             return Finished(file, stamp, outputs)
-        case {"stamp": str(stamp), "file": str(file), "row": row, "found": dict(found), "hmac": None | str() as hmac}:
+        case {
+            "stamp": str(stamp),
+            "file": str(file),
+            "row": row,
+            "found": dict(found),
+            "hmac": None | str() as hmac,
+            "locale": None | str() as locale,
+        }:
             counts = all(isinstance(count, int) for count in found.values())
-            return NoteDone(file, stamp, row, found, hmac) if counts and _are_numbers(row) else None
+            return NoteDone(file, stamp, row, found, hmac, locale) if counts and _are_numbers(row) else None
         case {"stamp": str(stamp), "file": str(file), "reason": str(reason), "row": row, "line": at, "offset": offset}:
             failure = Failure(reason, file, row, at, offset)
             return Failed(stamp, failure) if _are_numbers(row, at, offset) else None

@@ -170,7 +170,7 @@ class OutputFolder:
 
     def done(self, file: NoteFile, row: int | None, answer: Answer, hmac: str | None = None) -> None:
         """List a note that has its result."""
-        self._journal.add(NoteDone(file.name, _stamp(file.size, file.time), row, answer.found, hmac))
+        self._journal.add(NoteDone(file.name, _stamp(file.size, file.time), row, answer.found, hmac, answer.locale))
 
     def failed(self, failure: Failure, file: NoteFile | None = None) -> None:
         """List what failed; None for the file where there is none, as for a folder that cannot be read."""

@@ -65,11 +65,11 @@ class NoteFile(NamedTuple):
 
 
 class Note(NamedTuple):
-    """A text to work on, its name, the name of the patient it is about, and what is known of that patient."""
+    """A text to work on, its name, the patient it is about (None where nobody says), and what is known of the patient."""
 
     id: str
     text: str
-    patient: str
+    patient: str | None
     known: Known | None = None
 
 
@@ -80,11 +80,13 @@ class Answer(NamedTuple):
         document: what to write.
         found: how many spans of each type were found in the note.
         measures: what the note is like; None where it has no words, or the model no card.
+        locale: of its surrogates, given or guessed from its text; None where it has none.
     """
 
     document: Document
     found: Mapping[str, int]
     measures: Measures | None = None
+    locale: str | None = None
 
 
 class Failure(NamedTuple):
@@ -177,7 +179,7 @@ def make_note(file: NoteFile, number: int, text: Any, id: Any, patient: Any) -> 
     except ValueError:
         return Failure("the id or patient column holds neither text nor a number, or a lone surrogate: correct it")
     name = named or f"{file.result_name}:{number}"
-    return _no_unicode(text) or Note(name, text, whose or file.patient or named or f"{file.name}:{number}")
+    return _no_unicode(text) or Note(name, text, whose or file.patient)
 
 
 def add_known(
@@ -194,7 +196,7 @@ def add_known(
     if not isinstance(note, Note):
         return note
     if columns.people is not None:
-        known = columns.people.of(patient=note.patient, file=file.name)
+        known = columns.people.of(patient=note.patient or note.id, file=file.name)
         if known is None:
             return Failure(f"--known-file has no line for its {columns.people.key}: add one, empty if nothing is known")
         return note._replace(known=known)

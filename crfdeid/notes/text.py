@@ -19,8 +19,7 @@ def read(file: NoteFile, columns: Columns) -> Iterator[Record]:
     """
     whole = read_text(file.path, keep_mark=True)
     text = whole.removeprefix(MARK)
-    name, before = (name.removesuffix(file.path.suffix) for name in (file.result_name, file.name))
-    note = Note(name, text, file.patient or before)
+    note = Note(file.result_name.removesuffix(file.path.suffix), text, file.patient)
     if columns.known:
         raise DataError("a text file has no columns to know its patient by: give --known-file", path=file.path)
     yield Record(add_known(note, file, columns), None, file.size, whole[: len(whole) - len(text)])

@@ -38,7 +38,8 @@ class Redaction:
         consistent: whether a name that is found once in a note is found everywhere in it.
         how: how PHI is hidden (`crfdeid.redact`); None leaves it and gives the spans.
         secret: what surrogates are derived from.
-        locale: of the surrogates.
+        locale: of the surrogates; None guesses it from each note.
+        date_order: of day and month, where a note's dates do not tell: "dmy" or "mdy"; None takes the locale's.
         accept_damaged: whether notes in mojibake are worked on too, with more misses; else they fail.
         site: what is hidden, or left, whatever the model finds, beside what it brings itself.
     """
@@ -49,7 +50,8 @@ class Redaction:
     consistent: bool = True
     how: str | None = None
     secret: bytes | None = None
-    locale: str = "en_US"
+    locale: str | None = None
+    date_order: str | None = None
     accept_damaged: bool = False
     site: Site | None = None
 
@@ -70,10 +72,8 @@ class Redaction:
             known = [note.known for note in notes]
             documents = model.annotate_documents((self._document(note) for note in notes), known=known)
             return [
-                Answer(
-                    self._hide(document, note),
-                    Counter(span.label for span in document.spans),
-                    None if reader is None else reader.measure(note.text, len(document.spans)),
+                self._hide(document, note)._replace(
+                    measures=None if reader is None else reader.measure(note.text, len(document.spans))
                 )
                 for document, note in zip(documents, notes, strict=True)
             ]
@@ -85,12 +85,22 @@ class Redaction:
             require_undamaged(note.text, of=note.id)
         return Document(note.id, note.text)
 
-    def _hide(self, document: Document, note: Note) -> Document:
+    def _hide(self, document: Document, note: Note) -> Answer:
+        found = Counter(span.label for span in document.spans)
         if self.how is None:
-            return document
-        from crfdeid.redaction.replace import redact  # noqa: PLC0415
+            return Answer(document, found)
+        from crfdeid.redaction.replace import locale_for, redact  # noqa: PLC0415
 
-        return redact(document, self.how, secret=self.secret, patient=note.patient, locale=self.locale)
+        locale = locale_for(document, self.locale) if self.how == "surrogate" else None
+        hidden = redact(
+            document,
+            self.how,
+            secret=self.secret,
+            patient=note.patient,
+            locale=locale,
+            date_order=self.date_order,
+        )
+        return Answer(hidden, found, locale=locale)
 
 
 def one_by_one(work: Worker) -> Worker:

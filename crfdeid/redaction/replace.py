@@ -127,16 +127,14 @@ def _surrogates(
     date_order: str | None,
 ) -> list[str]:
     # Faker takes long to import.
-    from crfdeid.redaction.surrogates import Surrogates, guess_locale, kind_of, order_in, patient_key, text_key  # noqa: PLC0415  # noqa: PLC0415
+    from crfdeid.redaction.surrogates import Surrogates, kind_of, order_in, patient_key, text_key  # noqa: PLC0415  # noqa: PLC0415
 
     if secret is None:
         raise UsageError("surrogates need a secret: the same one for all runs that should agree")
-    if all(kind_of(span.label) == "none" for span in spans):
+    locale = locale_for(document, locale)
+    if locale is None:
         return _labels(document, spans)
     note = normal_form(document.text).text
-    locale = locale or guess_locale(note)
-    if locale is None:
-        raise DataError("the text does not tell whether it is English or Spanish: name the locale of its surrogates")
     order = order_in(note) or date_order
     values = [normal_form(document.text[start:end]).text for start, end, _ in spans]
     surrogates = Surrogates(
@@ -146,6 +144,26 @@ def _surrogates(
         hospitals=[value for value, span in zip(values, spans, strict=True) if kind_of(span.label) == "hospital"],
     )
     return [surrogates.of(value, span.label) for value, span in zip(values, spans, strict=True)]
+
+
+def locale_for(document: Document, locale: str | None = None) -> str | None:
+    """The locale of a document's surrogates: the one that is given, else that of its language.
+
+    Returns:
+        The locale; None where no type of its spans has surrogates, so that none is needed.
+
+    Raises:
+        DataError: no locale is given, and the text does not tell its language.
+    """
+    from crfdeid.redaction.surrogates import guess_locale, kind_of  # noqa: PLC0415
+
+    if all(kind_of(span.label) == "none" for span in document.spans):
+        return None
+    found = locale or guess_locale(normal_form(document.text).text)
+    if found is None:
+        problem = "the text tells neither English nor Spanish: name the locale of its surrogates (--locale)"
+        raise DataError(problem)
+    return found
 
 
 def _labels(document: Document, spans: Sequence[Span]) -> list[str]:

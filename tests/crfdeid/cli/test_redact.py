@@ -91,7 +91,7 @@ def test_surrogates_follow_the_secret_and_the_folder_of_the_patient(
     assert run(*common, "--output", tmp_path / "two") == 0
     found = written(tmp_path / "one")
     assert found == written(tmp_path / "two")
-    for name, patient in (("a.txt", "a"), ("p1/b.txt", "p1")):
+    for name, patient in (("a.txt", None), ("p1/b.txt", "p1")):
         expected = redacted(model, NOTE, how="surrogate", secret=SECRET.encode(), patient=patient)
         assert found[name].decode() == expected
     assert json.loads(found["p1/c.jsonl"])["text"] == found["p1/b.txt"].decode()
@@ -111,6 +111,42 @@ def test_surrogates_follow_the_column_of_the_patient(
         expected = redacted(model, NOTE, how="surrogate", secret=SECRET.encode(), patient=line["who"])
         assert line["note"] == expected
     assert lines[0] == lines[2] != lines[1]
+
+
+def test_a_text_without_a_patient_has_the_same_surrogates_wherever_it_stands(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    monkeypatch.setenv("CRFDEID_SECRET", SECRET)
+    text = NOTE.replace("\r\n", " ").strip()
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.txt").write_text(text)
+    (tmp_path / "in" / "b.jsonl").write_text(json.dumps({"text": text}) + "\n")
+    (tmp_path / "in" / "c.csv").write_text(f'id,text\n1,"{text}"\n')
+    options = ("--model", model, "--how", "surrogate")
+    assert run(*options, "--input", tmp_path / "in", "--output", tmp_path / "out") == 0
+    found = written(tmp_path / "out")
+    expected = redacted(model, text, how="surrogate", secret=SECRET.encode())
+    assert found["a.txt"].decode() == json.loads(found["b.jsonl"])["text"] == expected
+    assert found["c.csv"].decode() == f'id,text\n1,"{expected}"\n'
+    assert "surrogates: en_US in 3 notes; guessed from the text" in capfdbinary.readouterr().err.decode()
+    done = subprocess.run(
+        crfdeid("redact", *options, "--input", "-"), input=text.encode(), capture_output=True, check=True
+    )
+    assert done.stdout.decode() == expected
+    assert b"note: surrogates of the locale en_US, guessed from the text" in done.stderr
+
+
+def test_a_note_whose_language_cannot_be_told_fails_alone_unless_a_locale_is_given(
+    model: Path, notes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CRFDEID_SECRET", SECRET)
+    (notes / "a.txt").write_text("Dr. Orla Marsh 555-1037")
+    options = ("--model", model, "--input", notes, "--how", "surrogate")
+    assert run(*options, "--output", tmp_path / "out") == 1
+    assert "a.txt: the text tells neither English nor Spanish" in capsys.readouterr().err
+    assert set(written(tmp_path / "out")) == {"p1/b.txt", "p1/c.jsonl"}
+    assert run(*options, "--output", tmp_path / "all", "--locale", "en_GB", "--date-order", "mdy") == 0
+    assert "surrogates: en_GB in 3 notes\n" in capsys.readouterr().err
 
 
 def test_surrogates_need_a_secret(
@@ -165,6 +201,9 @@ def test_notes_that_fail_are_listed_without_their_text(
         ({"--jobs": "0"}, 2, "whole number"),
         ({"--how": "surrogate", "--secret-file": "secret", "--locale": "xx_XX"}, 2, "locale"),
         ({"--how": "surrogate", "--secret-file": "secret", "--locale": "xx_XX", "--jobs": "2"}, 2, "locale"),
+        ({"--how": "surrogate", "--secret-file": "secret", "--locale": "zh_CN"}, 2, "not in Latin letters"),
+        ({"--locale": "es_ES"}, 2, "--locale is for --how surrogate"),
+        ({"--date-order": "dmy"}, 2, "--date-order is for --how surrogate"),
         ({"--sensitivity": "99.7"}, 2, "no thresholds"),
         ({"--input": "-"}, 2, "leave --output"),
         ({"--text-column": "note"}, 1, "no 'note'"),
@@ -344,7 +383,8 @@ def test_an_audit_says_it_note_by_note(
     expected = {
         "command": "redact",
         "how": "remove",
-        "locale": "en_US",
+        "locale": None,
+        "date_order": None,
         "model": model_digest(model),
         "model_folder": str(model),
         "model_kind": "crf",
@@ -364,6 +404,7 @@ def test_an_audit_says_it_note_by_note(
         "jobs": 1,
         "notes": 3,
         "notes_without_phi": 0,
+        "surrogate_locales": {},
         "failures": 0,
         "spans": {"DATE": 3, "DOCTOR": 3, "PATIENT": 3, "PHONE": 3},
     }

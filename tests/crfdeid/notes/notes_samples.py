@@ -37,7 +37,7 @@ class HideQuill:
             os._exit(9)
         if "BOOM" in note.text:
             raise KeyError(note.text)
-        hidden = note.text.replace("Quill", f"[PATIENT:{note.patient}]")
+        hidden = note.text.replace("Quill", f"[PATIENT:{note.patient or note.id}]")
         return Answer(Document(note.id, hidden), {"PATIENT": note.text.count("Quill")})
 
 

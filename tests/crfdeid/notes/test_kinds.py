@@ -89,7 +89,7 @@ def shout(text: str) -> str:
 def test_text_comes_back_to_the_byte(text: str, mark: bool) -> None:
     data = (b"\xef\xbb\xbf" if mark else b"") + text.removeprefix("\ufeff").encode()
     path = content("note.txt", data)
-    assert notes_of(path) == [Note("note", data.decode("utf-8-sig"), "note")]
+    assert notes_of(path) == [Note("note", data.decode("utf-8-sig"), None)]
     assert rewritten(path, str).read_bytes() == data
 
 
@@ -138,8 +138,8 @@ def test_json_lines_are_kept_to_the_byte_around_the_text(tmp_path: Path) -> None
     ]
     path.write_bytes(b"".join(lines))
     assert notes_of(path) == [
-        Note("notes.jsonl:1", "Quill", "notes.jsonl:1"),
-        Note("notes.jsonl:4", "Señor", "notes.jsonl:4"),
+        Note("notes.jsonl:1", "Quill", None),
+        Note("notes.jsonl:4", "Señor", None),
     ]
     assert rewritten(path, str).read_bytes() == path.read_bytes()
     assert rewritten(path, shout).read_bytes() == b"".join(lines).replace(b'"Quill"', b'"<Quill>"').replace(
@@ -176,7 +176,7 @@ def test_a_broken_json_line_fails_alone(tmp_path: Path, line: bytes, reason: str
     first, broken, third = notes_of(path)
     assert isinstance(broken, Failure)
     assert reason in broken.reason
-    assert [first, third] == [Note(f"notes.jsonl:{n}", t, f"notes.jsonl:{n}") for n, t in ((1, "one"), (3, "three"))]
+    assert [first, third] == [Note(f"notes.jsonl:{n}", t, None) for n, t in ((1, "one"), (3, "three"))]
 
 
 def test_the_offset_of_a_lone_surrogate_is_the_notes(tmp_path: Path) -> None:
@@ -244,7 +244,7 @@ def test_csv_fields_may_be_long(tmp_path: Path) -> None:
     path = tmp_path / "notes.csv"
     text = 'a "b", ' * 300_000
     path.write_bytes(csv_bytes([["text", "n"], [text, "1"]]))
-    assert notes_of(path) == [Note("notes.csv:1", text, "notes.csv:1")]
+    assert notes_of(path) == [Note("notes.csv:1", text, None)]
     assert rewritten(path, str).read_bytes() == path.read_bytes()
 
 
@@ -513,7 +513,7 @@ def test_columns_name_notes_and_patients(tmp_path: Path) -> None:
         second = f"{path.name}:2"
         assert notes_of(path, Columns(id="key", patient="who")) == [
             Note("k1", "a", "p1"),
-            Note(second, "b", second),
+            Note(second, "b", None),
             Note("k3", "c", "p1"),
         ]
 

@@ -80,7 +80,7 @@ def test_the_locale_is_that_of_the_text_and_never_a_guess_without_grounds() -> N
     assert text == redact(spanish, "surrogate", secret=SECRET, locale="es_ES").text
     assert text != redact(spanish, "surrogate", secret=SECRET, locale="en_US").text
     unclear = Document("Quill, Jane", "Quill 3/14", (Span(0, 5, "PATIENT"),))
-    with pytest.raises(DataError, match="does not tell whether it is English or Spanish") as problem:
+    with pytest.raises(DataError, match="tells neither English nor Spanish") as problem:
         redact(unclear, "surrogate", secret=SECRET)
     assert "Quill" not in str(problem.value)
     only_labels = Document("1", "Quill 3/14", (Span(0, 5, "PHI"),))
