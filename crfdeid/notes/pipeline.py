@@ -106,8 +106,8 @@ def _events(
         if not output.is_finished(file):
             try:
                 for row in kind.read(file, plan.columns):
-                    note, unnamed = row.content, f"{file.name}:{row.number}"
-                    if by_column and isinstance(note, Note) and note.patient not in (note.id, unnamed):
+                    note = row.content
+                    if by_column and isinstance(note, Note) and note.patient is not None:
                         spellings.see(note.patient, f"{file.name}, row {row.number}")
                     yield _Event(file, row)
             except _ENDING:

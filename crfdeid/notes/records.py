@@ -65,7 +65,7 @@ class NoteFile(NamedTuple):
 
 
 class Note(NamedTuple):
-    """A text to work on, its name, the patient it is about (None where nobody says), and what is known of the patient."""
+    """A text to work on, its name, its patient's (None where nobody says it), and what is known of the patient."""
 
     id: str
     text: str
