@@ -106,7 +106,7 @@ def trained(args: argparse.Namespace) -> Iterator[tuple[str, Tagger, Sequence[Do
     corpus = read_corpus(args)
     for how in args.augment.split(","):
         train = augmented(corpus.part(args.fraction), how).sentences
-        tagger = create(args.model, overrides=dict(args.set))
+        tagger = create(args.model, seed=args.seed, overrides=dict(args.set))
         started = time.process_time()
         tagger.fit(train, corpus.dev.sentences)
         print(f"{how}: {len(train):,} training sentences, {time.process_time() - started:.0f} s of one core\n")
@@ -126,6 +126,7 @@ def main() -> None:
     add_corpus(parser)
     parser.add_argument("--model", choices=MODELS, default="crf", help="which model (default: crf)")
     parser.add_argument("--set", type=setting, nargs="+", default=[], metavar="NAME=VALUE", help="its settings")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of a network (default: 0)")
     text = f"how training notes are rewritten, from {', '.join(REWRITES)} (default: none,both)"
     parser.add_argument("--augment", default="none,both", metavar="NAMES", help=text)
     text = "the share of the training notes that is learned from (default: 1)"
