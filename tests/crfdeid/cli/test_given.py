@@ -75,6 +75,17 @@ def test_what_columns_say_is_hidden_in_every_kind_of_table(
     assert "Marsh" not in texts[1]
 
 
+def test_columns_that_are_dropped_are_no_cause_for_a_warning(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = write(".jsonl", tmp_path, [ROW])
+    assert run("redact", model, source, "--known", "name=who,mrn", "--drop-columns", "who") == 0
+    assert "the columns mrn are written out as they are" in capsys.readouterr().err
+    (line,) = (tmp_path / "out" / "notes.jsonl").read_text().splitlines()
+    assert set(json.loads(line)) == {"text", "dob", "mrn"}
+    assert "Sorrelby" not in line
+
+
 def test_a_side_file_says_it_for_text_files(model: Path, tmp_path: Path) -> None:
     source = tmp_path / "in"
     for name, text in (("p1/a.txt", TEXT), ("p1/b.txt", "Marsh, Sorrelby\n"), ("c.txt", "Sorrelby\n")):
