@@ -13,7 +13,7 @@
     deidentifier.py  a trained model at work on text      consistency.py  found once, found everywhere in its note
     redaction/       documents + spans -> redacted text   notes/          notes in and out, in many files
     secrets.py       the user's secret, and its keys      errors.py       the two errors that a user can mend
-    settings.py      checks of settings
+    settings.py      checks of settings                   given/          what a site and a patient's record say
     cli/             the `crfdeid` command                system/         files, folders, processes, threads
 
 What is named here imports neither a model's libraries nor JAX, and is itself imported when it is first used, so that
