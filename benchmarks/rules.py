@@ -27,7 +27,7 @@ from crfdeid.corpora.splits import Corpus, generate_corpus, read_splits
 from crfdeid.documents import LabelledSentence
 from crfdeid.labels import TYPES
 from crfdeid.models import create
-from crfdeid.rules import RulesTagger
+from crfdeid.rules import RulesSettings, RulesTagger
 from crfdeid.rules.table import RULES, find_rules
 
 
@@ -89,7 +89,7 @@ def main() -> None:
     found: dict[str, Found] = defaultdict(Found)
     count_finds([*corpus.dev.sentences, *(corpus.train.sentences if args.on == "both" else [])], found)
     count_added(corpus, found)
-    rules = RulesTagger()
+    rules = RulesTagger(RulesSettings(keep_untried=True))
     rules.fit(corpus.train.sentences, [])
     rows = []
     for name, row in ((rule.name, found[rule.name]) for rule in RULES if rule.name in found):

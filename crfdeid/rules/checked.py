@@ -14,7 +14,6 @@ CHECKED = (
         ("482-21-344", "1482-21-3448", "000-21-3448", "666-21-3448", "982-21-3448", "482-00-3448", "482-21-0000"),
         digits=9,
         check=lambda value: standard("us.ssn")(value.replace(" ", "-")),
-        proven=True,
     ),
     Rule(
         "bank account",

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-import regex
-
 _VIN_VALUES = dict(zip("0123456789ABCDEFGHJKLMNPRSTUVWXYZ", map(int, "012345678912345678123457923456789"), strict=True))
 _VIN_WEIGHTS = (8, 7, 6, 5, 4, 3, 2, 10, 0, 9, 8, 7, 6, 5, 4, 3, 2)
-_CARD = regex.compile(r"\d(?:[ -]?\d){12,18}")
+_CARD = re.compile(r"\d(?:[ -]?\d){12,18}")
 
 
 def standard(module: str, **options: Any) -> Callable[[str], bool]:
@@ -98,10 +97,10 @@ def is_ip(value: str) -> bool:
         >>> is_ip("10.0.7.255"), is_ip("10.0.7.256"), is_ip("2001:db8::8a2e:7"), is_ip("edad::93")
         (True, False, True, False)
     """
-    address = regex.split("[:/]" if "." in value else "/", value)[0]
+    address = re.split("[:/]" if "." in value else "/", value)[0]
     try:
         found = ipaddress.ip_address(address)
     except ValueError:
         return False
     groups = [group for group in address.split(":") if group]
-    return found.version == 4 or len(groups) > 2 or bool(regex.match("(?i)(?:fe8|f[cd]|2)[0-9a-f]+::", address))
+    return found.version == 4 or len(groups) > 2 or bool(re.match("(?i)(?:fe8|f[cd]|2)[0-9a-f]+::", address))

@@ -24,7 +24,10 @@ _AREA = (
 _WAYS = (
     *("Street", "St", "Avenue", "Ave", "Road", "Rd", "Drive", "Dr", "Lane", "Ln", "Court", "Ct", "Boulevard", "Blvd"),
     *("Way", "Place", "Pl", "Terrace", "Circle", "Cir", "Parkway", "Pkwy", "Highway", "Hwy", "Square", "Sq", "Trail"),
-    *("Crescent", "Close"),
+    *("Crescent", "Close", "Alley", "Cove", "Creek", "Crossing", "Gardens", "Grove", "Heights", "Hill", "Hollow"),
+    *("Landing", "Loop", "Mews", "Park", "Pike", "Plaza", "Point", "Port", "Ridge", "Row", "Run"),
+    *("Station", "Turnpike"),
+    *("View", "Walk"),
 )
 _WAY = rf"(?:{'|'.join(_WAYS)})(?!\w)(?<!Dr(?=\.? [A-Z]))"
 

@@ -10,7 +10,7 @@ _LABEL = r"[a-z0-9](?:[a-z0-9-]{0,61}+(?<=[a-z0-9]))?"
 _ENDINGS = (
     *("com", "org", "net", "edu", "gov", "mil", "int", "info", "biz", "io", "eu", "health", "hospital"),
     *("clinic", "cat"),
-    *("gal", "eus", "es", "de", "uk", "fr", "ch", "nl", "be", "se", "pl", "pt", "ca", "au", "nz", "ie", "mx"),
+    *("gal", "eus", "es", "uk", "fr", "ch", "nl", "pl", "pt", "ca", "au", "nz", "ie", "mx"),
     *("br", "cl"),
     *("jp", "cn", "kr", "ru", "ar", "pe", "za"),
 )
@@ -26,7 +26,6 @@ ONLINE = (
         ("j.quill@tawn.org", "a_b@x.y.es", "write to [j+q@tawn.org].", "o'tawn@quill.com", "j.quill @ tawn.org"),
         ("a @", "3@4", "80 @ 3.5 mg", "2 @ 5.30"),
         words=("@",),
-        proven=True,
     ),
     Rule(
         "web address",
@@ -35,11 +34,10 @@ ONLINE = (
         ("https://tawn.org/a?b=1", "www.tawn.org", "see [http://tawn.org/a].", "ftp://tawn.org/x.zip"),
         ("www", "http://"),
         words=("www", "http", "https", "ftp", "sftp"),
-        proven=True,
     ),
     Rule(
         "domain",
-        rf"(?:{_LABEL}\.){{1,4}}(?<=[a-z0-9]{{3}}\.|[a-z0-9]\.[a-z0-9-]{{1,63}}\.){_ENDING}(?:/[^\s<>\"'()]{{0,2000}}[\w/])?",
+        rf"(?:(?:{_LABEL}\.){{2,4}}|[a-z0-9][a-z0-9-]{{1,61}}[a-z0-9]\.){_ENDING}(?:/[^\s<>\"'()]{{0,2000}}[\w/])?",
         _URL,
         ("tawn-clinic.org", "see [portal.tawn.co.uk/notes/4].", "quill.com"),
         ("well.Es", "p.es", "done.in time", "e.g. this"),
@@ -67,11 +65,11 @@ ONLINE = (
     ),
     Rule(
         "hardware address",
-        r"(?=[\d:.-]{0,16}[a-f])(?:[0-9a-f]{2}(?:(?::[0-9a-f]{2}){5}|(?:-[0-9a-f]{2}){5})|[0-9a-f]{4}(?:\.[0-9a-f]{4}){2})",
+        r"(?=[\d:-]{0,16}[a-f])[0-9a-f]{2}(?:(?::[0-9a-f]{2}){5}|(?:-[0-9a-f]{2}){5})",
         DEVICE,
-        ("00:1b:44:11:3a:b7", "00-1B-44-11-3A-B7", "001b.4411.3ab7"),
+        ("00:1b:44:11:3a:b7", "00-1B-44-11-3A-B7"),
         ("10:20:30:40:50:60", "00:1b:44:11:3a", "10-20-30-40-50-60"),
-        words=(":", "-", "."),
+        words=(":", "-"),
         digits=3,
     ),
 )

@@ -22,8 +22,8 @@ class Rule(NamedTuple):
         digits: the least number of digits that a find has: a sentence with fewer is not searched.
         check: what tells a right value from one that only looks like it, such as a checksum. Of a find that fails, the
             part before its last space or hyphen is tried.
-        proven: whether the check is one that a number hardly passes by chance, or the form is one that nothing else
-            has, so that the rule is right about what it finds even where annotators left it.
+        proven: whether the check is one that a number hardly passes by chance, so that the rule is right about what it
+            finds even where annotators left it.
 
     Example:
         >>> Rule("room", r"\d{3}[a-d]?", ("ROOM",), ("room [214b]",), ("room to move",), after=("room",), digits=3).name

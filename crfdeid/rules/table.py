@@ -14,10 +14,9 @@ times.py      dates, ages over 89
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
-
-import regex
 
 from crfdeid.rules.checked import CHECKED
 from crfdeid.rules.contact import CONTACT
@@ -37,16 +36,16 @@ _NUMBER_WORDS = frozenset(
     ("number", "numbers", "num", "nr", "no", "nº", "n", "número", "numero", "id", "code", "card", "#")
 )
 _NUMBER = r"(?:numbers?|(?:num|nr|no|n[º°])\.?|n\.[ºo°]|número|numero|id|code|card|#)"
-_GAP = rf"(?<!\p{{L}}(?=\p{{L}}))(?:\s?[#:.,º°=-]|\s?(?:{_NUMBER}|is|was|es)(?!\w)){{0,4}}\s?\(??"
-_WORTH_A_LOOK = regex.compile(r"\d|@|www|://|\w\.[a-z]{2}", regex.IGNORECASE)
-_DIGIT = regex.compile(r"\d")
+_GAP = rf"(?<![^\W\d_](?=[^\W\d_]))(?:\s?[#:.,º°=-]|\s?(?:{_NUMBER}|is|was|es)(?!\w)){{0,4}}\s?\(??"
+_WORTH_A_LOOK = re.compile(r"\d|@|www|://|\w\.[a-z]{2}", re.IGNORECASE)
+_DIGIT = re.compile(r"\d")
 
 
 def _expression(rule: Rule) -> str:
     """The whole expression of a rule."""
     if not rule.after:
         return f"{_BEFORE}(?:{rule.form}){_AFTER}"
-    plain = (regex.escape(name, literal_spaces=True).replace(" ", " ?").replace("'", "['’]") for name in rule.after)
+    plain = (re.escape(name).replace("\\ ", " ?").replace("'", "['’]") for name in rule.after)
     names = (name.replace("number", _NUMBER) for name in plain)
     value = rule.form if "?P<value>" in rule.form else f"(?P<value>{rule.form})"
     return f"{_BEFORE}(?:{'|'.join(names)}){_GAP}(?:{value}){_AFTER}"
@@ -62,11 +61,11 @@ class _Compiled(NamedTuple):
     """A rule, what is looked for, and the tokens one of which a sentence must have for that."""
 
     rule: Rule
-    form: regex.Pattern[str]
+    form: re.Pattern[str]
     words: frozenset[str]
 
 
-_COMPILED = [_Compiled(rule, regex.compile(_expression(rule), regex.IGNORECASE), _words(rule)) for rule in RULES]
+_COMPILED = [_Compiled(rule, re.compile(_expression(rule), re.IGNORECASE), _words(rule)) for rule in RULES]
 
 
 def find_rules(sentence: Sentence) -> Iterator[tuple[Rule, int, int]]:

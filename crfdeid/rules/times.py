@@ -8,7 +8,6 @@ from features.patterns import PATTERNS, WRITTEN_DATE
 
 _DATES = ("DATE", "FECHAS")
 _MONTHS = tuple(sorted(MONTHS))
-_OLD = r"(?P<value>9\d|1[01]\d)"
 
 
 def _numeric_date(mark: str) -> str:
@@ -85,7 +84,7 @@ TIMES = (
     ),
     Rule(
         "age over 89",
-        rf"{_OLD} ?-? ?(?:years?|yrs?|y/?o|y\.o\.)|(?P<value>(?:9\d|1[01]\d) años)",
+        r"(?P<value>(?:9\d|1[01]\d)(?: años)?)(?:(?<=años)| ?-? ?(?:years?|yrs?|y/?o|y\.o\.))",
         ("AGE", "EDAD_SUJETO_ASISTENCIA"),
         ("[93] years", "a [101]-year-old", "[93] y.o.", "[93]yo", "de [95 años]"),
         ("89 years", "193 years", "93 mg", "page 93"),
