@@ -96,6 +96,13 @@ def test_each_note_has_its_own_patient() -> None:
     assert again == found[::-1]
 
 
+@pytest.mark.parametrize("text", ["Mu\u0301gica", "M\u00fagi\u200bca\u200b", "\uff2d\u00fagica", "M\u00fagic\u0430"])
+def test_what_is_known_is_found_in_the_normal_form_of_a_text(text: str) -> None:
+    known = Known(names=("Ana M\u00fagica",), dates=("1972-03-14",))
+    document = finder().annotate(f"\u00bfSra.\u00a0{text}?, 14\u200b/3/72", known=known)
+    assert hidden(document) == [(text, "PATIENT"), ("14\u200b/3/72", "FECHAS")]
+
+
 def test_one_patient_a_note_or_an_error() -> None:
     with pytest.raises(ValueError, match="shorter"):
         list(finder().annotate_documents([Document("1", "a"), Document("2", "b")], known=[None]))
