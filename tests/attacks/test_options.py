@@ -51,7 +51,7 @@ ATTACKS = [
     ),
     *(
         Attack(f"a locale {value}", nothing, f"{REDACT} --how surrogate --locale {value}", 2, "locale")
-        for value in ("xx_XX", "''", "en-", "../x")
+        for value in ("zh_CN", "ja_JP", "xx_XX", "''", "en-", "../x")
     ),
     Attack("a short secret", secret("short"), f"{SURROGATE} --secret-file secret", 2, "5 bytes"),
     Attack("an empty secret", secret(""), f"{SURROGATE} --secret-file secret", 2, "0 bytes"),
