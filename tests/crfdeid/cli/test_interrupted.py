@@ -9,9 +9,11 @@ import pytest
 
 import crfdeid
 
-# Ctrl-C comes while a module is being imported.
+# Ctrl-C comes while a module is being imported. A shell lets what it starts in the background ignore it: not here.
 _CODE = """
-import sys
+import signal, sys
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 class Interrupting:
     def find_spec(self, name, path=None, target=None):
@@ -38,7 +40,6 @@ _DROPPED = _CODE.replace("            raise KeyboardInterrupt", "            Rem
     "class Interrupting",
     """class Removed:
     def __del__(self):
-        import signal
         signal.raise_signal(signal.SIGINT)
 
 class Interrupting""",

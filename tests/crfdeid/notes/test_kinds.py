@@ -533,9 +533,9 @@ def test_json_lines_have_ids_of_their_own(tmp_path: Path) -> None:
     assert [note.id for note in notes if isinstance(note, Note)] == ["k1", "7", *unnamed]
     assert isinstance(broken, Failure)
     assert notes_of(path)[0] == Note("t.jsonl:1", "a", None)
-    assert notes_of(path, Columns(id="key", own_id=True))[0] == Note("k", "a", "k")
+    assert notes_of(path, Columns(id="key", own_id=True))[0] == Note("k", "a", None)
     (tmp_path / "u.jsonl").write_text('{"id": "Quill here"}\n')
-    assert notes_of(tmp_path / "u.jsonl", Columns("id", own_id=True)) == [Note("u.jsonl:1", "Quill here", "u.jsonl:1")]
+    assert notes_of(tmp_path / "u.jsonl", Columns("id", own_id=True)) == [Note("u.jsonl:1", "Quill here", None)]
 
 
 def test_numbers_are_names_too_and_lists_are_not(tmp_path: Path) -> None:
