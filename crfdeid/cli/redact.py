@@ -41,7 +41,7 @@ def run(options: argparse.Namespace) -> int:
     Returns:
         0, or 1 where a note failed.
     """
-    from crfdeid.cli import given_options, note_options  # noqa: PLC0415
+    from crfdeid.cli import given_options, note_options, note_run  # noqa: PLC0415
     from crfdeid.errors import UsageError  # noqa: PLC0415
     from crfdeid.notes import sources  # noqa: PLC0415
     from crfdeid.notes.pipeline import OutputPlan  # noqa: PLC0415
@@ -62,7 +62,7 @@ def run(options: argparse.Namespace) -> int:
         date_order=options.date_order,
     )
     if options.input == note_options.STDIN:
-        note_options.write_stdout(note_options.run_stdin(options, work).text)
+        note_run.write_stdout(note_run.run_stdin(options, work).text)
         return 0
     given_options.warn_of_kept(columns, options.drop_columns)
     plan = OutputPlan(
@@ -77,7 +77,7 @@ def run(options: argparse.Namespace) -> int:
         **note_options.common_settings(options, work, secret),
         **given_options.settings(columns, work.site),
     }
-    return note_options.run_folder(options, note_options.Task("redacting", work, plan, settings, secret))
+    return note_run.run_folder(options, note_run.Task("redacting", work, plan, settings, secret))
 
 
 def _require_fitting(options: argparse.Namespace) -> None:

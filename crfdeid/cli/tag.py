@@ -23,7 +23,7 @@ def run(options: argparse.Namespace) -> int:
     Returns:
         0, or 1 where a note failed.
     """
-    from crfdeid.cli import given_options, note_options  # noqa: PLC0415
+    from crfdeid.cli import given_options, note_options, note_run  # noqa: PLC0415
     from crfdeid.errors import UsageError  # noqa: PLC0415
     from crfdeid.notes import tagged  # noqa: PLC0415
     from crfdeid.notes.pipeline import OutputPlan  # noqa: PLC0415
@@ -37,7 +37,7 @@ def run(options: argparse.Namespace) -> int:
     if options.input == note_options.STDIN:
         if options.format != "jsonl":
             raise UsageError(f"--format {options.format}: one note from standard input is written as jsonl")
-        note_options.write_stdout(tagged.to_line(note_options.run_stdin(options, work)))
+        note_run.write_stdout(tagged.to_line(note_run.run_stdin(options, work)))
         return 0
 
     def targets(file: NoteFile) -> list[str]:
@@ -52,4 +52,4 @@ def run(options: argparse.Namespace) -> int:
         **note_options.common_settings(options, work, secret),
         **given_options.settings(columns, work.site),
     }
-    return note_options.run_folder(options, note_options.Task("tagging", work, plan, settings, secret))
+    return note_run.run_folder(options, note_run.Task("tagging", work, plan, settings, secret))

@@ -1,0 +1,173 @@
+"""A run of the commands `tag` and `redact`: through files of notes, or one note from standard input."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from crfdeid.cli import account
+from crfdeid.documents import Document
+from crfdeid.errors import DataError, UsageError
+from crfdeid.model_card.likeness import Likeness
+from crfdeid.notes.account import Totals, write_audit
+from crfdeid.notes.output import OutputFolder
+from crfdeid.notes.pipeline import OutputPlan, process
+from crfdeid.notes.records import Failure, Note
+from crfdeid.notes.sources import KINDS, keyed_names, note_files, survey
+from crfdeid.notes.work import Redaction
+from crfdeid.notes.workers import start_workers
+from crfdeid.secrets import derive
+from crfdeid.system.files import decode_text
+
+
+@dataclass(frozen=True)
+class Task:
+    """What one of the two commands asks for.
+
+    Args:
+        doing: one word for the progress bar.
+        work: what is done with each note.
+        plan: how files are written.
+        settings: what the results depend on, for --resume.
+        secret: what the audit's hashes are made with; None for no hashes.
+    """
+
+    doing: str
+    work: Redaction
+    plan: OutputPlan
+    settings: dict[str, Any]
+    secret: bytes | None = None
+
+
+def run_folder(options: argparse.Namespace, task: Task) -> int:
+    """Work through a file or folder of notes.
+
+    Returns:
+        0, or 1 where a note failed.
+
+    Raises:
+        UsageError: the input or the output cannot be used.
+        DataError: there are no notes, the model cannot be loaded, or another run is writing to the output.
+    """
+    if options.output is None:
+        raise UsageError("--output is needed: name a new folder for the results")
+    if options.output.suffix.lower() in KINDS:
+        raise UsageError(f"--output: {options.output} is the name of a file: name a folder, files keep their names")
+    if options.audit is not None:
+        account.require_audit_place(options.audit, options.input, options.output, resume=options.resume)
+    began = time.monotonic()
+    rename = None
+    if options.rename_files and task.secret is not None:
+        rename = keyed_names(derive(task.secret, "file names"))
+    found = survey(options.input, task.plan.targets, rename)
+    if found.unknown:
+        _say(f"note: files left out because they do not end in {', '.join(KINDS)}: {found.unknown}")
+    failures = _Failures()
+    likeness = _likeness(task.work)
+    with (
+        OutputFolder(options.output, source=options.input, settings=task.settings, resume=options.resume) as output,
+        start_workers(task.work, options.jobs) as workers,
+        _bar(task.doing, found.size) as shown,
+    ):
+        for failure in output.failures_before():
+            failures.add(failure)
+        process(
+            note_files(options.input, rename),
+            task.plan,
+            workers,
+            output,
+            on_failure=failures.add,
+            on_progress=lambda size: shown.update(size - shown.n),
+            on_answer=lambda answer: likeness.add(answer.measures),
+            audit_key=None if task.secret is None else derive(task.secret, "audit"),
+        )
+        shown.close()
+        _account_for(options, task, output, likeness.differences(), time.monotonic() - began)
+    return failures.conclude()
+
+
+def _likeness(work: Redaction) -> Likeness:
+    """What holds notes against those that the model was trained on."""
+    from crfdeid.model_card.card import read_card  # noqa: PLC0415
+
+    card = read_card(work.model)
+    return Likeness(None if card is None else card["likeness"], raised=work.sensitivity is not None)
+
+
+def _account_for(
+    options: argparse.Namespace, task: Task, output: OutputFolder, unlike: list[str], seconds: float
+) -> None:
+    # Four digits of the secret are enough to tell it from another, and no business of the audit's.
+    asked = {name: value for name, value in task.settings.items() if name != "secret"}
+    command = {**asked, "input": str(options.input), "output": str(options.output), "jobs": options.jobs}
+    summary = account.summary(command, task.work, Totals.of(output.accounted()), unlike, seconds)
+    if options.audit is not None:
+        write_audit(options.audit, summary, output.accounted)
+    for line in account.lines(summary):
+        _say(line)
+
+
+def run_stdin(options: argparse.Namespace, work: Redaction) -> Document:
+    """The result for one note from standard input, which counts as a patient of its own.
+
+    Raises:
+        UsageError: there is an option that one note from standard input cannot have.
+        DataError: it is not UTF-8, or the model fails on it.
+    """
+    given = {"output": options.output is not None, "audit": options.audit is not None}
+    given |= {"resume": options.resume, "rename-files": options.rename_files}
+    if any(given.values()):
+        wrong = " and ".join(f"--{name}" for name in sorted(given) if given[name])
+        raise UsageError(f"--input - writes to standard output: leave {wrong} out")
+    if options.known is not None or options.known_file is not None:
+        raise UsageError("--input - has no columns and no patient: leave --known and --known-file out")
+    text = decode_text(sys.stdin.buffer.read(), "standard input")
+    (result,) = work.start()([Note("stdin", text, None)])
+    if isinstance(result, Failure):
+        raise DataError(result.reason, path="standard input", offset=result.offset)
+    if result.locale is not None and work.locale is None:
+        _say(f"note: surrogates of the locale {result.locale}, guessed from the text; --locale names another")
+    likeness = _likeness(work)
+    likeness.add(result.measures)
+    for line in account.unlike_lines(likeness.differences()):
+        _say(line)
+    return result.document
+
+
+def write_stdout(text: str) -> None:
+    """Write a result to standard output, as UTF-8 and with its own line ends whatever the terminal has."""
+    sys.stdout.buffer.write(text.encode("utf-8"))
+
+
+class _Failures:
+    """Lists what fails on standard error, as it comes."""
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    def add(self, failure: Failure) -> None:
+        self._count += 1
+        _say(f"failed: {failure}")
+
+    def conclude(self) -> int:
+        """The exit code; where it is not 0, a last line says why."""
+        if self._count:
+            _say(f"error: {self._count} notes or files failed and have no output (listed above); the others are done")
+        return min(self._count, 1)
+
+
+def _say(line: str) -> None:
+    from tqdm import tqdm  # noqa: PLC0415
+
+    tqdm.write(line, file=sys.stderr)  # Above the progress bar, if there is one.
+
+
+def _bar(doing: str, size: int) -> Any:
+    from crfdeid.cli.progress import make_bar  # noqa: PLC0415
+
+    shown = make_bar(doing, size)
+    shown.unit, shown.unit_scale = "B", True
+    return shown
