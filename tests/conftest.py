@@ -10,9 +10,11 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import HealthCheck, settings
 
-# A busy machine is slow now and then: that is no property of the code. ``--hypothesis-profile thorough`` asks for more.
-for name, examples in (("quick", 50), ("thorough", 1000)):
-    settings.register_profile(name, max_examples=examples, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# A busy machine is slow now and then: that is no property of the code. The same code passes or fails every time;
+# ``--hypothesis-profile thorough`` tries more examples, and others each time.
+_PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("quick", _PATIENT, max_examples=50, derandomize=True)
+settings.register_profile("thorough", _PATIENT, max_examples=1000)
 settings.load_profile("quick")
 
 if find_spec("jax"):
