@@ -1,0 +1,8 @@
+"""Training data that can be shared without its text, and the attacks that measure it; docs/sharing.md says how well.
+
+encoder.py          what turns sentences into the vectors that are shared
+
+Reference:
+    M. Friedrich, A. Köhn, G. Wiedemann, C. Biemann (2019). Adversarial learning of privacy-preserving text
+    representations for de-identification of medical records. ACL.
+"""
