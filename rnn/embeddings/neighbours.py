@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from rnn.embeddings.vectors import WordVectors, extend
 from rnn.vocabulary import FIRST_WORD, UNKNOWN_CLASSES, Vocabulary, fold, unknown_class
@@ -13,6 +15,15 @@ from rnn.vocabulary import FIRST_WORD, UNKNOWN_CLASSES, Vocabulary, fold, unknow
 # How many words of each casing class to look at; short words tell little.
 _PROBES = {"lower": 4, "initial capital": 3, "all capitals": 1}
 _SHORTEST = 4
+_MOST_COSINES = 1 << 24  # at once: 64 MB
+_SHORTEST_LENGTH = float(np.finfo(np.float32).tiny)  # of a vector: what is shorter is like one of zeros
+
+
+class Near(NamedTuple):
+    """Rows of a table of vectors, [count], and their cosines with a vector, [count]; the nearest first."""
+
+    rows: npt.NDArray[np.intp]
+    cosines: npt.NDArray[np.float64]
 
 
 def nearest(vectors: WordVectors, word: str, k: int = 8) -> list[tuple[str, float]]:
@@ -28,11 +39,50 @@ def nearest(vectors: WordVectors, word: str, k: int = 8) -> list[tuple[str, floa
     """
     if word not in vectors.words:
         raise ValueError("the word has no vector")
-    place, table = vectors.words.index(word), vectors.table
-    lengths = np.linalg.norm(table, axis=1)
-    cosines = table @ table[place] / np.maximum(lengths * lengths[place], np.finfo(np.float32).tiny)
-    order = [i for i in np.argsort(-cosines, kind="stable").tolist() if i != place]
-    return [(vectors.words[i], float(cosines[i])) for i in order[:k]]
+    place = vectors.words.index(word)
+    ((rows, cosines),) = nearest_rows(vectors.table[[place]], vectors.table, k + 1)
+    others = [
+        (vectors.words[row], cosine)
+        for row, cosine in zip(rows.tolist(), cosines.tolist(), strict=True)
+        if row != place
+    ]
+    return others[:k]
+
+
+def nearest_rows(queries: npt.NDArray[np.float32], table: npt.NDArray[np.float32], count: int) -> Iterator[Near]:
+    """The rows of a table that have the greatest cosine with each of some vectors; one of zeros has 0 with all.
+
+    The rows are exact, and the same however the vectors are grouped. Cosines are taken in single precision, of a block
+    of vectors with the whole table: no more than `_MOST_COSINES` at once. What their rounding could have left out of
+    the first rows is kept as well, and these few are put in order in double precision.
+
+    Args:
+        queries: the vectors, [Q, D].
+        table: the rows to choose from, [V, D].
+        count: how many rows for each vector; all of them where there are fewer.
+
+    Yields:
+        For each vector its rows, the nearest first, of equally near ones the first of the table; and their cosines.
+    """
+    lengths = np.sqrt(np.einsum("vd,vd->v", table, table, dtype=float)).clip(_SHORTEST_LENGTH).astype(np.float32)
+    count = min(count, len(table))
+    block = max(1, _MOST_COSINES // len(table))
+    for begin in range(0, len(queries), block):
+        part = queries[begin : begin + block].astype(float)
+        part /= np.linalg.norm(part, axis=1, keepdims=True).clip(_SHORTEST_LENGTH)
+        for query, cosines in zip(part, part.astype(np.float32) @ table.T / lengths, strict=True):
+            yield _first(query, table, cosines, count)
+
+
+def _first(query: np.ndarray, table: np.ndarray, cosines: np.ndarray, count: int) -> Near:
+    """The nearest rows to a vector of length 1, from cosines that are right but for rounding."""
+    rounding = 2 * (len(query) + 8) * np.finfo(np.float32).eps  # of two sums of D products
+    bound = np.partition(cosines, len(cosines) - count)[len(cosines) - count] - rounding
+    rows = np.flatnonzero(cosines >= bound)
+    near = table[rows].astype(float)
+    exact = (near * query).sum(axis=1) / np.sqrt((near * near).sum(axis=1)).clip(_SHORTEST_LENGTH)
+    order = np.argsort(-exact, kind="stable")[:count]
+    return Near(rows[order], exact[order])
 
 
 def out_of_vocabulary(counts: Mapping[str, int], vectors: WordVectors) -> dict[str, float]:

@@ -22,7 +22,7 @@ from rnn.vocabulary import FIRST_WORD, UNKNOWN_CLASSES, Vocabulary, fold, unknow
 
 BOUNDARY = "</s>"  # the word that stands for a sentence's end, as in word2vec's files; its vector is the padding's
 CLASS_WORDS = tuple(f"<{name}>" for name in UNKNOWN_CLASSES)
-_SPECIAL = (BOUNDARY, *CLASS_WORDS)  # the words of the ids before `rnn.vocabulary.FIRST_WORD`
+SPECIAL_WORDS = (BOUNDARY, *CLASS_WORDS)  # the words of the ids before `rnn.vocabulary.FIRST_WORD`; in no text
 _SUBWORDS = "subwords."  # before the names of their arrays in a saved file
 _CAPITALS = 0.01  # vectors are lower-case when a smaller share of their words has capitals: no list is without odd ones
 
@@ -72,6 +72,16 @@ class WordVectors:
     def dim(self) -> int:
         """The size of a vector, D."""
         return self.table.shape[1]
+
+    @property
+    def lower_case(self) -> bool:
+        """Whether the words are in lower case, as GloVe's are."""
+        return sum(word != word.lower() for word in self.words) < _CAPITALS * len(self)
+
+    @property
+    def folds_digits(self) -> bool:
+        """Whether every digit in the words is 0, as in vectors that were trained here (`replace_rare`)."""
+        return all(word == fold(word) for word in self.words)
 
     def save(self, path: Path) -> None:
         """Write the vectors to a file ``.npz`` that only its owner may read: words of notes are PHI.
@@ -143,9 +153,8 @@ def extend(vocabulary: Vocabulary, vectors: WordVectors) -> Vocabulary:
     """
     read = fold if vocabulary.fold_digits else str
     words = dict.fromkeys(vocabulary.words)
-    words.update(dict.fromkeys(read(word) for word in vectors.words if word not in _SPECIAL))
-    capitals = sum(word != word.lower() for word in vectors.words)
-    return dataclasses.replace(vocabulary, words=tuple(words), lower_case=capitals < _CAPITALS * len(vectors))
+    words.update(dict.fromkeys(read(word) for word in vectors.words if word not in SPECIAL_WORDS))
+    return dataclasses.replace(vocabulary, words=tuple(words), lower_case=vectors.lower_case)
 
 
 def initial_table(vocabulary: Vocabulary, vectors: WordVectors, random_table: npt.ArrayLike) -> np.ndarray:
@@ -167,7 +176,7 @@ def initial_table(vocabulary: Vocabulary, vectors: WordVectors, random_table: np
         found.setdefault(read(word), i)
     table = np.array(random_table, np.float32)
     scale = matching_scale(vectors, table)
-    for i, word in enumerate((*_SPECIAL, *vocabulary.words)):
+    for i, word in enumerate((*SPECIAL_WORDS, *vocabulary.words)):
         row = found.get(word, found.get(word.lower()))
         if row is not None:
             table[i] = scale * vectors.table[row]

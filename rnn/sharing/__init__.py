@@ -1,5 +1,6 @@
 """Training data that can be shared without its text, and the attacks that measure it; docs/sharing.md says how well.
 
+neighbours.py       the nearest neighbours of words, by their vectors
 encoder.py          what turns sentences into the vectors that are shared
 
 Reference:
