@@ -24,7 +24,17 @@ _SPANISH_MONTHS = "enero febrero marzo abril mayo junio julio agosto septiembre 
 ENGLISH_MONTHS, SPANISH_MONTHS = tuple(_ENGLISH_MONTHS.split()), tuple(_SPANISH_MONTHS.split())
 """The months in the order of the year."""
 
-_SHORT_MONTHS = "jan feb mar apr jun jul aug sep sept oct nov dec ene abr ago set setiembre dic"
+_SHORT = 3
+# Each way to write a month, in lower case -> its number.
+_MONTH_NUMBERS = {
+    form: number
+    for names in (ENGLISH_MONTHS, SPANISH_MONTHS)
+    for number, name in enumerate(names, start=1)
+    for form in (name, name[:_SHORT])
+} | {"sept": 9, "setiembre": 9, "set": 9}
+MONTHS = frozenset(_MONTH_NUMBERS)
+"""All ways to write a month's name: whole, in three letters, and the other ones of September."""
+
 _WEEKDAYS = """
     monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thurs fri sat sun
     lunes martes miércoles jueves viernes sábado domingo
@@ -82,8 +92,6 @@ _COUNTRIES = """
     ukraine morocco algeria egypt japan india pakistan philippines vietnam korea thailand brazil peru canada usa states
 """
 
-MONTHS = frozenset({*ENGLISH_MONTHS, *SPANISH_MONTHS}) | _words(_SHORT_MONTHS)
-
 # Name of the class -> its words, in lower case. A word may be in several classes.
 LEXICONS: Mapping[str, frozenset[str]] = MappingProxyType(
     {
@@ -102,6 +110,18 @@ LEXICONS: Mapping[str, frozenset[str]] = MappingProxyType(
         "country": _words(_COUNTRIES),
     }
 )
+
+
+def month_number(word: str) -> int | None:
+    """The number of the month that a word of `MONTHS` names, from 1; None for another word.
+
+    Case is that of expressions without regard to case, for which "İ" is an "i" and "ſ" an "s".
+
+    Example:
+        >>> month_number("Sept"), month_number("ABR"), month_number("mark")
+        (9, 4, None)
+    """
+    return _MONTH_NUMBERS.get(word.casefold().replace("\u0307", ""))
 
 
 @lru_cache(maxsize=1 << 16)

@@ -10,22 +10,17 @@ from typing import NamedTuple
 
 import regex
 
-from features.lexicons import ENGLISH_MONTHS, SPANISH_MONTHS
+from crfdeid.given.folded import fold
+from features.lexicons import MONTHS, month_number
 
-_SHORT = 3
 _LAST_DAY = 31
-_OTHER_MONTHS = {"sept": 9, "setiembre": 9, "set": 9}
 _ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii")
 
 _CLOCK = regex.compile(r"[T\s]\d{1,2}:\d\d.*$", regex.DOTALL)
 _PARTS = regex.compile(r"\d+|\p{L}+")
 _ORDERS = tuple(permutations("dmy"))
 
-_MONTHS = sorted({*ENGLISH_MONTHS, *SPANISH_MONTHS, *_OTHER_MONTHS}, key=len, reverse=True)
-_SHORT_MONTHS = sorted({name[:_SHORT] for name in (*ENGLISH_MONTHS, *SPANISH_MONTHS)})
-_PART = regex.compile(
-    rf"[0-9]+|(?<!\p{{L}})(?:{'|'.join([*_MONTHS, *_SHORT_MONTHS, *_ROMAN])})(?!\p{{L}})", regex.IGNORECASE
-)
+_PART = regex.compile(rf"[0-9]+|(?<!\p{{L}})(?:{'|'.join([*sorted(MONTHS), *_ROMAN])})(?!\p{{L}})", regex.IGNORECASE)
 _YEAR_MARKS = ("'", "’", "´")
 _A_YEAR = regex.compile(r"(?:1[89]|20)\d\d")
 _TIGHT_SIGNS = ("-", "/", ".")
@@ -51,9 +46,9 @@ def read_date(text: str) -> frozenset[dt.date]:
         >>> sorted(map(str, read_date("03/04/1972"))), read_date("unknown")
         (['1972-03-04', '1972-04-03'], frozenset())
     """
-    words = _PARTS.findall(_CLOCK.sub("", text.strip()).lower())
+    words = _PARTS.findall(_CLOCK.sub("", text.strip()))
     numbers = [word for word in words if word.isdigit()]
-    months = {number for word in words if (number := _month_number(word))}
+    months = {number for word in words if (number := month_number(word))}
     if len(numbers) == 1 and len(numbers[0]) == len("19720314") and not months:
         return frozenset(_of_digits(numbers[0]))
     if len(numbers) == 2 and len(months) == 1:
@@ -62,14 +57,6 @@ def read_date(text: str) -> frozenset[dt.date]:
     if len(numbers) == len("dmy") and not months:
         return frozenset(_of_numbers(numbers))
     return frozenset()
-
-
-def _month_number(word: str) -> int | None:
-    for names in (ENGLISH_MONTHS, SPANISH_MONTHS):
-        for number, name in enumerate(names, start=1):
-            if word in (name, name[:_SHORT]):
-                return number
-    return _OTHER_MONTHS.get(word)
 
 
 def _of_digits(digits: str) -> Iterator[dt.date]:
@@ -141,12 +128,12 @@ def _parts(text: str) -> tuple[_Part, ...]:
     """The numbers and months of a text; several dates are looked for in the same."""
     found = []
     for match in _PART.finditer(text):
-        word = match.group().lower()
-        if word[0].isdigit():
+        word = match.group()
+        if word.isdigit():
             found.append(_Part(*match.span(), digits=word))
         else:
-            month = _month_number(word)
-            roman = 0 if month else _ROMAN.index(word) + 1
+            month = month_number(word) or 0
+            roman = 0 if month else _ROMAN.index(fold(word)) + 1
             found.append(_Part(*match.span(), month=month or roman, roman=not month))
     return tuple(found)
 

@@ -7,10 +7,9 @@ from collections.abc import Callable, Mapping
 from random import Random
 from typing import NamedTuple
 
-MONTHS = (
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
-    "December",
-)  # fmt: skip
+from features.lexicons import ENGLISH_MONTHS
+
+MONTHS = tuple(map(str.capitalize, ENGLISH_MONTHS))
 
 
 class Person(NamedTuple):

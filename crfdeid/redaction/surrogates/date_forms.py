@@ -5,19 +5,17 @@ from __future__ import annotations
 import regex
 
 from crfdeid.redaction.surrogates.letters import fold
+from features.lexicons import ENGLISH_MONTHS, SPANISH_MONTHS
 
-_ENGLISH = "january february march april may june july august september october november december"
-_SPANISH = "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre"
-ENGLISH, SPANISH = _ENGLISH.split(), _SPANISH.split()
 _DAYS = (
     "monday tuesday wednesday thursday friday saturday sunday",
     "lunes martes miércoles jueves viernes sábado domingo",
 )
 WEEKDAYS = tuple(names.split() for names in _DAYS)
-OTHER_MONTHS = {"sept": 9, "setiembre": 9, "set": 9}
 OTHER_DAYS = {"miercoles": 2, "sabado": 5, "tues": 1, "weds": 2, "thur": 3, "thurs": 3}
 
-_MONTH = rf"(?P<month>(?:{'|'.join([*ENGLISH, *SPANISH])}|sept|setiembre|{'|'.join(m[:3] for m in ENGLISH + SPANISH)}))"
+_NAMES = (*ENGLISH_MONTHS, *SPANISH_MONTHS)
+_MONTH = rf"(?P<month>(?:{'|'.join(_NAMES)}|sept|setiembre|{'|'.join(name[:3] for name in _NAMES)}))"
 _DAY, _YEAR, _YEAR4 = (
     r"(?P<day>[0-3]?[0-9])",
     r"(?P<year>(?:1[89]|20)[0-9][0-9]|['’]?[0-9][0-9])",
@@ -72,22 +70,12 @@ RELATIVE = regex.compile(
 _FULL = regex.compile(_BEFORE + _SLASHED)
 
 
-def month_number(word: str) -> int:
-    """The number of a month's name, or of its first three letters."""
-    lower = word.lower()
-    for names in (ENGLISH, SPANISH):
-        for i, name in enumerate(names):
-            if lower in (name, name[:3]):
-                return i + 1
-    return OTHER_MONTHS[lower]
-
-
 def weekday_number(word: str) -> tuple[int, list[str]]:
     """The number of a day of the week, 0 for Monday, and the names of its language."""
-    lower = word.lower()
+    plain = fold(word)
     for names in WEEKDAYS:
-        for i, name in enumerate(names):
-            if lower in (name, name[:3], fold(name)) or OTHER_DAYS.get(lower) == i:
+        for i, name in enumerate(map(fold, names)):
+            if plain in (name, name[:3]) or OTHER_DAYS.get(plain) == i:
                 return i, names
     raise ValueError(word)
 

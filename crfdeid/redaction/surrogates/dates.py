@@ -12,21 +12,19 @@ from typing import NamedTuple
 
 import regex
 
-from crfdeid.redaction.surrogates.date_forms import (
-    DAY_NAME,
-    ENGLISH,
-    FORMS,
-    RELATIVE,
-    SPANISH,
-    month_number,
-    weekday_number,
-)
+from crfdeid.redaction.surrogates.date_forms import DAY_NAME, FORMS, RELATIVE, weekday_number
 from crfdeid.redaction.surrogates.keyed import Keyed
+from crfdeid.redaction.surrogates.letters import fold
+from features.lexicons import ENGLISH_MONTHS, SPANISH_MONTHS, month_number
 
 # Whoever reads two digits as a year takes those up to this one for 20xx.
 _LAST_OF_THIS_CENTURY = 40
 _A_LEAP_YEAR = 2000  # for a day without a year, so that the 29th of February is one
 _LEAST, _MOST = 34, 75
+
+_OTHER_SEPTEMBER = "setiembre"
+_IN_ENGLISH = frozenset(ENGLISH_MONTHS) | {name[:3] for name in ENGLISH_MONTHS}
+_IN_SPANISH = frozenset(SPANISH_MONTHS) | {name[:3] for name in SPANISH_MONTHS} | {_OTHER_SEPTEMBER}
 
 
 class Shift(NamedTuple):
@@ -135,7 +133,7 @@ def _moved_date(values: dict[str, str], shift: Shift) -> dt.date:
     year = int(digits or _A_LEAP_YEAR)
     if digits and len(digits) == 2:
         year += 2000 if year <= _LAST_OF_THIS_CENTURY else 1900
-    month = month_number(values["month"]) if "month" in values else int(values.get("monthnumber", 1))
+    month = (month_number(values["month"]) or 0) if "month" in values else int(values.get("monthnumber", 1))
     if "day" in values:
         return dt.date(year, month, int(values["day"])) + dt.timedelta(shift.days)
     if "month" in values or "monthnumber" in values:
@@ -166,13 +164,11 @@ def _part(meaning: str, text: str, new: dt.date, *, wide: bool) -> str:
 
 
 def _month(text: str, number: int) -> str:
-    lower = text.lower()
-    spanish = lower in SPANISH or lower == "setiembre" or (len(lower) == 3 and lower in {m[:3] for m in SPANISH})
-    if len(lower) == 3 and lower in {m[:3] for m in ENGLISH}:
-        spanish = False
-    found = (SPANISH if spanish else ENGLISH)[number - 1]
-    full = lower in ENGLISH or lower in SPANISH or lower == "setiembre"
-    return _cased(found if full else found[:3], text)
+    plain = fold(text)
+    spanish = plain not in _IN_ENGLISH and plain in _IN_SPANISH
+    found = (SPANISH_MONTHS if spanish else ENGLISH_MONTHS)[number - 1]
+    is_whole = plain in (*ENGLISH_MONTHS, *SPANISH_MONTHS, _OTHER_SEPTEMBER)
+    return _cased(found if is_whole else found[:3], text)
 
 
 def _ordinal(day: int) -> str:

@@ -8,14 +8,13 @@ import regex
 
 from crfdeid.redaction.persons import PARTICLES, TITLES
 from crfdeid.redaction.surrogates.countries import known_countries, other_country
-from crfdeid.redaction.surrogates.date_forms import SPANISH as SPANISH_MONTHS
 from crfdeid.redaction.surrogates.invented import invented
 from crfdeid.redaction.surrogates.keyed import Keyed
 from crfdeid.redaction.surrogates.letters import cased, fold, folded
 from crfdeid.redaction.surrogates.names import Names
 from crfdeid.redaction.surrogates.places import ARTICLES, PIECE
 from crfdeid.redaction.surrogates.shapes import other_code
-from features.lexicons import LEXICONS
+from features.lexicons import LEXICONS, SPANISH_MONTHS
 
 _KINDS_OF = """
     universitari universitaria materno infantil provincial regional comarcal nacional central municipal público

@@ -39,6 +39,13 @@ def test_another_date_or_none_is_left(text: str) -> None:
     assert found(text) == []
 
 
+@pytest.mark.parametrize("form", ["3 ABRİL 1972", "3/İV/1972", "April 3rd, 1972"])
+def test_a_letter_that_is_another_without_case_is_read_as_that(form: str) -> None:
+    date = dt.date(1972, 4, 3)
+    assert found(f"Nacido {form}.", date) == [form]
+    assert found("Visto el 3 de ſeptiembre de 1972", dt.date(1972, 9, 3)) == ["3 de ſeptiembre de 1972"]
+
+
 def test_letters_may_touch_a_date() -> None:
     assert found("DOB14/03/1972T00") == ["14/03/1972"]
 
@@ -76,6 +83,7 @@ def test_any_date_is_found_in_any_order(
         ("Tuesday, March 14th, 1972", ["1972-03-14"]),
         ("03/04/1972", ["1972-03-04", "1972-04-03"]),
         ("14-MAR-72", ["1972-03-14", "2072-03-14"]),
+        ("3 ABRİL 1972", ["1972-04-03"]),
         ("unknown", []),
         ("26372", []),
         ("99/99/9999", []),
