@@ -11,12 +11,11 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
-from pathlib import Path
 
-from crfdeid.corpora import FORMATS
-from crfdeid.corpora.splits import Corpus, generate_corpus, read_splits
+from corpus import add_corpus, chosen_corpus
+
+from crfdeid.corpora.splits import Corpus
 from crfdeid.crf import tagger as crf
-from crfdeid.labels import TYPES
 from crfdeid.scoring import Counts, score_entities
 from crfdeid.scoring.evaluation import predict_spans
 from features import STRONG, Extractor, FeatureSet
@@ -27,15 +26,9 @@ from features.pos import PosFeatures, TextBlobTagger
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--train", type=Path, metavar="PATH", help="training notes (default: the synthetic corpus)")
-    parser.add_argument("--dev", type=Path, metavar="PATH", help="development notes")
-    parser.add_argument("--format", choices=("auto", *FORMATS), default="auto", help="their format (default: auto)")
-    parser.add_argument("--types", choices=TYPES, default="seven", help="which types (default: seven)")
+    add_corpus(parser)
     args = parser.parse_args()
-    if args.train:
-        corpus = read_splits(args.train, args.dev, None, corpus_format=args.format, types=args.types)
-    else:
-        corpus = generate_corpus("default", types=args.types)
+    corpus = chosen_corpus(args)
     print("| features | P | R | F | difference |\n| --- | --- | --- | --- | --- |")
     whole = score(STRONG.with_pos("none"), corpus)
     show("STRONG", whole, whole)

@@ -12,14 +12,11 @@ from __future__ import annotations
 import argparse
 import time
 from dataclasses import replace
-from pathlib import Path
 
+from corpus import add_corpus, chosen_corpus
 from tabulate import tabulate
 
 from crfdeid.consistency import make_consistent
-from crfdeid.corpora import FORMATS
-from crfdeid.corpora.splits import generate_corpus, read_splits
-from crfdeid.labels import TYPES
 from crfdeid.models import MODELS, create
 from crfdeid.scoring import score_entities, score_tokens
 from crfdeid.scoring.evaluation import predict_spans
@@ -28,16 +25,10 @@ from crfdeid.scoring.evaluation import predict_spans
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--train", type=Path, metavar="PATH", help="training notes (default: the synthetic corpus)")
-    parser.add_argument("--dev", type=Path, metavar="PATH", help="development notes")
-    parser.add_argument("--format", choices=("auto", *FORMATS), default="auto", help="their format (default: auto)")
-    parser.add_argument("--types", choices=TYPES, default="seven", help="which types (default: seven)")
+    add_corpus(parser)
     parser.add_argument("--model", choices=MODELS, default="crf", help="which model (default: crf)")
     args = parser.parse_args()
-    if args.train:
-        corpus = read_splits(args.train, args.dev, None, corpus_format=args.format, types=args.types)
-    else:
-        corpus = generate_corpus("default", types=args.types)
+    corpus = chosen_corpus(args)
     tagger = create(args.model)
     tagger.fit(corpus.train.sentences, corpus.dev.sentences)
     alone = predict_spans(tagger, corpus.dev)

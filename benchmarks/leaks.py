@@ -19,15 +19,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import regex
+from corpus import add_corpus, chosen_corpus
 from tabulate import tabulate
 
 import crfdeid
 from crfdeid.cli.shell import setting
-from crfdeid.corpora import FORMATS
-from crfdeid.corpora.splits import generate_corpus, read_splits
 from crfdeid.deidentifier import Deidentifier
 from crfdeid.documents import Document
-from crfdeid.labels import TYPES, in_order, map_types
+from crfdeid.labels import in_order, map_types
 from crfdeid.models import MODELS, create
 from crfdeid.scoring import score_entities
 from crfdeid.scoring.evaluation import count_leaking
@@ -74,10 +73,7 @@ def _rows(counts: Mapping[str, int], left: Mapping[str, int]) -> list[list[objec
 def main() -> None:
     """Train a model, or take a saved one, and print what it leaves."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--train", type=Path, metavar="PATH", help="training notes (default: the synthetic corpus)")
-    parser.add_argument("--dev", type=Path, metavar="PATH", help="development notes")
-    parser.add_argument("--format", choices=("auto", *FORMATS), default="auto", help="their format (default: auto)")
-    parser.add_argument("--types", choices=TYPES, default="all", help="which types (default: all)")
+    add_corpus(parser, types="all")
     parser.add_argument("--model", choices=MODELS, default="hybrid", help="which model to train (default: hybrid)")
     parser.add_argument("--set", type=setting, nargs="+", default=[], metavar="NAME=VALUE", help="its settings")
     parser.add_argument("--saved", type=Path, metavar="DIR", help="a trained model to measure in place of a new one")
@@ -87,10 +83,7 @@ def main() -> None:
         documents = map_types(crfdeid.read_corpus(args.dev, format=args.format), args.types)
         print_leaks(crfdeid.load(args.saved, sensitivity=args.sensitivity), documents)
         return
-    if args.train is None:
-        corpus = generate_corpus("default", types=args.types)
-    else:
-        corpus = read_splits(args.train, args.dev, None, corpus_format=args.format, types=args.types)
+    corpus = chosen_corpus(args)
     tagger = create(args.model, overrides=dict(args.set))
     tagger.fit(corpus.train.sentences, corpus.dev.sentences)
     print_leaks(Deidentifier(tagger), corpus.dev.documents)

@@ -14,7 +14,8 @@ import argparse
 import statistics
 from typing import Any
 
-from settings import add_corpus, measure, parse_variant, read_corpus
+from corpus import add_corpus, chosen_corpus
+from settings import measure, parse_variant
 
 from crfdeid.models import settings_of
 from experiments.running import device
@@ -48,7 +49,7 @@ def main() -> None:
     )
     args = parser.parse_args()
     device.choose_device("cpu", ())
-    corpus = read_corpus(args)
+    corpus = chosen_corpus(args)
     shared = parse_variant(args.set) | ({"epochs": args.epochs} if args.epochs else {})
     default = settings_of(MODEL)
     print("| network | P | R | F | ± | best epoch | seconds |\n| --- | --- | --- | --- | --- | --- | --- |")

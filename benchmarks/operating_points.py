@@ -16,12 +16,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from corpus import add_corpus, chosen_corpus
 from tabulate import tabulate
 
-from crfdeid.corpora import FORMATS, read_corpus
-from crfdeid.corpora.splits import generate_corpus, read_splits
+from crfdeid.corpora import read_corpus
 from crfdeid.documents import Document
-from crfdeid.labels import TYPES
 from crfdeid.model_card.train import REQUIRED
 from crfdeid.models import MODELS, create
 from crfdeid.scoring import (
@@ -40,17 +39,11 @@ from crfdeid.tagger import Tagger
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--train", type=Path, metavar="PATH", help="training notes (default: the synthetic corpus)")
-    parser.add_argument("--dev", type=Path, metavar="PATH", help="development notes")
+    add_corpus(parser)
     parser.add_argument("--test", type=Path, metavar="PATH", help="test notes, of any types and format")
-    parser.add_argument("--format", choices=("auto", *FORMATS), default="auto", help="of --train and --dev")
-    parser.add_argument("--types", choices=TYPES, default="seven", help="types of --train and --dev (default: seven)")
     parser.add_argument("--model", choices=MODELS, default="crf", help="which model (default: crf)")
     args = parser.parse_args()
-    if args.train:
-        corpus = read_splits(args.train, args.dev, None, corpus_format=args.format, types=args.types)
-    else:
-        corpus = generate_corpus("default", types=args.types)
+    corpus = chosen_corpus(args)
     tagger = create(args.model)
     tagger.fit(corpus.train.sentences, corpus.dev.sentences)
     dev = document_probabilities(tagger, corpus.dev.documents)

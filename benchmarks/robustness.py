@@ -23,13 +23,13 @@ from dataclasses import replace
 from itertools import accumulate
 from pathlib import Path
 
-from settings import add_corpus, read_corpus
+from corpus import add_corpus, chosen_corpus
 from tabulate import tabulate
 
 from crfdeid.augmentation import REWRITES, augmented, in_capitals, in_small_letters, without_accents
 from crfdeid.cli.shell import setting
 from crfdeid.consistency import make_consistent
-from crfdeid.corpora import read_corpus as read_documents
+from crfdeid.corpora import read_corpus
 from crfdeid.deidentifier import Deidentifier
 from crfdeid.documents import Document, Span
 from crfdeid.labels import TO_SEVEN, map_types
@@ -103,7 +103,7 @@ def rows(name: str, tagger: Tagger, dev: Sequence[Document]) -> list[list[str]]:
 
 def trained(args: argparse.Namespace) -> Iterator[tuple[str, Tagger, Sequence[Document]]]:
     """A model for each choice of ``--augment``."""
-    corpus = read_corpus(args)
+    corpus = chosen_corpus(args)
     for how in args.augment.split(","):
         train = augmented(corpus.part(args.fraction), how).sentences
         tagger = create(args.model, seed=args.seed, overrides=dict(args.set))
@@ -115,7 +115,7 @@ def trained(args: argparse.Namespace) -> Iterator[tuple[str, Tagger, Sequence[Do
 
 def saved(args: argparse.Namespace) -> Iterator[tuple[str, Tagger, Sequence[Document]]]:
     """The models that ``--saved`` names."""
-    dev = map_types(read_documents(args.dev, format=args.format), args.types)
+    dev = map_types(read_corpus(args.dev, format=args.format), args.types)
     for folder in args.saved:
         yield folder.name, load_tagger(folder), dev
 

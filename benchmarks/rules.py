@@ -17,15 +17,13 @@ import argparse
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
+from corpus import add_corpus, chosen_corpus
 from tabulate import tabulate
 
 from crfdeid.bio import OUTSIDE, tag_spans
-from crfdeid.corpora import FORMATS
-from crfdeid.corpora.splits import Corpus, generate_corpus, read_splits
+from crfdeid.corpora.splits import Corpus
 from crfdeid.documents import LabelledSentence
-from crfdeid.labels import TYPES
 from crfdeid.models import create
 from crfdeid.rules import RulesSettings, RulesTagger
 from crfdeid.rules.table import RULES, find_rules
@@ -76,16 +74,10 @@ def count_added(corpus: Corpus, found: dict[str, Found]) -> None:
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--train", type=Path, metavar="PATH", help="training notes (default: the synthetic corpus)")
-    parser.add_argument("--dev", type=Path, metavar="PATH", help="development notes")
-    parser.add_argument("--format", choices=("auto", *FORMATS), default="auto", help="their format (default: auto)")
-    parser.add_argument("--types", choices=TYPES, default="all", help="which types (default: all)")
+    add_corpus(parser, types="all")
     parser.add_argument("--on", choices=("dev", "both"), default="dev", help="which notes are scored (default: dev)")
     args = parser.parse_args()
-    if args.train:
-        corpus = read_splits(args.train, args.dev, None, corpus_format=args.format, types=args.types)
-    else:
-        corpus = generate_corpus("default", types=args.types)
+    corpus = chosen_corpus(args)
     found: dict[str, Found] = defaultdict(Found)
     count_finds([*corpus.dev.sentences, *(corpus.train.sentences if args.on == "both" else [])], found)
     count_added(corpus, found)

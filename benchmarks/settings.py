@@ -11,12 +11,11 @@ from __future__ import annotations
 import argparse
 import ast
 import dataclasses
-from pathlib import Path
 from typing import Any
 
-from crfdeid.corpora import FORMATS
-from crfdeid.corpora.splits import Corpus, generate_corpus, read_splits
-from crfdeid.labels import TYPES
+from corpus import add_corpus, chosen_corpus
+
+from crfdeid.corpora.splits import Corpus
 from crfdeid.models import MODELS
 from experiments.running import device
 from experiments.running.runs import Plan, run_group
@@ -35,25 +34,10 @@ def parse_variant(text: str) -> dict[str, Any]:
     return values
 
 
-def add_corpus(parser: argparse.ArgumentParser) -> None:
-    """The options that say what is trained on and scored."""
-    parser.add_argument("--train", type=Path, metavar="PATH", help="training notes (default: the synthetic corpus)")
-    parser.add_argument("--dev", type=Path, metavar="PATH", help="development notes")
-    parser.add_argument("--format", choices=("auto", *FORMATS), default="auto", help="their format (default: auto)")
-    parser.add_argument("--types", choices=TYPES, default="seven", help="which types (default: seven)")
-
-
-def read_corpus(args: argparse.Namespace) -> Corpus:
-    """The corpus without its test part: the development set is scored."""
-    if args.train is not None:
-        return read_splits(args.train, args.dev, None, corpus_format=args.format, types=args.types)
-    return dataclasses.replace(generate_corpus("default", types=args.types), test=None)
-
-
 def measure(model: str, variant: dict[str, Any], seed: int, corpus: Corpus, profile: str) -> list[Any]:
-    """One row of the table."""
+    """One row of the table: the development notes are scored, whatever test notes the corpus has."""
     cell = Cell(System(model, model, settings=tuple(variant.items())), seed)
-    (run,) = run_group([cell], corpus, Plan(profile), lambda cell, progress: None)
+    (run,) = run_group([cell], dataclasses.replace(corpus, test=None), Plan(profile), lambda cell, progress: None)
     micro = run.record["scores"]["entity_strict"]["micro"]
     steps = run.record["learning_curve"]
     curve = [step["dev_f1"] for step in steps if step["dev_f1"] is not None]
@@ -72,7 +56,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=1, help="seeds 0 to N-1, a row each (default: 1)")
     args = parser.parse_intermixed_args()
     device.choose_device("cpu", ())
-    corpus = read_corpus(args)
+    corpus = chosen_corpus(args)
     print(f"{'settings':48} seed      P      R      F  best epoch  seconds")
     for variant in ["", *args.variants]:
         for seed in range(args.seeds):

@@ -1,0 +1,25 @@
+"""Which corpus a benchmark trains and scores on: the options and the reading that they share."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from crfdeid.corpora import FORMATS
+from crfdeid.corpora.splits import Corpus, generate_corpus, read_splits
+from crfdeid.labels import TYPES
+
+
+def add_corpus(parser: argparse.ArgumentParser, *, types: str = "seven") -> None:
+    """The options that say what is trained on and scored; ``types`` is the default of ``--types``."""
+    parser.add_argument("--train", type=Path, metavar="PATH", help="training notes (default: the synthetic corpus)")
+    parser.add_argument("--dev", type=Path, metavar="PATH", help="development notes")
+    parser.add_argument("--format", choices=("auto", *FORMATS), default="auto", help="their format (default: auto)")
+    parser.add_argument("--types", choices=TYPES, default=types, help=f"which types (default: {types})")
+
+
+def chosen_corpus(args: argparse.Namespace) -> Corpus:
+    """The corpus that the options name; one without ``--train`` is the synthetic corpus, whose test part is its own."""
+    if args.train is not None:
+        return read_splits(args.train, args.dev, None, corpus_format=args.format, types=args.types)
+    return generate_corpus("default", types=args.types)
