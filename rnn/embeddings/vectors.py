@@ -7,7 +7,7 @@ import io
 import json
 import zipfile
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -90,13 +90,28 @@ class WordVectors:
             DataError: the file cannot be written.
         """
         buffer = io.BytesIO()
+        np.savez(buffer, allow_pickle=False, **self.arrays())
+        write_files({path: buffer.getvalue()})
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """All there is to save, by name; words and notices as JSON in bytes."""
         # As JSON, because an array of texts drops NUL at a word's end and takes every word as long as the longest.
         texts = {"words": self.words, "notices": self.notices}
         arrays = {name: np.frombuffer(json.dumps(text).encode(), np.uint8) for name, text in texts.items()}
         if self.subwords is not None:
             arrays |= {_SUBWORDS + name: array for name, array in self.subwords.arrays().items()}
-        np.savez(buffer, allow_pickle=False, table=self.table, **arrays)
-        write_files({path: buffer.getvalue()})
+        return {"table": self.table, **arrays}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> Self:
+        """The vectors that `arrays` gave.
+
+        Raises:
+            KeyError, TypeError, ValueError: they are not those of word vectors.
+        """
+        words, notices = (tuple(json.loads(arrays[name].tobytes())) for name in ("words", "notices"))
+        parts = {name.removeprefix(_SUBWORDS): a for name, a in arrays.items() if name.startswith(_SUBWORDS)}
+        return cls(words, arrays["table"], SubwordVectors.from_arrays(parts) if parts else None, notices)
 
     @classmethod
     def load(cls, path: Path) -> Self:
@@ -107,10 +122,7 @@ class WordVectors:
         """
         try:
             with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
-                arrays = dict(file)
-            words, notices = (tuple(json.loads(arrays[name].tobytes())) for name in ("words", "notices"))
-            parts = {name.removeprefix(_SUBWORDS): a for name, a in arrays.items() if name.startswith(_SUBWORDS)}
-            return cls(words, arrays["table"], SubwordVectors.from_arrays(parts) if parts else None, notices)
+                return cls.from_arrays(dict(file))
         except FileNotFoundError:
             raise DataError("no such file of word vectors", path=path) from None
         except (OSError, EOFError, KeyError, TypeError, AttributeError, ValueError, zipfile.BadZipFile):

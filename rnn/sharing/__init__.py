@@ -2,6 +2,8 @@
 
 neighbours.py       the nearest neighbours of words, by their vectors
 encoder.py          what turns sentences into the vectors that are shared
+representation.py   R = N_out + BiLSTM(E + N_in): the private representation, saved, loaded and encoding
+settings.py         what can be set of it, its adversaries, its training and the attack
 
 Reference:
     M. Friedrich, A. Köhn, G. Wiedemann, C. Biemann (2019). Adversarial learning of privacy-preserving text

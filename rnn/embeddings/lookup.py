@@ -1,0 +1,72 @@
+"""The vector of any word, whether the vectors know it or not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from rnn.embeddings.vectors import WordVectors, class_word
+from rnn.vocabulary import fold
+
+
+@dataclass(frozen=True, eq=False)
+class Lookup:
+    """Words to their vectors, at a scale at which the table's numbers have the standard deviation 1.
+
+    A word is read with its digits as 0, or in lower case, where the vectors' words are so. It has its own vector, else
+    that of its lower-case form, else that of its parts, else that of unknown words of its casing
+    (`rnn.embeddings.vectors.class_word`), else zeros. `rnn.sharing.neighbours` goes by the same vectors.
+
+    Args:
+        vectors: the vectors.
+
+    Example:
+        >>> lookup = Lookup(WordVectors(("fever", "00"), np.array([[2, 0], [0, 2]], np.float32)))
+        >>> lookup(["Fever", "17", "Doe"])
+        array([[2., 0.],
+               [0., 2.],
+               [0., 0.]], dtype=float32)
+    """
+
+    vectors: WordVectors
+
+    def __call__(self, words: Sequence[str]) -> npt.NDArray[np.float32]:
+        """The vector of each word, [N, D]."""
+        found = np.zeros((len(words), self.vectors.dim), np.float32)
+        for row, word in zip(found, words, strict=True):
+            row[...] = self._vector(word)
+        return found * np.float32(self._scale)
+
+    def _vector(self, word: str) -> npt.NDArray[np.float32] | float:
+        spelt = fold(word) if self._folds_digits else word
+        if self._lower_case:
+            spelt = spelt.lower()
+        own = self._rows.get(spelt, self._rows.get(spelt.lower()))
+        if own is not None:
+            return self.vectors.table[own]
+        of_parts = None if self.vectors.subwords is None else self.vectors.subwords.vector(spelt)
+        if of_parts is not None and of_parts.any():
+            return of_parts
+        of_class = self._rows.get(class_word(word))
+        return 0.0 if of_class is None else self.vectors.table[of_class]
+
+    @cached_property
+    def _folds_digits(self) -> bool:
+        return self.vectors.folds_digits
+
+    @cached_property
+    def _lower_case(self) -> bool:
+        return self.vectors.lower_case
+
+    @cached_property
+    def _rows(self) -> dict[str, int]:
+        return {word: row for row, word in enumerate(self.vectors.words)}
+
+    @cached_property
+    def _scale(self) -> float:
+        spread = float(self.vectors.table.std())
+        return 1.0 / spread if spread > 0 else 1.0

@@ -1,0 +1,221 @@
+"""The private representation of a sentence: what may be shared in its place (friedrich2019, section 5.2)."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any, Self
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import numpy.typing as npt
+from flax import nnx
+
+from crfdeid.saving import ModelFiles, pack_arrays
+from features.tokens import Sentence
+from rnn.batches import predict_batches
+from rnn.compilation import keep_compiled
+from rnn.embeddings.lookup import Lookup
+from rnn.embeddings.vectors import WordVectors
+from rnn.layers.lstm import BiLstm
+from rnn.layers.noise import GaussianNoise
+from rnn.network import Weights, named
+from rnn.sharing.settings import PrivateSettings
+
+_FILES = ModelFiles("representation", 1, "weights.npz", ("jax", "flax"))
+_VECTORS = "vectors."  # before the names of their arrays among the weights
+_PLACE = "network."  # before the names of a module's arrays, in `rnn.network.named`
+
+
+class Representation(nnx.Module):
+    """R = N_out + BiLSTM(E + N_in), equation 1.
+
+    Args:
+        dim: the size of a word vector, D.
+        size: of a token's representation, S: half of it is each direction's (the paper does not say which half).
+        deviation: what every standard deviation of the noise starts at.
+        rngs: where the initial weights come from.
+    """
+
+    def __init__(self, *, dim: int, size: int, deviation: float, rngs: nnx.Rngs) -> None:
+        self.input_noise = GaussianNoise(dim, deviation)
+        self.layer = BiLstm(dim, size // 2, rngs=rngs)
+        self.output_noise = GaussianNoise(size, deviation)
+
+    def __call__(self, vectors: jax.Array, real: jax.Array, normal_in: jax.Array, normal_out: jax.Array) -> jax.Array:
+        """The representation of a sentence, [T, S]; what stands in the padding means nothing.
+
+        Args:
+            vectors: of its words, E, [T, D].
+            real: which of the T places hold a word, [T] bool.
+            normal_in: standard normal numbers for N_in, [T, D]; zeros for none.
+            normal_out: for N_out, [T, S].
+        """
+        keep = jnp.ones((2, self.layer.R[...].shape[1]))
+        return self.output_noise(self.layer(self.input_noise(vectors, normal_in), real, keep), normal_out)
+
+
+@dataclass(frozen=True, eq=False)
+class RepresentationModel:
+    """A representation with all that it takes to encode text: public word vectors and weights.
+
+    It looks at a sentence alone, never at its note.
+
+    Args:
+        settings: what it was trained with.
+        seed: what it was trained from.
+        vectors: the word vectors, which must be public: they are part of what is handed on.
+        weights: its parameters by name, as `parameters` has them.
+
+    Example:
+        >>> vectors = WordVectors(("seen", "Doe"), np.eye(2, dtype=np.float32))
+        >>> model = RepresentationModel.untrained(vectors, PrivateSettings(size=4), seed=0)
+        >>> [row.shape for row in model.encode([Sentence.from_words(["seen", "Doe", "here"])], None)]
+        [(3, 4)]
+    """
+
+    settings: PrivateSettings
+    seed: int
+    vectors: WordVectors
+    weights: Mapping[str, npt.NDArray[np.float32]]
+
+    @classmethod
+    def untrained(cls, vectors: WordVectors, settings: PrivateSettings, *, seed: int) -> Self:
+        """One with random weights: what training starts from."""
+        network = new_representation(vectors.dim, settings, nnx.Rngs(seed))
+        return cls(settings, seed, vectors, parameters(nnx.state(network)))
+
+    @property
+    def size(self) -> int:
+        """The size of a token's representation, S."""
+        return self.settings.size
+
+    @property
+    def deviations(self) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+        """The standard deviations of the noise of the inputs, [D], and of the outputs, [S]."""
+        found = [jax.nn.softplus(self.weights[f"{place}_noise.s"]) for place in ("input", "output")]
+        return np.asarray(found[0]), np.asarray(found[1])
+
+    @cached_property
+    def lookup(self) -> Lookup:
+        """The word vectors as the representation reads them."""
+        return Lookup(self.vectors)
+
+    @cached_property
+    def digest(self) -> str:
+        """A checksum of vectors, weights and settings: what names this model beside what it encoded."""
+        whole = hashlib.sha256(repr(self.settings).encode())
+        for name, array in sorted(self._arrays().items()):
+            whole.update(f"{name} {array.dtype.str} {array.shape}\n".encode())
+            whole.update(np.ascontiguousarray(array).tobytes())
+        return whole.hexdigest()
+
+    def encode(self, sentences: Sequence[Sentence], random: np.random.Generator | None) -> list[np.ndarray]:
+        """For each sentence its representation, [T, S] float32.
+
+        Args:
+            sentences: the sentences.
+            random: draws the noise, for sentence after sentence of about one length; None for none, as where text is
+                tagged.
+        """
+        keep_compiled()
+        found: list[np.ndarray] = [np.zeros((0, self.size), np.float32)] * len(sentences)
+        lengths = [len(sentence.tokens) for sentence in sentences]
+        running = [(members, self._run(batch)) for members, batch in self._batches(sentences, lengths, random)]
+        for members, states in running:  # all are on their way before the first is waited for
+            for i, row in zip(members, np.asarray(states), strict=False):
+                found[i] = row[: lengths[i]].copy()
+        return found
+
+    def _batches(
+        self, sentences: Sequence[Sentence], lengths: Sequence[int], random: np.random.Generator | None
+    ) -> Iterator[tuple[list[int], tuple[np.ndarray, ...]]]:
+        for members, length, size in predict_batches(lengths):
+            vectors = np.zeros((size, length, self.vectors.dim), np.float32)
+            normal_in, normal_out = np.zeros_like(vectors), np.zeros((size, length, self.size), np.float32)
+            for row, i in enumerate(members):
+                vectors[row, : lengths[i]] = self.lookup(sentences[i].words)
+            if random is not None:
+                for numbers in (normal_in, normal_out):
+                    numbers[: len(members)] = random.standard_normal((len(members), *numbers.shape[1:]), np.float32)
+            real = (
+                np.arange(length)[None] < np.array([lengths[i] for i in members] + [0] * (size - len(members)))[:, None]
+            )
+            yield members, (vectors, real, normal_in, normal_out)
+
+    def _run(self, batch: tuple[np.ndarray, ...]) -> jax.Array:
+        with jax.default_matmul_precision("float32"):
+            return _encode(*self._network, *batch)
+
+    @cached_property
+    def _network(self) -> tuple[nnx.GraphDef[Any], Any]:
+        graph, state = nnx.split(new_representation(self.vectors.dim, self.settings, nnx.Rngs(0)))
+        return graph, _filled(state, self.weights)
+
+    def save(self, folder: Path) -> None:
+        """Write ``model.json`` and ``weights.npz``.
+
+        Raises:
+            DataError: they cannot be written.
+        """
+        _FILES.save(folder, pack_arrays(self._arrays()), settings=self.settings, seed=self.seed, key=None)
+
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        """Read a model that `save` wrote.
+
+        Raises:
+            DataError: the folder holds no such model, one of another version, or a damaged one.
+        """
+        saved = _FILES.load(folder, key=None)
+        settings = saved.settings(PrivateSettings)
+        with saved.refusing_damage():
+            arrays = saved.arrays()
+            parts = {
+                name.removeprefix(_VECTORS): arrays.pop(name) for name in list(arrays) if name.startswith(_VECTORS)
+            }
+            model = cls(settings, saved.seed, WordVectors.from_arrays(parts), arrays)
+            shapes = nnx.eval_shape(lambda: nnx.state(new_representation(model.vectors.dim, settings, nnx.Rngs(0))))
+            _filled(shapes, arrays)  # only their shapes: a description that asks for absurd sizes must not be built
+        return model
+
+    def _arrays(self) -> dict[str, np.ndarray]:
+        return {**self.weights, **{_VECTORS + name: array for name, array in self.vectors.arrays().items()}}
+
+
+def new_representation(dim: int, settings: PrivateSettings, rngs: nnx.Rngs) -> Representation:
+    """A representation of word vectors of a size."""
+    return Representation(dim=dim, size=settings.size, deviation=settings.deviation, rngs=rngs)
+
+
+def parameters(state: Any) -> dict[str, npt.NDArray[np.float32]]:
+    """The parameters of a module by the names of their places: "layer.W", "input_noise.s", …"""
+    return {name.removeprefix(_PLACE): np.asarray(leaf) for name, leaf in named(Weights({}, state)).items()}
+
+
+def _filled(state: Any, arrays: Mapping[str, np.ndarray]) -> Any:
+    """A module's state with given arrays in place of its own (or of their shapes).
+
+    Raises:
+        ValueError: they are not those of the module, or hold something other than finite numbers.
+    """
+    expected = named(Weights({}, state))
+    if {_PLACE + name: array.shape for name, array in arrays.items()} != {n: a.shape for n, a in expected.items()}:
+        raise ValueError("other arrays than the network's")
+    if not all(array.dtype == np.float32 and np.isfinite(array).all() for array in arrays.values()):
+        raise ValueError("weights that are no numbers")
+    leaves = [jnp.asarray(arrays[name.removeprefix(_PLACE)]) for name in expected]
+    return jax.tree.unflatten(jax.tree.structure(state), leaves)
+
+
+@partial(jax.jit, static_argnames=("graph",))
+def _encode(
+    graph: nnx.GraphDef[Any], state: Any, vectors: Any, real: Any, normal_in: Any, normal_out: Any
+) -> jax.Array:
+    """The representations of B sentences, [B, T, S]."""
+    found: jax.Array = jax.vmap(nnx.merge(graph, state))(vectors, real, normal_in, normal_out)
+    return found
