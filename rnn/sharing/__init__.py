@@ -1,6 +1,7 @@
 """Training data that can be shared without its text, and the attacks that measure it; docs/sharing.md says how well.
 
 neighbours.py       the nearest neighbours of words, by their vectors
+pseudonyms.py       sentences whose PHI is replaced by neighbours
 encoder.py          what turns sentences into the vectors that are shared
 representation.py   R = N_out + BiLSTM(E + N_in): the private representation, saved, loaded and encoding
 settings.py         what can be set of it, its adversaries, its training and the attack
