@@ -31,7 +31,7 @@ VECTORS = WordVectors(WORDS, np.random.default_rng(0).normal(size=(len(WORDS), 4
 NOTE = Document(
     "record-77",
     "VISIT OF MAY\nAttending: Dr. Voe, seen 3/14\nPlan: call 25yo son of Quill at St. Mary on\n14 June. Rest",
-    (Span(28, 31, "DOCTOR"), Span(38, 42, "DATE"), Span(67, 72, "PATIENT"), Span(76, 84, "HOSPITAL")),
+    (Span(28, 31, "DOCTOR"), Span(38, 42, "DATE"), Span(66, 71, "PATIENT"), Span(75, 83, "HOSPITAL")),
 )
 
 letters = st.sampled_from([*WORDS, "Quill", "de", "25", "yo", ".", ",", "!", "Mary", "é"])
