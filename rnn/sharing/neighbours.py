@@ -56,6 +56,7 @@ class Neighbours:
         rows: word -> the places in ``words`` of its neighbours but itself, the nearest first.
         alike: word -> how many words have its vector and differ from it in their digits at most, itself among them.
         lower_case: whether ``words`` are in lower case.
+        unknown: the words without a vector.
 
     Example:
         >>> table = np.array([[1, 0], [3, 4], [0, 1]], np.float32)
@@ -70,6 +71,7 @@ class Neighbours:
     rows: Mapping[str, npt.NDArray[np.intp]]
     alike: Mapping[str, int]
     lower_case: bool
+    unknown: frozenset[str]
 
     @classmethod
     def of(cls, words: Iterable[str], vectors: WordVectors, count: int) -> Self:
@@ -88,12 +90,13 @@ class Neighbours:
         space = _Space.of(vectors)
         asked = sorted(set(words))
         found = {word: space.vector(word) for word in asked}
+        unknown = frozenset(word for word, vector in found.items() if vector is None)
         rows = dict(space.nearest({word: v for word, v in found.items() if v is not None}, count))
-        rows |= {word: space.first_of_class(word, count) for word, vector in found.items() if vector is None}
+        rows |= {word: space.first_of_class(word, count) for word in unknown}
         folded = vectors.folds_digits
         spellings = np.array([_spellings(word) if folded else 1 for word in space.words], np.int64)
-        alike = {word: _spellings(word) if folded or found[word] is None else 1 for word in asked}
-        return cls(count, space.words, spellings, rows, alike, vectors.lower_case)
+        alike = {word: _spellings(word) if folded or word in unknown else 1 for word in asked}
+        return cls(count, space.words, spellings, rows, alike, vectors.lower_case, unknown)
 
     def __getitem__(self, word: str) -> tuple[str, ...]:
         """The `count` neighbours of a word, itself first; in those from vectors that fold digits, 0 is any digit.

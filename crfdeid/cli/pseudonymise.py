@@ -1,0 +1,101 @@
+"""Replace the PHI of annotated notes by near words, to share them as shuffled sentences that a model can learn from."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from crfdeid.cli.shell import file_path, whole_number
+from crfdeid.corpora import FORMATS
+from crfdeid.errors import UsageError
+from crfdeid.labels import TYPES
+from crfdeid.settings import MOST_SEED
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from typing import Any
+
+_MOST_NEIGHBOURS = 100_000
+_SUFFIX = ".jsonl"
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The options of ``crfdeid pseudonymise``."""
+    parser.add_argument("--train", type=file_path, required=True, metavar="PATH", help="annotated notes")
+    text = (
+        "public word vectors, learned from other text than the notes (word2vec, GloVe or fastText): they say which "
+        "words are near"
+    )
+    parser.add_argument("--vectors", type=file_path, required=True, metavar="FILE", help=text)
+    text = "replace each word of PHI by one of its N nearest, each as likely, itself among them (default: 100)"
+    parser.add_argument("--neighbours", type=whole_number(2, _MOST_NEIGHBOURS), default=100, metavar="N", help=text)
+    parser.add_argument("--out", type=file_path, required=True, metavar="FILE", help="new file to write, NAME.jsonl")
+    text = "the notes' format (default: auto)"
+    parser.add_argument("--format", choices=("auto", *FORMATS), default="auto", help=text)
+    text = "keep all types of the notes, map them to the seven of yadav2016, or to one (binary) (default: all)"
+    parser.add_argument("--types", choices=TYPES, default="all", help=text)
+    text = (
+        "random seed, for experiments: whoever learns it can undo the replacement (default: one that the system draws "
+        "and nobody learns)"
+    )
+    parser.add_argument("--seed", type=whole_number(0, MOST_SEED), metavar="N", help=text)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Write the sentences, and print what they leave of the PHI.
+
+    Raises:
+        UsageError: options that cannot work.
+        DataError: notes or vectors that cannot be read, or a file that cannot be written.
+    """
+    from importlib import import_module  # noqa: PLC0415
+
+    from crfdeid.corpora import read_corpus, write_corpus  # noqa: PLC0415
+    from crfdeid.corpora.splits import Split  # noqa: PLC0415
+    from crfdeid.labels import map_types  # noqa: PLC0415
+    from crfdeid.system.threads import one_thread  # noqa: PLC0415
+
+    _require_new_file(options.out, beside=options.train)
+    one_thread()
+    notes = Split.of(map_types(read_corpus(options.train, format=options.format), options.types))
+    vectors = import_module("rnn.embeddings").read_vectors(options.vectors)
+    work = import_module("rnn.sharing.pseudonymise").pseudonymise
+    made = work(notes, vectors, count=options.neighbours, seed=options.seed)
+    write_corpus(made.documents, options.out, format="jsonl")
+    for line in _summary(options, made, len(notes.documents)):
+        print(line)
+
+
+def _require_new_file(path: Path, *, beside: Path) -> None:
+    if path.exists() or path.is_symlink():
+        raise UsageError(f"--out: {path} is there already: name a new file, nothing is overwritten")
+    if path.suffix.lower() != _SUFFIX:
+        raise UsageError(f"--out: {path} would not be read as JSON Lines: let its name end in {_SUFFIX}")
+    if beside.is_dir() and path.resolve().is_relative_to(beside.resolve()):
+        raise UsageError(f"--out: {path} lies in the folder of --train: name a file outside of it")
+
+
+def _summary(options: argparse.Namespace, made: Any, notes: int) -> Iterator[str]:
+    """What was written, and what it still tells."""
+    count, remains = options.neighbours, made.remains
+    yield f"{options.out}: {len(made.documents)} sentences of {notes} notes, shuffled, each a document of its own"
+    if made.left_out:
+        yield f"left out: {made.left_out} sentences with PHI that begins within a token or crosses the sentence's end"
+    yield (
+        f"{remains.tokens} tokens of PHI, each replaced by one of its {count} nearest words: "
+        f"{_share(remains.unchanged, remains.tokens)} are what they were (itself is one of the {count}), "
+        f"{_share(remains.containing, remains.tokens)} still hold the old word, alone or as a part"
+    )
+    yield f"of the {count} neighbours of a word of PHI, {made.containing:.2f} others hold it on average"
+    if made.unknown:
+        yield (
+            f"{made.unknown} of {made.words} words of PHI have no vector: they became frequent words, or other digits"
+        )
+    yield "PHI that nobody annotated stands as it was, as do all words that are no PHI: read a sample before you share"
+    if options.seed is not None:
+        yield "whoever learns the seed can undo the replacement: do not share it"
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part} ({100 * part / max(whole, 1):.2f} %)"

@@ -1,0 +1,69 @@
+"""From annotated notes to notes with pseudonyms that can be written to a file: the work of ``crfdeid pseudonymise``."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from crfdeid.corpora.splits import Split
+from crfdeid.documents import Document
+from rnn.embeddings import WordVectors
+from rnn.sharing.neighbours import Neighbours
+from rnn.sharing.pseudonyms import (
+    Remains,
+    as_document,
+    neighbours_that_contain,
+    phi_words,
+    replaced,
+    shareable,
+    shuffled,
+)
+
+
+class Pseudonymised(NamedTuple):
+    """Notes with pseudonyms, and what they leave.
+
+    Attributes:
+        documents: one for each sentence, in random order, with new ids.
+        left_out: how many sentences were left out, because no tags express all of their PHI.
+        remains: what the pseudonyms leave of the words that they replaced.
+        containing: how many neighbours of a word hold it, the word itself left out: the mean over the words of PHI.
+        words: how many words of PHI there are, each counted once.
+        unknown: how many of them have no vector.
+    """
+
+    documents: list[Document]
+    left_out: int
+    remains: Remains
+    containing: float
+    words: int
+    unknown: int
+
+
+def pseudonymise(notes: Split, vectors: WordVectors, *, count: int, seed: int | None = None) -> Pseudonymised:
+    """Each sentence of notes as a document of its own, its PHI replaced by neighbours.
+
+    Args:
+        notes: the notes, with all of their PHI annotated.
+        vectors: what says which words are near: public ones, learned from other text than the notes.
+        count: how many neighbours a word may become, itself among them.
+        seed: of order and choice, for experiments: who knows it can undo the replacement. None for one that the
+            system draws and nobody learns.
+
+    Raises:
+        UsageError: ``count`` is less than 1.
+    """
+    random = np.random.default_rng(seed)
+    before = shareable(notes.encoded)
+    words = phi_words(before)
+    neighbours = Neighbours.of(words, vectors, count)
+    after = replaced(before, neighbours, random)
+    return Pseudonymised(
+        [as_document(labelled) for labelled in shuffled(after, random)],
+        len(notes.sentences) - len(before),
+        Remains.of(before, after),
+        neighbours_that_contain(words, neighbours),
+        len(words),
+        len(neighbours.unknown),
+    )
