@@ -4,7 +4,7 @@ A name at the head of a letter is easy to find, the same name in the middle of a
 model found is looked for in the rest of its note:
 
 - a name, of a patient or a doctor: whole, in its parts ("Quill" where "Jane Quill" was found), and with one slip of
-  the typist (a letter wrong, missing, added, or two swapped) in a part of `_LEAST_MISSPELT` to `_MOST_MISSPELT`
+  the typist (a letter wrong, missing, added, or two swapped) in a part of `LEAST_MISSPELT` to `_MOST_MISSPELT`
   letters;
 - any other value: whole, if it has `_LEAST_VALUE` letters and digits or more, and a capital or that many digits.
 
@@ -32,7 +32,8 @@ from features.tokens import Sentence, Token
 
 _NAMES = {"PATIENT", "DOCTOR"}
 _LEAST_PART = 3
-_LEAST_MISSPELT = 6
+LEAST_MISSPELT = 6
+"""So many letters a part of a name has at least, if it is to be found misspelt."""
 _MOST_MISSPELT = 40  # Slips are looked for in time and memory that grow with the square of a word's length.
 _LEAST_VALUE = 5
 _WITHIN_A_NAME = {"", " ", "-", ", ", ","}
@@ -172,7 +173,7 @@ def _is_specific(texts: Words) -> bool:
 
 def _misspelt(word: str, parts: Mapping[str, str], near: Mapping[str, str]) -> str | None:
     """The type of the part of a name that a word is one slip away from."""
-    if not _LEAST_MISSPELT - 1 <= len(word) <= _MOST_MISSPELT + 1:
+    if not LEAST_MISSPELT - 1 <= len(word) <= _MOST_MISSPELT + 1:
         return None
     for form in (word, *_one_less(word)):
         part = form if form in parts and _can_be_misspelt(form) else near.get(form)
@@ -182,7 +183,7 @@ def _misspelt(word: str, parts: Mapping[str, str], near: Mapping[str, str]) -> s
 
 
 def _can_be_misspelt(part: str) -> bool:
-    return _LEAST_MISSPELT <= len(part) <= _MOST_MISSPELT
+    return LEAST_MISSPELT <= len(part) <= _MOST_MISSPELT
 
 
 def _one_less(word: str) -> list[str]:

@@ -7,14 +7,13 @@ from typing import NamedTuple
 
 import regex
 
-from crfdeid.consistency import one_slip
+from crfdeid.consistency import LEAST_MISSPELT, one_slip
 from crfdeid.given.common_names import is_word
 from crfdeid.given.folded import Folded, Phrases, fold
 from crfdeid.redaction.persons import NAME_WORD, PARTICLES, TITLES
 
 _LEAST_PART = 2
 _LEAST_SMALL = 3  # in small letters, two letters are too few to be a name by themselves
-_LEAST_MISSPELT = 6
 _MOST_INITIALS = 3
 
 _CAPITAL_WITHIN = regex.compile(r"(?<=\p{Ll})(?=\p{Lu})")
@@ -61,7 +60,7 @@ class Name:
         for value in values:
             wholes.append((value, None))
             self._add(value)
-        self._long = [part for part in self._parts if len(part) >= _LEAST_MISSPELT]
+        self._long = [part for part in self._parts if len(part) >= LEAST_MISSPELT]
         self._whole = Phrases(wholes)
 
     def _add(self, value: str) -> None:

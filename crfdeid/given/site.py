@@ -111,7 +111,7 @@ class Site:
 
     def allows(self, value: str) -> bool:
         """Whether a find of a model is left as it is: all of it is one term of an allow list."""
-        return any(_is_spelled(value, term) for term in self._allowed.get(fold(value), ()))
+        return bool(self.allow) and any(_is_spelled(value, term) for term in self._allowed.get(fold(value), ()))
 
     @classmethod
     def of(cls, data: Mapping[str, Sequence[Mapping[str, Any]]]) -> Site:

@@ -127,7 +127,7 @@ def _surrogates(
     date_order: str | None,
 ) -> list[str]:
     # Faker takes long to import.
-    from crfdeid.redaction.surrogates import Surrogates, kind_of, order_in, patient_key, text_key  # noqa: PLC0415  # noqa: PLC0415
+    from crfdeid.redaction.surrogates import Surrogates, kind_of, order_in, patient_key, text_key  # noqa: PLC0415
 
     if secret is None:
         raise UsageError("surrogates need a secret: the same one for all runs that should agree")
