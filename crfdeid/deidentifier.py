@@ -15,7 +15,7 @@ from crfdeid.given.joined import add_given
 from crfdeid.given.known import Known, labels_for
 from crfdeid.given.site import Site
 from crfdeid.model_card.builtin import find_model
-from crfdeid.model_card.card import read_card, threshold_for
+from crfdeid.model_card.card import read_card, threshold_in
 from crfdeid.model_card.site import read_saved_site
 from crfdeid.models import load_tagger
 from crfdeid.tagger import Tagger
@@ -116,6 +116,8 @@ class Deidentifier:
 
     def _given(self, raw: str, known: Known | None, labels: Mapping[str, str]) -> list[Span]:
         """What has to be hidden in a text whatever the model finds, the record's before the site's."""
+        if known is None and not self.site:
+            return []
         text, offsets = normal_form(raw)
         found = [*(known.find(text, labels) if known else []), *self.site.find(text)]
         if offsets is None:
@@ -171,8 +173,8 @@ def load(
         UsageError: no threshold was chosen for this sensitivity, or the key is missing or another one.
     """
     folder = find_model(model)
-    read_card(folder)  # a folder of which any part is damaged is refused, also where that part is not needed
-    threshold = None if sensitivity is None else threshold_for(folder, sensitivity)
+    card = read_card(folder)  # a folder of which any part is damaged is refused, also where that part is not needed
+    threshold = None if sensitivity is None else threshold_in(card, sensitivity)
     lists = read_saved_site(folder).joined(site or Site())
     return Deidentifier(load_tagger(folder, key=key), threshold=threshold, consistent=consistent, site=lists)
 

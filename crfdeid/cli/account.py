@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from crfdeid.errors import UsageError
-from crfdeid.model_card.card import threshold_for
+from crfdeid.model_card.card import threshold_in
 from crfdeid.notes.account import Totals
 from crfdeid.notes.work import Redaction
 from crfdeid.saving import read_description
@@ -34,19 +34,24 @@ def require_audit_place(audit: Path, options_input: Path, output: Path, *, resum
 
 
 def summary(
-    command: Mapping[str, Any], work: Redaction, totals: Totals, unlike: Sequence[str], seconds: float
+    command: Mapping[str, Any],
+    work: Redaction,
+    card: Mapping[str, Any] | None,
+    totals: Totals,
+    unlike: Sequence[str],
+    seconds: float,
 ) -> dict[str, Any]:
     """What holds of a whole run, as JSON data.
 
     Args:
         command: what was asked for.
         work: what was done with each note.
+        card: the model's, as `crfdeid.model_card.card.read_card` gives it.
         totals: what was found.
         unlike: how the notes of this run differ from those that the model was trained on, in words.
         seconds: how long this run took; a run that was resumed counts its own time alone.
     """
-    folder = Path(work.model)
-    description = read_description(folder)
+    description = read_description(work.model)
     parts = {description["model"], *description["settings"].get("members", ())}
     return {
         **command,
@@ -55,10 +60,10 @@ def summary(
         "failures": totals.failures,
         "spans": dict(sorted(totals.spans.items())),
         "surrogate_locales": dict(sorted(totals.locales.items())),
-        "model_folder": str(folder),
+        "model_folder": str(work.model),
         "model_kind": description["model"],
         "rules": not parts.isdisjoint({"rules", "hybrid"}),
-        "threshold": None if work.sensitivity is None else threshold_for(folder, work.sensitivity),
+        "threshold": None if work.sensitivity is None else threshold_in(card, work.sensitivity),
         "unlike": list(unlike),
         "seconds": round(seconds, 3),
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,7 @@ from crfdeid.documents import Document
 from crfdeid.errors import DataError, UsageError
 from crfdeid.model_card.likeness import Likeness
 from crfdeid.notes.account import Totals, write_audit
+from crfdeid.notes.journal import NoteDone
 from crfdeid.notes.output import OutputFolder
 from crfdeid.notes.pipeline import OutputPlan, process
 from crfdeid.notes.records import Failure, Note
@@ -66,7 +68,8 @@ def run_folder(options: argparse.Namespace, task: Task) -> int:
     if found.unknown:
         _say(f"note: files left out because they do not end in {', '.join(KINDS)}: {found.unknown}")
     failures = _Failures()
-    likeness = _likeness(task.work)
+    card = _card(task.work)
+    likeness = _likeness(task.work, card)
     with (
         OutputFolder(options.output, source=options.input, settings=task.settings, resume=options.resume) as output,
         start_workers(task.work, options.jobs) as workers,
@@ -85,33 +88,35 @@ def run_folder(options: argparse.Namespace, task: Task) -> int:
             audit_key=None if task.secret is None else derive(task.secret, "audit"),
         )
         shown.close()
-        _account_for(options, task, output, likeness.differences(), time.monotonic() - began)
+        # Four digits of the secret are enough to tell it from another, and no business of the audit's.
+        asked = {name: value for name, value in task.settings.items() if name != "secret"}
+        asked |= {"input": str(options.input), "output": str(options.output), "jobs": options.jobs}
+        totals, seconds = Totals.of(output.accounted()), time.monotonic() - began
+        summary = account.summary(asked, task.work, card, totals, likeness.differences(), seconds)
+        if options.audit is not None:
+            write_audit(options.audit, summary, output.accounted)
+        _say_all(account.lines(summary))
     return failures.conclude()
 
 
-def _likeness(work: Redaction) -> Likeness:
-    """What holds notes against those that the model was trained on."""
+def _card(work: Redaction) -> dict[str, Any] | None:
     from crfdeid.model_card.card import read_card  # noqa: PLC0415
 
-    card = read_card(work.model)
+    return read_card(work.model)
+
+
+def _likeness(work: Redaction, card: Mapping[str, Any] | None) -> Likeness:
+    """What holds notes against those that the model was trained on."""
     return Likeness(None if card is None else card["likeness"], raised=work.sensitivity is not None)
 
 
-def _account_for(
-    options: argparse.Namespace, task: Task, output: OutputFolder, unlike: list[str], seconds: float
-) -> None:
-    # Four digits of the secret are enough to tell it from another, and no business of the audit's.
-    asked = {name: value for name, value in task.settings.items() if name != "secret"}
-    command = {**asked, "input": str(options.input), "output": str(options.output), "jobs": options.jobs}
-    summary = account.summary(command, task.work, Totals.of(output.accounted()), unlike, seconds)
-    if options.audit is not None:
-        write_audit(options.audit, summary, output.accounted)
-    for line in account.lines(summary):
-        _say(line)
-
-
-def run_stdin(options: argparse.Namespace, work: Redaction) -> Document:
+def run_stdin(options: argparse.Namespace, work: Redaction, settings: Mapping[str, Any]) -> Document:
     """The result for one note from standard input, which counts as a patient of its own.
+
+    Args:
+        options: the command's.
+        work: what is done with the note.
+        settings: what the result depends on, for the summary.
 
     Raises:
         UsageError: there is an option that one note from standard input cannot have.
@@ -125,15 +130,16 @@ def run_stdin(options: argparse.Namespace, work: Redaction) -> Document:
     if options.known is not None or options.known_file is not None:
         raise UsageError("--input - has no columns and no patient: leave --known and --known-file out")
     text = decode_text(sys.stdin.buffer.read(), "standard input")
+    began = time.monotonic()
     (result,) = work.start()([Note("stdin", text, None)])
     if isinstance(result, Failure):
         raise DataError(result.reason, path="standard input", offset=result.offset)
-    if result.locale is not None and work.locale is None:
-        _say(f"note: surrogates of the locale {result.locale}, guessed from the text; --locale names another")
-    likeness = _likeness(work)
+    card = _card(work)
+    likeness = _likeness(work, card)
     likeness.add(result.measures)
-    for line in account.unlike_lines(likeness.differences()):
-        _say(line)
+    totals = Totals.of([NoteDone("", "", None, result.found, None, result.locale)])
+    seconds = time.monotonic() - began
+    _say_all(account.lines(account.summary(settings, work, card, totals, likeness.differences(), seconds)))
     return result.document
 
 
@@ -157,6 +163,11 @@ class _Failures:
         if self._count:
             _say(f"error: {self._count} notes or files failed and have no output (listed above); the others are done")
         return min(self._count, 1)
+
+
+def _say_all(lines: Iterable[str]) -> None:
+    for line in lines:
+        _say(line)
 
 
 def _say(line: str) -> None:

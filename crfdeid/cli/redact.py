@@ -61,13 +61,6 @@ def run(options: argparse.Namespace) -> int:
         locale=options.locale,
         date_order=options.date_order,
     )
-    if options.input == note_options.STDIN:
-        note_run.write_stdout(note_run.run_stdin(options, work).text)
-        return 0
-    given_options.warn_of_kept(columns, options.drop_columns)
-    plan = OutputPlan(
-        lambda file: [file.result_name], lambda file, target: sources.writer(file, target, columns), columns
-    )
     settings = {
         "command": "redact",
         "how": options.how,
@@ -77,6 +70,13 @@ def run(options: argparse.Namespace) -> int:
         **note_options.common_settings(options, work, secret),
         **given_options.settings(columns, work.site),
     }
+    if options.input == note_options.STDIN:
+        note_run.write_stdout(note_run.run_stdin(options, work, settings).text)
+        return 0
+    given_options.warn_of_kept(columns, options.drop_columns)
+    plan = OutputPlan(
+        lambda file: [file.result_name], lambda file, target: sources.writer(file, target, columns), columns
+    )
     return note_run.run_folder(options, note_run.Task("redacting", work, plan, settings, secret))
 
 

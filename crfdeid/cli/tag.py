@@ -34,10 +34,16 @@ def run(options: argparse.Namespace) -> int:
     columns = replace(note_options.columns_of(options), own_id=True)
     secret = note_options.secret_of(options, needed=False)
     work = note_options.redaction(options)
+    settings = {
+        "command": "tag",
+        "format": options.format,
+        **note_options.common_settings(options, work, secret),
+        **given_options.settings(columns, work.site),
+    }
     if options.input == note_options.STDIN:
         if options.format != "jsonl":
             raise UsageError(f"--format {options.format}: one note from standard input is written as jsonl")
-        note_run.write_stdout(tagged.to_line(note_run.run_stdin(options, work)))
+        note_run.write_stdout(tagged.to_line(note_run.run_stdin(options, work, settings)))
         return 0
 
     def targets(file: NoteFile) -> list[str]:
@@ -46,10 +52,4 @@ def run(options: argparse.Namespace) -> int:
         return tagged.target_names(file, options.format)
 
     plan = OutputPlan(targets, lambda file, target: tagged.tag_writer(file, target, options.format), columns)
-    settings = {
-        "command": "tag",
-        "format": options.format,
-        **note_options.common_settings(options, work, secret),
-        **given_options.settings(columns, work.site),
-    }
     return note_run.run_folder(options, note_run.Task("tagging", work, plan, settings, secret))

@@ -185,20 +185,18 @@ def model_digest(folder: Path) -> str:
     return digest
 
 
-def threshold_for(folder: Path, sensitivity: float) -> float:
+def threshold_in(card: Mapping[str, Any] | None, sensitivity: float) -> float:
     """The threshold that was chosen on the development notes for a sensitivity.
 
     Args:
-        folder: the model's.
+        card: the model's, as `read_card` gives it.
         sensitivity: in per cent.
 
     Raises:
-        UsageError: none was chosen for it.
-        DataError: the card is damaged.
+        UsageError: none was chosen for it, or there is no card.
     """
-    card = read_card(folder)
     if card is None:
-        raise UsageError(f"{folder} has no card, so no thresholds: train the model with crfdeid train")
+        raise UsageError("the model has no card, so no thresholds: train it with crfdeid train")
     points = {round(100 * point["required"], 6): point["threshold"] for point in card["operating_points"]}
     if round(sensitivity, 6) not in points:
         known = ", ".join(f"{value:g}" for value in points)

@@ -133,7 +133,7 @@ def test_a_text_without_a_patient_has_the_same_surrogates_wherever_it_stands(
         crfdeid("redact", *options, "--input", "-"), input=text.encode(), capture_output=True, check=True
     )
     assert done.stdout.decode() == expected
-    assert b"note: surrogates of the locale en_US, guessed from the text" in done.stderr
+    assert b"surrogates: en_US in 1 note; guessed from the text, --locale names another" in done.stderr
 
 
 def test_a_note_whose_language_cannot_be_told_fails_alone_unless_a_locale_is_given(
@@ -165,7 +165,13 @@ def test_standard_input_is_one_note(model: Path, tmp_path: Path) -> None:
     command = crfdeid("redact", "--model", model, "--input", "-")
     done = subprocess.run(command, input=NOTE.encode(), capture_output=True, check=True)
     assert done.stdout.decode() == redacted(model, NOTE, how="label")
-    assert done.stderr == b""
+    first, *lines = done.stderr.decode().splitlines()
+    assert re.fullmatch(r"redact: 1 note in [0-9.]+ s, nothing found in 0 of them; 0 failures", first)
+    assert lines == [
+        "spans: DATE 1, DOCTOR 1, PATIENT 1, PHONE 1",
+        f"model: {model} (crf, without rules, SHA-256 {model_digest(model)[:12]})",
+        "found by: the most probable tags",
+    ]
     broken = subprocess.run(command, input=b"Patient Quill \xff", capture_output=True, check=False)
     assert (broken.returncode, broken.stdout) == (1, b"")
     assert broken.stderr == b"error: standard input, line 1: not UTF-8 at byte 14: convert it to UTF-8\n"

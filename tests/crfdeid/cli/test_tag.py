@@ -121,6 +121,7 @@ def test_standard_input_becomes_one_line(model: Path) -> None:
     record = json.loads(done.stdout)
     assert record["text"] == NOTE
     assert [tuple(span.values()) for span in record["spans"]] == list(load(model).annotate(NOTE).spans)
+    assert done.stderr.startswith(b"tag: 1 note in ")
     refused = subprocess.run([*command, "--format", "brat"], input=b"", capture_output=True, check=False)
     assert (refused.returncode, refused.stdout) == (2, b"")
 

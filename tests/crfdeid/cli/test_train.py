@@ -23,7 +23,7 @@ from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.corpora.synthetic import generate
 from crfdeid.corpora.synthetic.generate import Splits
 from crfdeid.crf import CrfTagger
-from crfdeid.model_card.card import model_digest, read_card, threshold_for
+from crfdeid.model_card.card import model_digest, read_card
 from crfdeid.model_card.markdown import render_card
 from crfdeid.model_card.train import train_model
 from crfdeid.scoring import score_tokens
@@ -173,7 +173,7 @@ def test_a_damaged_card_is_refused(content: str, message: str, model: Path, tmp_
     load(model).tagger.save(tmp_path)
     (tmp_path / "card.json").write_text(content)
     with pytest.raises(DataError, match=message):
-        threshold_for(tmp_path, 99)
+        read_card(tmp_path)
 
 
 def test_a_private_vocabulary_needs_its_secret_everywhere(

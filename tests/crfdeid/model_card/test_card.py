@@ -16,7 +16,7 @@ from crfdeid import DataError, Document, Span, UsageError, create, load
 from crfdeid.cli import main
 from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.deidentifier import Deidentifier
-from crfdeid.model_card.card import model_digest, read_card, threshold_for
+from crfdeid.model_card.card import model_digest, read_card, threshold_in
 from crfdeid.model_card.train import train_model
 from crfdeid.sealed import checksum, sealed
 
@@ -71,7 +71,7 @@ def test_a_threshold_is_a_probability(threshold: float, model: Path) -> None:
 @pytest.mark.parametrize("threshold", [0, 1, 0.0, 1.0])
 def test_the_ends_are_probabilities_too(threshold: float, model: Path) -> None:
     reseal(model, lambda card: card["operating_points"][1].update(threshold=threshold))
-    assert threshold_for(model, 99.7) == load(model, sensitivity=99.7).threshold == threshold
+    assert threshold_in(read_card(model), 99.7) == load(model, sensitivity=99.7).threshold == threshold
 
 
 @pytest.mark.parametrize("required", [0, -0.1, 1.1, float("nan")])
@@ -98,7 +98,7 @@ def test_a_card_that_lacks_something_or_holds_another_kind_is_refused(
                     place(card, path)[name] = odd
                 (model / "card.json").write_text(json.dumps(card | {"sha256": checksum(card)}))
                 with pytest.raises(DataError):
-                    threshold_for(model, 99.7)
+                    read_card(model)
                 assert main(["inspect", "--model", str(model)]) == 1
                 count += 1
     assert count > 60
