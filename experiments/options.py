@@ -30,6 +30,7 @@ from experiments.results.folder import require_empty
 from experiments.running.device import DEVICES
 from experiments.running.embeddings import KINDS, RECIPES, embedding_name
 from experiments.running.settings import (
+    NEIGHBOURS_FROM,
     RANDOM,
     UNLABELLED_NOTES,
     CorpusSettings,
@@ -84,6 +85,7 @@ def parse(argv: Sequence[str] | None) -> Experiment:
         raise UsageError("--combine joins several models: name two or more in --models")
     if options.published and not papers_on(options.models):
         raise UsageError(f"--published: no paper here prints scores of {', '.join(options.models)}: leave it out")
+    _check_neighbours(options)
     for name in ("resume", "include_text"):
         if getattr(options, name) and options.out is None:
             raise UsageError(f"--{name.replace('_', '-')} needs --out")
@@ -111,11 +113,13 @@ def _experiment(options: argparse.Namespace) -> Experiment:
             synthetic=PAPERS[options.profile].synthetic if options.profile in PAPERS else "default",
             seed=options.corpus_seed or 0,
             augment=options.augment,
+            pseudonymise=options.pseudonymise,
         ),
         vectors=VectorSettings(
             sources={embedding_name(source): source for source in options.embeddings},
             unlabelled=tuple(options.unlabelled),
             unlabelled_notes=UNLABELLED_NOTES if options.unlabelled_notes is None else options.unlabelled_notes,
+            neighbours=options.neighbours_from or NEIGHBOURS_FROM,
         ),
         output=OutputSettings(
             folder=options.out,
@@ -147,11 +151,26 @@ def _command(options: argparse.Namespace) -> dict[str, Any]:
     return plain
 
 
+def _check_neighbours(options: argparse.Namespace) -> None:
+    if options.pseudonymise is None:
+        if options.neighbours_from is not None:
+            raise UsageError("--neighbours-from needs --pseudonymise")
+        return
+    source = options.neighbours_from = options.neighbours_from or NEIGHBOURS_FROM
+    if source == RANDOM:
+        raise UsageError(f"--neighbours-from: nothing is near by {RANDOM} vectors: give another kind, or a file")
+    for other in options.embeddings:
+        if other != source and embedding_name(other) == embedding_name(source):
+            raise UsageError(f"--neighbours-from: {source} and {other} of --embeddings have one name: rename a file")
+
+
 def _check_paths(options: argparse.Namespace) -> None:
     out = options.out
     given = [(name, path) for name in ("train", "dev", "test") if (path := getattr(options, name)) is not None]
     given += [("unlabelled", path) for path in options.unlabelled]
     given += [("embeddings", Path(name)) for name in options.embeddings if name not in KINDS]
+    if options.neighbours_from not in (None, *KINDS):
+        given.append(("neighbours-from", Path(options.neighbours_from)))
     for name, path in given:
         if not os.path.exists(path):  # noqa: PTH110  Path.exists raises for a name that is too long.
             raise UsageError(f"--{name}: no such file or folder: {path}{_kinds(name)}")
@@ -162,7 +181,7 @@ def _check_paths(options: argparse.Namespace) -> None:
 
 
 def _kinds(option: str) -> str:
-    return f"; other than files there are {', '.join(KINDS)}" if option == "embeddings" else ""
+    return f"; other than files there are {', '.join(KINDS)}" if option in ("embeddings", "neighbours-from") else ""
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -221,6 +240,16 @@ def _add_corpus(group: argparse._ArgumentGroup) -> None:
         f"(case), or both (default: {NONE})"
     )
     group.add_argument("--augment", choices=REWRITES, default=NONE, help=text)
+    text = (
+        "train on shuffled sentences in which each word of PHI is one of its N nearest, itself among them (1 shuffles "
+        "alone); development and test documents stay as they are"
+    )
+    group.add_argument("--pseudonymise", type=whole_number(1), metavar="N", help=text)
+    text = (
+        f"word vectors that say which words are near: a kind that is trained here, or a file, as in --embeddings "
+        f"(default: {NEIGHBOURS_FROM})"
+    )
+    group.add_argument("--neighbours-from", type=_source, metavar="NAME|PATH", help=text)
 
 
 def _add_settings(group: argparse._ArgumentGroup) -> None:
@@ -293,6 +322,10 @@ def _embeddings(text: str) -> list[str]:
         raise argparse.ArgumentTypeError(f"'{text}' holds an empty name")
     _without_repeats([embedding_name(name) for name in names], text)
     return names
+
+
+def _source(text: str) -> str:
+    return text if text in KINDS else str(file_path(text))
 
 
 def _fractions(text: str) -> list[float]:

@@ -41,6 +41,8 @@ class CommandPart(TypedDict):
     profile: str
     seeds: list[int]
     augment: NotRequired[str]
+    pseudonymise: NotRequired[int | None]
+    neighbours_from: NotRequired[str | None]
 
 
 class SettingsPart(TypedDict):

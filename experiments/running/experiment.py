@@ -8,14 +8,14 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from crfdeid.corpora.splits import Corpus, generate_corpus, read_splits
 from crfdeid.errors import UsageError
 from crfdeid.tagger import Traits
 from experiments.results.folder import make_folder
 from experiments.running.device import CPU, choose_device, choose_jobs
-from experiments.running.embeddings import Embeddings, OnStep, prepare_embeddings
+from experiments.running.embeddings import Embeddings, OnStep, embedding_name, prepare_embeddings
 from experiments.running.runs import OnProgress, Plan, Run, run_cells
 from experiments.running.settings import RANDOM, CorpusSettings, Experiment, ModelSettings, Point
 from experiments.running.significance import compare_systems
@@ -32,6 +32,9 @@ from experiments.running.systems import (
     sweep_cells,
     traits_of,
 )
+
+if TYPE_CHECKING:  # Its package imports JAX, and an experiment on the CRF alone needs none.
+    from rnn.sharing.neighbours import Neighbours
 
 NO_TEST = (
     "No --test: all scores are on the development set, which also chose each network's best epoch; expect lower ones "
@@ -151,10 +154,11 @@ def prepare(experiment: Experiment, *, on_step: OnStep) -> Prepared:
     corpus = _corpus(experiment.corpus)
     facts = corpus.statistics()
     corpus_seconds = time.perf_counter() - reading
+    near = embedding_name(vectors.neighbours) if experiment.corpus.pseudonymise else None
     embeddings = prepare_embeddings(
-        (system.embedding for system in systems),
+        (*(system.embedding for system in systems), near),
         corpus,
-        vectors,
+        replace(vectors, sources={**vectors.sources, **({near: vectors.neighbours} if near else {})}),
         seed=experiment.corpus.seed,
         fractions=models.fractions,
         on_step=on_step,
@@ -162,8 +166,22 @@ def prepare(experiment: Experiment, *, on_step: OnStep) -> Prepared:
     folder = experiment.output.folder
     models_folder = None if folder is None else folder / "models"
     plan = Plan(models.profile, embeddings.vectors, models_folder, experiment.corpus.augment)
+    if near is not None and experiment.corpus.pseudonymise is not None:
+        plan = replace(plan, neighbours=_neighbours(plan, corpus, near, experiment.corpus.pseudonymise))
     jobs = choose_jobs(experiment.jobs, len(plain_cells(systems, models.seeds, models.fractions)), device)
     return Prepared(experiment, corpus, facts, corpus_seconds, systems, embeddings, plan, device, jobs, started)
+
+
+def _neighbours(plan: Plan, corpus: Corpus, embedding: str, count: int) -> dict[float, Neighbours]:
+    """What the words of PHI in each share of the training documents may become, by the vectors of that share."""
+    from rnn.sharing.neighbours import Neighbours  # noqa: PLC0415
+    from rnn.sharing.pseudonyms import phi_words  # noqa: PLC0415
+
+    return {
+        share: Neighbours.of(phi_words(plan.sentences(corpus, share)), vectors, count)
+        for (name, share), vectors in plan.vectors.items()
+        if name == embedding
+    }
 
 
 def possible_traits(models: ModelSettings) -> Iterator[Traits]:

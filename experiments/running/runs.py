@@ -5,17 +5,19 @@ from __future__ import annotations
 import math
 import multiprocessing
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import as_completed
 from dataclasses import dataclass, field
 from multiprocessing.queues import SimpleQueue
 from pathlib import Path
 from threading import Thread
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from crfdeid.augmentation import NONE, augmented
 from crfdeid.corpora.splits import Corpus, Split
-from crfdeid.documents import Span
+from crfdeid.documents import LabelledSentence, Span
 from crfdeid.scoring import EntityError, find_errors, score_entities, summarise
 from crfdeid.scoring.evaluation import predict_spans, score
 from crfdeid.system.folders import write_folder
@@ -23,6 +25,10 @@ from crfdeid.system.processes import processes
 from crfdeid.tagger import FitProgress, Tagger
 from experiments.running.systems import Cell, Vectors, make_tagger
 
+if TYPE_CHECKING:  # Its package imports JAX, and an experiment on the CRF alone needs none.
+    from rnn.sharing.neighbours import Neighbours
+
+PSEUDONYM_SEED = 0
 OnProgress = Callable[[Cell, FitProgress], None]
 
 
@@ -35,12 +41,27 @@ class Plan:
         vectors: the word vectors that there are.
         models_folder: where fitted models are saved, as ``<system>/<seed>/``; None to save none.
         augment: how training documents are rewritten in copies, a key of `crfdeid.augmentation.REWRITES`.
+        neighbours: share of the training documents -> what each word of PHI in them may become; none to train on the
+            documents as they are.
     """
 
     profile: str = "default"
     vectors: Vectors = field(default_factory=dict)
     models_folder: Path | None = None
     augment: str = NONE
+    neighbours: Mapping[float, Neighbours] = field(default_factory=dict)
+
+    def sentences(self, corpus: Corpus, fraction: float) -> list[LabelledSentence]:
+        """What is learned from: a share of the training documents, with copies or as pseudonyms where asked for.
+
+        Pseudonyms are drawn with a seed of their own, the same for every model and every seed of it.
+        """
+        train = augmented(corpus.part(fraction), self.augment).sentences
+        if fraction not in self.neighbours:
+            return train
+        from rnn.sharing.pseudonyms import pseudonymised  # noqa: PLC0415
+
+        return pseudonymised(train, self.neighbours[fraction], np.random.default_rng(PSEUDONYM_SEED))
 
 
 @dataclass(frozen=True)
@@ -69,31 +90,29 @@ def run_group(cells: Sequence[Cell], corpus: Corpus, plan: Plan, on_progress: On
         curves[number].append(progress)
         on_progress(cells[number], progress)
 
-    train = augmented(corpus.part(cells[0].fraction), plan.augment)
+    train = plan.sentences(corpus, cells[0].fraction)
     started = time.perf_counter()
-    _fit(taggers, train, corpus.dev, follow)
+    type(taggers[0]).fit_many(taggers, train, corpus.dev.sentences, on_progress=follow)  # all are of one class
     seconds = (time.perf_counter() - started) / len(cells)
+    known = frozenset(word for labelled in train for word in labelled.sentence.words)
     return [
-        _evaluate(_Trained(cell, tagger, seconds, curve), corpus, plan)
+        _evaluate(_Trained(cell, tagger, seconds, curve, known), corpus, plan)
         for cell, tagger, curve in zip(cells, taggers, curves, strict=True)
     ]
 
 
 class _Trained(NamedTuple):
-    """A cell's tagger, the seconds that its training took, and what it told meanwhile."""
+    """A cell's tagger, the seconds that its training took, what it told meanwhile, and the words it learned from."""
 
     cell: Cell
     tagger: Tagger
     seconds: float
     progress: Sequence[FitProgress]
+    known_words: frozenset[str]
 
     def curve(self) -> list[dict[str, Any]]:
         """Loss and F on dev, step by step."""
         return [{"step": p.step, "loss": _finite(p.loss), "dev_f1": p.dev_f1} for p in self.progress]
-
-
-def _fit(taggers: Sequence[Tagger], train: Split, dev: Split, follow: Callable[[int, FitProgress], None]) -> None:
-    type(taggers[0]).fit_many(taggers, train.sentences, dev.sentences, on_progress=follow)  # all are of one class
 
 
 def _finite(loss: float | None) -> float | None:
@@ -114,7 +133,7 @@ def _evaluate(trained: _Trained, corpus: Corpus, plan: Plan) -> Run:
         write_folder(plan.models_folder / cell.system.name / cell.name, tagger.save)
     gold = corpus.scored.documents
     scores = score(gold, predictions)
-    errors = tuple(find_errors(gold, predictions, known_words=corpus.part(cell.fraction).words))
+    errors = tuple(find_errors(gold, predictions, known_words=trained.known_words))
     tokens = sum(len(labelled.tags) for labelled in corpus.scored.sentences)
     record = {
         "seed": cell.seed,

@@ -10,6 +10,7 @@ from typing import Any
 from crfdeid.augmentation import NONE
 
 UNLABELLED_NOTES = 1000
+NEIGHBOURS_FROM = "fasttext"
 RANDOM = "random"  # word vectors that each network draws for itself
 
 Point = tuple[tuple[str, Any], ...]
@@ -52,6 +53,8 @@ class CorpusSettings:
         synthetic: the synthetic corpus's profile.
         seed: the synthetic corpus's.
         augment: how training documents are rewritten in copies, a key of `crfdeid.augmentation.REWRITES`.
+        pseudonymise: how many neighbours each word of PHI in the training documents may become, itself among them
+            (`rnn.sharing.pseudonyms`); None to train on the documents as they are.
     """
 
     train: Path | None = None
@@ -62,21 +65,24 @@ class CorpusSettings:
     synthetic: str = "default"
     seed: int = 0
     augment: str = NONE
+    pseudonymise: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class VectorSettings:
-    """The word vectors that networks start from.
+    """The word vectors that networks start from, and those that say which words are near.
 
     Args:
         sources: the name in tables -> a kind of vectors (`experiments.running.embeddings.KINDS`), or a file of them.
         unlabelled: text to train vectors on beside the training documents.
         unlabelled_notes: how many generated notes to train them on too, where the corpus is synthetic.
+        neighbours: where the vectors of `CorpusSettings.pseudonymise` come from, as in ``sources``.
     """
 
     sources: Mapping[str, str] = field(default_factory=lambda: {RANDOM: RANDOM})
     unlabelled: tuple[Path, ...] = ()
     unlabelled_notes: int = UNLABELLED_NOTES
+    neighbours: str = NEIGHBOURS_FROM
 
 
 @dataclass(frozen=True, kw_only=True)

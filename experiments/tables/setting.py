@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -57,6 +58,11 @@ def settings_table(settings: Mapping[str, Any]) -> Table:
     notes = [f"Profile: {command['profile']}; seeds: {', '.join(map(str, command['seeds']))}."]
     if (augment := command.get("augment", NONE)) != NONE:
         notes.append(f"Trained on rewritten copies of training documents too: {augment}.")
+    if (count := command.get("pseudonymise")) is not None:
+        notes.append(
+            f"Trained on shuffled sentences, each word of PHI one of its {count} nearest, itself among them, "
+            f"by vectors of {Path(command['neighbours_from']).name}; what is scored is as it was."
+        )
     return Table("Settings", cells, tuple(notes), long_form(frame.map(_setting), "setting", "system"))
 
 

@@ -33,7 +33,7 @@ def test_every_option_reaches_its_setting(tmp_path: Path) -> None:
     argv += ["--window", "7", "--lr", "0.5", "--freeze-embeddings", "--embeddings", f"cbow,{vectors}"]
     argv += ["--unlabelled", str(more), "--fractions", "0.5,0.1", "--sweep", "hidden=5,6", "c1=0.1", "--jobs", "3"]
     argv += ["--device", "cpu", "--out", str(out), "--resume", "--include-text", "--published", "--show-examples"]
-    argv += ["--augment", "case"]
+    argv += ["--augment", "case", "--pseudonymise", "20", "--neighbours-from", "cbow"]
     found = parse(argv)
     assert found.models == ModelSettings(
         models=("elman", "crf"),
@@ -50,8 +50,11 @@ def test_every_option_reaches_its_setting(tmp_path: Path) -> None:
         types="all",
         synthetic="yadav2016",
         augment="case",
+        pseudonymise=20,
     )
-    assert found.vectors == VectorSettings(sources={"cbow": "cbow", "glove": str(vectors)}, unlabelled=(more,))
+    assert found.vectors == VectorSettings(
+        sources={"cbow": "cbow", "glove": str(vectors)}, unlabelled=(more,), neighbours="cbow"
+    )
     assert found.output == OutputSettings(
         folder=out, resume=True, include_text=True, show_examples=True, published=True
     )
@@ -76,6 +79,8 @@ def test_what_the_results_keep_of_the_options_is_what_defines_the_experiment(tmp
     command = parse(["--seeds", "2", "--out", str(tmp_path / "new"), "--jobs", "1", "--resume"]).command
     assert command == parse(["--seeds", "0,1"]).command
     assert (command["seeds"], command["models"], command["train"]) == ([0, 1], ["crf", "elman", "jordan"], None)
+    assert parse(["--pseudonymise", "5"]).command["neighbours_from"] == "fasttext"
+    assert command["neighbours_from"] is None
 
 
 @pytest.mark.parametrize(
@@ -102,6 +107,11 @@ def test_models_keep_the_order_given() -> None:
         (["--seeds", "4,4"], "names one twice"),
         (["--types", "eighteen"], "--types"),
         (["--augment", "typos"], "--augment: invalid choice: 'typos'"),
+        (["--pseudonymise", "0"], "'0' is not a whole number from 1"),
+        (["--neighbours-from", "cbow"], "--neighbours-from needs --pseudonymise"),
+        (["--pseudonymise", "5", "--neighbours-from", "random"], "nothing is near by random vectors"),
+        (["--pseudonymise", "5", "--neighbours-from", ""], "an empty name"),
+        (["--pseudonymise", "5", "--neighbours-from", "no.vec"], "--neighbours-from: no such file or folder: no.vec"),
         (["--device", "tpu"], "--device"),
         (["--window", "three"], "'three' is not a whole number from 0"),
         (["--hidden", "0"], "'0' is not a whole number from 1"),

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from crfdeid.corpora import write_corpus
+from crfdeid.documents import Document, Span
 from crfdeid.errors import UsageError
-from experiments.running.experiment import full_settings
+from experiments.running.experiment import full_settings, prepare
 from experiments.running.runs import Plan
+from experiments.running.settings import CorpusSettings, Experiment, ModelSettings, VectorSettings
 from experiments.running.systems import System
 
 
@@ -17,6 +21,27 @@ def test_settings_are_the_profiles_with_those_of_the_system(memory_model: Any) -
     assert full_settings(systems, Plan("yadav2016")) == {"memory": {"window": 2, "loss": 2.0}}
     with pytest.raises(UsageError, match="unknown profile"):
         full_settings(systems, Plan("best"))
+
+
+def test_pseudonyms_are_near_by_the_vectors_of_each_share_of_the_training_documents(
+    memory_model: Any, tmp_path: Path
+) -> None:
+    (tmp_path / "near.txt").write_text("2 2\nDoe 1 0\nRoe 0 1\n")
+    notes = [Document(str(n), f"Seen by {name}", (Span(8, 11, "DOCTOR"),)) for n, name in enumerate(("Doe", "Poe"))]
+    write_corpus(notes, tmp_path / "notes.jsonl", format="jsonl")
+    experiment = Experiment(
+        models=ModelSettings(models=("memory",), fractions=(0.5,)),
+        corpus=CorpusSettings(train=tmp_path / "notes.jsonl", dev=tmp_path / "notes.jsonl", pseudonymise=2),
+        vectors=VectorSettings(neighbours=str(tmp_path / "near.txt")),
+    )
+    prepared = prepare(experiment, on_step=lambda *step: None)
+    found = prepared.plan.neighbours
+    assert found.keys() == {1.0, 0.5}
+    assert (found[1.0]["Doe"], found[1.0]["Poe"]) == (("Doe", "Roe"), ("Poe", "Doe"))
+    (word,) = found[0.5].rows
+    assert {word} < {"Doe", "Poe"}
+    assert prepared.embeddings.facts["near"]["words"] == 2
+    assert [system.embedding for system in prepared.systems] == [None]
 
 
 def test_a_system_with_word_vectors_says_which() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from crfdeid.corpora.splits import Corpus, Split
@@ -16,6 +17,8 @@ from crfdeid.system.folders import write_folder
 from crfdeid.tagger import FitProgress
 from experiments.running.runs import Plan, run_cells, run_group
 from experiments.running.systems import Cell, System, groups
+from rnn.embeddings import WordVectors
+from rnn.sharing.neighbours import Neighbours
 
 MEMORY = System("memory", "memory")
 FOUND = (Span(4, 7, "DOCTOR"), Span(12, 15, "PATIENT"), Span(20, 23, "DATE"))
@@ -91,6 +94,20 @@ def test_copies_are_trained_on_where_they_are_asked_for_and_the_scored_notes_sta
         (run,) = run_group([Cell(MEMORY, 0)], corpus, Plan(augment=how), lambda *step: None)
         found[how] = run.predictions
     assert found == {"none": {"new": []}, "accents": {"new": []}, "case": {"new": [Span(8, 11, "DOCTOR")]}}
+
+
+def test_pseudonyms_are_trained_on_where_they_are_asked_for_and_the_scored_notes_stay(memory_model: Any) -> None:
+    train = Split.of(Document(str(n), "Seen by Doe", (Span(8, 11, "DOCTOR"),)) for n in range(8))
+    scored = Split.of([Document("new", "Seen by Roe", (Span(8, 11, "DOCTOR"),))])
+    corpus = Corpus("invented", "jsonl", "seven", train, scored, None)
+    vectors = WordVectors(("Doe", "Roe"), np.eye(2, dtype=np.float32))
+    found = {}
+    for count in (1, 2):
+        plan = Plan(neighbours={1.0: Neighbours.of(["Doe"], vectors, count)})
+        (run,) = run_group([Cell(MEMORY, 0)], corpus, plan, lambda *step: None)
+        found[count] = run.predictions
+        assert [("unseen" in error.causes) for error in run.errors] == [True] * (2 - count)
+    assert found == {1: {"new": []}, 2: {"new": [Span(8, 11, "DOCTOR")]}}
 
 
 @pytest.mark.parametrize("loss", [float("nan"), float("inf")])

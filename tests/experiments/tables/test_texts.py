@@ -145,6 +145,10 @@ def test_settings_say_what_was_trained_on_besides_the_training_documents(results
     assert tables.settings_table(results["settings"]).notes[1:] == (
         "Trained on rewritten copies of training documents too: case.",
     )
+    results["settings"]["command"] |= {"augment": "none", "pseudonymise": 20, "neighbours_from": "public/wiki.vec"}
+    (note,) = tables.settings_table(results["settings"]).notes[1:]
+    assert "one of its 20 nearest" in note
+    assert "by vectors of wiki.vec" in note
 
 
 def test_scores_side_by_side_in_the_form_of_table_5(results: dict[str, Any]) -> None:
