@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import ChainMap
 from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from crfdeid.errors import DataError, UsageError
 from crfdeid.saving import DESCRIPTION, read_description
 from crfdeid.settings import require_seed
+from crfdeid.system.on_use import named
 from crfdeid.tagger import CombinedSettings, Tagger
 
 # Name -> "module:class". Text, so that no model's libraries are imported before it is used, and no import points up.
@@ -25,6 +26,10 @@ MODELS = {
     "ensemble": "crfdeid.combined.ensemble:EnsembleTagger",
 }
 
+LOADABLE = ChainMap(MODELS, {"private": "rnn.models.private:PrivateTagger"})
+"""The models that can be loaded, tagged with and looked at. Those that are not in `MODELS` are trained by commands of
+their own: ``private``, by ``crfdeid train --shared``."""
+
 
 def tagger_class(name: str) -> type[Tagger]:
     """The class behind a model's name.
@@ -32,10 +37,9 @@ def tagger_class(name: str) -> type[Tagger]:
     Raises:
         UsageError: there is no such model.
     """
-    if name not in MODELS:
+    if name not in LOADABLE:
         raise UsageError(f"unknown model '{name}': choose from {', '.join(MODELS)}")
-    module, attribute = MODELS[name].split(":")
-    found: type[Tagger] = getattr(import_module(module), attribute)
+    found: type[Tagger] = named(LOADABLE[name])
     return found
 
 
@@ -187,13 +191,13 @@ def load_tagger(folder: Path | str, *, key: bytes | None = None) -> Tagger:
 
 
 def model_name(folder: Path) -> str:
-    """The name in `MODELS` of the model saved in a folder.
+    """The name in `LOADABLE` of the model saved in a folder.
 
     Raises:
         DataError: the folder holds no model, or one of an unknown kind.
     """
     name: str = read_description(folder)["model"]
-    if name not in MODELS:
-        problem = f"a model of an unknown kind; this version knows {', '.join(MODELS)}"
+    if name not in LOADABLE:
+        problem = f"a model of an unknown kind; this version knows {', '.join(LOADABLE)}"
         raise DataError(problem, path=folder / DESCRIPTION)
     return name

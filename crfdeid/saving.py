@@ -28,8 +28,9 @@ from crfdeid.system.files import write_files
 from crfdeid.system.folders import make_private
 
 DESCRIPTION = "model.json"
-READABLE, HASHED = "readable", "hashed"
-"""What a description says of the words in it and in the weights."""
+READABLE, HASHED, PUBLIC = "readable", "hashed", "public"
+"""What a description says of the words in it and in the weights: those of the notes that the model learned from, keyed
+hashes of them, or words that were public before."""
 
 _KEY_CHECK = "crfdeid private vocabulary"
 _Settings = TypeVar("_Settings")
@@ -76,12 +77,14 @@ class ModelFiles:
         schema: the version of what its files mean.
         file: the name of its file of weights.
         libraries: the distributions whose versions are recorded.
+        words_are: what the description says of words that are not hashed.
     """
 
     model: str
     schema: int
     file: str
     libraries: tuple[str, ...] = ()
+    words_are: str = READABLE
 
     def save(self, folder: Path, weights: bytes, *, settings: Any, seed: int, key: bytes | None, **facts: Any) -> None:
         """Write a model's weights, then its description; only their owner can read them.
@@ -102,7 +105,7 @@ class ModelFiles:
             "model": self.model,
             "schema": self.schema,
             "weights": _fingerprint(self.file, weights),
-            "vocabulary": READABLE if key is None else HASHED,
+            "vocabulary": self.words_are if key is None else HASHED,
             "key_check": None if key is None else hash_word(_KEY_CHECK, key),
             "versions": {name: version(name) for name in ("crfdeid", *self.libraries)},
             "seed": seed,
@@ -279,7 +282,7 @@ def is_private(folder: Path) -> bool:
 
 
 def _checked_key(folder: Path, description: Mapping[str, Any], key: bytes | None) -> bytes | None:
-    if description["vocabulary"] == READABLE:
+    if description["vocabulary"] in (READABLE, PUBLIC):
         return None
     if key is None:
         raise UsageError(f"{folder}: this model's words are keyed hashes: give the secret that it was trained with")

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import hmac
 import logging
 import os
+import secrets
 import stat
 from pathlib import Path
 
 from crfdeid.errors import DataError, UsageError
+from crfdeid.system.files import write_files
+from crfdeid.system.folders import make_private
 
 VARIABLE = "CRFDEID_SECRET"
 _OTHERS = stat.S_IRGRP | stat.S_IROTH
@@ -46,6 +50,29 @@ def read_secret(path: Path | None = None) -> bytes:
     if len(secret) < LEAST:
         raise UsageError(f"the secret in {place} has {len(secret)} bytes: give {LEAST} or more")
     return secret
+
+
+def kept_secret() -> bytes:
+    """A random secret of the user's own, for what must be keyed though nobody named a secret.
+
+    It is made when it is first asked for, and lies in ``crfdeid/secret`` in the user's state folder of the XDG standard
+    (``$XDG_STATE_HOME``, else ``~/.local/state``), its owner's alone.
+
+    Raises:
+        DataError: it can be neither read nor made.
+    """
+    home = os.environ.get("XDG_STATE_HOME", "")
+    folder = (Path(home) if Path(home).is_absolute() else Path.home() / ".local" / "state") / "crfdeid"
+    path = folder / "secret"
+    if not path.exists():
+        make_private(folder)
+        fresh = folder / f".{secrets.token_hex(8)}"
+        write_files({fresh: secrets.token_hex(32)})
+        # A link, unlike a new name, takes no other file's place: of two processes that make one, one is believed.
+        with contextlib.suppress(FileExistsError):
+            path.hardlink_to(fresh)
+        fresh.unlink()
+    return read_secret(path)
 
 
 def derive(secret: bytes, purpose: str) -> bytes:

@@ -1,6 +1,8 @@
 """Networks for tagging, in JAX and Flax.
 
-    models/          one network a file, with its settings and its tagger: elman.py, jordan.py, bilstm_crf.py
+    models/          one network a file, with its settings and its tagger: elman.py, jordan.py, bilstm_crf.py,
+                     private.py
+    sharing/         private representations: what may be shared, and the attacks on it
     layers/          parts that networks share: windows, recurrence, LSTM, CRF, characters
     network.py       what a network is: scores of a sentence, from vectors and draws that it is given
     vocabulary.py    words to ids                     embeddings/      the word vectors a network can start from

@@ -15,7 +15,7 @@ from flax import nnx
 
 from crfdeid.documents import PHI, LabelledSentence
 from crfdeid.errors import UsageError
-from crfdeid.saving import ModelFiles, pack_arrays
+from crfdeid.saving import READABLE, ModelFiles, pack_arrays
 from crfdeid.tagger import FitProgress, OnProgress, OnProgressOfMany, Tagger, Traits
 from features.tokens import Sentence
 from rnn.batches import MANY_TOKENS, Batch, Row, batches
@@ -40,11 +40,13 @@ class NetworkTagger(Tagger, ABC):
         settings_class: the dataclass of its settings; it has ``decoding`` and ``epochs``.
         own_settings: the settings in which replicates that train in one program may differ; None for a network whose
             replicates train one after the other.
+        words_are: what its files' words are where they are not hashed, `crfdeid.saving.READABLE` or ``PUBLIC``.
     """
 
     model: ClassVar[str]
     settings_class: ClassVar[type[Any]]
     own_settings: ClassVar[frozenset[str] | None] = None
+    words_are: ClassVar[str] = READABLE
 
     def __init__(self, settings: Any = None, *, seed: int = 0) -> None:
         self._settings = settings if settings is not None else self.settings_class()
@@ -223,7 +225,7 @@ class NetworkTagger(Tagger, ABC):
 
     @classmethod
     def _files(cls) -> ModelFiles:
-        return ModelFiles(cls.model, _SCHEMA, _WEIGHTS_FILE, ("jax", "flax"))
+        return ModelFiles(cls.model, _SCHEMA, _WEIGHTS_FILE, ("jax", "flax"), cls.words_are)
 
     def _trained(self) -> Learned:
         if self.learned is None:

@@ -8,7 +8,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,6 +16,7 @@ from crfdeid.corpora.files import find_files
 from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.errors import DataError
 from crfdeid.system.files import read_text
+from crfdeid.system.on_use import named
 from experiments.running.settings import RANDOM, VectorSettings
 from features.tokens import split_sentences
 
@@ -143,18 +143,13 @@ def _train(kind: str, text: Words, what: str, on_step: OnStep) -> WordVectors:
     from rnn.embeddings import cached  # noqa: PLC0415
 
     recipe = RECIPES[kind]
-    settings = _attribute(recipe.settings)()
-    train = _attribute(recipe.train)
+    settings = named(recipe.settings)()
+    train = named(recipe.train)
 
     def make() -> WordVectors:
         return train(text, settings, seed=SEED, on_progress=lambda done, *_: on_step(what, done, settings.epochs))
 
     return cached(kind, [settings, SEED, text], make, libraries=recipe.libraries)
-
-
-def _attribute(place: str) -> Any:
-    module, name = place.split(":")
-    return getattr(import_module(module), name)
 
 
 def _facts(source: str, vectors: WordVectors, counts: Mapping[str, Counter[str]]) -> dict[str, Any]:

@@ -5,6 +5,9 @@ pseudonyms.py       sentences whose PHI is replaced by neighbours
 encoder.py          what turns sentences into the vectors that are shared
 representation.py   R = N_out + BiLSTM(E + N_in): the private representation, saved, loaded and encoding
 settings.py         what can be set of it, its adversaries, its training and the attack
+encoding.py         annotated sentences to what may leave the house
+shared.py           the file of it: vectors, casing, tags and lengths
+once.py             notes are encoded once
 
 Reference:
     M. Friedrich, A. Köhn, G. Wiedemann, C. Biemann (2019). Adversarial learning of privacy-preserving text

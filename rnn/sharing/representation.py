@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Self
@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 from flax import nnx
 
-from crfdeid.saving import ModelFiles, pack_arrays
+from crfdeid.errors import UsageError
+from crfdeid.saving import PUBLIC, ModelFiles, pack_arrays
 from features.tokens import Sentence
 from rnn.batches import predict_batches
 from rnn.compilation import keep_compiled
@@ -26,7 +27,7 @@ from rnn.layers.noise import GaussianNoise
 from rnn.network import Weights, named
 from rnn.sharing.settings import PrivateSettings
 
-_FILES = ModelFiles("representation", 1, "weights.npz", ("jax", "flax"))
+_FILES = ModelFiles("representation", 1, "weights.npz", ("jax", "flax"), PUBLIC)
 _VECTORS = "vectors."  # before the names of their arrays among the weights
 _PLACE = "network."  # before the names of a module's arrays, in `rnn.network.named`
 
@@ -109,7 +110,7 @@ class RepresentationModel:
     def digest(self) -> str:
         """A checksum of vectors, weights and settings: what names this model beside what it encoded."""
         whole = hashlib.sha256(repr(self.settings).encode())
-        for name, array in sorted(self._arrays().items()):
+        for name, array in sorted(self.arrays().items()):
             whole.update(f"{name} {array.dtype.str} {array.shape}\n".encode())
             whole.update(np.ascontiguousarray(array).tobytes())
         return whole.hexdigest()
@@ -162,7 +163,7 @@ class RepresentationModel:
         Raises:
             DataError: they cannot be written.
         """
-        _FILES.save(folder, pack_arrays(self._arrays()), settings=self.settings, seed=self.seed, key=None)
+        _FILES.save(folder, pack_arrays(self.arrays()), settings=self.settings, seed=self.seed, key=None)
 
     @classmethod
     def load(cls, folder: Path) -> Self:
@@ -172,19 +173,34 @@ class RepresentationModel:
             DataError: the folder holds no such model, one of another version, or a damaged one.
         """
         saved = _FILES.load(folder, key=None)
-        settings = saved.settings(PrivateSettings)
         with saved.refusing_damage():
-            arrays = saved.arrays()
-            parts = {
-                name.removeprefix(_VECTORS): arrays.pop(name) for name in list(arrays) if name.startswith(_VECTORS)
-            }
-            model = cls(settings, saved.seed, WordVectors.from_arrays(parts), arrays)
-            shapes = nnx.eval_shape(lambda: nnx.state(new_representation(model.vectors.dim, settings, nnx.Rngs(0))))
-            _filled(shapes, arrays)  # only their shapes: a description that asks for absurd sizes must not be built
-        return model
+            return cls.read(saved.description, saved.arrays())
 
-    def _arrays(self) -> dict[str, np.ndarray]:
+    def describe(self) -> dict[str, Any]:
+        """All of it but arrays, as JSON data, for `read`: where it is part of another model's files."""
+        return {"settings": asdict(self.settings), "seed": self.seed}
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """What `describe` leaves out, as arrays."""
         return {**self.weights, **{_VECTORS + name: array for name, array in self.vectors.arrays().items()}}
+
+    @classmethod
+    def read(cls, described: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Self:
+        """The model that `describe` and `arrays` gave.
+
+        Raises:
+            KeyError, TypeError, ValueError: they are not those of such a model.
+        """
+        try:
+            settings = PrivateSettings(**described["settings"])
+        except UsageError as error:  # nobody chose them here: it is damage
+            raise ValueError(str(error)) from None
+        vectors = {name.removeprefix(_VECTORS): a for name, a in arrays.items() if name.startswith(_VECTORS)}
+        weights = {name: array for name, array in arrays.items() if not name.startswith(_VECTORS)}
+        model = cls(settings, int(described["seed"]), WordVectors.from_arrays(vectors), weights)
+        shapes = nnx.eval_shape(lambda: nnx.state(new_representation(model.vectors.dim, settings, nnx.Rngs(0))))
+        _filled(shapes, weights)  # only their shapes: a description that asks for absurd sizes must not be built
+        return model
 
 
 def new_representation(dim: int, settings: PrivateSettings, rngs: nnx.Rngs) -> Representation:

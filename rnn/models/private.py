@@ -1,0 +1,324 @@
+"""The BiLSTM-CRF over a private representation (friedrich2019, section 5): it can learn from notes that others shared.
+
+    words -> word vectors -> representation, frozen (`rnn.sharing.representation`) --+
+                                                                                     +-> BiLSTM layers -> CRF
+    words -> casing -----------------------------------------------------------------+
+
+It learns from vectors that are given (`rnn.sharing.shared.SharedNotes`), with the noise that they were shared with.
+Text that is to be tagged is encoded without noise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Never, final
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from flax import nnx
+
+from crfdeid.documents import PHI, LabelledSentence
+from crfdeid.errors import UsageError
+from crfdeid.saving import PUBLIC, different_names
+from crfdeid.settings import require, require_choice, require_counts, require_positive, require_shares
+from crfdeid.tagger import OnProgress, Traits
+from features.tokens import Sentence
+from rnn.batches import Row
+from rnn.codecs.words import casing, tags_of
+from rnn.models.bilstm_crf import BilstmCrf
+from rnn.network import Draw, Scores
+from rnn.settings import DECODINGS
+from rnn.sharing.representation import RepresentationModel
+from rnn.sharing.shared import SharedNotes
+from rnn.tagger import NetworkTagger
+from rnn.training.phases import Phase, Schedule, patient, per_sentences
+from rnn.training.replicates import fit_rows
+
+_VECTORS, _CASING = "vectors", "casing"  # the inputs: a token's representation, [T, D], and its casing class, [T]
+
+
+class PrivateBilstmCrf(nnx.Module):
+    """Given vectors and casing -> BiLSTM layers -> emissions, beside learned transitions.
+
+    Args:
+        size: of a given vector, D.
+        hidden: units of a layer in each direction, H.
+        layers: LSTM layers.
+        tags: the number of tags, K.
+        rngs: where the initial weights come from.
+    """
+
+    tables: Mapping[str, str] = {}  # none: the representation's vectors are an input
+
+    def __init__(self, *, size: int, hidden: int, layers: int, tags: int, rngs: nnx.Rngs) -> None:
+        self.tagger = BilstmCrf(
+            dim=size,
+            casing=True,
+            char_dim=0,
+            char_filters=0,
+            feature_dim=0,
+            hidden=hidden,
+            layers=layers,
+            tags=tags,
+            context=0,
+            rngs=rngs,
+        )
+
+    def draws(self, length: int) -> dict[str, Draw]:
+        """Dropout, as of `BilstmCrf`."""
+        return self.tagger.draws(length)
+
+    def scores(
+        self,
+        vectors: Mapping[str, jax.Array],
+        inputs: Mapping[str, jax.Array],
+        length: jax.Array,
+        draws: Mapping[str, jax.Array],
+    ) -> dict[str, Scores]:
+        """The emissions of the sentence's tokens, [T, K], and the transitions, [K, K]."""
+        given = inputs[_VECTORS]
+        # All that the network asks of the words' numbers is where there are words: anything but padding.
+        real = (jnp.arange(given.shape[0]) < length).astype(jnp.int32)
+        return self.tagger.scores({"words": given}, {"words": real, _CASING: inputs[_CASING]}, length, draws)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrivateTaggerSettings:
+    """The settings of the tagger; those of the representation are its own.
+
+    Those of `rnn.BilstmCrfSettings` mean the same here.
+
+    Args:
+        epochs: passes over the training sentences; the best on dev is kept.
+        lr: the learning rate of the first epoch, at most 100.
+        final_lr: the last epoch's learning rate as a share of the first's; linear in between.
+        max_norm: the longest the gradient of an update may be before it is shortened.
+        hidden: units of an LSTM layer in each direction, H.
+        layers: LSTM layers, one upon the other.
+        input_dropout: the probability with which a number of a token's input is left out.
+        variational_dropout: that of an input or a hidden unit of an LSTM layer, for a whole sentence.
+        output_dropout: that of a number of the last layer's states, before the CRF.
+        batch: sentences an update.
+        patience: training ends when so many epochs brought no better F on dev; None for never.
+        average: the share of the average of the weights that each update keeps; 0 for none.
+        decoding: "valid" for the most probable sequence of tags that is valid IOB2, "argmax" for any.
+
+    Raises:
+        UsageError: a value cannot work.
+    """
+
+    epochs: int = 30
+    lr: float = 0.002
+    final_lr: float = 0.05
+    max_norm: float = 1.0
+    hidden: int = 128
+    layers: int = 2
+    input_dropout: float = 0.1
+    variational_dropout: float = 0.25
+    output_dropout: float = 0.5
+    batch: int = 32
+    patience: int | None = 8
+    average: float = 0.998
+    decoding: str = "valid"
+
+    def __post_init__(self) -> None:
+        require_counts(self, "epochs", "hidden", "layers", "batch")
+        require("lr", self.lr, "a number above 0, at most 100", lambda v: 0 < v <= 100)
+        require("final_lr", self.final_lr, "a number from 0 to 1", lambda v: 0 <= v <= 1)
+        require_positive(self, "max_norm")
+        require_shares(self, "input_dropout", "variational_dropout", "output_dropout", "average")
+        if self.patience is not None:
+            require_counts(self, "patience")
+        require_choice(self, "decoding", DECODINGS)
+
+    def rate(self, epoch: int) -> float:
+        """The learning rate of an epoch, from 0."""
+        return self.lr * (1.0 + (self.final_lr - 1.0) * epoch / max(self.epochs - 1, 1))
+
+
+@dataclass(frozen=True)
+class PrivateCodec:
+    """Sentences to rows of representations and casing, a row a sentence.
+
+    Args:
+        representation: makes the vectors.
+        tags: the tags of each annotation layer that is learned.
+        seed: of the noise in the vectors of training sentences.
+    """
+
+    representation: RepresentationModel
+    tags: Mapping[str, tuple[str, ...]]
+    seed: int = 0
+
+    def rows(self, sentences: Sequence[Sentence], targets: Sequence[LabelledSentence] | None = None) -> list[Row]:
+        """A row for each sentence: without noise, or in training with noise, as others share theirs."""
+        random = None if targets is None else np.random.default_rng(self.seed)
+        vectors = self.representation.encode(sentences, random)
+        classes = [np.array([casing(word) for word in sentence.words], np.int32) for sentence in sentences]
+        inputs = [{_VECTORS: v, _CASING: c} for v, c in zip(vectors, classes, strict=True)]
+        if targets is None:
+            return [Row(given, {}, len(given[_CASING])) for given in inputs]
+        number = {tag: k for k, tag in enumerate(self.tags[PHI])}
+        ids = [np.array([number[tag] for tag in item.tags], np.int32) for item in targets]
+        return [Row(given, {PHI: row}, len(row)) for given, row in zip(inputs, ids, strict=True)]
+
+    def shared_rows(self, shared: SharedNotes) -> list[Row]:
+        """A row for each sentence that was shared; its tags must be among this codec's."""
+        number = {tag: k for k, tag in enumerate(self.tags[PHI])}
+        ids = np.array([number[name] for name in shared.names], np.int32)[shared.tags]
+        arrays = (shared.vectors.astype(np.float32), shared.casing.astype(np.int32), ids)
+        parts = [np.split(array, shared.starts[1:-1]) for array in arrays]
+        return [Row({_VECTORS: v, _CASING: c}, {PHI: t}, len(t)) for v, c, t in zip(*parts, strict=True)]
+
+    def gather(self, values: Sequence[np.ndarray], sentences: Sequence[Sentence]) -> list[np.ndarray]:
+        """What was found for each row, [T, ...], for each sentence: they are the same."""
+        return list(values)
+
+    def hashed(self, key: bytes) -> Never:
+        """Refused: there is no word of the notes here to be hidden.
+
+        Raises:
+            UsageError: always.
+        """
+        raise UsageError(
+            "a model over a private representation holds no words of the notes that it learned from, only those that "
+            "came with the representation: save it without a secret"
+        )
+
+    def describe(self) -> dict[str, Any]:
+        """Tags and representation, but for arrays."""
+        return {"tags": list(self.tags[PHI]), "representation": self.representation.describe()}
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """The representation's."""
+        return self.representation.arrays()
+
+
+@cache  # one object for one program: JAX compiles anew for another
+def _nadam() -> optax.GradientTransformation:
+    return optax.nadam(1.0)
+
+
+@final
+class PrivateTagger(NetworkTagger):
+    """A tagger on the BiLSTM-CRF over a private representation.
+
+    Args:
+        settings: the tagger's settings; None for its defaults.
+        seed: of the initial weights, the order of the sentences, dropout, and the noise in notes that it is fitted on.
+        representation: what it reads by; None in a tagger that is to be loaded.
+    """
+
+    model = "private"
+    settings_class = PrivateTaggerSettings
+    words_are = PUBLIC
+    _settings: PrivateTaggerSettings
+
+    def __init__(
+        self,
+        settings: PrivateTaggerSettings | None = None,
+        *,
+        seed: int = 0,
+        representation: RepresentationModel | None = None,
+    ) -> None:
+        super().__init__(settings, seed=seed)
+        self._representation = representation
+
+    @classmethod
+    def profiles(cls) -> Mapping[str, PrivateTaggerSettings]:
+        """Settings by profile name: "friedrich2019" is Table 1, as in `rnn.BilstmCrfTagger.profiles`."""
+        paper = PrivateTaggerSettings(epochs=40, final_lr=1.0, patience=8, layers=2, hidden=128, average=0.0)
+        return {"default": PrivateTaggerSettings(), "friedrich2019": paper}
+
+    @classmethod
+    def traits(cls, settings: PrivateTaggerSettings) -> Traits:
+        """What the model needs and can do."""
+        return super().traits(settings)._replace(public_vocabulary=True, requires=("a private representation",))
+
+    @property
+    def representation(self) -> RepresentationModel:
+        """What it reads by.
+
+        Raises:
+            UsageError: it has none.
+        """
+        if self._representation is None:
+            raise UsageError(
+                "a private model reads by a representation: crfdeid share train makes one, and crfdeid train --shared "
+                "trains the model over it"
+            )
+        return self._representation
+
+    def fit_shared(
+        self,
+        shared: Sequence[SharedNotes],
+        dev: Sequence[LabelledSentence],
+        *,
+        on_progress: OnProgress | None = None,
+    ) -> None:
+        """Train from scratch on notes that others shared, and keep the epoch that is best on ``dev``, as `fit` does.
+
+        Args:
+            shared: files of one or of several houses.
+            dev: sentences with their text.
+            on_progress: is told of each epoch.
+
+        Raises:
+            UsageError: there is no representation, or some were made by another one.
+        """
+        representation = self.representation
+        if any(part.representation != representation.digest for part in shared):
+            raise UsageError("shared notes that another representation made: give the one that they were made by")
+        tags = tuple(sorted({name for part in shared for name in part.names}))
+        codec = PrivateCodec(representation, {PHI: tags}, self._seed)
+        rows = [row for part in shared for row in codec.shared_rows(part)]
+        fit_rows([self], codec, rows, dev, on_progress=on_progress and (lambda _, progress: on_progress(progress)))
+
+    def codec(self, train: Sequence[LabelledSentence]) -> PrivateCodec:
+        """The codec for some training sentences."""
+        return PrivateCodec(self.representation, {PHI: tags_of(train)}, self._seed)
+
+    def saved_codec(
+        self, described: Mapping[str, Any], arrays: Mapping[str, np.ndarray], key: bytes | None
+    ) -> PrivateCodec:
+        """The codec of a saved model; the tagger reads by its representation from now on."""
+        self._representation = RepresentationModel.read(described["representation"], arrays)
+        tags = different_names(described["tags"])
+        if not tags:
+            raise ValueError("no tags")
+        return PrivateCodec(self._representation, {PHI: tags}, self._seed)
+
+    def tables(self, codec: PrivateCodec, rngs: nnx.Rngs) -> dict[str, jax.Array]:
+        """None: vectors are given."""
+        return {}
+
+    def network(self, codec: PrivateCodec, rngs: nnx.Rngs) -> PrivateBilstmCrf:
+        """A new network."""
+        settings, tags = self._settings, len(codec.tags[PHI])
+        size = codec.representation.size
+        return PrivateBilstmCrf(size=size, hidden=settings.hidden, layers=settings.layers, tags=tags, rngs=rngs)
+
+    def schedule(self, codec: PrivateCodec, rows: Sequence[Row]) -> Schedule:
+        """One update for some sentences of about one length, until dev shows no progress."""
+        settings = self._settings
+        updates = per_sentences(settings.batch, _nadam())
+        rates = {"input": settings.input_dropout, "output": settings.output_dropout}
+        for n in range(settings.layers):
+            rates |= {f"layer {n}": settings.variational_dropout, f"states {n}": settings.variational_dropout}
+
+        def phase(epoch: int) -> Phase:
+            return Phase(
+                self.model,
+                rows,
+                updates,
+                settings.rate(epoch),
+                rates=rates,
+                max_norm=settings.max_norm,
+                average=settings.average,
+            )
+
+        return patient(phase, epochs=settings.epochs, patience=settings.patience)

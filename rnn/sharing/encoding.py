@@ -1,0 +1,109 @@
+"""Annotated sentences to what may leave the house: each distinct one once, in random order, with noise that is gone."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import ndtri
+
+from crfdeid.bio import OUTSIDE
+from crfdeid.documents import LabelledSentence
+from crfdeid.errors import DataError
+from rnn.codecs.words import casing, tags_of
+from rnn.sharing.representation import RepresentationModel
+from rnn.sharing.shared import SharedNotes
+
+_PART = 1 << 20  # numbers that are made at a time
+_BITS = 52  # of a uniform number: with the half that is added, as many as a float holds
+
+
+class SystemNoise(np.random.Generator):
+    """Normal numbers whose every bit is the operating system's.
+
+    The other generators of NumPy go on from a state, and who knows some of their numbers can compute it and all others.
+    Whoever has the representation and guesses a sentence right knows the noise in it: that must say nothing about the
+    noise in the rest.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(np.random.PCG64())  # for all else that can be drawn, begun by the system too
+
+    def standard_normal(  # type: ignore[override]
+        self, size: int | tuple[int, ...] = (), dtype: npt.DTypeLike = np.float64, out: None = None
+    ) -> npt.NDArray[Any]:
+        """Independent standard normal numbers, by the inverse of their distribution function.
+
+        Args:
+            size: the shape.
+            dtype: of the array.
+            out: not used.
+        """
+        found = np.empty(size, dtype)
+        flat = found.reshape(-1)
+        for start in range(0, flat.size, _PART):
+            part = flat[start : start + _PART]
+            whole = np.frombuffer(os.urandom(8 * part.size), np.uint64) >> np.uint64(64 - _BITS)
+            part[:] = ndtri((whole + 0.5) / 2.0**_BITS)  # uniform in (0, 1), ends left out
+        return found
+
+
+def encode_notes(
+    sentences: Sequence[LabelledSentence], representation: RepresentationModel, *, seed: int | None = None
+) -> SharedNotes:
+    """Annotated sentences as they can be shared.
+
+    A sentence that stands in several places is encoded once, with the tags that it has most often: its encodings could
+    be averaged, and how often it stands there tells which it is.
+
+    Args:
+        sentences: tagged sentences; those without tokens are left out.
+        representation: makes the vectors.
+        seed: what noise and order are drawn from, for tests alone: whoever knows it can take the noise off. None for
+            the operating system.
+
+    Raises:
+        DataError: there are no tokens, or no PHI, so that nothing can be learned.
+        ValueError: the representation's vectors are not finite.
+    """
+    distinct = _distinct(sentences)
+    if not distinct:
+        raise DataError("the notes hold no tokens at all: give annotated notes")
+    names = tags_of(distinct)
+    if names == (OUTSIDE,):
+        raise DataError("the notes hold no PHI at all: give annotated notes")
+    if seed is None:
+        random: np.random.Generator = SystemNoise()
+        secrets.SystemRandom().shuffle(distinct)
+    else:
+        random = np.random.default_rng(seed)
+        distinct = [distinct[i] for i in random.permutation(len(distinct))]
+    vectors = representation.encode([item.sentence for item in distinct], random)
+    number = {tag: k for k, tag in enumerate(names)}
+    return SharedNotes(
+        np.concatenate(vectors).astype(np.float16),
+        np.array([len(item.tags) for item in distinct], np.int32),
+        np.array([casing(word) for item in distinct for word in item.sentence.words], np.uint8),
+        np.array([number[tag] for item in distinct for tag in item.tags], np.uint16),
+        names,
+        representation.digest,
+        seed is None,
+    )
+
+
+def _distinct(sentences: Sequence[LabelledSentence]) -> list[LabelledSentence]:
+    """One sentence for all of the same words."""
+    alike: defaultdict[tuple[str, ...], list[LabelledSentence]] = defaultdict(list)
+    for item in sentences:
+        if item.tags:
+            alike[item.sentence.words].append(item)
+    found = []
+    for items in alike.values():
+        usual, _ = Counter(item.tags for item in items).most_common(1)[0]
+        found.append(next(item for item in items if item.tags == usual))
+    return found

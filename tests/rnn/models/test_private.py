@@ -1,0 +1,176 @@
+"""The model over a private representation: it learns from shared vectors, and tags text without noise."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from flax import nnx
+from lstm_equations import bilstm_by_hand
+from tiny_sharing import tiny_notes, tiny_representation
+
+from crfdeid.corpora.splits import Split
+from crfdeid.documents import PHI, LabelledSentence
+from crfdeid.errors import DataError, UsageError
+from crfdeid.models import LOADABLE, MODELS, create, load_tagger
+from crfdeid.saving import is_private, read_description
+from features.tokens import Sentence
+from rnn.batches import Row
+from rnn.codecs.words import CASINGS
+from rnn.models.private import PrivateBilstmCrf, PrivateCodec, PrivateTagger, PrivateTaggerSettings
+from rnn.network import still
+from rnn.sharing.encoding import encode_notes
+
+REPRESENTATION = tiny_representation()
+QUICK = PrivateTaggerSettings(epochs=25, lr=0.02, hidden=8, layers=1, batch=4, patience=None, average=0.0)
+TRAIN, MORE, DEV = (Split.of(tiny_notes(count, first=first)).sentences for count, first in ((6, 0), (6, 6), (3, 2)))
+SENTENCES = [item.sentence for item in DEV]
+UNSEEN = [Sentence.from_words(["Zxqv", "by", "Dr", "Ünïcödé"]), Sentence(()), Sentence.from_words(["."])]
+
+
+@pytest.fixture(scope="module")
+def tagger() -> PrivateTagger:
+    found = PrivateTagger(QUICK, seed=1, representation=REPRESENTATION)
+    found.fit_shared([encode_notes(part, REPRESENTATION, seed=0) for part in (TRAIN, MORE)], DEV)
+    return found
+
+
+def test_its_scores_are_those_of_the_bilstm_over_vectors_and_casing() -> None:
+    size, hidden, tags = 4, 3, 5
+    network = PrivateBilstmCrf(size=size, hidden=hidden, layers=2, tags=tags, rngs=nnx.Rngs(0))
+    random = np.random.default_rng(0)
+    given = random.normal(size=(7, size)).astype(np.float32)
+    classes = random.integers(0, len(CASINGS), 7).astype(np.int32)
+    inputs = {"vectors": jnp.asarray(given), "casing": jnp.asarray(classes)}
+    found = jax.jit(lambda given, n: network.scores({}, given, n, still(network, 7))[PHI])(inputs, jnp.array(5))
+    states = np.concatenate([given, np.eye(len(CASINGS))[classes]], axis=1)[:5]
+    for layer in network.tagger.layers:
+        weights = [np.asarray(param[...], float) for param in (layer.W, layer.R, layer.b)]
+        states = bilstm_by_hand(*weights, states, np.ones((2, hidden)))
+    expected = states @ np.asarray(network.tagger.U[...], float).T + np.asarray(network.tagger.c[...], float)
+    np.testing.assert_allclose(found.emissions[:5], expected, atol=1e-5)
+
+
+def test_it_learns_from_shared_vectors_to_tag_text(tagger: PrivateTagger) -> None:
+    predicted = tagger.predict(SENTENCES)
+    assert [len(row) for row in predicted] == [len(item.tags) for item in DEV]
+    right = sum(tuple(row) == item.tags for row, item in zip(predicted, DEV, strict=True))
+    assert right >= len(DEV) - 1
+    assert tagger.tags == tuple(sorted({tag for item in TRAIN for tag in item.tags}))
+    for table in tagger.marginals(SENTENCES):
+        np.testing.assert_allclose(table.sum(axis=1), 1.0, atol=1e-5)
+
+
+def test_text_is_tagged_without_noise(tagger: PrivateTagger) -> None:
+    again, first = tagger.marginals(SENTENCES), tagger.marginals(SENTENCES)
+    for a, b in zip(again, first, strict=True):
+        np.testing.assert_array_equal(a, b)
+    codec = tagger.codec(TRAIN)
+    (row,) = codec.rows(SENTENCES[:1])
+    np.testing.assert_array_equal(row.inputs["vectors"], REPRESENTATION.encode(SENTENCES[:1], None)[0])
+
+
+def test_shared_vectors_are_learned_from_as_they_are() -> None:
+    shared = encode_notes(TRAIN, REPRESENTATION, seed=4)
+    tags = ("B-DATE", "B-DOCTOR", "I-DATE", "O", "Z-OTHER")
+    codec = PrivateTagger(QUICK, representation=REPRESENTATION).codec(TRAIN)
+    rows = type(codec)(REPRESENTATION, {PHI: tags}).shared_rows(shared)
+    assert [row.length for row in rows] == shared.lengths.tolist()
+    vectors, classes = (np.concatenate([row.inputs[name] for row in rows]) for name in ("vectors", "casing"))
+    np.testing.assert_array_equal(vectors, shared.vectors)
+    np.testing.assert_array_equal(classes, shared.casing)
+    assert [[tags[k] for k in row.targets[PHI]] for row in rows] == shared.sentence_tags()
+
+
+def test_files_are_pooled_with_the_tags_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    words = Sentence.from_words(["seen", "05"])
+    others = [LabelledSentence(words, ("O", "B-AGE")), *TRAIN]
+    seen: list[tuple[PrivateCodec, list[Row]]] = []
+    monkeypatch.setattr("rnn.models.private.fit_rows", lambda _, codec, rows, *rest, **more: seen.append((codec, rows)))
+    parts = [encode_notes(part, REPRESENTATION, seed=0) for part in (TRAIN, others)]
+    PrivateTagger(QUICK, representation=REPRESENTATION).fit_shared(parts, [])
+    ((codec, rows),) = seen
+    assert codec.tags[PHI] == ("B-AGE", "B-DATE", "B-DOCTOR", "I-DATE", "O")
+    assert len(rows) == sum(len(part.lengths) for part in parts)
+    assert [[codec.tags[PHI][k] for k in row.targets[PHI]] for row in rows] == [
+        tags for part in parts for tags in part.sentence_tags()
+    ]
+
+
+def test_notes_of_another_representation_are_refused(tagger: PrivateTagger) -> None:
+    other = encode_notes(TRAIN, tiny_representation(seed=9), seed=0)
+    with pytest.raises(UsageError, match="another representation"):
+        PrivateTagger(QUICK, representation=REPRESENTATION).fit_shared([other], [])
+
+
+def test_notes_of_ones_own_are_learned_from_with_noise_as_those_of_others_are() -> None:
+    codec = PrivateTagger(QUICK, seed=3, representation=REPRESENTATION).codec(TRAIN)
+    sentences = [item.sentence for item in TRAIN]
+    rows = codec.rows(sentences, TRAIN)
+    expected = REPRESENTATION.encode(sentences, np.random.default_rng(3))
+    for row, vectors, item in zip(rows, expected, TRAIN, strict=True):
+        np.testing.assert_array_equal(row.inputs["vectors"], vectors)
+        assert tuple(codec.tags[PHI][k] for k in row.targets[PHI]) == item.tags
+
+
+def test_saved_with_its_representation_it_is_loaded_as_any_other_model(tagger: PrivateTagger, tmp_path: Path) -> None:
+    tagger.save(tmp_path)
+    loaded = load_tagger(tmp_path)
+    assert isinstance(loaded, PrivateTagger)
+    assert loaded.representation.digest == REPRESENTATION.digest
+    assert loaded.settings == tagger.settings
+    for a, b in zip(loaded.marginals(SENTENCES + UNSEEN), tagger.marginals(SENTENCES + UNSEEN), strict=True):
+        np.testing.assert_array_equal(a, b)
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["model.json", "weights.npz"]
+
+
+def test_its_files_hold_no_word_of_the_notes(tagger: PrivateTagger, tmp_path: Path) -> None:
+    tagger.save(tmp_path)
+    content = b"".join(file.read_bytes().lower() for file in tmp_path.iterdir())
+    assert not [name for name in ("quill", "marsh", "vole", "tarn") if name.encode() in content]
+    assert read_description(tmp_path)["vocabulary"] == "public" and not is_private(tmp_path)
+    with pytest.raises(UsageError, match="save it without a secret"):
+        tagger.save(tmp_path / "keyed", key=bytes(32))
+
+
+@pytest.mark.parametrize("file", ["model.json", "weights.npz"])
+@pytest.mark.parametrize("place", [0.01, 0.4, 0.8])
+def test_a_changed_bit_of_its_files_is_found(tagger: PrivateTagger, tmp_path: Path, file: str, place: float) -> None:
+    tagger.save(tmp_path)
+    content = bytearray((tmp_path / file).read_bytes())
+    content[int(place * len(content))] ^= 4
+    (tmp_path / file).write_bytes(content)
+    with pytest.raises(DataError, match="model"):
+        load_tagger(tmp_path)
+
+
+def test_order_and_grouping_change_nothing(tagger: PrivateTagger) -> None:
+    together = tagger.marginals([*SENTENCES, *UNSEEN])
+    for sentence, expected in zip([*SENTENCES, *UNSEEN][::3], together[::3], strict=True):
+        np.testing.assert_allclose(tagger.marginals([sentence])[0], expected, atol=1e-6)
+    assert tagger.predict([]) == []
+
+
+def test_it_is_loaded_by_name_and_trained_by_a_command_of_its_own() -> None:
+    assert "private" in LOADABLE and "private" not in MODELS
+    with pytest.raises(UsageError, match="crfdeid train --shared"):
+        create("private").fit(TRAIN, [])
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [("epochs", 0), ("lr", 0), ("final_lr", 2), ("max_norm", 0), ("output_dropout", 1), ("patience", 0),
+     ("decoding", "best"), ("average", 1.0)],
+)  # fmt: skip
+def test_settings_that_cannot_work_are_refused(setting: str, value: object) -> None:
+    with pytest.raises(UsageError, match=setting):
+        create("private", overrides={setting: value})
+
+
+def test_dropout_changes_training_alone(tagger: PrivateTagger) -> None:
+    network = nnx.merge(tagger.learned.graph, jax.tree.map(lambda a: a[0], tagger.learned.weights.network))
+    assert set(network.draws(8)) == {"input", "output", "layer 0", "states 0"}
+    assert tagger.learned.weights.tables == {}

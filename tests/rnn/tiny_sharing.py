@@ -1,0 +1,40 @@
+"""A tiny representation without training, and a few invented notes to encode with it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from crfdeid.documents import Document, Span
+from rnn.embeddings.subwords import SubwordVectors
+from rnn.embeddings.vectors import WordVectors
+from rnn.sharing.representation import RepresentationModel
+from rnn.sharing.settings import PrivateSettings
+
+PUBLIC_WORDS = ("seen", "by", "on", "Dr", ".", "00", "no", "pain", "stable")
+NAMES = ("Quill", "Marsh", "Vole", "Tarn")
+"""Of the notes alone: the representation's words are others."""
+
+
+def tiny_representation(*, seed: int = 0, size: int = 6, dim: int = 8) -> RepresentationModel:
+    """A representation with random weights over random public vectors."""
+    random = np.random.default_rng(seed)
+    table = random.normal(size=(len(PUBLIC_WORDS), dim)).astype(np.float32)
+    subwords = SubwordVectors(random.normal(size=(50, dim)).astype(np.float32), 3, 4)
+    vectors = WordVectors(PUBLIC_WORDS, table, subwords)
+    return RepresentationModel.untrained(vectors, PrivateSettings(size=size, neighbours=5), seed=seed)
+
+
+def tiny_note(number: int) -> Document:
+    """One of any number of notes, with a name and a day that others may have too."""
+    name, day = NAMES[number % len(NAMES)], f"{number % 27 + 1}"
+    text = f"Seen by Dr {name}\non {day} / 04\nno pain , stable\n"
+    spans = []
+    for value, label in ((name, "DOCTOR"), (f"{day} / 04", "DATE")):
+        start = text.index(value)
+        spans.append(Span(start, start + len(value), label))
+    return Document(f"note-{number}", text, tuple(spans))
+
+
+def tiny_notes(count: int, *, first: int = 0) -> list[Document]:
+    """Some of these notes."""
+    return [tiny_note(number) for number in range(first, first + count)]
