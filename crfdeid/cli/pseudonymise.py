@@ -36,8 +36,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     text = "keep all types of the notes, map them to the seven of yadav2016, or to one (binary) (default: all)"
     parser.add_argument("--types", choices=TYPES, default="all", help=text)
     text = (
-        "random seed, for experiments: whoever learns it can undo the replacement (default: one that the system draws "
-        "and nobody learns)"
+        "random seed, for experiments: whoever learns it can undo the replacement (default: none, the operating system "
+        "draws)"
     )
     parser.add_argument("--seed", type=whole_number(0, MOST_SEED), metavar="N", help=text)
 

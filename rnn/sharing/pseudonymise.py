@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import secrets
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,6 +20,27 @@ from rnn.sharing.pseudonyms import (
     shareable,
     shuffled,
 )
+
+
+class SystemDraws(np.random.Generator):
+    """Order and neighbours drawn by the operating system.
+
+    NumPy's own generators go on from a state. Whoever knows what some words were, and so which of their neighbours were
+    drawn, could compute it, and then what all the others were.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(np.random.PCG64())  # which is not used
+
+    def integers(self, low: int, *_: Any, **__: Any) -> int:  # type: ignore[override]
+        """A whole number from 0, below ``low``."""
+        return secrets.randbelow(int(low))
+
+    def permutation(self, x: int, *_: Any, **__: Any) -> list[int]:  # type: ignore[override]
+        """The numbers from 0, ``x`` of them, in random order."""
+        order = list(range(x))
+        secrets.SystemRandom().shuffle(order)
+        return order
 
 
 class Pseudonymised(NamedTuple):
@@ -48,13 +70,13 @@ def pseudonymise(notes: Split, vectors: WordVectors, *, count: int, seed: int | 
         notes: the notes, with all of their PHI annotated.
         vectors: what says which words are near: public ones, learned from other text than the notes.
         count: how many neighbours a word may become, itself among them.
-        seed: of order and choice, for experiments: who knows it can undo the replacement. None for one that the
-            system draws and nobody learns.
+        seed: of order and choice, for experiments: who knows it can undo the replacement. None to let
+            the operating system draw.
 
     Raises:
         UsageError: ``count`` is less than 1.
     """
-    random = np.random.default_rng(seed)
+    random = SystemDraws() if seed is None else np.random.default_rng(seed)
     before = shareable(notes.encoded)
     words = phi_words(before)
     neighbours = Neighbours.of(words, vectors, count)
