@@ -65,7 +65,7 @@ def compare(experiment: Experiment) -> dict[str, Any]:
         outcome = run_systems(prepared, settled, train)
         results = assemble(outcome)
         if store is not None:
-            write_results(store.folder, results, prepared)
+            write_results(store.folder, results, prepared.corpus, prepared.embeddings, include_text=output.include_text)
             write_report(store.folder.path, published=output.published)
     shown = tables.result_tables(results, published=output.published)
     show_tables([table for name, table in shown.items() if not name.startswith("confusions")])  # in the report

@@ -13,6 +13,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
+from crfdeid.corpora.splits import Corpus
 from crfdeid.errors import DataError, UsageError
 from crfdeid.system.files import TEMPORARY, write_files
 from experiments.results.assemble import identity
@@ -29,6 +30,7 @@ from experiments.results.folder import (
     texts_jsonl,
     to_json,
 )
+from experiments.running.embeddings import Embeddings
 from experiments.running.experiment import Prepared
 from experiments.running.runs import Run
 from experiments.running.systems import Cell
@@ -49,18 +51,19 @@ def open_store(prepared: Prepared) -> Iterator[Store | None]:
         yield store
 
 
-def write_results(folder: Folder, results: Mapping[str, Any], prepared: Prepared) -> None:
+def write_results(
+    folder: Folder, results: Mapping[str, Any], corpus: Corpus, embeddings: Embeddings, *, include_text: bool
+) -> None:
     """Write the gold spans, the texts and neighbouring words where they may be shown, and results.json last.
 
     Raises:
         DataError: a file cannot be written.
     """
-    documents = prepared.corpus.scored.documents
+    documents = corpus.scored.documents
     write_files({folder.gold_file: spans_jsonl({document.id: list(document.spans) for document in documents})})
-    if prepared.corpus.is_synthetic or prepared.experiment.output.include_text:
+    if corpus.is_synthetic or include_text:
         texts = {document.id: document.text for document in documents}
-        neighbours = prepared.embeddings.neighbours
-        write_files({folder.texts_file: texts_jsonl(texts), folder.neighbours_file: to_json(neighbours)})
+        write_files({folder.texts_file: texts_jsonl(texts), folder.neighbours_file: to_json(embeddings.neighbours)})
     write_files({folder.results_file: to_json(results)})
 
 

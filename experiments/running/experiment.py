@@ -16,7 +16,7 @@ from crfdeid.tagger import Traits
 from experiments.results.folder import make_folder
 from experiments.running.device import CPU, choose_device, choose_jobs
 from experiments.running.embeddings import Embeddings, OnStep, embedding_name, prepare_embeddings
-from experiments.running.runs import OnProgress, Plan, Run, run_cells
+from experiments.running.runs import OnProgress, Plan, Run, Work, run_cells
 from experiments.running.settings import RANDOM, CorpusSettings, Experiment, ModelSettings, Point
 from experiments.running.significance import compare_systems
 from experiments.running.systems import (
@@ -149,9 +149,9 @@ def prepare(experiment: Experiment, *, on_step: OnStep) -> Prepared:
     systems = _systems(models, list(vectors.sources))
     full_settings(systems, Plan(models.profile))  # a value that cannot work is refused before anything takes long
     if experiment.output.folder is not None:
-        _make_output(experiment.output.folder)
+        make_output(experiment.output.folder)
     reading = time.perf_counter()
-    corpus = _corpus(experiment.corpus)
+    corpus = read_or_generate(experiment.corpus)
     facts = corpus.statistics()
     corpus_seconds = time.perf_counter() - reading
     near = embedding_name(vectors.neighbours) if experiment.corpus.pseudonymise else None
@@ -200,7 +200,7 @@ def _systems(models: ModelSettings, embeddings: Sequence[str]) -> tuple[System, 
     return tuple(systems)
 
 
-def _make_output(folder: Path) -> None:
+def make_output(folder: Path) -> None:
     """Make the output folder before anything takes long; it is claimed only when the data are known to be good."""
     try:
         make_folder(folder)
@@ -208,7 +208,13 @@ def _make_output(folder: Path) -> None:
         raise UsageError(f"--out: {folder} cannot be made: {error.strerror}") from None
 
 
-def _corpus(settings: CorpusSettings) -> Corpus:
+def read_or_generate(settings: CorpusSettings) -> Corpus:
+    """The corpus that settings name, with a notice where the scored documents also chose epochs.
+
+    Raises:
+        DataError: data that cannot be read.
+        UsageError: settings that cannot work.
+    """
     if settings.train is None:
         return generate_corpus(settings.synthetic, seed=settings.seed, types=settings.types)
     corpus = read_splits(
@@ -236,8 +242,32 @@ def _plain(settings: Any) -> dict[str, Any]:
     return found
 
 
+class Ready(Protocol):
+    """What cells can be trained with."""
+
+    @property
+    def corpus(self) -> Corpus:
+        """What is learned from and scored."""
+        ...
+
+    @property
+    def plan(self) -> Work:
+        """How every cell is trained."""
+        ...
+
+    @property
+    def device(self) -> str:
+        """What networks are trained on, in words."""
+        ...
+
+    @property
+    def jobs(self) -> int:
+        """Cells trained at the same time."""
+        ...
+
+
 def train_cells(
-    prepared: Prepared,
+    prepared: Ready,
     cells: Sequence[Cell],
     *,
     keeper: Keeper | None,

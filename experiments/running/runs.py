@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from multiprocessing.queues import SimpleQueue
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -32,9 +32,17 @@ PSEUDONYM_SEED = 0
 OnProgress = Callable[[Cell, FitProgress], None]
 
 
+class Work(Protocol):
+    """How cells are trained: what processes are given beside the corpus."""
+
+    def run(self, cells: Sequence[Cell], corpus: Corpus, on_progress: OnProgress) -> list[Run]:
+        """Train one cell, or several that are trained together, then tag and score with each."""
+        ...
+
+
 @dataclass(frozen=True)
 class Plan:
-    """How every cell is trained.
+    """How every cell of a comparison is trained.
 
     Args:
         profile: the settings each model starts from.
@@ -50,6 +58,10 @@ class Plan:
     models_folder: Path | None = None
     augment: str = NONE
     neighbours: Mapping[float, Neighbours] = field(default_factory=dict)
+
+    def run(self, cells: Sequence[Cell], corpus: Corpus, on_progress: OnProgress) -> list[Run]:
+        """Train one cell, or several replicates of one network together; see `run_group`."""
+        return run_group(cells, corpus, self, on_progress)
 
     def sentences(self, corpus: Corpus, fraction: float) -> list[LabelledSentence]:
         """What is learned from: a share of the training documents, with copies or as pseudonyms where asked for.
@@ -96,12 +108,12 @@ def run_group(cells: Sequence[Cell], corpus: Corpus, plan: Plan, on_progress: On
     seconds = (time.perf_counter() - started) / len(cells)
     known = frozenset(word for labelled in train for word in labelled.sentence.words)
     return [
-        _evaluate(_Trained(cell, tagger, seconds, curve, known), corpus, plan)
+        evaluate(Trained(cell, tagger, seconds, curve, known), corpus, models_folder=plan.models_folder)
         for cell, tagger, curve in zip(cells, taggers, curves, strict=True)
     ]
 
 
-class _Trained(NamedTuple):
+class Trained(NamedTuple):
     """A cell's tagger, the seconds that its training took, what it told meanwhile, and the words it learned from."""
 
     cell: Cell
@@ -120,7 +132,7 @@ def _finite(loss: float | None) -> float | None:
     return loss if loss is not None and math.isfinite(loss) else None
 
 
-def _evaluate(trained: _Trained, corpus: Corpus, plan: Plan) -> Run:
+def evaluate(trained: Trained, corpus: Corpus, *, models_folder: Path | None) -> Run:
     """Tag the scored split in one call and score it; in a sweep only the development split is looked at."""
     cell, tagger = trained.cell, trained.tagger
     if cell.point:
@@ -129,8 +141,8 @@ def _evaluate(trained: _Trained, corpus: Corpus, plan: Plan) -> Run:
     started = time.perf_counter()
     predictions = predict_spans(tagger, corpus.scored)
     seconds = time.perf_counter() - started
-    if plan.models_folder is not None and cell.is_plain:
-        write_folder(plan.models_folder / cell.system.name / cell.name, tagger.save)
+    if models_folder is not None and cell.is_plain:
+        write_folder(models_folder / cell.system.name / cell.name, tagger.save)
     gold = corpus.scored.documents
     scores = score(gold, predictions)
     errors = tuple(find_errors(gold, predictions, known_words=trained.known_words))
@@ -155,7 +167,7 @@ def _dev_f1(tagger: Tagger, dev: Split) -> float:
 def run_cells(
     groups: Sequence[Sequence[Cell]],
     corpus: Corpus,
-    plan: Plan,
+    plan: Work,
     *,
     jobs: int = 1,
     on_progress: OnProgress | None = None,
@@ -176,7 +188,7 @@ def run_cells(
     jobs = min(jobs, len(groups))
     if jobs == 1:
         for group in groups:
-            yield from run_group(group, corpus, plan, follow)
+            yield from plan.run(group, corpus, follow)
         return
     queue: SimpleQueue[Any] = multiprocessing.get_context("spawn").SimpleQueue()
     listener = Thread(target=_listen, args=(queue, follow), daemon=True)
@@ -196,10 +208,10 @@ def _listen(queue: SimpleQueue[Any], follow: OnProgress) -> None:
         follow(*message)
 
 
-_shared: tuple[Corpus, Plan, SimpleQueue[Any]]
+_shared: tuple[Corpus, Work, SimpleQueue[Any]]
 
 
-def _start_worker(corpus: Corpus, plan: Plan, queue: SimpleQueue[Any]) -> None:
+def _start_worker(corpus: Corpus, plan: Work, queue: SimpleQueue[Any]) -> None:
     """Keep what every cell of this process needs: the corpus is sent once to a process and not with each cell."""
     global _shared  # noqa: PLW0603
     _shared = corpus, plan, queue
@@ -207,4 +219,4 @@ def _start_worker(corpus: Corpus, plan: Plan, queue: SimpleQueue[Any]) -> None:
 
 def _run_in_worker(cells: Sequence[Cell]) -> list[Run]:
     corpus, plan, queue = _shared
-    return run_group(cells, corpus, plan, lambda cell, progress: queue.put((cell, progress)))
+    return plan.run(cells, corpus, lambda cell, progress: queue.put((cell, progress)))

@@ -1,0 +1,115 @@
+"""What the experiment on private training data is asked to do: the options of ``experiments.private``, read once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from crfdeid.errors import UsageError
+from experiments.running.settings import CorpusSettings, OutputSettings, Point, VectorSettings
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sizes:
+    """What a profile trains, and how long.
+
+    Args:
+        seeds: how many there are of each system.
+        pseudonyms: the numbers of neighbours of Figure 4, beside that of Table 2.
+        representations: those of Figure 5, where it is asked for.
+        tagger: settings of the tagger, in the place of those that its own profile friedrich2019 has.
+        representation: settings of the representation, in the place of its profile's (`rnn.sharing.settings.profiles`).
+        names: how many names the attack by averaging is tried on.
+        draws: how often it encodes each candidate.
+        decoder_epochs: for how long the decoder of the learned inversion is trained.
+    """
+
+    seeds: int
+    pseudonyms: tuple[int, ...]
+    representations: tuple[int, ...]
+    tagger: Mapping[str, Any]
+    representation: Mapping[str, Any]
+    names: int
+    draws: tuple[int, ...] = (1, 16, 256)
+    decoder_epochs: int = 12
+
+
+SIZES = MappingProxyType(
+    {
+        "default": Sizes(
+            seeds=1,
+            pseudonyms=(1, 20),
+            representations=(5, 20, 500),
+            tagger={"epochs": 8, "layers": 1, "hidden": 96, "patience": 4},
+            representation={
+                "epochs": 5,
+                "adversary_epochs": 3,
+                "rounds": 4,
+                "adversary": 64,
+                "hidden": 96,
+                "attack_epochs": (20,),
+                "attack_seeds": 3,
+            },
+            names=40,
+            draws=(1, 16),
+            decoder_epochs=4,
+        ),
+        "friedrich2019": Sizes(
+            seeds=5,
+            pseudonyms=(1, 5, 20, 50, 200, 500, 1000),
+            representations=(5, 20, 50, 200, 500, 1000),
+            tagger={},
+            representation={},
+            names=200,
+        ),
+    }
+)
+"""What each profile trains: the default in a quarter of an hour on two cores, and the paper's, however long it takes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrivateExperiment:
+    """All that ``experiments.private`` is asked to do.
+
+    Args:
+        profile: a key of `SIZES`; also of the tagger's and the representation's settings.
+        corpus: what is learned from and scored.
+        vectors: the embeddings; each system is made with each of them.
+        output: what becomes of the results.
+        seeds: each system is trained with each of them.
+        neighbours: N of Table 2.
+        pseudonyms: further N of pseudonyms, Figure 4.
+        representations: further N of representations, Figure 5; none to leave that figure out.
+        pooling: whether a provider and two hospitals pool what they have.
+        tagger: settings of the tagger that replace the profile's.
+        representation: settings of the representation that replace the profile's.
+        device: where networks are trained, one of `experiments.running.device.DEVICES`.
+        jobs: how many cells are trained at the same time; None for as many as pays.
+        command: the options that define the experiment as plain data, kept with its results.
+    """
+
+    profile: str = "default"
+    corpus: CorpusSettings = field(default_factory=CorpusSettings)
+    vectors: VectorSettings = field(default_factory=VectorSettings)
+    output: OutputSettings = field(default_factory=OutputSettings)
+    seeds: tuple[int, ...] = (0,)
+    neighbours: int = 100
+    pseudonyms: tuple[int, ...] = ()
+    representations: tuple[int, ...] = ()
+    pooling: bool = False
+    tagger: Point = ()
+    representation: Point = ()
+    device: str = "auto"
+    jobs: int | None = None
+    command: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.profile not in SIZES:
+            raise UsageError(f"unknown profile '{self.profile}': choose from {', '.join(SIZES)}")
+
+    @property
+    def sizes(self) -> Sizes:
+        """What the profile trains."""
+        return SIZES[self.profile]
