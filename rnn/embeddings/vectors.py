@@ -9,6 +9,7 @@ import zipfile
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Self
 
@@ -73,12 +74,12 @@ class WordVectors:
         """The size of a vector, D."""
         return self.table.shape[1]
 
-    @property
+    @cached_property
     def lower_case(self) -> bool:
         """Whether the words are in lower case, as GloVe's are."""
         return sum(word != word.lower() for word in self.words) < _CAPITALS * len(self)
 
-    @property
+    @cached_property
     def folds_digits(self) -> bool:
         """Whether every digit in the words is 0, as in vectors that were trained here (`replace_rare`)."""
         return all(word == fold(word) for word in self.words)

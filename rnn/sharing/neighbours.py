@@ -93,10 +93,9 @@ class Neighbours:
         unknown = frozenset(word for word, vector in found.items() if vector is None)
         rows = dict(space.nearest({word: v for word, v in found.items() if v is not None}, count))
         rows |= {word: space.first_of_class(word, count) for word in unknown}
-        folded = vectors.folds_digits
-        spellings = np.array([_spellings(word) if folded else 1 for word in space.words], np.int64)
-        alike = {word: _spellings(word) if folded or word in unknown else 1 for word in asked}
-        return cls(count, space.words, spellings, rows, alike, vectors.lower_case, unknown)
+        spellings = np.array([_spellings(word) if space.folds_digits else 1 for word in space.words], np.int64)
+        alike = {word: _spellings(word) if space.folds_digits or word in unknown else 1 for word in asked}
+        return cls(count, space.words, spellings, rows, alike, space.lower_case, unknown)
 
     def __getitem__(self, word: str) -> tuple[str, ...]:
         """The `count` neighbours of a word, itself first; in those from vectors that fold digits, 0 is any digit.
@@ -142,6 +141,8 @@ class _Space:
     words: tuple[str, ...]
     table: npt.NDArray[np.float32]
     places: Mapping[str, int]  # of all words of the vectors
+    lower_case: bool
+    folds_digits: bool
 
     @classmethod
     def of(cls, vectors: WordVectors) -> Self:
@@ -149,12 +150,13 @@ class _Space:
         usable = np.array([_can_stand(word, lower_case=lower_case) for word in vectors.words])
         words = tuple(word for word, can in zip(vectors.words, usable, strict=True) if can)
         table = vectors.table if usable.all() else vectors.table[usable]
-        return cls(vectors, words, table, {word: place for place, word in enumerate(vectors.words)})
+        places = {word: place for place, word in enumerate(vectors.words)}
+        return cls(vectors, words, table, places, lower_case, vectors.folds_digits)
 
     def spelt(self, word: str) -> str:
         """The word as the vectors spell words."""
-        folded = fold(word) if self.vectors.folds_digits else word
-        return folded.lower() if self.vectors.lower_case else folded
+        folded = fold(word) if self.folds_digits else word
+        return folded.lower() if self.lower_case else folded
 
     def own_word(self, word: str) -> str | None:
         """The word of the vectors that a word is read as."""
