@@ -62,7 +62,8 @@ def run(options: argparse.Namespace) -> None:
     vectors = import_module("rnn.embeddings").read_vectors(options.vectors)
     work = import_module("rnn.sharing.pseudonymise").pseudonymise
     made = work(notes, vectors, count=options.neighbours, seed=options.seed)
-    write_corpus(made.documents, options.out, format="jsonl")
+    as_document = import_module("rnn.sharing.pseudonyms").as_document
+    write_corpus([as_document(labelled) for labelled in made.sentences], options.out, format="jsonl")
     for line in _summary(options, made, len(notes.documents)):
         print(line)
 
@@ -79,7 +80,7 @@ def _require_new_file(path: Path, *, beside: Path) -> None:
 def _summary(options: argparse.Namespace, made: Any, notes: int) -> Iterator[str]:
     """What was written, and what it still tells."""
     count, remains = options.neighbours, made.remains
-    yield f"{options.out}: {len(made.documents)} sentences of {notes} notes, shuffled, each a document of its own"
+    yield f"{options.out}: {len(made.sentences)} sentences of {notes} notes, shuffled, each a document of its own"
     if made.left_out:
         yield f"left out: {made.left_out} sentences with PHI that begins within a token or crosses the sentence's end"
     yield (

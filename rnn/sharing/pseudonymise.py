@@ -1,4 +1,4 @@
-"""From annotated notes to notes with pseudonyms that can be written to a file: the work of ``crfdeid pseudonymise``."""
+"""From annotated notes to sentences with pseudonyms, and what these leave: the work of ``crfdeid pseudonymise``."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from crfdeid.corpora.splits import Split
-from crfdeid.documents import Document
+from crfdeid.documents import LabelledSentence
 from rnn.embeddings import WordVectors
 from rnn.sharing.neighbours import Neighbours
 from rnn.sharing.pseudonyms import (
     Remains,
-    as_document,
     neighbours_that_contain,
     phi_words,
     replaced,
@@ -44,10 +43,10 @@ class SystemDraws(np.random.Generator):
 
 
 class Pseudonymised(NamedTuple):
-    """Notes with pseudonyms, and what they leave.
+    """Sentences with pseudonyms, and what they leave.
 
     Attributes:
-        documents: one for each sentence, in random order, with new ids.
+        sentences: in random order, each in a document of its own with a new id.
         left_out: how many sentences were left out, because no tags express all of their PHI.
         remains: what the pseudonyms leave of the words that they replaced.
         containing: how many neighbours of a word hold it, the word itself left out: the mean over the words of PHI.
@@ -55,7 +54,7 @@ class Pseudonymised(NamedTuple):
         unknown: how many of them have no vector.
     """
 
-    documents: list[Document]
+    sentences: list[LabelledSentence]
     left_out: int
     remains: Remains
     containing: float
@@ -82,7 +81,7 @@ def pseudonymise(notes: Split, vectors: WordVectors, *, count: int, seed: int | 
     neighbours = Neighbours.of(words, vectors, count)
     after = replaced(before, neighbours, random)
     return Pseudonymised(
-        [as_document(labelled) for labelled in shuffled(after, random)],
+        shuffled(after, random),
         len(notes.sentences) - len(before),
         Remains.of(before, after),
         neighbours_that_contain(words, neighbours),

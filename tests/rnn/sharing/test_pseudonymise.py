@@ -29,7 +29,7 @@ def test_without_a_seed_nothing_is_drawn_from_one(monkeypatch) -> None:
     notes = Split.of(Document(str(i), f"Seen by {NAMES[i % 4]}", (Span(8, 11, "NAME"),)) for i in range(40))
     monkeypatch.setattr("rnn.sharing.pseudonymise.np.random.default_rng", refuse)
     first, again = (pseudonymise(notes, VECTORS, count=4) for _ in range(2))
-    assert [document.text for document in first.documents] != [document.text for document in again.documents]
+    assert [one.sentence.words for one in first.sentences] != [one.sentence.words for one in again.sentences]
     assert first.remains.tokens == 40
     assert 0 < first.remains.unchanged < 30
     assert (first.left_out, first.words, first.unknown) == (0, 4, 0)

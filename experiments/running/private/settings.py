@@ -66,7 +66,7 @@ SIZES = MappingProxyType(
         ),
     }
 )
-"""What each profile trains: the default in a quarter of an hour on two cores, and the paper's, however long it takes."""
+"""What each profile trains: the default in a quarter of an hour on two cores; the paper's takes as long as it takes."""
 
 
 @dataclass(frozen=True, kw_only=True)
