@@ -97,8 +97,9 @@ class Deidentifier:
         """
         waiting: list[tuple[Document, Known | None]] = []
         characters = 0
-        for document, own in zip(documents, known, strict=True) if known is not None else zip(documents, repeat(None)):
-            _require_unicode(document)
+        pairs = zip(documents, known, strict=True) if known is not None else zip(documents, repeat(None))
+        for number, (document, own) in enumerate(pairs, start=1):
+            _require_unicode(document, number)
             waiting.append((document, own))
             characters += len(document.text)
             if characters >= _BATCH_CHARACTERS:
@@ -179,8 +180,8 @@ def load(
     return Deidentifier(load_tagger(folder, key=key), threshold=threshold, consistent=consistent, site=lists)
 
 
-def _require_unicode(document: Document) -> None:
+def _require_unicode(document: Document, number: int) -> None:
     offset = lone_surrogate(document.text)
     if offset is not None:
         problem = "a lone surrogate, so this is no Unicode text: read the file with its right encoding"
-        raise DataError(problem, path=document.id or None, offset=offset)
+        raise DataError(problem, path=document.place or f"document {number}", offset=offset)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar, final
 
 from crfdeid.errors import DataError
@@ -58,16 +58,17 @@ class Layers(Mapping[str, tuple[_Mark, ...]]):
         return f"Layers({self._marks})"
 
 
-def _without_phi(layers: Mapping[str, Iterable[_Mark]], *, of: str) -> Layers[_Mark]:
+def _without_phi(layers: Mapping[str, Iterable[_Mark]], *, place: str = "") -> Layers[_Mark]:
     """Layers as they are kept beside the PHI layer, which has a field of its own."""
     if PHI in layers:
-        raise DataError(f"the layer '{PHI}' is given twice: leave it out of the further layers", path=of)
+        raise DataError(f"the layer '{PHI}' is given twice: leave it out of the further layers", path=place)
     return layers if isinstance(layers, Layers) else Layers(layers)
 
 
-def _require_annotated(layers: Collection[str], name: str, *, of: str) -> None:
+def _require_annotated(layers: Collection[str], name: str, *, place: str = "") -> None:
     if name not in layers:
-        raise DataError(f"not annotated in the layer '{name}': there are {', '.join([PHI, *layers])}", path=of)
+        known = ", ".join([PHI, *layers])
+        raise DataError(f"not annotated in the layer '{name}': there are {known}", path=place)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +82,8 @@ class Document:
         given_sentences: the tokenisation that came with the data (column formats); None where the text is to be
             tokenised by `features.tokens`.
         layers: the spans of further annotation layers, such as "concept", by the layer's name; none for most corpora.
+        place: where it was read from, for messages: a file, and its line or record there; "" where it was made by hand.
+            An id can be PHI, such as a record number or a name, so that no message holds it.
 
     Raises:
         DataError: a span is empty or reaches outside the text, or the PHI layer is given among the others.
@@ -97,10 +100,11 @@ class Document:
     spans: tuple[Span, ...] = ()
     given_sentences: tuple[Sentence, ...] | None = None
     layers: Mapping[str, tuple[Span, ...]] = Layers()
+    place: str = field(default="", compare=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "spans", tuple(sorted(self.spans)))
-        further = _without_phi(self.layers, of=self.id)
+        further = _without_phi(self.layers, place=self.place)
         object.__setattr__(self, "layers", Layers({name: sorted(spans) for name, spans in further.items()}))
         for spans in (self.spans, *self.layers.values()):
             self._require_inside(spans)
@@ -110,7 +114,7 @@ class Document:
             if not 0 <= start < end <= len(self.text):
                 raise DataError(
                     f"the {label} span [{start}, {end}) is empty or outside the text of {len(self.text)} characters",
-                    path=self.id,
+                    path=self.place,
                     offset=start,
                 )
 
@@ -122,7 +126,7 @@ class Document:
         """
         if name == PHI:
             return self.spans
-        _require_annotated(self.layers, name, of=self.id)
+        _require_annotated(self.layers, name, place=self.place)
         return self.layers[name]
 
     def sentences(self) -> tuple[Sentence, ...]:
@@ -153,11 +157,11 @@ class LabelledSentence:
     layers: Mapping[str, tuple[str, ...]] = Layers()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "layers", _without_phi(self.layers, of=self.document))
+        object.__setattr__(self, "layers", _without_phi(self.layers))
         for name, tags in self.layers.items():
             if len(tags) != len(self.sentence.tokens):
                 problem = f"{len(tags)} tags of the layer '{name}' for {len(self.sentence.tokens)} tokens"
-                raise DataError(problem, path=self.document)
+                raise DataError(problem)
 
     def layer(self, name: str) -> tuple[str, ...]:
         """The tags of an annotation layer, `PHI` or another.
@@ -167,7 +171,7 @@ class LabelledSentence:
         """
         if name == PHI:
             return self.tags
-        _require_annotated(self.layers, name, of=self.document)
+        _require_annotated(self.layers, name)
         return self.layers[name]
 
 

@@ -21,7 +21,7 @@ class DataError(ValueError):
 
     Args:
         problem: what is wrong and what to do, without any of the document's text.
-        path: the file.
+        path: the file, or a text that says where in which file; "" is None.
         line: the line in the file, from 1.
         offset: the code-point offset in the document's text, from 0.
     """
@@ -29,13 +29,13 @@ class DataError(ValueError):
     def __init__(
         self, problem: str, *, path: Path | str | None = None, line: int | None = None, offset: int | None = None
     ) -> None:
-        place = "" if path is None else str(path)
+        place = str(path or "")
         if line is not None:
             place += f", line {line}" if place else f"line {line}"
         if offset is not None:
             place += f", offset {offset}" if place else f"offset {offset}"
         super().__init__(f"{place}: {problem}" if place else problem)
-        self.problem, self.path, self.line, self.offset = problem, path, line, offset
+        self.problem, self.path, self.line, self.offset = problem, path or None, line, offset
 
 
 def raised_at(problem: BaseException) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -72,15 +72,21 @@ def run(options: argparse.Namespace) -> None:
 def _paired(gold: list[Document], predicted: list[Document]) -> Predictions:
     """The spans found in each document, which must be the same documents with the same text.
 
+    Messages say where a document stands and not its id, which can be PHI.
+
     Raises:
         DataError: a document is missing on one side: what is skipped would count as perfect. Or its text differs.
     """
     found = {document.id: document for document in predicted}
     ids = {document.id for document in gold}
-    sides = {"--predicted": sorted(ids - found.keys()), "--gold": sorted(found.keys() - ids)}
-    missing = [f"missing in {side}: {_listed(names)}" for side, names in sides.items() if names]
+    sides = {
+        "--predicted": [document.place for document in gold if document.id not in found],
+        "--gold": [document.place for document in predicted if document.id not in ids],
+    }
+    missing = [f"missing in {side}: {_listed(places, between='; ')}" for side, places in sides.items() if places]
     if missing:
-        raise DataError(f"{'; '.join(missing)}: score the same notes on both sides, those without findings too")
+        remedy = "score the same notes on both sides, under the same ids, those without findings too"
+        raise DataError(f"{'. '.join(missing)}: {remedy}")
     return {document.id: _spans_in(document, found[document.id]) for document in gold}
 
 
@@ -94,15 +100,16 @@ def _spans_in(gold: Document, found: Document) -> list[Span]:
             "the text is not that of the gold document from here on: score what was found in the same notes, in a "
             "format that keeps the text (column formats do not)"
         )
-        raise DataError(problem, path=gold.id, offset=offset)
+        raise DataError(problem, path=gold.place, offset=offset)
     shift = gold.text.startswith(_MARK) - found.text.startswith(_MARK)
     moved = ((max(start + shift, 0), end + shift, label) for start, end, label in found.spans)
     return [Span(*span) for span in moved if span[1] > 0]
 
 
-def _listed(names: list[str], most: int = 5) -> str:
-    shown = ", ".join(map(repr, names[:most]))
-    return f"{shown} and {len(names) - most} more" if len(names) > most else shown
+def _listed(names: Iterable[str], *, between: str = ", ", most: int = 5) -> str:
+    listed = list(names)
+    more = f" and {len(listed) - most} more" if len(listed) > most else ""
+    return between.join(listed[:most]) + more
 
 
 def _notes(options: argparse.Namespace, gold: list[Document], predictions: Predictions) -> Iterator[str]:
@@ -122,11 +129,11 @@ def _hipaa_notes(labels: set[str]) -> Iterator[str]:
 
     unknown, approximate = types_without_answer(labels), approximate_types(labels)
     if unknown:
-        yield f"no i2b2 scores over HIPAA's types: nothing says whether HIPAA names {_listed(unknown)}"
+        yield f"no i2b2 scores over HIPAA's types: nothing says whether HIPAA names {_listed(map(repr, unknown))}"
     elif approximate:
         yield (
-            f"the i2b2 scores over HIPAA's types are approximate: the 2014 challenge has no {_listed(approximate)}; "
-            "which of them count stands in docs/formats.md"
+            "the i2b2 scores over HIPAA's types are approximate: the 2014 challenge has no "
+            f"{_listed(map(repr, approximate))}; which of them count stands in docs/formats.md"
         )
 
 

@@ -12,6 +12,7 @@ Adding a format: its module, and its line in `FORMATS` (and in `WRITERS`, if it 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
@@ -82,8 +83,8 @@ def read_corpus(path: Path | str, *, format: str = "auto") -> list[Document]:
     documents = FORMATS[name].read(path)
     if not documents:
         raise DataError(f"holds no {name} documents: check the path and the format", path=path)
-    _require_unique_ids(documents, path)
-    _require_printable_labels(documents, path)
+    _require_unique_ids(documents)
+    _require_printable_labels(documents)
     return documents
 
 
@@ -117,31 +118,33 @@ def write_corpus(documents: Sequence[Document], path: Path | str, *, format: str
 
     Raises:
         UsageError: the format is unknown or cannot be written.
-        DataError: the format cannot hold a document; the message names it and the offset.
+        DataError: the format cannot hold a document; the message says which, and the offset.
     """
     if format not in WRITERS:
         raise UsageError(f"cannot write the format '{format}': choose from {', '.join(WRITERS)}")
-    _require_unique_ids(documents, Path(path))
+    # One that was read from no file has its number for its place.
+    documents = [replace(one, place=one.place or f"document {n}") for n, one in enumerate(documents, start=1)]
+    _require_unique_ids(documents)
     for document in documents:
         require_characters(document)
         if document.layers:
             problem = f"{format} holds the PHI layer alone, and would lose {', '.join(document.layers)}"
-            raise DataError(f"{problem}: write each layer as documents of its own", path=document.id)
+            raise DataError(f"{problem}: write each layer as documents of its own", path=document.place)
     WRITERS[format](documents, Path(path))
 
 
-def _require_printable_labels(documents: Sequence[Document], path: Path) -> None:
+def _require_printable_labels(documents: Sequence[Document]) -> None:
     """Types stand in tables: a line end would break one, and a control sequence would reach the terminal."""
     for document in documents:
         for span in document.spans:
             if not span.label.isprintable():
-                problem = f"document {document.id!r}: a label holds a line end or control character: rename the type"
-                raise DataError(problem, path=path, offset=span.start)
+                problem = "a label holds a line end or control character: rename the type"
+                raise DataError(problem, path=document.place, offset=span.start)
 
 
-def _require_unique_ids(documents: Sequence[Document], path: Path) -> None:
-    seen: set[str] = set()
+def _require_unique_ids(documents: Sequence[Document]) -> None:
+    seen: dict[str, str] = {}
     for document in documents:
         if document.id in seen:
-            raise DataError(f"two documents have the id {document.id!r}: ids must be unique", path=path)
-        seen.add(document.id)
+            raise DataError(f"the same id as {seen[document.id]}: ids must be unique", path=document.place)
+        seen[document.id] = document.place

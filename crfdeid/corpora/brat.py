@@ -84,8 +84,8 @@ def write(documents: Sequence[Document], path: Path) -> None:
     """
     contents = {}
     for document in documents:
-        contents[document_file(path, document.id, ".txt")] = document.text
-        contents[document_file(path, document.id, ".ann")] = "".join(_lines(document))
+        contents[document_file(path, document, ".txt")] = document.text
+        contents[document_file(path, document, ".ann")] = "".join(_lines(document))
     write_files(contents)
 
 
@@ -93,6 +93,6 @@ def _lines(document: Document) -> list[str]:
     lines = []
     for number, (start, end, label) in enumerate(document.spans, start=1):
         if label.split() != [label]:
-            raise DataError("a brat label cannot be empty or hold white space: rename the type", path=document.id)
+            raise DataError("a brat label cannot be empty or hold white space: rename the type", path=document.place)
         lines.append(f"T{number}\t{label} {start} {end}\t{document.text[start:end].translate(_ON_ONE_LINE)}\n")
     return lines

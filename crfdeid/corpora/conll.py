@@ -43,6 +43,14 @@ class _Lines(NamedTuple):
     tags: list[str]
 
 
+class _Part(NamedTuple):
+    """A document: its id, the line in the file it begins at, and its sentences."""
+
+    id: str
+    first: int
+    sentences: list[_Lines]
+
+
 def recognises(path: Path) -> bool:
     """Whether it is, or holds, a file whose first lines all end in a tag."""
     return any(_looks_tagged(file) for file in find_files(path))
@@ -61,15 +69,14 @@ def read(path: Path) -> list[Document]:
         DataError: a line has one column, its last column is no tag, or it holds a carriage return.
     """
     return [
-        _document(document_id, sentences)
+        _document(part, f"{file}, line {part.first}")
         for file in find_files(path)
-        for document_id, sentences in _parts(file, relative_name(file, path))
+        for part in _parts(file, relative_name(file, path))
     ]
 
 
-def _parts(path: Path, name: str) -> list[tuple[str, list[_Lines]]]:
-    """The sentences of each document, by document id."""
-    parts: list[tuple[str, list[_Lines]]] = [(f"{name}:1", [])]
+def _parts(path: Path, name: str) -> list[_Part]:
+    parts = [_Part(f"{name}:1", 1, [])]
     within = False
     for number, line in enumerate(read_text(path).split("\n"), start=1):
         columns = _columns(line)
@@ -77,13 +84,13 @@ def _parts(path: Path, name: str) -> list[tuple[str, list[_Lines]]]:
             raise DataError("a carriage return within the line: convert the line ends to LF", path=path, line=number)
         if columns[0] == _DOCUMENT_START:
             named = len(columns) == 3 and columns[1] not in _FILLERS
-            parts.append((columns[1] if named else f"{name}:{number}", []))
+            parts.append(_Part(columns[1] if named else f"{name}:{number}", number, []))
             within = False
         elif columns == [""]:
             within = False
         else:
             _require_tagged(columns, path, number)
-            sentences = parts[-1][1]
+            sentences = parts[-1].sentences
             if not within:
                 sentences.append(_Lines(number, [], []))
             sentences[-1].words.append(columns[0])
@@ -91,8 +98,8 @@ def _parts(path: Path, name: str) -> list[tuple[str, list[_Lines]]]:
             within = True
     before, *named_parts = parts
     if not named_parts:
-        return [(f"{name}:{sentence.first}", [sentence]) for sentence in before[1]]
-    return parts if before[1] else named_parts
+        return [_Part(f"{name}:{sentence.first}", sentence.first, [sentence]) for sentence in before.sentences]
+    return parts if before.sentences else named_parts
 
 
 def _columns(line: str) -> list[str]:
@@ -108,7 +115,8 @@ def _require_tagged(columns: list[str], path: Path, number: int) -> None:
         raise DataError(problem, path=path, line=number)
 
 
-def _document(document_id: str, lines: Sequence[_Lines]) -> Document:
+def _document(part: _Part, place: str) -> Document:
+    lines = part.sentences
     # A line end between two sentences is one character, as the space between two words is.
     note = Sentence.from_words([word for _, words, _ in lines for word in words]).tokens
     sentences: list[Sentence] = []
@@ -121,7 +129,7 @@ def _document(document_id: str, lines: Sequence[_Lines]) -> Document:
         sentences.append(sentence)
         begin += len(words)
     text = "\n".join(" ".join(words) for _, words, _ in lines)
-    return Document(document_id, text, tuple(spans), tuple(sentences))
+    return Document(part.id, text, tuple(spans), tuple(sentences), place=place)
 
 
 def _iob2(tags: Sequence[str]) -> list[str]:
@@ -148,17 +156,19 @@ def _block(document: Document) -> str:
     encoded = bio.encode(document)
     if encoded.unaligned:
         problem = "columns cannot hold a span that does not fit the tokens: write brat or jsonl"
-        raise DataError(problem, path=document.id, offset=encoded.unaligned[0].start)
+        raise DataError(problem, path=document.place, offset=encoded.unaligned[0].start)
     if not document.id or document.id in _FILLERS or _BREAKS_LINE.search(document.id):
-        raise DataError("a document id that fits no column, such as one with a line end: rename the document")
+        problem = "its id fits no column, as one with a line end does not: rename the document"
+        raise DataError(problem, path=document.place)
     rows = [f"{_DOCUMENT_START}\t{document.id}\tO\n\n"]
     for labelled in encoded.sentences:
         for token, tag in zip(labelled.sentence.tokens, labelled.tags, strict=True):
             word = document.text[token.start : token.end]  # as it came, not in normal form
             if not word or word == _DOCUMENT_START or _BREAKS_LINE.search(word):
-                raise DataError("a token that columns cannot hold: write jsonl", path=document.id, offset=token.start)
+                problem = "a token that columns cannot hold: write jsonl"
+                raise DataError(problem, path=document.place, offset=token.start)
             if not _TAG.fullmatch(tag):
-                raise DataError("columns cannot hold an empty label or one with white space", path=document.id)
+                raise DataError("columns cannot hold an empty label or one with white space", path=document.place)
             rows.append(f"{word}\t{tag}\n")
         rows.append("\n")
     return "".join(rows)

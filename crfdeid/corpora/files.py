@@ -56,20 +56,20 @@ def relative_stem(file: Path, root: Path) -> str:
 
 
 def build_document(
-    document_id: str, text: str, spans: Sequence[Span], *, path: Path, line: int | None = None
+    document_id: str, text: str, spans: Sequence[Span], *, path: Path | str, line: int | None = None
 ) -> Document:
-    """A document whose errors name the file it comes from.
+    """A document whose errors name the file it comes from, and its line there.
 
     Raises:
         DataError: a span is empty or reaches outside the text.
     """
     try:
-        return Document(document_id, text, tuple(spans))
+        return Document(document_id, text, tuple(spans), place=str(path) if line is None else f"{path}, line {line}")
     except DataError as error:
         raise DataError(error.problem, path=path, line=line, offset=error.offset) from None
 
 
-def require_characters(document: Document, *, path: Path | None = None, line: int | None = None) -> None:
+def require_characters(document: Document) -> None:
     """Refuse a lone surrogate, which fits no file.
 
     Raises:
@@ -79,21 +79,22 @@ def require_characters(document: Document, *, path: Path | None = None, line: in
         offset = lone_surrogate(value)
         if offset is not None:
             problem = f"a lone surrogate ({value[offset]!r}), which is no Unicode character: remove or replace it"
-            raise DataError(problem, path=path or repr(document.id), line=line, offset=offset)
+            raise DataError(problem, path=document.place, offset=offset)
 
 
-def document_file(folder: Path, document_id: str, suffix: str) -> Path:
+def document_file(folder: Path, document: Document, suffix: str) -> Path:
     """Where a document's file goes: its id below the folder, never outside it and never hidden.
 
     Raises:
         DataError: the id cannot be a file's name.
     """
-    name = PurePosixPath(document_id)
+    name = PurePosixPath(document.id)
     hidden = any(part.startswith(".") for part in name.parts)  # ".." among them
-    plain = document_id == name.as_posix() and not name.is_absolute() and not hidden
-    if not name.parts or not plain or "\\" in document_id or not document_id.isprintable():
-        raise DataError(f"the document id {document_id!r} cannot be a file's name: rename the document")
-    return folder / f"{document_id}{suffix}"
+    plain = document.id == name.as_posix() and not name.is_absolute() and not hidden
+    if not name.parts or not plain or "\\" in document.id or not document.id.isprintable():
+        problem = "its id cannot be a file's name below a folder, in plain characters: rename the document"
+        raise DataError(problem, path=document.place)
+    return folder / f"{document.id}{suffix}"
 
 
 def require_file_target(path: Path) -> None:

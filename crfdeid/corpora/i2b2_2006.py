@@ -32,26 +32,26 @@ def read(path: Path) -> list[Document]:
         DataError: a file is malformed, or PHI is nested.
     """
     return [
-        _document(record, file)
+        _document(record, f"{file}, record {number}")
         for file in find_files(path, ".xml")
-        for record in parse(keep_returns(read_text(file)), file).iter("RECORD")
+        for number, record in enumerate(parse(keep_returns(read_text(file)), file).iter("RECORD"), start=1)
     ]
 
 
-def _document(record: Element, path: Path) -> Document:
+def _document(record: Element, place: str) -> Document:
     document_id, text_element = record.get("ID"), record.find("TEXT")
     if document_id is None or text_element is None:
-        raise DataError("a RECORD without an ID or a TEXT element", path=path)
+        raise DataError("a RECORD without an ID or a TEXT element", path=place)
     pieces, spans, end = [text_element.text or ""], [], len(text_element.text or "")
     for phi in text_element:
         covered, label = phi.text or "", phi.get("TYPE")
         if phi.tag != "PHI" or len(phi) or not label:
-            problem = f"record {document_id}: expected <PHI TYPE=...> with nothing nested in it, found other markup"
-            raise DataError(problem, path=path, offset=end)
+            problem = "expected <PHI TYPE=...> with nothing nested in it, found other markup: correct it"
+            raise DataError(problem, path=place, offset=end)
         spans.append(Span(end, end + len(covered), label))
         pieces += [covered, phi.tail or ""]
         end += len(covered) + len(phi.tail or "")
-    return build_document(document_id, "".join(pieces), spans, path=path)
+    return build_document(document_id, "".join(pieces), spans, path=place)
 
 
 def write(documents: Sequence[Document], path: Path) -> None:
@@ -75,7 +75,7 @@ def _marked(document: Document) -> str:
         if start < done:
             raise DataError(
                 "i2b2-2006 cannot hold overlapping spans: write brat, i2b2-2014 or jsonl",
-                path=document.id,
+                path=document.place,
                 offset=start,
             )
         pieces.append(_escaped(document.text[done:start]))

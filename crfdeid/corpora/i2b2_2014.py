@@ -106,7 +106,7 @@ def write(documents: Sequence[Document], path: Path) -> None:
     for document in documents:
         require_xml_characters(document)
         tags = "".join(_tag(document, number) for number in range(len(document.spans)))
-        contents[document_file(path, document.id, ".xml")] = (
+        contents[document_file(path, document, ".xml")] = (
             '<?xml version="1.0" encoding="UTF-8"?>\n'
             f"<deIdi2b2>\n<TEXT>{cdata(document.text)}</TEXT>\n<TAGS>\n{tags}</TAGS>\n</deIdi2b2>\n"
         )

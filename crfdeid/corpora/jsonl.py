@@ -53,7 +53,7 @@ def _document(line: str, path: Path, number: int) -> Document:
                 line=number,
             )
     document = build_document(str(identity), text, spans, path=path, line=number)
-    require_characters(document, path=path, line=number)
+    require_characters(document)
     return document
 
 

@@ -72,6 +72,6 @@ def require_xml_characters(document: Document) -> None:
         if found:
             raise DataError(
                 f"XML cannot hold the character U+{ord(found[0]):04X}: remove it, or write jsonl or brat",
-                path=document.id,
+                path=document.place,
                 offset=found.start(),
             )

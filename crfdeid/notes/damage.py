@@ -31,7 +31,7 @@ def find_mojibake(text: str) -> int | None:
     return None if found is None else found.start()
 
 
-def require_undamaged(text: str, *, of: str) -> None:
+def require_undamaged(text: str) -> None:
     """Refuse a note in mojibake, in which a model misses what it would find.
 
     Raises:
@@ -43,4 +43,4 @@ def require_undamaged(text: str, *, of: str) -> None:
             "letters are damaged: UTF-8 was read as Latin-1 or Windows-1252 and written again; "
             "take the notes from their source as UTF-8, or give --accept-damaged and expect misses"
         )
-        raise DataError(problem, path=of, offset=offset)
+        raise DataError(problem, offset=offset)

@@ -82,7 +82,7 @@ class Redaction:
 
     def _document(self, note: Note) -> Document:
         if not self.accept_damaged:
-            require_undamaged(note.text, of=note.id)
+            require_undamaged(note.text)
         return Document(note.id, note.text)
 
     def _hide(self, document: Document, note: Note) -> Answer:

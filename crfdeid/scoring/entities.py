@@ -92,27 +92,31 @@ def pair_up(gold: Sequence[Document], predicted: Predictions) -> Iterator[tuple[
     Raises:
         DataError: as for `score_entities`.
     """
-    documents = {document.id: document for document in gold}
-    if len(documents) < len(gold):
-        repeated = next(name for name, count in Counter(document.id for document in gold).items() if count > 1)
-        raise DataError("two gold documents have this id: give each document its own", path=repeated)
-    for name in documents:
-        if name not in predicted:
-            raise DataError("no prediction for this document: give an empty list where nothing was found", path=name)
-    for name, spans in predicted.items():
-        if name not in documents:
-            raise DataError("predicted, but not among the gold documents: score a system on one corpus", path=name)
-        _check_offsets(documents[name], spans)
+    places: dict[str, str] = {}
+    for number, document in enumerate(gold, start=1):
+        place = document.place or f"document {number}"
+        if document.id in places:
+            problem = f"the same id as {places[document.id]}: give each gold document its own"
+            raise DataError(problem, path=place)
+        if document.id not in predicted:
+            problem = "no prediction for this document: give an empty list where nothing was found"
+            raise DataError(problem, path=place)
+        _check_offsets(document, predicted[document.id], place)
+        places[document.id] = place
+    for number, name in enumerate(predicted, start=1):
+        if name not in places:
+            problem = "of a document that is not among the gold ones: score a system on one corpus"
+            raise DataError(problem, path=f"prediction {number}")
     return ((document, predicted[document.id]) for document in gold)
 
 
-def _check_offsets(document: Document, spans: Sequence[Span]) -> None:
+def _check_offsets(document: Document, spans: Sequence[Span], place: str) -> None:
     size = len(document.text)
     for start, end, label in spans:
         if not 0 <= start < end <= size:
             raise DataError(
                 f"the predicted {label} span [{start}, {end}) is empty or outside the text of {size} characters",
-                path=document.id,
+                path=place,
                 offset=start,
             )
 

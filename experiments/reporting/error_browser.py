@@ -64,7 +64,7 @@ def browser_data(
     places = []
     for number, (name, spans) in enumerate(gold.items(), start=1):
         found = [run.predictions[name] for run in runs]
-        here = _places_of(name, spans, found, [by_name.get(name, []) for by_name in errors])
+        here = _places_of(spans, found, [by_name.get(name, []) for by_name in errors])
         text = None if texts is None else texts[name]
         sentences = split_sentences(text) if text is not None and here else []
         shown = number if texts is None else name
@@ -98,7 +98,7 @@ def _check_documents(
 
 
 def _places_of(
-    name: str, gold: Sequence[Span], found: Sequence[Sequence[Span]], errors: Sequence[Sequence[EntityError]]
+    gold: Sequence[Span], found: Sequence[Sequence[Span]], errors: Sequence[Sequence[EntityError]]
 ) -> list[dict[str, Any]]:
     """The places of one document at which some run has an error."""
     if not any(errors):
@@ -109,7 +109,7 @@ def _places_of(
     errors_at: list[dict[int, list[EntityError]]] = [{} for _ in errors]
     for at, run_errors in zip(errors_at, errors, strict=True):
         for error in run_errors:
-            at.setdefault(_position(name, stretches, error), []).append(error)
+            at.setdefault(_position(stretches, error), []).append(error)
     return [
         {
             "stretch": stretches[i],
@@ -138,11 +138,11 @@ def _sort_into(stretches: Sequence[tuple[int, int]], spans: Iterable[Span]) -> d
     return found
 
 
-def _position(name: str, stretches: Sequence[tuple[int, int]], error: EntityError) -> int:
+def _position(stretches: Sequence[tuple[int, int]], error: EntityError) -> int:
     span = error.gold or error.predicted
     i = -1 if span is None else bisect_right(stretches, span.start, key=lambda stretch: stretch[0]) - 1
     if i < 0 or span is None or span.end > stretches[i][1]:
-        raise DataError("an error at which neither gold nor predictions mark anything", path=name)
+        raise DataError("an error at which neither gold nor predictions mark anything")
     return i
 
 
@@ -164,7 +164,7 @@ def _outcomes(found: Sequence[Sequence[Span]], errors: Sequence[Sequence[EntityE
 def _counted_type(error: EntityError) -> str:
     counted = error.missed_gold or error.false_prediction
     if counted is None:
-        raise DataError("an error that is neither a miss nor a false prediction", path=error.document_id)
+        raise DataError("an error that is neither a miss nor a false prediction")
     return counted.label
 
 

@@ -22,7 +22,7 @@ def test_spans_are_kept_in_the_order_of_the_text():
 
 @pytest.mark.parametrize(("start", "end"), [(0, 0), (3, 2), (-1, 2), (5, 8), (7, 8), (9, 12)])
 def test_empty_spans_and_spans_outside_the_text_are_refused(start, end):
-    with pytest.raises(DataError, match="note7, offset") as caught:
+    with pytest.raises(DataError, match=r"^offset") as caught:
         Document("note7", "Dr. Doe", (Span(start, end, "DOCTOR"),))
     assert caught.value.offset == start
     assert "Doe" not in str(caught.value)
@@ -64,6 +64,14 @@ def test_further_layers_are_kept_sorted_beside_phi_and_change_nothing_of_it(laye
     assert {name: tuple(Span(*span) for span in spans) for name, spans in read.items()} == document.layers
 
 
+def test_a_document_is_the_same_wherever_it_was_read_and_messages_name_the_place():
+    here, there = (Document("note7", TEXT, place=place) for place in ("a.jsonl, line 1", "b.jsonl, line 2"))
+    assert here == there
+    assert hash(here) == hash(there)
+    with pytest.raises(DataError, match=r"^a\.jsonl, line 1: not annotated in the layer 'concept'"):
+        here.layer("concept")
+
+
 def test_layers_cannot_be_changed_from_inside_or_outside():
     given_layers = {"concept": [Span(9, 16, "DRUG")]}
     document = Document("1", TEXT, layers=given_layers)
@@ -77,17 +85,17 @@ def test_layers_cannot_be_changed_from_inside_or_outside():
 
 @pytest.mark.parametrize(("start", "end"), [(0, 0), (3, 2), (-1, 2), (9, 17)])
 def test_spans_of_further_layers_are_checked_as_those_of_phi(start, end):
-    with pytest.raises(DataError, match="note7, offset"):
+    with pytest.raises(DataError, match=r"^offset"):
         Document("note7", TEXT, layers={"concept": (Span(start, end, "DRUG"),)})
 
 
 def test_a_layer_that_is_not_there_is_not_an_empty_one():
     document = Document("note7", TEXT, layers={"concept": ()})
     assert document.layer("concept") == ()
-    with pytest.raises(DataError, match="note7: not annotated in the layer 'relation': there are phi, concept"):
+    with pytest.raises(DataError, match=r"^not annotated in the layer 'relation': there are phi, concept"):
         document.layer("relation")
     sentence = LabelledSentence(Sentence.from_words(["Dr"]), ("O",), "note7")
-    with pytest.raises(DataError, match="note7: not annotated in the layer 'concept': there are phi"):
+    with pytest.raises(DataError, match=r"^not annotated in the layer 'concept': there are phi"):
         sentence.layer("concept")
 
 
@@ -96,7 +104,7 @@ def test_the_phi_layer_has_one_place():
         lambda: Document("note7", TEXT, layers={"phi": ()}),
         lambda: LabelledSentence(Sentence.from_words(["Dr"]), ("O",), "note7", {"phi": ("O",)}),
     ):
-        with pytest.raises(DataError, match="note7: the layer 'phi' is given twice"):
+        with pytest.raises(DataError, match=r"^the layer 'phi' is given twice"):
             make()
 
 
@@ -106,7 +114,7 @@ def test_a_sentence_has_one_tag_per_token_in_each_further_layer():
     assert (labelled.layer("phi"), labelled.layer("concept")) == (("O", "B-DOCTOR"), ("O", "O"))
     assert hash(labelled) == hash(LabelledSentence(sentence, ("O", "B-DOCTOR"), "note7", {"concept": ("O", "O")}))
     assert labelled != LabelledSentence(sentence, ("O", "B-DOCTOR"), "note7")
-    with pytest.raises(DataError, match="note7: 1 tags of the layer 'concept' for 2 tokens"):
+    with pytest.raises(DataError, match=r"^1 tags of the layer 'concept' for 2 tokens"):
         LabelledSentence(sentence, ("O", "B-DOCTOR"), "note7", {"concept": ("O",)})
 
 

@@ -395,7 +395,7 @@ def test_texts_are_taken_as_they_are_needed(model: Path) -> None:
 
 
 def test_a_lone_surrogate_is_refused(model: Path) -> None:
-    with pytest.raises(DataError, match=r"n1, offset 3: a lone surrogate"):
+    with pytest.raises(DataError, match=r"document 1, offset 3: a lone surrogate"):
         load(model).annotate("see\ud800n", id="n1")
     assert load(model).annotate("") == Document("", "")
 

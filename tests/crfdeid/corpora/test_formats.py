@@ -177,14 +177,14 @@ def test_an_id_leads_to_no_file_outside_or_hidden(name, tmp_path):
 @pytest.mark.parametrize("label", ["A\\nB", "\\u001b[31m", "\\u2028"])
 def test_a_label_that_would_break_a_table_is_refused(label, tmp_path):
     put(tmp_path, {"a.jsonl": SAMPLES["jsonl"]["a.jsonl"].replace("DOCTOR", label)})
-    with pytest.raises(DataError, match=r"offset 4: document 'a': a label holds a line end or control character"):
+    with pytest.raises(DataError, match=r"a\.jsonl, line 1, offset 4: a label holds a line end or control character"):
         read_corpus(tmp_path)
 
 
 def test_an_id_that_stands_twice_is_refused(tmp_path):
     line = SAMPLES["jsonl"]["a.jsonl"]
     put(tmp_path, {"a.jsonl": line + line})
-    with pytest.raises(DataError, match="two documents have the id 'a'"):
+    with pytest.raises(DataError, match=r"a\.jsonl, line 2: the same id as .*a\.jsonl, line 1: ids"):
         read_corpus(tmp_path)
 
 

@@ -88,28 +88,32 @@ MALFORMED = {
     "2006: nested": (
         "i2b2-2006",
         {"a.xml": INLINE.format(text='Dr. <PHI TYPE="ID">1 <PHI TYPE="DATE">2</PHI></PHI>')},
-        r"a\.xml, offset 4: record 1: expected <PHI",
+        r"a\.xml, record 1, offset 4: expected <PHI",
     ),
-    "2006: no TYPE": ("i2b2-2006", {"a.xml": INLINE.format(text="Dr. <PHI>Doe</PHI>")}, r"a\.xml, offset 4: record 1"),
+    "2006: no TYPE": (
+        "i2b2-2006",
+        {"a.xml": INLINE.format(text="Dr. <PHI>Doe</PHI>")},
+        r"a\.xml, record 1, offset 4: expected",
+    ),
     "2006: other": (
         "i2b2-2006",
         {"a.xml": INLINE.format(text="Dr. <B>Doe</B>")},
-        r"a\.xml, offset 4: .*found other markup",
+        r"a\.xml, record 1, offset 4: .*found other markup",
     ),
     "2006: stray tag": (
         "i2b2-2006",
         {"a.xml": INLINE.format(text="Dr. <Doe/>")},
-        r"a\.xml, offset 4: record 1",
+        r"a\.xml, record 1, offset 4: expected",
     ),
     "2006: empty": (
         "i2b2-2006",
         {"a.xml": INLINE.format(text='Dr. <PHI TYPE="ID"/>')},
-        r"a\.xml, offset 4: the ID span",
+        r"a\.xml, record 1, offset 4: the ID span",
     ),
     "2006: no id": (
         "i2b2-2006",
         {"a.xml": "<ROOT><RECORD><TEXT>x</TEXT></RECORD></ROOT>"},
-        r"a\.xml: a RECORD without an ID",
+        r"a\.xml, record 1: a RECORD without an ID",
     ),
     "conll: one column": ("conll", {"a.conll": "Dr.\tO\n\nDoe\n"}, r"a\.conll, line 3: expected a token and its tag"),
     "conll: no token": ("conll", {"a.conll": "\tO\n"}, r"a\.conll, line 1: expected a token and its tag"),

@@ -157,23 +157,23 @@ def test_relaxed_takes_many_overlapping_spans_in_its_stride():
 
 def test_a_missing_document_is_an_error_that_names_it():
     notes = [Document("n1", TEXT), Document("n2", TEXT)]
-    with pytest.raises(DataError, match=r"^n2: no prediction"):
+    with pytest.raises(DataError, match=r"^document 2: no prediction"):
         score_entities(notes, {"n1": []})
 
 
 def test_an_unknown_document_is_an_error_that_names_it():
-    with pytest.raises(DataError, match=r"^n7: predicted, but not among"):
+    with pytest.raises(DataError, match=r"^prediction 2: of a document that is not among"):
         score_entities([Document("n1", TEXT)], {"n1": [], "n7": []})
 
 
 def test_two_documents_of_one_name_are_an_error():
-    with pytest.raises(DataError, match=r"^n1: two gold documents"):
+    with pytest.raises(DataError, match=r"^document 2: the same id as document 1"):
         score_entities([Document("n1", TEXT), Document("n1", TEXT)], {"n1": []})
 
 
 @pytest.mark.parametrize("span", [Span(3, 3, "ID"), Span(-1, 3, "ID"), Span(20, LENGTH + 1, "ID")])
 def test_predicted_offsets_outside_the_text_are_an_error(span):
-    with pytest.raises(DataError, match=r"^n1, offset .*empty or outside the text of 24 characters"):
+    with pytest.raises(DataError, match=r"^document 1, offset .*empty or outside the text of 24 characters"):
         score([], [span])
 
 

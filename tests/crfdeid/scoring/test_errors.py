@@ -158,7 +158,7 @@ def test_abbreviations_have_at_most_five_letters_all_capitals_and_no_digits(text
 
 
 def test_a_document_without_prediction_is_an_error():
-    with pytest.raises(DataError, match=r"^n1: no prediction"):
+    with pytest.raises(DataError, match=r"^document 1: no prediction"):
         find_errors([Document("n1", TEXT)], {}, known_words=())
 
 

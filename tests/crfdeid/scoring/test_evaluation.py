@@ -20,10 +20,10 @@ def test_a_note_leaks_where_no_span_of_any_type_touches_a_token_of_its_phi() -> 
 
 
 def test_a_document_without_prediction_is_refused() -> None:
-    with pytest.raises(DataError, match=r"^2: no prediction for this document"):
+    with pytest.raises(DataError, match=r"^document 2: no prediction for this document"):
         count_leaking(NOTES, {"1": [], "3": [], "4": []})
 
 
 def test_a_prediction_for_no_document_is_refused() -> None:
-    with pytest.raises(DataError, match=r"^5: predicted, but not among the gold documents"):
+    with pytest.raises(DataError, match=r"^prediction 5: of a document that is not among the gold ones"):
         count_leaking(NOTES, {note.id: [] for note in NOTES} | {"5": []})

@@ -71,7 +71,7 @@ def test_one_count_serves_both_scores():
 
 
 def test_a_missing_document_is_an_error():
-    with pytest.raises(DataError, match=r"^n1: no prediction"):
+    with pytest.raises(DataError, match=r"^document 1: no prediction"):
         score_tokens([Document("n1", TEXT)], {})
 
 
