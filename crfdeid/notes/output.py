@@ -3,7 +3,7 @@
 What the run needs for itself is in the hidden folder ``.crfdeid``:
 
     lock             held by the run that writes
-    settings.json    what was asked for, so that --resume goes on with the same
+    settings.json    what was asked for, so that --resume goes on with the same (`crfdeid.notes.begun`)
     finished.jsonl   what is done, and what failed (`crfdeid.notes.journal`)
     part/            what is being written
 
@@ -26,7 +26,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Self, TextIO
 
 from crfdeid.errors import DataError, UsageError
-from crfdeid.notes.journal import DAMAGED, HIDDEN, Failed, Finished, Journal, NoteDone
+from crfdeid.notes.begun import read_begun, require_same
+from crfdeid.notes.journal import HIDDEN, Failed, Finished, Journal, NoteDone
 from crfdeid.notes.records import Answer, Failure, NoteFile
 from crfdeid.system.files import make_folders, open_no_link, sync, write_files
 
@@ -87,7 +88,7 @@ class OutputFolder:
             raise UsageError(f"--output: {self._folder} is not empty: name a new folder, nothing is overwritten")
 
     def _begin(self, settings: dict[str, Any], *, resume: bool) -> None:
-        before = self._settings_before()
+        before = read_begun(self._settings)
         if before is None:
             self._require_empty()
             write_files({self._settings: json.dumps(settings, indent=1) + "\n"})
@@ -98,26 +99,7 @@ class OutputFolder:
             raise UsageError(
                 f"--output: {self._folder} is not empty: name a new folder, or give --resume to go on with it"
             )
-        different = [name for name in {**before, **settings} if before.get(name) != settings.get(name)]
-        if different:
-            raise UsageError(
-                f"--resume: {self._folder} was begun with another {', '.join(different)}: "
-                "give the same options, or name a new folder"
-            )
-
-    def _settings_before(self) -> dict[str, Any] | None:
-        try:
-            with open_no_link(self._settings, "r") as stream:
-                before = json.load(stream)
-        except FileNotFoundError:
-            return None
-        except (ValueError, RecursionError) as problem:
-            if isinstance(problem, DataError):
-                raise
-            before = None
-        if not isinstance(before, dict):
-            raise DataError(DAMAGED, path=self._settings)
-        return before
+        require_same(before, settings, self._folder)
 
     def _clear(self) -> set[str]:
         """Clear away what a killed run left, and list anew which files are finished: their names."""

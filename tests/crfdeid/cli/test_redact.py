@@ -429,6 +429,25 @@ def test_an_audit_has_a_place_of_its_own(
     assert (tmp_path / "taken.json").read_text() == "mine"
 
 
+def test_an_audit_that_comes_later_has_the_secret_of_the_beginning(
+    model: Path, notes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def again(name: str, *more: str | Path) -> str:
+        assert run("--model", model, "--input", notes, "--output", tmp_path / name, *more) in (0, 2)
+        return capsys.readouterr().err
+
+    monkeypatch.setenv("CRFDEID_SECRET", SECRET)
+    again("plain")
+    again("keyed", "--audit", tmp_path / "keyed.json")
+    audit = ("--resume", "--audit", tmp_path / "plain.json")
+    assert "was begun without a secret for the audit" in (refused := again("plain", *audit))
+    assert "CRFDEID_SECRET not set" in refused
+    assert "was begun with a secret for the audit: give --audit" in again("keyed", "--resume")
+    monkeypatch.delenv("CRFDEID_SECRET")
+    again("plain", *audit)
+    assert len(json.loads((tmp_path / "plain.json").read_text())["notes"]) == 3
+
+
 def test_a_run_that_finds_nothing_at_all_says_so(
     model: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
