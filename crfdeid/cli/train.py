@@ -5,23 +5,28 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Mapping
 from typing import Any
 
 from crfdeid.augmentation import REWRITES
-from crfdeid.cli.shell import duration, file_path, setting, whole_number
+from crfdeid.cli.shell import file_path, setting, whole_number
 from crfdeid.corpora import FORMATS
 from crfdeid.errors import UsageError
 from crfdeid.labels import TYPES
 from crfdeid.models import MODELS, profile_name, select
 from crfdeid.settings import MOST_SEED
 
+DEFAULT_MODEL = "hybrid"
+_AUGMENT = "both"
 _PRIVATE_MIN_DOCUMENTS = 3  # with hashed words, a word that fewer documents have is left out
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The options of ``crfdeid train``."""
-    parser.add_argument("--train", type=file_path, required=True, metavar="PATH", help="annotated notes to learn from")
+    parser.add_argument("--train", type=file_path, metavar="PATH", help="annotated notes to learn from")
+    text = "instead of --train: a file that crfdeid share encode wrote; may be given for several files"
+    parser.add_argument("--shared", type=file_path, action="append", metavar="FILE", help=text)
+    text = "with --shared: the representation that made the files; the model's folder will hold it"
+    parser.add_argument("--representation", type=file_path, metavar="DIR", help=text)
     text = (
         "annotated notes to score the model and choose thresholds on (default: a tenth of --train, from a fixed seed)"
     )
@@ -31,9 +36,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=file_path, required=True, metavar="DIR", help="new folder for the model")
     text = (
         f"the model: {', '.join(MODELS)}; several, separated by commas, for --combine (default: hybrid, the crf with "
-        "all rules that the notes do not speak against)"
+        "all rules that the notes do not speak against; with --shared bilstm-crf, the only one there)"
     )
-    parser.add_argument("--model", default="hybrid", metavar="NAME", help=text)
+    parser.add_argument("--model", metavar="NAME", help=text)
     text = "join several models: keep what any of them finds, what most find, or average their probabilities"
     parser.add_argument("--combine", choices=("union", "vote", "mean"), help=text)
     text = "the notes' format (default: auto, for each of --train, --dev and --test)"
@@ -48,7 +53,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "learn from rewritten copies of notes too, so that PHI is found without its accents (accents), in small "
         "letters and capitals (case), or both (default: both)"
     )
-    parser.add_argument("--augment", choices=REWRITES, default="both", help=text)
+    parser.add_argument("--augment", choices=REWRITES, help=text)
     text = "random seed (default: 0)"
     parser.add_argument("--seed", type=whole_number(0, MOST_SEED), default=0, metavar="N", help=text)
     text = "choose a threshold for each of these sensitivities (%%) (default: 99.0,99.7,99.9)"
@@ -70,7 +75,9 @@ def run(options: argparse.Namespace) -> None:
         UsageError: options that cannot work.
         DataError: notes that cannot be read, or a folder that cannot be written.
     """
+    from crfdeid.cli import train_shared  # noqa: PLC0415
     from crfdeid.cli.progress import training_bar  # noqa: PLC0415
+    from crfdeid.cli.trained import summary  # noqa: PLC0415
     from crfdeid.corpora.splits import read_splits  # noqa: PLC0415
     from crfdeid.given.site_file import read_site  # noqa: PLC0415
     from crfdeid.model_card.markdown import render_card  # noqa: PLC0415
@@ -80,6 +87,11 @@ def run(options: argparse.Namespace) -> None:
     from crfdeid.system.folders import require_new  # noqa: PLC0415
     from crfdeid.system.threads import one_thread  # noqa: PLC0415
 
+    if options.shared or options.representation is not None:
+        train_shared.run(options)
+        return
+    if options.train is None:
+        raise UsageError("there is nothing to learn from: give --train, or --shared with --representation")
     if options.key_file is not None and not options.private_vocabulary:
         raise UsageError("--key-file is for --private-vocabulary: leave it out")
     require_new(options.out)
@@ -89,39 +101,20 @@ def run(options: argparse.Namespace) -> None:
     name, settings = model_and_settings(options)
     tagger = create(name, profile=options.profile, seed=options.seed, overrides=settings)
     corpus = read_splits(options.train, options.dev, options.test, corpus_format=options.format, types=options.types)
-    started = time.monotonic()
-    with training_bar(f"training {options.model}") as step:
+    started, what = time.monotonic(), options.model or DEFAULT_MODEL
+    with training_bar(f"training {what}") as step:
         card = train_model(
             tagger,
             corpus,
             options.out,
-            augment=options.augment,
+            augment=options.augment or _AUGMENT,
             key=key,
             site=site,
             required=options.sensitivities,
             on_progress=step,
         )
     print(render_card(options.out, card), flush=True)
-    print(_summary(options, card, time.monotonic() - started), file=sys.stderr)
-
-
-def _summary(options: argparse.Namespace, card: Mapping[str, Any], seconds: float) -> str:
-    """The run in a few lines: what was learned from, what the model misses, where it is and which one it is."""
-    splits = card["corpus"]["splits"]
-    lines = [f"trained {options.model} in {duration(seconds)}"]
-    for name, split in splits.items():
-        by_type = ", ".join(f"{count} {label}" for label, count in split["spans_by_type"].items())
-        lines.append(f"{name}: {split['documents']} notes, {split['spans']} spans of PHI ({by_type})")
-    for name in (name for name in splits if name in card):
-        found = card[name]["consistent"]
-        binary, leaking = found["token_binary"]["micro"], found["leaking_documents"]
-        lines.append(
-            f"{name}: strict F {100 * found['entity_strict']['micro']['f1']:.2f}; "
-            f"{binary['fn']} of {binary['tp'] + binary['fn']} PHI tokens missed, "
-            f"in {leaking['count']} of {leaking['total']} notes"
-        )
-    lines.append(f"model: {options.out}, digest {card['sha256']}")
-    return "\n".join(lines)
+    print(summary(what, options.out, card, time.monotonic() - started), file=sys.stderr)
 
 
 def model_and_settings(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
@@ -130,14 +123,14 @@ def model_and_settings(options: argparse.Namespace) -> tuple[str, dict[str, Any]
     Rules are used for what the notes have no example of too, unless the settings say otherwise: what is not there to be
     learned from would leak.
     """
-    names, settings = options.model.split(","), dict(options.set)
-    name = options.model
+    name: str = options.model or DEFAULT_MODEL
+    names, settings = name.split(","), dict(options.set)
     if options.combine is not None:
         name, settings = "ensemble", {**settings, "members": tuple(names), "combine": options.combine}
         if len(names) == 1:
             raise UsageError(f"--combine {options.combine} needs several models: --model crf,elman")
     elif len(names) > 1:
-        raise UsageError(f"--model {options.model}: several models need --combine")
+        raise UsageError(f"--model {name}: several models need --combine")
     settings |= select(name, {"keep_untried": True, **settings})
     if options.min_documents is not None:
         settings["min_documents"] = options.min_documents

@@ -184,6 +184,23 @@ def read_splits(
     )
 
 
+def read_held_out(name: str, dev: Path, test: Path | None, corpus_format: str, types: str) -> Corpus:
+    """A corpus whose training part is not there as text.
+
+    Args:
+        name: how tables call it.
+        dev: a folder or file.
+        test: likewise; None where there is none.
+        corpus_format: as of `read_splits`, and so are ``types`` and errors.
+        types: the types.
+    """
+    paths = {"dev": dev} if test is None else {"dev": dev, "test": test}
+    formats = {part: recognise(path) if corpus_format == "auto" else corpus_format for part, path in paths.items()}
+    splits = {part: Split.of(_read(path, formats[part], types)) for part, path in paths.items()}
+    whole = ", ".join(dict.fromkeys(formats.values()))
+    return Corpus(name, whole, types, Split((), ()), splits["dev"], splits.get("test"))
+
+
 def generate_corpus(profile: str, *, seed: int = 0, types: str = "seven") -> Corpus:
     """The built-in synthetic corpus, the same for the same seed.
 

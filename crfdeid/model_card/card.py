@@ -88,9 +88,9 @@ class PointPart(CostPart):
 
 
 class SplitPart(TypedDict):
-    """The counts of some notes."""
+    """The counts of some notes; of those that were shared as vectors, nobody knows how many documents they were."""
 
-    documents: int
+    documents: int | None
     sentences: int
     tokens: int
     spans: int

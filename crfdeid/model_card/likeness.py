@@ -99,13 +99,23 @@ class NoteReader:
         for text in map(_read, texts):
             words.update({word.lower() for word in _WORD.findall(text)})
             characters.update(set(text))
-        known = [word for word, count in words.items() if count >= _LEAST_NOTES]
+        usual = {c for c, count in characters.items() if count >= _LEAST_NOTES}
+        return cls._knowing([word for word, count in words.items() if count >= _LEAST_NOTES], usual, key)
+
+    @classmethod
+    def knowing(cls, words: Iterable[str]) -> NoteReader:
+        """A reader that knows given words, where a model was trained on no text: those that it has vectors for."""
+        text = _read(" ".join(words))
+        usual = {*text, *text.lower(), *text.upper(), *"0123456789"}  # vectors may know no capitals and one digit
+        return cls._knowing(sorted({word.lower() for word in _WORD.findall(text)}), usual, None)
+
+    @classmethod
+    def _knowing(cls, known: Sequence[str], usual: Iterable[str], key: bytes | None) -> NoteReader:
         table = bytearray(_BITS_A_WORD // 8 * max(len(known), 1))
         for word in known:
             place = _place(word, 8 * len(table), key)
             table[place >> 3] |= 1 << (place & 7)
-        usual = "".join(sorted(c for c, count in characters.items() if count >= _LEAST_NOTES and not c.isspace()))
-        return cls(bytes(table), usual, key)
+        return cls(bytes(table), "".join(sorted(c for c in usual if not c.isspace())), key)
 
     def measure(self, text: str, spans: int) -> Measures | None:
         """The measures of a note in which so many spans were found; None where it has no words."""
@@ -185,7 +195,16 @@ def make_profile(train: Sequence[Document], dev: Sequence[Document], *, key: byt
         dev: the development notes, with what the model finds in them as their spans.
         key: of a private vocabulary.
     """
-    reader = NoteReader.learn((document.text for document in train), key)
+    return profile_by(NoteReader.learn((document.text for document in train), key), dev)
+
+
+def profile_by(reader: NoteReader, dev: Sequence[Document]) -> ProfilePart:
+    """The profile of a model by what measures its notes.
+
+    Args:
+        reader: knows the words that the model knows.
+        dev: as of `make_profile`.
+    """
     measured = [reader.measure(document.text, len(document.spans)) for document in dev]
     rows = [row for row in measured if row is not None]
     columns = list(zip(*rows, strict=True)) or [(0.0,)] * len(_NAMES)

@@ -48,6 +48,8 @@ def render_card(folder: Path, card: Mapping[str, Any] | None) -> str:
         return "\n\n".join([*parts, _WITHOUT_CARD])
     corpus = card["corpus"]
     parts += ["## Trained and measured on", _corpus_table(corpus["splits"]), _UNALIGNED, *corpus["notices"]]
+    if "shared" in corpus:
+        parts.append(_shared_table(corpus["shared"]))
     for name, title in _TITLES.items():
         if name in card:
             parts += [f"## {title}", *_measured(card[name])]
@@ -105,12 +107,21 @@ _VOCABULARY = {
     "readable": "readable: words of the training notes stand in the model's files; keep them as confidential as the "
     "notes",
     "hashed": "words are stored as keyed hashes; the secret is needed to use the model",
+    "public": "the words in the model's files came with the representation, whose provider says that they are public; "
+    "no word of the training notes is among them",
 }
 
 
 def _corpus_table(splits: Mapping[str, Mapping[str, Any]]) -> str:
     names = ("documents", "sentences", "tokens", "spans", "unaligned")
-    return _table(["notes", *names], [[split, *(facts[name] for name in names)] for split, facts in splits.items()])
+    rows = [[split, *("-" if facts[n] is None else facts[n] for n in names)] for split, facts in splits.items()]
+    return _table(["notes", *names], rows)
+
+
+def _shared_table(files: Sequence[Mapping[str, Any]]) -> str:
+    """The files of shared notes that were learned from, by the beginning of their checksums."""
+    names = ("sentences", "tokens", "spans")
+    return _table(["shared file", *names], [[file["sha256"][:16], *(file[name] for name in names)] for file in files])
 
 
 def _measured(found: Mapping[str, Any]) -> list[str]:

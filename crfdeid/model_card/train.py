@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,7 +15,7 @@ from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError, UsageError
 from crfdeid.given.site import Site
 from crfdeid.model_card.card import write_card
-from crfdeid.model_card.likeness import make_profile
+from crfdeid.model_card.likeness import NoteReader, make_profile, profile_by
 from crfdeid.model_card.site import save_site
 from crfdeid.scoring.evaluation import count_leaking, predict_spans, score
 from crfdeid.scoring.leaks import Share, leaks_by_type
@@ -63,24 +63,72 @@ def train_model(
         DataError: nothing to train on or to choose thresholds on, the model cannot be written, or another process is
             writing it.
     """
+    require_phi(corpus.splits)
     if site is not None and key is not None:
         raise UsageError("a site's lists would stand in the clear beside a private vocabulary: give them to redact")
-    for name, split in corpus.splits.items():
+
+    def fit() -> dict[str, Any]:
+        learned = augmented(corpus.train, augment)
+        tagger.fit(learned.sentences, corpus.dev.sentences, on_progress=on_progress)
+        return {**make_card(tagger, corpus, required=required, key=key), "augment": augment}
+
+    return write_model(tagger, fit, folder, key=key, site=site, overwrite=overwrite)
+
+
+def require_phi(splits: Mapping[str, Split]) -> None:
+    """Refuse notes from which nothing can be learned or chosen.
+
+    Raises:
+        DataError: some hold no PHI.
+    """
+    for name, split in splits.items():
         if not any(phi_tokens(document).any() for document in split.documents):
             raise DataError(f"the {_NOTES[name]} notes hold no PHI at all: give annotated notes")
+
+
+def write_model(
+    tagger: Tagger,
+    fit: Callable[[], dict[str, Any]],
+    folder: Path,
+    *,
+    key: bytes | None = None,
+    site: Site | None = None,
+    overwrite: bool = False,
+) -> dict[str, Any]:
+    """Train a model and write its folder, whole or not at all; the folder is known to be usable before the training.
+
+    Args:
+        tagger: the model.
+        fit: trains it; gives its card.
+        folder: as of `train_model`, and so are the others.
+        key: what its vocabulary is hashed with.
+        site: lists that the model brings.
+        overwrite: whether a folder that holds something is replaced.
+
+    Returns:
+        The model's card, with what ties it to the model.
+
+    Raises:
+        UsageError, DataError: as of `train_model`.
+    """
     with whole_folder(folder) as partial:
         if not overwrite:
             require_new(folder)
-        learned = augmented(corpus.train, augment)
-        tagger.fit(learned.sentences, corpus.dev.sentences, on_progress=on_progress)
-        card = {**make_card(tagger, corpus, required=required, key=key), "augment": augment}
+        card = fit()
         tagger.save(partial, key=key)
         if site is not None:
             save_site(partial, site)
         return write_card(partial, card)
 
 
-def make_card(tagger: Tagger, corpus: Corpus, *, required: Sequence[float], key: bytes | None = None) -> dict[str, Any]:
+def make_card(
+    tagger: Tagger,
+    corpus: Corpus,
+    *,
+    required: Sequence[float],
+    key: bytes | None = None,
+    reader: NoteReader | None = None,
+) -> dict[str, Any]:
     """The card of a model that was just trained on a corpus, as JSON data.
 
     Args:
@@ -88,12 +136,14 @@ def make_card(tagger: Tagger, corpus: Corpus, *, required: Sequence[float], key:
         corpus: what it was trained on; its development and test notes are tagged for the scores.
         required: the sensitivities for which thresholds are chosen on the development notes, fractions.
         key: what its vocabulary is hashed with; None for a readable one.
+        reader: measures what later notes are held against; None for one that knows the training notes' words.
     """
     measured = {name: split for name, split in corpus.splits.items() if name != "train"}
     # A path can name people, a hospital or a project: only its end is kept.
     name = corpus.name if corpus.is_synthetic else Path(corpus.name).resolve().name
     found = {name: _find(tagger, split) for name, split in measured.items()}
     marked = [replace(document, spans=tuple(found["dev"].consistent[document.id])) for document in corpus.dev.documents]
+    profile = make_profile(corpus.train.documents, marked, key=key) if reader is None else profile_by(reader, marked)
     return {
         "trained": datetime.now(UTC).isoformat(timespec="seconds"),
         "corpus": {**corpus.statistics(), "name": name},
@@ -102,7 +152,7 @@ def make_card(tagger: Tagger, corpus: Corpus, *, required: Sequence[float], key:
             for name, split in measured.items()
         },
         "operating_points": _points(tagger, measured, required),
-        "likeness": make_profile(corpus.train.documents, marked, key=key),
+        "likeness": profile,
     }
 
 

@@ -253,6 +253,10 @@ class PrivateTagger(NetworkTagger):
             )
         return self._representation
 
+    def known_words(self) -> tuple[str, ...]:
+        """The words that the representation has vectors for; they are public."""
+        return self.representation.vectors.words
+
     def fit_shared(
         self,
         shared: Sequence[SharedNotes],

@@ -6,16 +6,19 @@ import os
 import secrets
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtri
 
 from crfdeid.bio import OUTSIDE
+from crfdeid.corpora.splits import Split
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import DataError
 from rnn.codecs.words import casing, tags_of
+from rnn.sharing.once import encoding_once
 from rnn.sharing.representation import RepresentationModel
 from rnn.sharing.shared import SharedNotes
 
@@ -94,6 +97,45 @@ def encode_notes(
         representation.digest,
         seed is None,
     )
+
+
+class Written(NamedTuple):
+    """What was written for others.
+
+    Attributes:
+        shared: the file's content.
+        sentences: how many the notes have, repeated ones counted.
+        unaligned: spans of PHI that begin or end within a token, or cross a sentence's end: who learns from the file
+            takes them for no PHI.
+    """
+
+    shared: SharedNotes
+    sentences: int
+    unaligned: int
+
+
+def write_shared(
+    notes: Split, representation: RepresentationModel, path: Path, *, key: bytes, seed: int | None = None
+) -> Written:
+    """Encode annotated notes, once, and write the file that may leave the house.
+
+    Args:
+        notes: the notes.
+        representation: makes the vectors.
+        path: the new file.
+        key: of the record beside it (`rnn.sharing.once.record_key`).
+        seed: as of `encode_notes`, and so are the errors.
+
+    Raises:
+        UsageError: one of the notes was encoded into this folder before.
+        DataError: the file or the record cannot be written, or nobody can say what was encoded.
+    """
+    with encoding_once(path.parent, notes.documents, key) as write_down:
+        shared = encode_notes(notes.sentences, representation, seed=seed)
+        write_down()
+        shared.save(path)
+    unaligned = sum(len(encoded.unaligned) for encoded in notes.encoded)
+    return Written(shared, sum(bool(item.tags) for item in notes.sentences), unaligned)
 
 
 def _distinct(sentences: Sequence[LabelledSentence]) -> list[LabelledSentence]:

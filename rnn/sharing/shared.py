@@ -8,7 +8,7 @@ import json
 import math
 import re
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -182,6 +182,30 @@ class SharedNotes:
             "from_system": np.array([self.from_system], np.uint8),
         }
         return {name: np.ascontiguousarray(array, _KINDS[name].dtype) for name, array in own.items()}
+
+
+def read_shared(paths: Sequence[Path], representation: str) -> list[SharedNotes]:
+    """Files that one representation made, each with other notes.
+
+    Args:
+        paths: the files.
+        representation: its digest.
+
+    Raises:
+        DataError: one cannot be read, another representation made it, or it is there twice.
+    """
+    found: dict[str, Path] = {}
+    shared = []
+    for path in paths:
+        notes = SharedNotes.load(path)
+        if notes.representation != representation:
+            problem = "another representation made these vectors: give that one, or ask for vectors made by yours"
+            raise DataError(problem, path=path)
+        if notes.sha256 in found:
+            raise DataError(f"the same notes as {found[notes.sha256]}: give each file once", path=path)
+        found[notes.sha256] = path
+        shared.append(notes)
+    return shared
 
 
 class _Foreign(ValueError):

@@ -1,0 +1,90 @@
+"""What ``crfdeid train`` does with ``--shared``: notes come as vectors, from one or several houses."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from crfdeid.errors import UsageError
+
+_MODEL = "bilstm-crf"
+
+
+def run(options: argparse.Namespace) -> None:
+    """Train a model on shared notes, write it with its card, print the card, and sum up on standard error.
+
+    Raises:
+        UsageError: options that cannot work.
+        DataError: files that cannot be read, or a folder that cannot be written.
+    """
+    from crfdeid.cli.progress import training_bar  # noqa: PLC0415
+    from crfdeid.cli.trained import summary  # noqa: PLC0415
+    from crfdeid.corpora.splits import read_held_out  # noqa: PLC0415
+    from crfdeid.given.site_file import read_site  # noqa: PLC0415
+    from crfdeid.model_card.markdown import render_card  # noqa: PLC0415
+    from crfdeid.model_card.shared import train_on_shared  # noqa: PLC0415
+    from crfdeid.models import settings_of  # noqa: PLC0415
+    from crfdeid.system.folders import require_new  # noqa: PLC0415
+    from crfdeid.system.on_use import named  # noqa: PLC0415
+    from crfdeid.system.threads import one_thread  # noqa: PLC0415
+
+    for problem in _problems(options):
+        raise UsageError(problem)
+    require_new(options.out)
+    site = None if options.site is None else read_site(options.site)
+    one_thread()
+    settings = settings_of("private", profile=options.profile, overrides=dict(options.set))
+    representation = named("rnn.sharing.representation:RepresentationModel").load(options.representation)
+    shared = named("rnn.sharing.shared:read_shared")(options.shared, representation.digest)
+    corpus = read_held_out(_name(options.shared), options.dev, options.test, options.format, options.types)
+    for line in _warnings(options.shared, shared):
+        print(line, file=sys.stderr)
+    tagger = named("rnn.models.private:PrivateTagger")(settings, seed=options.seed, representation=representation)
+    started = time.monotonic()
+    with training_bar(f"training {_MODEL}") as step:
+        card = train_on_shared(
+            tagger, shared, corpus, options.out, site=site, required=options.sensitivities, on_progress=step
+        )
+    print(render_card(options.out, card), flush=True)
+    what = f"{_MODEL} on {len(shared)} shared file{'s' * (len(shared) > 1)}"
+    print(summary(what, options.out, card, time.monotonic() - started), file=sys.stderr)
+
+
+def _problems(options: argparse.Namespace) -> Iterator[str]:
+    """What cannot work of the options."""
+    if not options.shared:
+        yield "--representation is for --shared: name the files to learn from"
+    if options.train is not None:
+        yield "--train and --shared: a model learns from either: encode the notes too, and give both files"
+    if options.representation is None:
+        yield "--shared needs --representation, the one that made the files"
+    if options.dev is None:
+        yield "--shared needs --dev: annotated notes with their text, to choose epoch and thresholds on"
+    if options.model not in (None, _MODEL) or options.combine is not None:
+        yield f"--shared trains a {_MODEL}: leave out --combine and any other --model"
+    unused = {
+        "--augment": options.augment is not None,
+        "--private-vocabulary": options.private_vocabulary,
+        "--key-file": options.key_file is not None,
+        "--min-documents": options.min_documents is not None,
+    }
+    for name, given in unused.items():
+        if given:
+            yield f"{name} is about the words of training notes, and shared files have none: leave it out"
+
+
+def _name(files: list[Path]) -> str:
+    return ", ".join(file.name for file in files)
+
+
+def _warnings(paths: list[Path], shared: list[Any]) -> Iterator[str]:
+    for path, part in zip(paths, shared, strict=True):
+        if not part.from_system:
+            yield (
+                f"{path}: its noise was drawn from a seed, as for a test: whoever guesses it can take the noise off. "
+                "Tell who sent it"
+            )

@@ -1,0 +1,36 @@
+"""What the commands that train say when they are done."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from crfdeid.cli.shell import duration
+
+
+def summary(model: str, folder: Path, card: Mapping[str, Any], seconds: float) -> str:
+    """A training in a few lines: what was learned from, what the model misses, where it is and which one it is.
+
+    Args:
+        model: what was trained.
+        folder: the model's.
+        card: its card.
+        seconds: how long it took.
+    """
+    splits = card["corpus"]["splits"]
+    lines = [f"trained {model} in {duration(seconds)}"]
+    for name, split in splits.items():
+        by_type = ", ".join(f"{count} {label}" for label, count in split["spans_by_type"].items())
+        size = f"{split['sentences']} sentences" if split["documents"] is None else f"{split['documents']} notes"
+        lines.append(f"{name}: {size}, {split['spans']} spans of PHI ({by_type})")
+    for name in (name for name in splits if name in card):
+        found = card[name]["consistent"]
+        binary, leaking = found["token_binary"]["micro"], found["leaking_documents"]
+        lines.append(
+            f"{name}: strict F {100 * found['entity_strict']['micro']['f1']:.2f}; "
+            f"{binary['fn']} of {binary['tp'] + binary['fn']} PHI tokens missed, "
+            f"in {leaking['count']} of {leaking['total']} notes"
+        )
+    lines.append(f"model: {folder}, digest {card['sha256']}")
+    return "\n".join(lines)

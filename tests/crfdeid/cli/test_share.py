@@ -1,0 +1,228 @@
+"""``crfdeid share encode`` and ``crfdeid train --shared``: notes leave the house once, and others learn from them."""
+
+from __future__ import annotations
+
+import json
+import stat
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tiny_sharing import NAMES, tiny_notes, tiny_representation
+
+from crfdeid import load, write_corpus
+from crfdeid.cli import main
+from crfdeid.model_card.card import model_digest, read_card
+from crfdeid.model_card.likeness import Likeness, NoteReader
+from crfdeid.saving import read_description
+from crfdeid.secrets import VARIABLE
+from rnn.sharing.once import RECORD
+from rnn.sharing.shared import SharedNotes
+
+NOTES = tiny_notes(30)
+QUICK = ["--set", "epochs=12", "lr=0.02", "hidden=8", "layers=1", "batch=4", "average=0"]
+
+
+@pytest.fixture(autouse=True)
+def _no_secret(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.getbasetemp() / "state"))
+    monkeypatch.delenv(VARIABLE, raising=False)
+    yield
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A representation, the notes of two hospitals, and development notes."""
+    folder = tmp_path_factory.mktemp("house")
+    tiny_representation().save(folder / "representation")
+    for name, part in (("a", NOTES[:10]), ("b", NOTES[10:20]), ("dev", NOTES[20:])):
+        write_corpus(part, folder / f"{name}.jsonl", format="jsonl")
+    return folder
+
+
+def encode(house: Path, notes: str, out: Path, *more: str) -> int:
+    representation = ["--representation", str(house / "representation")]
+    return main(["share", "encode", *representation, "--notes", str(house / notes), "--out", str(out), *more])
+
+
+@pytest.fixture(scope="module")
+def files(house: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    folder = tmp_path_factory.mktemp("files")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(folder))
+        assert (
+            encode(house, "a.jsonl", folder / "a.npz") == encode(house, "b.jsonl", folder / "b.npz", "--seed", "4") == 0
+        )
+    return [folder / "a.npz", folder / "b.npz"]
+
+
+def train(house: Path, files: list[Path], out: Path, *more: str) -> int:
+    shared = [part for file in files for part in ("--shared", str(file))]
+    fixed = ["--representation", str(house / "representation"), "--dev", str(house / "dev.jsonl"), "--out", str(out)]
+    return main(["train", *shared, *fixed, *QUICK, *more])
+
+
+@pytest.fixture(scope="module")
+def model(house: Path, files: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("model") / "model"
+    assert train(house, files, folder, "--model", "bilstm-crf") == 0
+    return folder
+
+
+def test_what_leaves_the_house_is_said_and_is_all(
+    house: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert encode(house, "a.jsonl", tmp_path / "out" / "ours.npz") == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    for said in ("of 10 notes", "10 DATE", "4 DOCTOR", "left out: 15 sentences", "encode once", "6 numbers a token"):
+        assert said in out
+    assert not [name for name in NAMES if name in out]
+    shared = SharedNotes.load(tmp_path / "out" / "ours.npz")
+    assert shared.sha256 in out and shared.from_system
+    assert stat.S_IMODE((tmp_path / "out" / "ours.npz").stat().st_mode) == 0o600
+    found = sorted(path.relative_to(tmp_path) for path in tmp_path.rglob("*") if path.is_file())
+    assert found == [Path("out") / RECORD, Path("out/ours.npz")]
+
+
+def test_the_same_notes_are_refused_a_second_time(
+    house: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert encode(house, "a.jsonl", tmp_path / "ours.npz") == 0
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    assert encode(house, "a.jsonl", tmp_path / "again.npz") == 2
+    assert "10 of these 10 notes were encoded" in capsys.readouterr().err
+    assert encode(house, "b.jsonl", tmp_path / "ours.npz") == 2
+    assert "nothing is overwritten" in capsys.readouterr().err
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+    assert encode(house, "b.jsonl", tmp_path / "more.npz") == 0
+
+
+def test_what_cannot_be_encoded_leaves_nothing(house: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert encode(house, "a.jsonl", tmp_path / "ours.zip") == 2
+    plain = tmp_path / "plain.jsonl"
+    plain.write_text(json.dumps({"id": "1", "text": "Seen by Dr Quill", "spans": []}) + "\n")
+    assert encode(house, str(plain), tmp_path / "out" / "ours.npz") == 1
+    assert encode(tmp_path, str(house / "a.jsonl"), tmp_path / "out" / "ours.npz") == 1
+    err = capsys.readouterr().err
+    assert [line.split(":")[0] for line in err.splitlines()] == ["error"] * 3
+    assert "no PHI at all" in err and "Quill" not in err
+    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["plain.jsonl"]
+
+
+def test_a_model_learns_from_the_files_of_two_houses(model: Path, files: list[Path]) -> None:
+    card = read_card(model)
+    assert card is not None
+    train = card["corpus"]["splits"]["train"]
+    parts = [SharedNotes.load(file) for file in files]
+    assert train["spans"] == sum(part.statistics()["spans"] for part in parts)
+    assert (train["documents"], train["spans_by_type"]["DATE"]) == (None, 20)
+    assert [part["sha256"] for part in card["corpus"]["shared"]] == [part.sha256 for part in parts]
+    assert card["corpus"]["name"] == "a.npz, b.npz"
+    assert card["dev"]["alone"]["entity_strict"]["micro"]["f1"] > 0.5
+    assert len(card["operating_points"]) == 3
+
+
+def test_its_folder_holds_the_representation_and_no_word_of_the_notes(model: Path) -> None:
+    description = read_description(model)
+    assert (description["model"], description["vocabulary"]) == ("private", "public")
+    content = b"".join(path.read_bytes().lower() for path in model.iterdir())
+    assert not [name for name in NAMES if name.lower().encode() in content]
+    digest = model_digest(model)
+    weights = model / "weights.npz"
+    weights.write_bytes(weights.read_bytes())
+    assert model_digest(model) == digest
+
+
+def test_it_is_inspected_and_redacts_as_any_other_model(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["inspect", "--model", str(model)]) == 0
+    page = capsys.readouterr().out
+    for said in (
+        "Vocabulary: the words in the model's files came with",
+        "| train   |           - |",
+        "shared as vectors",
+    ):
+        assert said in page
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "note.txt").write_text(NOTES[25].text)
+    arguments = ["redact", "--model", str(model), "--input", str(tmp_path / "notes"), "--sensitivity", "99"]
+    assert main([*arguments, "--output", str(tmp_path / "out")]) == 0
+    clean = (tmp_path / "out" / "note.txt").read_text()
+    assert "26 / 04" not in clean
+    spans = load(model).annotate(NOTES[25].text).spans
+    assert {span.label for span in spans} <= {"DATE", "DOCTOR"} and spans
+
+
+def test_likeness_holds_notes_against_the_words_of_the_representation(model: Path) -> None:
+    card = read_card(model)
+    assert card is not None
+    reader, same, other = NoteReader.of(card["likeness"], None), *(Likeness(card["likeness"]) for _ in range(2))
+    for note in NOTES[:20]:
+        same.add(reader.measure(note.text, 2))
+        other.add(reader.measure("Otra nota con palabras que nadie conoce aquí", 0))
+    assert same.differences() == []
+    assert any("of their words are unknown" in line for line in other.differences())
+
+
+def test_a_seeded_file_is_told_of(
+    house: Path, files: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plain = [replace(note, spans=()) for note in NOTES[20:]]
+    write_corpus(plain, tmp_path / "dev.jsonl", format="jsonl")
+    assert train(house, files, tmp_path / "model", "--dev", str(tmp_path / "dev.jsonl")) == 1
+    *warnings, error = capsys.readouterr().err.splitlines()
+    assert ["b.npz: its noise was drawn from a seed" in line for line in warnings] == [True]
+    assert "the development notes hold no PHI at all" in error
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--train", "notes"], "a model learns from either"),
+        (["--model", "crf"], "trains a bilstm-crf"),
+        (["--combine", "vote"], "trains a bilstm-crf"),
+        (["--augment", "case"], "--augment is about the words of training notes"),
+        (["--private-vocabulary"], "--private-vocabulary is about the words"),
+        (["--min-documents", "2"], "--min-documents is about the words"),
+        (["--set", "char_dim=3"], "no setting 'char_dim' in private"),
+        (["--profile", "yadav2016"], "unknown profile"),
+    ],
+)
+def test_options_that_cannot_work_with_shared_files_are_refused(
+    options: list[str], says: str, house: Path, files: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert train(house, files, tmp_path / "model", *options) == 2
+    assert says in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--shared", "a.npz", "--dev", "dev"], "--shared needs --representation"),
+        (["--shared", "a.npz", "--representation", "r"], "--shared needs --dev"),
+        (["--representation", "r", "--train", "notes"], "--representation is for --shared"),
+        ([], "there is nothing to learn from"),
+    ],
+)
+def test_half_of_the_options_is_refused(
+    arguments: list[str], says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["train", "--out", str(tmp_path / "model"), *arguments]) == 2
+    assert says in capsys.readouterr().err
+
+
+def test_files_of_another_representation_and_files_given_twice_are_refused(
+    house: Path, files: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tiny_representation(seed=5).save(tmp_path / "representation")
+    write_corpus(NOTES[20:], tmp_path / "dev.jsonl", format="jsonl")
+    assert train(tmp_path, files, tmp_path / "model") == 1
+    assert "another representation made these vectors" in capsys.readouterr().err
+    (tmp_path / "copy.npz").write_bytes(files[0].read_bytes())
+    assert train(house, [files[0], tmp_path / "copy.npz"], tmp_path / "model") == 1
+    assert "the same notes as" in capsys.readouterr().err
+    assert not (tmp_path / "model").exists()
