@@ -8,6 +8,7 @@ settings.py         what can be set of it, its adversaries, its training and the
 encoding.py         annotated sentences to what may leave the house
 shared.py           the file of it: vectors, casing, tags and lengths
 once.py             notes are encoded once
+attacks/            attacks on vectors, and what came of them
 
 Reference:
     M. Friedrich, A. Köhn, G. Wiedemann, C. Biemann (2019). Adversarial learning of privacy-preserving text
