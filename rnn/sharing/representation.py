@@ -135,17 +135,20 @@ class RepresentationModel:
     def _batches(
         self, sentences: Sequence[Sentence], lengths: Sequence[int], random: np.random.Generator | None
     ) -> Iterator[tuple[list[int], tuple[np.ndarray, ...]]]:
+        known: dict[int, np.ndarray] = {}  # who attacks encodes one sentence many times over: look it up once
         for members, length, size in predict_batches(lengths):
-            vectors = np.zeros((size, length, self.vectors.dim), np.float32)
-            normal_in, normal_out = np.zeros_like(vectors), np.zeros((size, length, self.size), np.float32)
-            for row, i in enumerate(members):
-                vectors[row, : lengths[i]] = self.lookup(sentences[i].words)
-            if random is not None:
-                for numbers in (normal_in, normal_out):
-                    numbers[: len(members)] = random.standard_normal((len(members), *numbers.shape[1:]), np.float32)
             real = (
                 np.arange(length)[None] < np.array([lengths[i] for i in members] + [0] * (size - len(members)))[:, None]
             )
+            vectors = np.zeros((size, length, self.vectors.dim), np.float32)
+            normal_in, normal_out = np.zeros_like(vectors), np.zeros((size, length, self.size), np.float32)
+            for row, sentence in enumerate(sentences[i] for i in members):
+                if id(sentence) not in known:
+                    known[id(sentence)] = self.lookup(sentence.words)
+                vectors[row, : len(sentence.tokens)] = known[id(sentence)]
+            if random is not None:
+                for numbers in (normal_in, normal_out):
+                    numbers[real] = random.standard_normal((int(real.sum()), numbers.shape[2]), np.float32)
             yield members, (vectors, real, normal_in, normal_out)
 
     def _run(self, batch: tuple[np.ndarray, ...]) -> jax.Array:

@@ -23,7 +23,7 @@ from crfdeid.settings import require_counts
 from features.tokens import Sentence
 from rnn.codecs.words import casing
 from rnn.sharing.attacks.noise import noise_deviation
-from rnn.sharing.attacks.targets import Target
+from rnn.sharing.attacks.targets import Target, choose
 from rnn.sharing.encoder import Encoder
 
 Candidates = Callable[[str], Sequence[str]]
@@ -122,13 +122,14 @@ def invert_by_averaging(
 
     Args:
         encoder: what was published with, and what the attack has.
-        targets: the names, each in its sentence; all are attacked.
+        targets: the names, each in its sentence; of more than ``settings.names`` some are drawn.
         candidates: what each is looked for among.
         settings: how much work it may be; `AveragingSettings()` where None.
         seed: of all that is drawn.
         on_progress: is called after each name.
     """
     settings, random = settings or AveragingSettings(), np.random.default_rng(seed)
+    targets = choose(targets, settings.names, random)
     attack = _Attack(encoder, settings, noise_deviation(encoder, [t.sentence for t in targets], random), random)
     places: dict[tuple[int, int], list[tuple[int, int]]] = {cell: [] for cell in attack.cells}
     of_casing: list[tuple[int, int]] = []

@@ -100,6 +100,11 @@ def test_the_casing_class_narrows_the_candidates():
     assert found.by_draws[0].chance == pytest.approx(1 / 5)
 
 
+def test_of_more_names_than_are_asked_for_some_are_attacked():
+    found = invert_by_averaging(OwnVectors(), TARGETS, among_all, AveragingSettings(names=7, draws=(0,)), seed=0)
+    assert found.by_draws[0].top1 == Share(7, 7)
+
+
 def test_the_same_seed_gives_the_same_hits():
     quick = AveragingSettings(draws=(2,), published=(1,))
     runs = [invert_by_averaging(OwnVectors(noise=2.0), TARGETS, among_all, quick, seed=seed) for seed in (3, 3, 4)]
