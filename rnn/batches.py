@@ -70,13 +70,45 @@ def make_batch(rows: Sequence[Row], *, length: int, size: int = 0) -> Batch:
     )
 
 
+def alike(rows: Sequence[Row]) -> list[list[Row]]:
+    """Rows that can be in one batch: the same arrays, of the same shape but for their length.
+
+    Example:
+        >>> rows = [Row({"words": np.ones(shape, int)}, {}, 2) for shape in ((2,), (2, 2), (2,))]
+        >>> [len(some) for some in alike(rows)]
+        [2, 1]
+    """
+    found: dict[Any, list[Row]] = {}
+    for row in rows:
+        shapes = [(name, array.shape[1:]) for arrays in (row.inputs, row.targets) for name, array in arrays.items()]
+        found.setdefault(tuple(shapes), []).append(row)
+    return list(found.values())
+
+
 def make_buckets(rows: Sequence[Row], *, buckets: int, cost: int) -> list[Batch]:
-    """Training rows, each in the batch of the next length (`bucket_lengths`); rows without tokens are in none."""
-    lengths = np.array([row.length for row in rows])
-    limits = bucket_lengths(lengths[lengths > 0], buckets=buckets, cost=cost)
-    bucket_of = np.searchsorted(limits, lengths)
-    members = [np.flatnonzero((bucket_of == number) & (lengths > 0)).tolist() for number in range(len(limits))]
-    return [make_batch([rows[i] for i in some], length=limit) for some, limit in zip(members, limits, strict=True)]
+    """Training rows, each in the batch of the next length (`bucket_lengths`); rows without tokens are in none.
+
+    Rows that are not alike are in batches of their own.
+    """
+    return [make_batch(some, length=length) for some, length in _by_length(rows, buckets=buckets, cost=cost)]
+
+
+def even_batches(rows: Sequence[Row], *, buckets: int, cost: int) -> Iterator[Batch]:
+    """The batches of `make_buckets` cut into batches of as many rows each, of `MANY_TOKENS` places or one row."""
+    for some, length in _by_length(rows, buckets=buckets, cost=cost):
+        size = min(max(MANY_TOKENS // length, 1), len(some))
+        for start in range(0, len(some), size):
+            yield make_batch(some[start : start + size], length=length, size=size)
+
+
+def _by_length(rows: Sequence[Row], *, buckets: int, cost: int) -> Iterator[tuple[list[Row], int]]:
+    for some in alike(rows):
+        lengths = np.array([row.length for row in some])
+        limits = bucket_lengths(lengths[lengths > 0], buckets=buckets, cost=cost)
+        bucket_of = np.searchsorted(limits, lengths)
+        for number, limit in enumerate(limits):
+            members = np.flatnonzero((bucket_of == number) & (lengths > 0)).tolist()
+            yield [some[i] for i in members], limit
 
 
 def bucket_lengths(lengths: Sequence[int] | np.ndarray, *, buckets: int = 8, cost: int = 0) -> list[int]:

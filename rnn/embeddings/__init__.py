@@ -2,6 +2,7 @@
 
 vectors.py           `WordVectors`, and how a network's vocabulary and table are made from them
 subwords.py          vectors for words that have none, from their parts
+lookup.py            the vector of any word, as the vectors' readers read it
 random.py, cbow.py, fasttext.py, rnnlm.py, pretrained.py     one source of vectors each
 gensim_text.py       what cbow.py and fasttext.py share
 language_model.py    the equations of the language model behind rnnlm.py

@@ -5,6 +5,10 @@ pseudonyms.py       sentences whose PHI is replaced by neighbours
 encoder.py          what turns sentences into the vectors that are shared
 representation.py   R = N_out + BiLSTM(E + N_in): the private representation, saved, loaded and encoding
 settings.py         what can be set of it, its adversaries, its training and the attack
+pairs.py            real and fake pairs of sentences     adversaries.py   who has to tell them apart
+network.py          representation, tagger and adversaries as one network, and what its parts descend
+schedule.py         the phases of training               training.py      `train_representation`
+same_sentence.py    the adversaries' attack on a frozen representation, with its controls
 encoding.py         annotated sentences to what may leave the house
 shared.py           the file of it: vectors, casing, tags and lengths
 once.py             notes are encoded once

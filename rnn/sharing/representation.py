@@ -213,7 +213,7 @@ def new_representation(dim: int, settings: PrivateSettings, rngs: nnx.Rngs) -> R
 
 def parameters(state: Any) -> dict[str, npt.NDArray[np.float32]]:
     """The parameters of a module by the names of their places: "layer.W", "input_noise.s", …"""
-    return {name.removeprefix(_PLACE): np.asarray(leaf) for name, leaf in named(Weights({}, state)).items()}
+    return {name.removeprefix(_PLACE): np.array(leaf) for name, leaf in named(Weights({}, state)).items()}
 
 
 def _filled(state: Any, arrays: Mapping[str, np.ndarray]) -> Any:

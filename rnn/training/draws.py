@@ -10,7 +10,7 @@ NumPy draws, on the host, while the device is busy with what was drawn before: t
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -162,6 +162,25 @@ def _fill(array: np.ndarray, kind: str, rate: float, random: np.random.Generator
         random.standard_normal(out=array, dtype=np.float32)
     else:
         array[...] = random.gumbel(size=array.shape)
+
+
+def noise(
+    wanted: Mapping[str, Draw], names: Collection[str], count: int, random: np.random.Generator
+) -> dict[str, np.ndarray]:
+    """Noise for some sentences of one length, by name: [count, *shape].
+
+    Args:
+        wanted: what the network asks for.
+        names: which of it is drawn; no masks of dropout.
+        count: how many sentences there are.
+        random: draws it.
+    """
+    found = {name: np.empty((count, *wanted[name].shape), np.float32) for name in names}
+    for name, array in found.items():
+        if wanted[name].kind == "keep":
+            raise ValueError(f"{name} is a mask of dropout, not noise: leave it out")
+        _fill(array, wanted[name].kind, 0.0, random)
+    return found
 
 
 def threshold(rate: float) -> int:

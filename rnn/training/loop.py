@@ -13,14 +13,19 @@ import numpy as np
 from flax import nnx
 
 from crfdeid.tagger import FitProgress, OnProgressOfMany
-from rnn.batches import Batch, Row, batches, make_buckets
+from rnn.batches import Batch, Row, even_batches, make_buckets
 from rnn.network import Weights, named, side_by_side, still
-from rnn.training.draws import Drawn, Draws, kept_scale
+from rnn.training.draws import Drawn, Draws, kept_scale, noise
 from rnn.training.held_out import Dev
 from rnn.training.phases import HeldOut, Loss, Phase, Schedule
 from rnn.training.updates import Named, Pace, Sentences, Structure, total_loss, update_each, update_once
 
 _WORDS = "words"  # the input that word dropout replaces
+_HELD_OUT_SEED = 0  # of noise on held-out rows: the same after every phase, so that losses can be compared
+
+Watch = Callable[[Sequence[Phase], np.ndarray, Sequence[HeldOut], Weights], None]
+"""Is told of each phase: of each replicate its phase, its mean loss a row, [N], and what its schedule is told; and the
+weights as they are then, which the next phase writes over."""
 
 
 def train(
@@ -31,7 +36,9 @@ def train(
     seeds: Sequence[int],
     epochs: int,
     dev: Dev | None = None,
+    lowest: str | None = None,
     on_progress: OnProgressOfMany | None = None,
+    watch: Watch | None = None,
 ) -> Weights:
     """Train N replicates of a network, each by its own schedule.
 
@@ -44,14 +51,17 @@ def train(
         schedules: one for each replicate.
         seeds: of each replicate's draws.
         epochs: the most phases there can be, for progress.
-        dev: chooses each replicate's best phase, the first of equals; None keeps the last one's weights.
+        dev: chooses each replicate's best phase, the first of equals.
+        lowest: without ``dev``, the name of the phases of which that with the lowest loss on held-out rows is the best;
+            None for the last phase of all.
         on_progress: is told of each phase of each replicate, by its place.
+        watch: is told of each phase.
 
     Returns:
-        The weights after the best phase.
+        The weights after the best phase; those after the last one where none was measured.
     """
     state = _State.start(graph, weights, seeds)
-    best, kept = np.full(len(seeds), -1.0), weights
+    best, kept = np.full(len(seeds), -np.inf), None
     told: list[HeldOut | None] = [None] * len(seeds)
     for number in range(1, epochs + 1):
         try:
@@ -60,17 +70,26 @@ def train(
             break
         losses = state.run(phases)
         scores = None if dev is None else dev.f1(graph, state.result())
-        if scores is not None:
-            better, best = scores > best, np.maximum(scores, best)
-            if better.any():
-                kept = _copy(state.result()) if better.all() else _choose(better, state.result(), kept)
+        held_out = state.held_out(phases)
+        worth = scores
+        if dev is None and lowest == phases[0].name and None not in held_out:
+            worth = -np.array(held_out, float)
+        if worth is not None:
+            better, best = worth > best, np.fmax(worth, best)
+            if kept is None or better.all():
+                kept = _copy(state.result())
+            elif better.any():
+                kept = _choose(better, state.result(), kept)
         f1s = [None] * len(seeds) if scores is None else scores.tolist()
-        told = list(map(HeldOut, f1s, state.held_out(phases)))
+        measured = list(map(HeldOut, f1s, held_out))
+        told = [*measured]
+        if watch is not None:
+            watch(phases, losses / len(phases[0].rows), measured, state.result())
         tokens = sum(row.length for row in phases[0].rows)
         for n, (loss, f1) in enumerate(zip(losses, f1s, strict=True)):
             if on_progress is not None:
                 on_progress(n, FitProgress(number, epochs, float(loss) / tokens, f1))
-    return state.result() if dev is None else kept
+    return state.result() if kept is None else kept
 
 
 @dataclass
@@ -180,19 +199,24 @@ class _State:
         if not rows:
             return [None] * len(phases)
         weights, total = self.result(), np.zeros(len(phases))
-        for _, batch in batches(rows):
-            total += np.asarray(_held_out_loss(self.structure, phases[0].loss, weights, batch))
+        network, random = self.structure.network(weights), np.random.default_rng(_HELD_OUT_SEED)
+        cut = phases[0].updates
+        for batch in even_batches(rows, buckets=cut.buckets, cost=cut.bucket_cost):
+            count, length = batch.real.shape
+            drawn = noise(network.draws(length), phases[0].noisy, count, random)
+            total += np.asarray(_held_out_loss(self.structure, phases[0].loss, weights, batch, drawn))
         return [float(value) / len(rows) for value in total]
 
 
 @partial(jax.jit, static_argnames=("structure", "loss"))
-def _held_out_loss(structure: Structure, loss: Loss, weights: Weights, batch: Batch) -> jax.Array:
-    """The summed loss of each of N replicates, [N], with nothing random."""
-    batch = jax.tree.map(jnp.asarray, batch)
+def _held_out_loss(structure: Structure, loss: Loss, weights: Weights, batch: Batch, drawn: Named) -> jax.Array:
+    """The summed loss of each of N replicates, [N], with nothing random but what was drawn, [B, ...]."""
+    batch, drawn = jax.tree.map(jnp.asarray, (batch, drawn))
 
     def total(weights: Weights) -> jax.Array:
         neutral = still(structure.network(weights), batch.real.shape[1])
         draws = {name: jnp.broadcast_to(array, (len(batch.lengths), *array.shape)) for name, array in neutral.items()}
+        draws |= drawn
         inputs, targets = dict(batch.inputs), dict(batch.targets)
         return total_loss(structure, loss, weights, inputs, targets, batch.lengths, draws)
 

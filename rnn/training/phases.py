@@ -94,6 +94,8 @@ class Phase(NamedTuple):
         average: the share of the average of the weights that each update keeps (0.999, say); 0 for no average. What is
             measured on dev and kept is then the average. For updates with an optimiser.
         held_out: rows whose mean loss is measured after the phase; none for not at all.
+        noisy: those draws of the network that are noise on held-out rows too, the same numbers after every phase; all
+            others are left out there.
     """
 
     name: str
@@ -107,6 +109,7 @@ class Phase(NamedTuple):
     trains: Callable[[str], bool] = every_parameter
     average: float = 0.0
     held_out: Sequence[Row] = ()
+    noisy: tuple[str, ...] = ()
 
 
 class HeldOut(NamedTuple):

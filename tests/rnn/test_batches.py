@@ -8,7 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tiny_networks import K, V, row_of
 
-from rnn.batches import Row, batches, bucket_lengths, make_batch, make_buckets, padded_length, predict_batches
+from rnn.batches import (
+    Row,
+    batches,
+    bucket_lengths,
+    even_batches,
+    make_batch,
+    make_buckets,
+    padded_length,
+    predict_batches,
+)
 
 LENGTHS = st.lists(st.integers(1, 12), min_size=1, max_size=12)
 
@@ -84,3 +93,21 @@ def test_buckets_hold_every_sentence_once_with_its_tags():
             assert not ids[0] and not ids[length + 1 :].any()
             found.append((ids[1 : length + 1].tolist(), row_tags[:length].tolist()))
     assert sorted(found) == sorted((row, row_tags) for row, row_tags in zip(words, tags, strict=True) if row)
+
+
+def test_rows_that_are_not_alike_are_in_buckets_of_their_own():
+    """Sentences, and quadruples with a further axis."""
+    rows = [Row({"words": np.full(shape, i)}, {}, shape[0]) for i, shape in enumerate([(2,), (2, 2), (3,), (2, 2)])]
+    found = make_buckets(rows, buckets=1, cost=0)
+    assert [batch.inputs["words"].shape for batch in found] == [(2, 3), (2, 2, 2)]
+    assert found[1].inputs["words"][:, 0, 0].tolist() == [1, 3]
+
+
+@pytest.mark.parametrize("many", [1, 4, 7, 100])
+def test_even_batches_hold_every_row_once_and_few_shapes(monkeypatch, many):
+    monkeypatch.setattr("rnn.batches.MANY_TOKENS", many)
+    rows = [Row({"words": np.full(length, i + 1)}, {}, length) for i, length in enumerate([2, 3, 0, 3, 1, 2, 3])]
+    found = list(even_batches(rows, buckets=2, cost=0))
+    assert sorted(n for batch in found for n in batch.inputs["words"][batch.lengths > 0, 0]) == [1, 2, 4, 5, 6, 7]
+    assert all(batch.real.size <= max(many, batch.real.shape[1]) for batch in found)
+    assert len({batch.real.shape for batch in found}) <= 2

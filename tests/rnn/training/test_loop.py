@@ -6,12 +6,13 @@ import numpy as np
 import optax
 import pytest
 import tiny_crf
+from flax import nnx
 from tiny_networks import V, row_of, together
 from tiny_networks import start as start_window_network
 
 from rnn import Elman
 from rnn.batches import make_buckets
-from rnn.network import named
+from rnn.network import Draw, Weights, named
 from rnn.settings import WordSettings
 from rnn.training.loop import train
 from rnn.training.phases import Phase, patient, per_sentence, per_sentences
@@ -200,6 +201,85 @@ def test_schedules_are_told_of_f_and_of_the_mean_loss_a_row_held_out(average):
     for told, (measured,) in zip(heard, dev.seen, strict=True):
         losses = [loss_by_hand(measured, row.inputs["words"], row.targets["phi"]) for row in held_out[::2]]
         assert told.loss == pytest.approx(float(sum(losses)) / 2, rel=1e-5)
+
+
+# A sentence that is learned as one path and held out as another: the more is learned, the worse it gets.
+AGAINST = [FIRST[0]._replace(targets={"phi": np.array([1, 0, 2], np.int32)})]
+
+
+def test_without_dev_the_lowest_held_out_loss_of_the_phases_that_are_named_chooses():
+    """It is the first of them here, not the lower one of another name before it, nor the lowest loss in training."""
+    seen, losses = [], []
+
+    def watch(phases, trained_on, told, weights):
+        seen.append(numbers(weights))
+        losses.append((trained_on[0], told[0].loss))
+
+    phases = [phase(FIRST[:1], name=name, held_out=AGAINST) for name in ("other", "chosen", "chosen", "other")]
+    graph, weights = tiny_crf.start()
+    found = train(graph, weights, [iter_of(phases)], seeds=[0], epochs=4, lowest="chosen", watch=watch)
+    on_training, held_out = zip(*losses, strict=True)
+    assert list(held_out) == sorted(held_out)
+    assert list(on_training) == sorted(on_training, reverse=True)
+    same(numbers(found), seen[1], 0.0)
+    assert on_training[0] == pytest.approx(
+        float(loss_by_hand(numbers(tiny_crf.start()[1]), [1, 4, 2], (0, 2, 1))), rel=1e-5
+    )
+
+
+def iter_of(phases):
+    """A schedule that listens to nothing."""
+    for one in phases:  # noqa: UP028  a list cannot be told anything
+        yield one
+
+
+def test_replicates_keep_each_its_own_lowest_loss():
+    seen = []
+    phases = [phase(FIRST[:1], name="it", held_out=rows) for rows in (AGAINST, AGAINST, FIRST[:1])]
+    weights = together(tiny_crf.start(0)[1], tiny_crf.start(1)[1])
+
+    def watch(phases, losses, told, weights):
+        seen.append([(one.loss, numbers(weights, n)) for n, one in enumerate(told)])
+
+    found = train(
+        tiny_crf.start()[0],
+        weights,
+        [iter_of(phases), iter_of(phases)],
+        seeds=[0, 1],
+        epochs=3,
+        lowest="it",
+        watch=watch,
+    )
+    for n in range(2):
+        losses = [epoch[n][0] for epoch in seen]
+        same(numbers(found, n), seen[int(np.argmin(losses))][n][1], 0.0)
+
+
+class Noisy(tiny_crf.Echo):
+    """It asks for noise of two kinds as well."""
+
+    def draws(self, length):
+        return {**super().draws(length), **{name: Draw("normal", (length, 2)) for name in ("wanted", "other")}}
+
+
+def noise_of(network, vectors, inputs, targets, length, draws):
+    """A loss that is the noise it is given, of two kinds."""
+    return jnp.sum(draws["wanted"]) + 1000 * jnp.sum(draws["other"]) + 0 * jnp.sum(network.c[...])
+
+
+def test_noise_that_a_phase_names_is_drawn_on_held_out_rows_the_same_after_every_phase():
+    state = nnx.split(Noisy(tiny_crf.K))[1]
+    weights = Weights({"words": jnp.zeros((1, tiny_crf.V, tiny_crf.K))}, jax.tree.map(lambda a: a[None], state))
+    heard = []
+
+    def schedule():
+        for names in (("wanted",), ("wanted",), ()):
+            heard.append((yield phase(loss=noise_of, held_out=FIRST, noisy=names)))
+
+    train(nnx.graphdef(Noisy(tiny_crf.K)), weights, [schedule()], seeds=[5], epochs=4)
+    drawn = np.random.default_rng(0).standard_normal((len(FIRST), tiny_crf.T, 2), np.float32)
+    expected = float(drawn.sum()) / len(FIRST)
+    assert [told.loss for told in heard] == pytest.approx([expected, expected, 0.0], rel=1e-5)
 
 
 @pytest.mark.parametrize(("dev", "epochs"), [(None, 4), (Scripted(*[[0.5]] * 4), 2)])

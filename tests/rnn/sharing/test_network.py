@@ -1,0 +1,96 @@
+"""What each part of training descends, against the parts it is made of."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import tiny_private as tiny
+from flax import nnx
+from lstm_equations import bilstm_by_hand
+
+from rnn.layers import crf
+from rnn.network import still
+from rnn.sharing.adversaries import LOG_2, Shown, losses
+from rnn.sharing.network import NOISE, conjoint, hiding, tagging, telling_apart
+from rnn.sharing.training import new_network
+
+T, K = 4, 2
+SETTINGS = tiny.settings()
+GRAPH, STATE = nnx.split(new_network(tiny.D, K, SETTINGS, nnx.Rngs(0)))
+RANDOM = np.random.default_rng(0)
+VECTORS = RANDOM.normal(size=(T, 2, tiny.D)).astype(np.float32)
+INPUTS = {"words": np.array([[7, 7], [8, 9], [9, 9], [0, 0]], np.int32), "casing": np.array([2, 4, 2, 0], np.int32)}
+TARGETS = {"phi": np.array([1, 0, 1, 0], np.int32)}
+LENGTH = np.int32(3)
+DRAWS = {
+    name: RANDOM.normal(size=draw.shape).astype(np.float32) if name in NOISE else np.ones(draw.shape, np.float32)
+    for name, draw in nnx.merge(GRAPH, STATE).draws(T).items()
+}
+PLAIN = {"words": INPUTS["words"][:, 0], "casing": INPUTS["casing"]}
+
+
+def loss_of(loss, vectors, inputs):
+    """A loss as a function of the parameters."""
+    return lambda state: loss(nnx.merge(GRAPH, state), {"words": vectors}, inputs, TARGETS, LENGTH, DRAWS)
+
+
+ON_TAGS = loss_of(tagging, VECTORS[:, 0], PLAIN)
+HIDING = {together: hiding("symmetric", together, 3.0) for together in ("each", "average")}
+
+
+@jax.jit  # once for all tests: what they have in common is compiled once
+def parts(state):
+    """What a loss is made of; and losses."""
+    network = nnx.merge(GRAPH, state)
+    words = jnp.moveaxis(jnp.asarray(VECTORS), 1, 0)
+    encoded = network.encoded(words, INPUTS, DRAWS)
+    scores = network.tags(encoded[0], PLAIN["words"], PLAIN, LENGTH, DRAWS)["phi"]
+    lost = crf.negative_log_likelihood(scores.emissions, scores.transitions, TARGETS["phi"], LENGTH)
+    said = network.adversaries(encoded, words, LENGTH, Shown.of("symmetric"))
+    combined = {together: loss_of(loss, VECTORS, INPUTS)(state) for together, loss in HIDING.items()}
+    without_a_pair = loss_of(HIDING["each"], VECTORS[:, 0], PLAIN)(state)
+    return encoded, lost, said, ON_TAGS(state), combined, without_a_pair
+
+
+ENCODED, LOST, SAID, TAGGING, COMBINED, WITHOUT_A_PAIR = parts(STATE)
+
+
+def test_a_quadruple_is_encoded_twice_each_with_noise_of_its_own():
+    layer = STATE["representation"]["layer"]
+    W, R, b = (np.asarray(layer[name][...], float) for name in "WRb")
+    deviation = SETTINGS.deviation
+    for n, found in enumerate(ENCODED):
+        noisy = VECTORS[:3, n // 2] + deviation * DRAWS["input noise"][n, :3]
+        expected = bilstm_by_hand(W, R, b, noisy.astype(float), np.ones((2, 1)))
+        np.testing.assert_allclose(found[:3], expected + deviation * DRAWS["output noise"][n, :3], atol=1e-5)
+
+
+def test_the_tagger_reads_the_first_encoding_of_the_sentence():
+    np.testing.assert_allclose(TAGGING, LOST, rtol=1e-5)
+
+
+@pytest.mark.parametrize("together", ["each", "average"])
+def test_the_combined_loss_is_equation_2(together):
+    apart = losses(SAID, Shown.of("symmetric").sign, together)
+    np.testing.assert_allclose(COMBINED[together], LOST + 3.0 * np.abs(apart - LOG_2).mean(), rtol=1e-5)
+
+
+def test_of_a_sentence_without_a_pair_it_is_the_taggers_loss():
+    np.testing.assert_allclose(WITHOUT_A_PAIR, LOST, rtol=1e-5)
+
+
+@pytest.mark.slow  # three gradients to compile
+def test_dann_turns_the_adversaries_gradient_around_for_the_representation_alone():
+    on_pairs = loss_of(telling_apart("symmetric", "each"), VECTORS, INPUTS)
+    together = loss_of(conjoint("symmetric", "each", 2.0), VECTORS, INPUTS)
+    every = jax.jit(lambda state: [jax.value_and_grad(loss)(state) for loss in (ON_TAGS, on_pairs, together)])
+    (_, of_tags), (value, of_pairs), (total, found) = every(STATE)
+    np.testing.assert_allclose(total, LOST + value, rtol=1e-5)
+    for part, factor in (("representation", -2.0), ("adversaries", 1.0), ("tagger", 1.0)):
+        expected = jax.tree.map(lambda a, b, factor=factor: a + factor * b, of_tags[part], of_pairs[part])
+        for a, b in zip(jax.tree.leaves(found[part]), jax.tree.leaves(expected), strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-3, atol=1e-5)
+
+
+def test_without_noise_nothing_of_the_representation_is_random():
+    assert not any(still(nnx.merge(GRAPH, STATE), T)[name].any() for name in NOISE)
