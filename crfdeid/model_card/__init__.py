@@ -3,4 +3,5 @@
 train.py       train, measure and save a model           card.py       the card as data, beside the model
 builtin.py     the model 'synthetic'                     markdown.py   the card as a page
 likeness.py    are notes like the training notes?       site.py       a site's lists, beside the model
+shared.py      train on notes that others shared
 """

@@ -13,6 +13,7 @@ encoding.py         annotated sentences to what may leave the house
 shared.py           the file of it: vectors, casing, tags and lengths
 once.py             notes are encoded once
 attacks/            attacks on vectors, and what came of them
+attack_card.py      all attacks as one card            provide.py         what the provider of a representation does
 
 Reference:
     M. Friedrich, A. Köhn, G. Wiedemann, C. Biemann (2019). Adversarial learning of privacy-preserving text

@@ -19,6 +19,7 @@ from crfdeid.documents import LabelledSentence
 from crfdeid.errors import DataError
 from rnn.codecs.words import casing, tags_of
 from rnn.sharing.once import encoding_once
+from rnn.sharing.pseudonyms import shareable
 from rnn.sharing.representation import RepresentationModel
 from rnn.sharing.shared import SharedNotes
 
@@ -74,25 +75,25 @@ def encode_notes(
         DataError: there are no tokens, or no PHI, so that nothing can be learned.
         ValueError: the representation's vectors are not finite.
     """
-    distinct = _distinct(sentences)
-    if not distinct:
+    different = distinct(sentences)
+    if not different:
         raise DataError("the notes hold no tokens at all: give annotated notes")
-    names = tags_of(distinct)
+    names = tags_of(different)
     if names == (OUTSIDE,):
         raise DataError("the notes hold no PHI at all: give annotated notes")
     if seed is None:
         random: np.random.Generator = SystemNoise()
-        secrets.SystemRandom().shuffle(distinct)
+        secrets.SystemRandom().shuffle(different)
     else:
         random = np.random.default_rng(seed)
-        distinct = [distinct[i] for i in random.permutation(len(distinct))]
-    vectors = representation.encode([item.sentence for item in distinct], random)
+        different = [different[i] for i in random.permutation(len(different))]
+    vectors = representation.encode([item.sentence for item in different], random)
     number = {tag: k for k, tag in enumerate(names)}
     return SharedNotes(
         np.concatenate(vectors).astype(np.float16),
-        np.array([len(item.tags) for item in distinct], np.int32),
-        np.array([casing(word) for item in distinct for word in item.sentence.words], np.uint8),
-        np.array([number[tag] for item in distinct for tag in item.tags], np.uint16),
+        np.array([len(item.tags) for item in different], np.int32),
+        np.array([casing(word) for item in different for word in item.sentence.words], np.uint8),
+        np.array([number[tag] for item in different for tag in item.tags], np.uint16),
         names,
         representation.digest,
         seed is None,
@@ -104,14 +105,13 @@ class Written(NamedTuple):
 
     Attributes:
         shared: the file's content.
-        sentences: how many the notes have, repeated ones counted.
-        unaligned: spans of PHI that begin or end within a token, or cross a sentence's end: who learns from the file
-            takes them for no PHI.
+        repeated: sentences that were left out since they stand in the notes more than once.
+        left_out: sentences that were left out since no tags express all of their PHI (`shareable`).
     """
 
     shared: SharedNotes
-    sentences: int
-    unaligned: int
+    repeated: int
+    left_out: int
 
 
 def write_shared(
@@ -131,15 +131,16 @@ def write_shared(
         DataError: the file or the record cannot be written, or nobody can say what was encoded.
     """
     with encoding_once(path.parent, notes.documents, key) as write_down:
-        shared = encode_notes(notes.sentences, representation, seed=seed)
+        sentences = shareable(notes.encoded)
+        shared = encode_notes(sentences, representation, seed=seed)
         write_down()
         shared.save(path)
-    unaligned = sum(len(encoded.unaligned) for encoded in notes.encoded)
-    return Written(shared, sum(bool(item.tags) for item in notes.sentences), unaligned)
+    repeated = sum(bool(item.tags) for item in sentences) - len(shared.lengths)
+    return Written(shared, repeated, len(notes.sentences) - len(sentences))
 
 
-def _distinct(sentences: Sequence[LabelledSentence]) -> list[LabelledSentence]:
-    """One sentence for all of the same words."""
+def distinct(sentences: Sequence[LabelledSentence]) -> list[LabelledSentence]:
+    """One sentence for all of the same words, with the tags that they have most often; none without tokens."""
     alike: defaultdict[tuple[str, ...], list[LabelledSentence]] = defaultdict(list)
     for item in sentences:
         if item.tags:

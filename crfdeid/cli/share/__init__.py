@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 from importlib import import_module
 
-STEPS = ("encode",)
+STEPS = ("train", "encode", "attack")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

@@ -71,14 +71,10 @@ def _summary(options: argparse.Namespace, written: Any, notes: int) -> Iterator[
         f"{options.out}: {counts['sentences']} sentences of {notes} notes, {counts['tokens']} tokens, "
         f"{counts['spans']} spans of PHI ({by_type}); sha256 {shared.sha256}"
     )
-    repeated = written.sentences - counts["sentences"]
-    if repeated:
-        yield f"left out: {repeated} sentences that stand in the notes more than once, each is encoded once"
-    if written.unaligned:
-        yield (
-            f"{written.unaligned} spans of PHI begin or end within a token or cross a sentence's end: they count as no "
-            "PHI in the file"
-        )
+    if written.repeated:
+        yield f"left out: {written.repeated} sentences that stand in the notes more than once, each is encoded once"
+    if written.left_out:
+        yield f"left out: {written.left_out} sentences with PHI that begins within a token or crosses their end"
     yield (
         f"what leaves the house with it: {shared.size} numbers a token, each token's casing, its tag, and the lengths "
         "of the sentences, in random order"

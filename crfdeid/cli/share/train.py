@@ -1,0 +1,94 @@
+"""Train a representation that hospitals encode their notes with, on public notes, and attack it."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from typing import Any
+
+from crfdeid.cli.share.attacks import add_effort
+from crfdeid.cli.shell import file_path, setting, whole_number
+from crfdeid.corpora import FORMATS
+from crfdeid.labels import TYPES
+from crfdeid.models import profile_name
+from crfdeid.settings import MOST_SEED
+
+_LEARNED = ("fasttext", "cbow")
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The options of ``crfdeid share train``."""
+    text = "annotated notes to learn from: public ones, for the representation holds their words"
+    parser.add_argument("--train", type=file_path, required=True, metavar="PATH", help=text)
+    text = "annotated notes that decide when training ends (default: a tenth of --train, from a fixed seed)"
+    parser.add_argument("--dev", type=file_path, metavar="PATH", help=text)
+    text = "annotated notes that choose nothing, for the attacks (default: those of --dev)"
+    parser.add_argument("--test", type=file_path, metavar="PATH", help=text)
+    text = "new folder for the representation and the figures of the attacks"
+    parser.add_argument("--out", type=file_path, required=True, metavar="DIR", help=text)
+    text = (
+        "public word vectors: fasttext or cbow, learned from --train, or a file (word2vec, GloVe or fastText) "
+        "(default: fasttext)"
+    )
+    parser.add_argument("--vectors", type=file_path, default="fasttext", metavar="NAME", help=text)
+    text = "the notes' format (default: auto, for each of --train, --dev and --test)"
+    parser.add_argument("--format", choices=("auto", *FORMATS), default="auto", help=text)
+    text = "learn all types of the notes, the seven of yadav2016, or one type for all PHI (binary) (default: all)"
+    parser.add_argument("--types", choices=TYPES, default="all", help=text)
+    text = "settings to start from: default, or a paper's, friedrich2019"
+    parser.add_argument("--profile", type=profile_name, default="default", metavar="NAME", help=text)
+    text = "settings that differ from the profile's, such as neighbours=100 size=50"
+    parser.add_argument("--set", type=setting, nargs="+", default=[], metavar="NAME=VALUE", help=text)
+    text = "random seed (default: 0)"
+    parser.add_argument("--seed", type=whole_number(0, MOST_SEED), default=0, metavar="N", help=text)
+    add_effort(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Train a representation, attack it, write both, and print what came of it.
+
+    Raises:
+        UsageError: options that cannot work.
+        DataError: notes or vectors that cannot be read, or a folder that cannot be written.
+    """
+    from crfdeid.cli.share.attacks import attack_bar, effort_of, render  # noqa: PLC0415
+    from crfdeid.cli.shell import duration  # noqa: PLC0415
+    from crfdeid.corpora.splits import read_splits  # noqa: PLC0415
+    from crfdeid.system.folders import require_new  # noqa: PLC0415
+    from crfdeid.system.on_use import named  # noqa: PLC0415
+    from crfdeid.system.threads import one_thread  # noqa: PLC0415
+
+    require_new(options.out)
+    one_thread()
+    settings = named("rnn.sharing.provide:settings_of")(options.profile, dict(options.set))
+    effort = named("rnn.sharing.attack_card:Effort")(**effort_of(options))
+    corpus = read_splits(options.train, options.dev, options.test, corpus_format=options.format, types=options.types)
+    started, vectors = time.monotonic(), _vectors(options, corpus.train)
+    print(f"{len(vectors)} word vectors of size {vectors.dim}", file=sys.stderr, flush=True)
+    with attack_bar() as step:
+        provided = named("rnn.sharing.provide:provide")(
+            corpus, vectors, settings, effort, options.out, seed=options.seed, on_epoch=_tell, on_step=step
+        )
+    print(render(provided.card))
+    print(f"trained in {duration(time.monotonic() - started)} for N = {settings.neighbours}", file=sys.stderr)
+    print(f"representation: {options.out}, digest {provided.trained.model.digest}", file=sys.stderr)
+
+
+def _vectors(options: argparse.Namespace, notes: Any) -> Any:
+    from crfdeid.system.on_use import named  # noqa: PLC0415
+
+    source = str(options.vectors)
+    if source in _LEARNED:
+        return named("rnn.sharing.provide:learned_vectors")(source, notes, seed=options.seed)
+    return named("rnn.embeddings:read_vectors")(options.vectors)
+
+
+def _tell(epoch: Any) -> None:
+    """A line for each epoch: the noise's course is worth seeing."""
+    print(
+        f"{epoch.phase}: loss {epoch.loss:.3f}, held out {epoch.held_out:.3f}, noise of inputs "
+        f"{epoch.input_deviation:.3f} and outputs {epoch.output_deviation:.3f}",
+        file=sys.stderr,
+        flush=True,
+    )

@@ -1,0 +1,155 @@
+"""``crfdeid share train`` and ``share attack``: what the provider makes, and what a hospital tries first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tiny_sharing import NAMES, PUBLIC_WORDS, tiny_notes, tiny_representation
+
+from crfdeid import write_corpus
+from crfdeid.cli import main
+from crfdeid.corpora.splits import Split
+from crfdeid.errors import DataError
+from rnn.sharing.attack_card import CARD, read_card
+from rnn.sharing.provide import learned_vectors, settings_of
+from rnn.sharing.representation import RepresentationModel
+from rnn.sharing.same_sentence import Outcome
+from rnn.sharing.training import Epoch, TrainedRepresentation
+
+TINY = ["--set", "neighbours=5", "size=6", "adversary=4", "hidden=4", "epochs=1", "adversary_epochs=1", "rounds=1"]
+LITTLE = ["--attack-epochs", "1", "--adversaries", "1", "--names", "1"]
+
+
+@pytest.fixture(scope="module")
+def notes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("notes")
+    for name, part in (("train", tiny_notes(12)), ("dev", tiny_notes(6, first=12)), ("other", tiny_notes(8, first=20))):
+        write_corpus(part, folder / f"{name}.jsonl", format="jsonl")
+    table = np.random.default_rng(0).normal(size=(len(PUBLIC_WORDS), 8))
+    rows = [" ".join([word, *(f"{x:.4f}" for x in row)]) for word, row in zip(PUBLIC_WORDS, table, strict=True)]
+    (folder / "vectors.txt").write_text("\n".join(rows) + "\n")
+    return folder
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """No adversary is trained and no representation: what training would have been given is written down."""
+    given: list[Any] = []
+
+    def train_representation(train: Any, dev: Any, vectors: Any, settings: Any, **more: Any) -> TrainedRepresentation:
+        given.append((train, dev, vectors, settings))
+        model = RepresentationModel.untrained(vectors, settings, seed=more["seed"])
+        epoch = Epoch("P1", 1.5, 1.25, 0.1, 0.2)
+        more["on_progress"](epoch)
+        return TrainedRepresentation(model, model, None, {"adversaries": None}, ("O",), (epoch,))
+
+    def attack_pairs(*_: Any, **__: Any) -> list[Outcome]:
+        return [Outcome("fresh", 0, 1, "T1", 26, 50)]
+
+    monkeypatch.setattr("rnn.sharing.provide.train_representation", train_representation)
+    monkeypatch.setattr("rnn.sharing.attack_card.attack_pairs", attack_pairs)
+    return given
+
+
+def share_train(notes: Path, out: Path, *more: str) -> int:
+    paths = ["--train", str(notes / "train.jsonl"), "--dev", str(notes / "dev.jsonl"), "--out", str(out)]
+    return main(["share", "train", *paths, *TINY, *LITTLE, *more])
+
+
+def test_the_provider_gets_a_representation_with_its_card(
+    notes: Path, quick: list[Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "representation"
+    assert share_train(notes, out, "--vectors", str(notes / "vectors.txt")) == 0
+    printed, told = capsys.readouterr()
+    model = RepresentationModel.load(out)
+    assert sorted(path.name for path in out.iterdir()) == [CARD, "model.json", "weights.npz"]
+    assert (model.settings.neighbours, model.size, model.vectors.words) == (5, 6, PUBLIC_WORDS)
+    assert f"representation: {out}, digest {model.digest}" in told
+    assert "P1: loss 1.500, held out 1.250, noise of inputs 0.100 and outputs 0.200" in told
+    assert "| are two of one sentence?" in printed
+    card = read_card(out)
+    assert card is not None and (card["representation"], card["attacked_notes"]) == (model.digest, "dev")
+    assert card["history"] == [Epoch("P1", 1.5, 1.25, 0.1, 0.2)._asdict()]
+    assert not [name for name in NAMES if name in printed + told]
+    ((train, dev, *_),) = quick
+    assert ({item.document for item in dev}, len(train)) == ({f"note-{n}" for n in range(12, 18)}, 36)
+
+
+def test_vectors_are_learned_from_the_providers_notes() -> None:
+    vectors = learned_vectors("cbow", Split.of(tiny_notes(12)), seed=0)
+    assert {"Seen", "Quill"} <= set(vectors.words) and vectors.subwords is None
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "says"),
+    [
+        (["--set", "neighbors=5"], 2, "no setting 'neighbors' in a representation: did you mean 'neighbours'"),
+        (["--set", "neighbours=1"], 2, "neighbours is 1"),
+        (["--profile", "yadav2016"], 2, "unknown profile 'yadav2016' of a representation"),
+        (["--vectors", "word2vec"], 1, "word2vec: cannot be read"),
+        (["--adversaries", "0"], 2, "--adversaries"),
+    ],
+)
+def test_what_cannot_work_is_refused_before_training(
+    options: list[str],
+    code: int,
+    says: str,
+    notes: Path,
+    quick: list[Any],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert share_train(notes, tmp_path / "representation", *options) == code
+    assert says in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == [] and quick == []
+
+
+def test_a_training_that_fails_leaves_nothing(
+    notes: Path, quick: list[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise DataError("no PHI that could be replaced")
+
+    monkeypatch.setattr("rnn.sharing.attack_card.attack_pairs", fail)
+    assert share_train(notes, tmp_path / "representation", "--vectors", str(notes / "vectors.txt")) == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_hospital_tries_the_attacks_and_nothing_is_written(
+    notes: Path, quick: list[Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tiny_representation().save(tmp_path)
+    before = {path: path.read_bytes() for path in (*tmp_path.iterdir(), *notes.iterdir())}
+    fixed = ["--representation", str(tmp_path), "--notes", str(notes / "other.jsonl"), *LITTLE]
+    assert main(["share", "attack", *fixed]) == 0
+    printed, told = capsys.readouterr()
+    assert "| which of its 5 neighbours a name is: the mean of 16 draws" in printed
+    assert "(4 documents) as text" in printed
+    assert [line for line in told.splitlines() if not line.startswith("attack: ")] == []
+    assert main(["share", "attack", *fixed, "--known", str(notes / "train.jsonl")]) == 0
+    printed += capsys.readouterr().out
+    assert "(12 documents) as text" in printed and not [name for name in NAMES if name in printed + told]
+    assert {path: path.read_bytes() for path in (*tmp_path.iterdir(), *notes.iterdir())} == before
+
+
+def test_settings_of_a_paper_can_be_started_from() -> None:
+    assert settings_of("friedrich2019", {"size": 100}).pairs == "one-sided"
+
+
+@pytest.mark.slow
+def test_the_whole_way_without_shortcuts(notes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    representation, model = tmp_path / "representation", tmp_path / "model"
+    assert share_train(notes, representation, "--vectors", str(notes / "vectors.txt")) == 0
+    encoded = ["--notes", str(notes / "other.jsonl"), "--out", str(tmp_path / "ours.npz")]
+    assert main(["share", "encode", "--representation", str(representation), *encoded]) == 0
+    shared = ["--shared", str(tmp_path / "ours.npz"), "--representation", str(representation)]
+    quick = ["--set", "epochs=1", "hidden=4", "layers=1"]
+    assert main(["train", *shared, "--dev", str(notes / "dev.jsonl"), "--out", str(model), *quick]) == 0
+    text = tmp_path / "note.txt"
+    text.write_text("Seen by Dr Quill\n")
+    assert main(["redact", "--model", str(model), "--input", str(text), "--output", str(tmp_path / "clean")]) == 0
