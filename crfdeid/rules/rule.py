@@ -12,7 +12,7 @@ class Rule(NamedTuple):
     Attributes:
         name: what it finds.
         form: the expression of what is found, tried without regard to case; where only part of it is to be found, that
-            is the group "value".
+            is a named group, such as "value"; of several, the one that matched.
         types: what corpora call it; the first that a corpus has is its type where the training notes hold no example.
         finds: texts in which it must find exactly what stands in brackets, or the whole text where nothing does.
         leaves: texts in which it must find nothing.
@@ -24,6 +24,8 @@ class Rule(NamedTuple):
             part before its last space or hyphen is tried.
         proven: whether the check is one that a number hardly passes by chance, so that the rule is right about what it
             finds even where annotators left it.
+        by_example: whether it is used only where the training notes hold right finds: what it finds is PHI in some
+            corpora and plain text in others, such as a word for a relative.
 
     Example:
         >>> Rule("room", r"\d{3}[a-d]?", ("ROOM",), ("room [214b]",), ("room to move",), after=("room",), digits=3).name
@@ -40,10 +42,21 @@ class Rule(NamedTuple):
     digits: int = 0
     check: Callable[[str], bool] | None = None
     proven: bool = False
+    by_example: bool = False
 
 
 # Numbers in three groups or more, or letters and digits with two digits among them: "48-2213-7", "QX-48221", "A991204".
 CODE = r"(?:\d{2,4}(?:[ -]\d{3,4}){1,4}|(?=(?:[a-z-]{0,8}\d){2})[a-z0-9](?:[a-z0-9]|[-/](?=[a-z0-9])){3,23}+)"
+
+# A word of a name, and what follows it. An address that comes next is no part of the name.
+CAPITAL = "(?-i:[A-ZÁÉÍÓÚÜÑÇÀÈÒ])"
+_ADDRESS = (
+    r"(?:e-?mail|correo|av|ave|avda|avenida|avenue|calle|c/|carrer|carretera|ctra|paseo|plaza|pza|street|road|box|apdo"
+    r"|apartado|campus|servicio|service|departamento|department|dpto|dept|unidad|unit|sección|seccion|hospital|tel|tfno"
+    r"|tlf|fax|phone|dra?|cp|españa)(?!\w)"
+)
+WORD = rf"[\"“”«»]?(?!{_ADDRESS}){CAPITAL}[\w’'&]{{0,40}}+[\"“”«»]?"
+LINKED = rf"(?:(?: (?:(?:de|del|da|do|dos|para|en|la|las|los|el|y|e|i|of|for|the|and) |d['’]){{0,3}}|-){WORD}){{0,6}}"
 
 # What corpora call the numbers that stand for somebody or something.
 RECORD = ("MEDICALRECORD", "MEDICAL_RECORD_NUMBER", "ID_SUJETO_ASISTENCIA", "IDNUM", "ID")

@@ -10,6 +10,9 @@ checked.py    numbers whose check digits say what they are
 named.py      numbers after the name of their field
 contact.py    telephones, faxes, postal codes, streets
 times.py      dates, ages over 89
+institutions.py  universities, health centres and the like
+makers.py     firms after what they make
+people.py     relatives, ages, professions
 """
 
 from __future__ import annotations
@@ -20,14 +23,17 @@ from typing import NamedTuple
 
 from crfdeid.rules.checked import CHECKED
 from crfdeid.rules.contact import CONTACT
+from crfdeid.rules.institutions import INSTITUTIONS
+from crfdeid.rules.makers import MAKERS
 from crfdeid.rules.named import NAMED
 from crfdeid.rules.online import ONLINE
+from crfdeid.rules.people import PEOPLE
 from crfdeid.rules.rule import Rule
 from crfdeid.rules.times import TIMES
 from features.patterns import single_spaced
 from features.tokens import Sentence, tokenize
 
-RULES: tuple[Rule, ...] = (*ONLINE, *NAMED, *CHECKED, *CONTACT, *TIMES)
+RULES: tuple[Rule, ...] = (*ONLINE, *NAMED, *CHECKED, *CONTACT, *TIMES, *INSTITUTIONS, *MAKERS, *PEOPLE)
 
 # A find is no part of a longer word, number or chain of numbers.
 _BEFORE, _AFTER = r"(?<![\w@])(?<!\d[-/.])", r"(?!\w)(?![-/.]\d)"
@@ -67,6 +73,9 @@ class _Compiled(NamedTuple):
 
 _COMPILED = [_Compiled(rule, re.compile(_expression(rule), re.IGNORECASE), _words(rule)) for rule in RULES]
 
+# Words of the rules for what may have no digit and none of the signs above.
+_WORDS = frozenset(word for rule in (*INSTITUTIONS, *MAKERS, *PEOPLE) if not rule.digits for word in _words(rule))
+
 
 def find_rules(sentence: Sentence) -> Iterator[tuple[Rule, int, int]]:
     """What the rules find in a sentence: the rule, the first token, and the token after the last.
@@ -77,10 +86,11 @@ def find_rules(sentence: Sentence) -> Iterator[tuple[Rule, int, int]]:
         [('record number', 2, 5), ('date', 7, 12)]
     """
     text, token_at = single_spaced(sentence)
-    if not _WORTH_A_LOOK.search(text):
+    words = [token.text.lower() for token in sentence.tokens]
+    if not _WORTH_A_LOOK.search(text) and _WORDS.isdisjoint(words):
         return
     taken = [False] * len(sentence.tokens)
-    for rule, start, end in _matches(text, [token.text.lower() for token in sentence.tokens]):
+    for rule, start, end in _matches(text, words):
         first, stop = token_at[start], token_at[end - 1] + 1
         if not any(taken[first:stop]):
             taken[first:stop] = [True] * (stop - first)
@@ -95,7 +105,7 @@ def _matches(text: str, words: Sequence[str]) -> Iterator[tuple[Rule, int, int]]
         if digits < rule.digits or (needed and needed.isdisjoint(words)):
             continue
         for match in form.finditer(text):
-            start, end = match.span("value") if "value" in form.groupindex else match.span()
+            start, end = match.span(match.lastgroup or 0)
             end = _right_end(rule, text, start, end)
             if end > start:
                 yield rule, start, end

@@ -43,7 +43,7 @@ class RulesSettings:
         UsageError: a value cannot work.
     """
 
-    precision: float = 0.9
+    precision: float = 0.7
     keep_untried: bool = False
 
     def __post_init__(self) -> None:
@@ -134,6 +134,8 @@ class RulesTagger(Tagger):
             sure = rule.proven and settings.keep_untried
             share = (found.right + settings.keep_untried) / (found.count + 1)
             if found.count and share < settings.precision and not sure:
+                continue
+            if rule.by_example and not found.right:
                 continue
             label = found.label or next((name for name in (*rule.types, BINARY) if name in labels), "")
             if not label and settings.keep_untried:

@@ -1,5 +1,6 @@
 """The rules: every row of the table by its own examples, its columns, and hostile input."""
 
+import re
 import time
 
 import pytest
@@ -46,6 +47,8 @@ def test_examples_show_all_that_a_row_says(rule: Rule) -> None:
     assert rule.digits <= min(sum(map(str.isdigit, value_of(text))) for text in rule.finds)
     assert rule.check is None or all(rule.check(value_of(text)) for text in rule.finds)
     assert not rule.proven or rule.check is not None
+    groups = re.compile(rule.form)  # the one that matched last is the value
+    assert groups.groups == len(groups.groupindex) or not groups.groupindex
 
 
 @pytest.mark.parametrize("name", sorted({name for rule in RULES for name in rule.after}))
@@ -79,6 +82,15 @@ HOSTILE = [
     "48 Aa ",
     "4929 ",
     "ES12 ",
+    "(",
+    "(Aa, ",
+    "Aa® ",
+    "Centro ",
+    "Centro de la ",
+    "University of Aa ",
+    "su madre ",
+    "trabaja a como ",
+    "a los dos años ",
 ]
 
 

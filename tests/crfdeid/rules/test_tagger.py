@@ -77,6 +77,13 @@ def test_where_all_types_are_one_a_rule_that_met_nothing_has_that_one() -> None:
     assert fitted("call [x|PHI]").trusted["e-mail"] == ("PHI", 0.9)
 
 
+def test_a_rule_for_what_is_phi_in_some_corpora_alone_needs_examples() -> None:
+    assert "relative" not in fitted("her mother, [Quill|RELATIVE]").trusted
+    assert fitted("su [madre|KIN], su [tía materna|KIN]").trusted["relative"] == ("KIN", 3 / 4)
+    assert "relative" not in fitted("su [madre|KIN]", "su madre, su tía").trusted
+    assert fitted("on [3/14/72|DATE]").trusted["institution"][0] == "INSTITUCION"
+
+
 def test_a_find_that_a_checksum_proves_is_phi_whatever_annotators_left() -> None:
     ignored = ["paid by 4929 5260 1815 9081"] * 9
     assert fitted(*ignored, "[Quill|PATIENT]").trusted["payment card"] == ("ACCOUNT", 0.9)
