@@ -130,7 +130,9 @@ def invert_by_averaging(
     """
     settings, random = settings or AveragingSettings(), np.random.default_rng(seed)
     targets = choose(targets, settings.names, random)
-    attack = _Attack(encoder, settings, noise_deviation(encoder, [t.sentence for t in targets], random), random)
+    sentences = [target.sentence for target in targets]
+    deviation = noise_deviation(encoder, sentences, random) if targets else np.ones(encoder.size, np.float32)
+    attack = _Attack(encoder, settings, deviation, random)
     places: dict[tuple[int, int], list[tuple[int, int]]] = {cell: [] for cell in attack.cells}
     of_casing: list[tuple[int, int]] = []
     for number, target in enumerate(targets, start=1):
