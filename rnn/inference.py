@@ -97,7 +97,7 @@ def _probabilities(scores: Scores, length: jax.Array) -> jax.Array:
 
 @partial(jax.jit, static_argnames=("graph", "layer"))
 def best_tags(
-    graph: nnx.GraphDef[Any], weights: Weights, batch: Batch, begins: jax.Array | np.ndarray, *, layer: str
+    graph: nnx.GraphDef[Any], weights: Weights, batch: Batch, *, begins: jax.Array | np.ndarray, layer: str
 ) -> jax.Array:
     """The tags' ids that each of N replicates gives some sentences, [N, B, T]; beyond a sentence they mean nothing.
 
@@ -108,6 +108,7 @@ def best_tags(
         begins: which tag must precede which, from `predecessors`, [K].
         layer: the annotation layer.
     """
+    # An argument by place and one by name are two programs to JAX: what dev needs after each epoch, `predict` finds.
     inputs, lengths, tokens = jax.tree.map(jnp.asarray, batch.inputs), jnp.asarray(batch.lengths), batch.real.shape[-1]
     rule = jnp.asarray(begins)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -25,6 +26,21 @@ if find_spec("jax"):
     _compiled = TemporaryDirectory(prefix="crfdeid-tests-", ignore_cleanup_errors=True)
     os.environ["JAX_COMPILATION_CACHE_DIR"] = _compiled.name
     os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0.2"
+
+
+@pytest.fixture(scope="module")
+def quickly_compiled() -> Iterator[None]:
+    """JAX compiles without most of its optimisations: for tests that compile more than they compute.
+
+    Not for those that compare with what another process computes, which compiles as users do.
+    """
+    import jax  # noqa: PLC0415
+
+    name = "jax_disable_most_optimizations"
+    before = jax.config.values[name]
+    jax.config.update(name, True)
+    yield
+    jax.config.update(name, before)
 
 
 @pytest.fixture(scope="session")

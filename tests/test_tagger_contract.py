@@ -63,15 +63,27 @@ UNSEEN = [
 ]
 TAGS = {tag for item in TRAIN for tag in item.tags}
 
-pytestmark = pytest.mark.parametrize("name", models.MODELS)
+# Other words with other tags, but as many as those above: arrays of the same shapes, for which no network is compiled
+# anew.
+OTHERS = [
+    *note(
+        "3",
+        "seen/O by/O Dr/O Dane/B-NURSE Joe/I-NURSE on/O 03/B-DAY ///I-DAY 14/I-DAY",
+        "Dr/O Roe/B-NURSE saw/O Mr/O Quillfeather/B-VISITOR in/O clinic/O",
+        "Mr/O Brown/B-VISITOR denies/O pain/O",
+    ),
+    *note("4", "admitted/O 04/B-DAY ///I-DAY 02/I-DAY", "brown/O sputum/O noted/O", "stable/O"),
+]
+
+pytestmark = [pytest.mark.parametrize("name", models.MODELS), pytest.mark.usefixtures("quickly_compiled")]
 
 
-def create(name: str, *, seed: int = 0) -> Tagger:
-    return models.create(name, seed=seed, overrides=models.select(name, SMALL | OWN.get(name, {})))
+def create(name: str, *, seed: int = 0, **more: Any) -> Tagger:
+    return models.create(name, seed=seed, overrides=models.select(name, SMALL | OWN.get(name, {}) | more))
 
 
-def fit(name: str, *, seed: int = 0, train=TRAIN, dev=TRAIN) -> Tagger:
-    tagger = create(name, seed=seed)
+def fit(name: str, *, seed: int = 0, train=TRAIN, dev=TRAIN, **more: Any) -> Tagger:
+    tagger = create(name, seed=seed, **more)
     tagger.fit(train, dev)
     return tagger
 
@@ -278,7 +290,8 @@ def test_order_and_grouping_change_nothing(tagger, data):
 
 def test_padding_changes_nothing(tagger):
     """In the company of a long sentence, short ones are padded; and the long one is tagged to its end."""
-    short, long = SENTENCES[0], Sentence.from_words(["word"] * 696 + ["Mr", "Brown", "denies", "pain"])
+    # As long as those of `UNSEEN`, or nearly so: a network compiles its programs for the lengths once.
+    short, long = SENTENCES[2], Sentence.from_words(["word"] * 53 + ["Mr", "Brown", "denies", "pain"])
     together = tagger.predict([short] * 70 + [long])
     assert together == [*tagger.predict([short]) * 70, *tagger.predict([long])]
     assert together[-1][-3] == "B-PATIENT" or not traits(tagger).memorises
@@ -299,14 +312,16 @@ def test_prediction_leaves_the_tagger_unchanged(tagger, tmp_path):
 
 def test_fitting_again_starts_from_scratch(name, tagger):
     twice = create(name)
-    twice.fit([*note("3", "other/B-ID words/I-ID", "here/O")], [])
+    twice.fit(OTHERS, OTHERS)
+    assert twice.tags != tagger.tags
     twice.fit(TRAIN, TRAIN)
     assert twice.tags == tagger.tags
-    assert twice.predict(UNSEEN) == tagger.predict(UNSEEN)
+    for a, b in zip(twice.marginals(SENTENCES + UNSEEN), tagger.marginals(SENTENCES + UNSEEN), strict=True):
+        np.testing.assert_array_equal(a, b)
 
 
 def test_one_tag_alone_can_be_learned(name):
-    tagger = fit(name, train=note("3", "no/O names/O here/O"), dev=[])
+    tagger = fit(name, train=note("3", "no/O names/O here/O"), dev=[], epochs=2)
     assert tagger.tags == ("O",)
     assert tagger.predict([Sentence.from_words(["Mr", "Brown"])]) == [["O", "O"]]
     np.testing.assert_allclose(tagger.marginals([Sentence.from_words(["Mr"])])[0], [[1.0]], atol=1e-6)
@@ -314,7 +329,7 @@ def test_one_tag_alone_can_be_learned(name):
 
 def test_two_hundred_tags_can_be_learned(name):
     train = note("3", *(f"word{chr(97 + i // 26)}{chr(97 + i % 26)}/B-T{i:03}" for i in range(200)))
-    tagger = fit(name, train=train, dev=[])
+    tagger = fit(name, train=train, dev=[], epochs=2)
     assert {tag for item in train for tag in item.tags} == {*tagger.tags} - {"O"}
     assert tagger.marginals([train[0].sentence])[0].shape == (1, len(tagger.tags))
     assert len(tagger.predict([UNSEEN[2]])[0]) == 60

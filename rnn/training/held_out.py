@@ -59,7 +59,7 @@ class Dev:
 
     def f1(self, graph: nnx.GraphDef[Any], weights: Weights) -> np.ndarray:
         """Strict entity micro F of each of N replicates, [N]."""
-        running = [best_tags(graph, weights, batch, self.begins, layer=self.layer) for batch in self.batches]
+        running = [best_tags(graph, weights, batch, begins=self.begins, layer=self.layer) for batch in self.batches]
         replicates = jax.tree.leaves(weights)[0].shape[0]
         found = [np.empty((replicates, 0), int)]  # the device goes on with the next batch while one is read
         found += [np.asarray(tags)[:, batch.real] for tags, batch in zip(running, self.batches, strict=True)]

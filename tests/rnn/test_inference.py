@@ -67,7 +67,7 @@ def test_prediction_is_the_equations_whatever_the_padding(network):
     graph, first = start(network)
     both = together(first, start(network, seed=1)[1])
     found = posteriors(graph, both, BUCKET, layer="phi")
-    tags = best_tags(graph, both, BUCKET, np.full(K, ANY, np.int32), layer="phi")
+    tags = best_tags(graph, both, BUCKET, begins=np.full(K, ANY, np.int32), layer="phi")
     for n in (0, 1):
         for i, words in enumerate(SENTENCES):
             expected = posteriors_by_hand(network, letters(graph, replicate(both, n)), words)
@@ -84,7 +84,8 @@ EVERY_VALID = list(filter(is_valid, product(range(len(TAGS)), repeat=TOKENS)))
 def test_the_path_of_a_crf_is_the_best_of_all_or_of_all_valid_ones(seed, decoding):
     graph, weights = tiny_crf.start(seed, tags=len(TAGS), words=TOKENS + 1)
     batch = make_batch([tiny_crf.row_of(range(1, TOKENS + 1))], length=TOKENS + 2)
-    found = np.asarray(best_tags(graph, weights, batch, predecessors(TAGS, decoding), layer="phi"))[0, 0, :TOKENS]
+    begins = predecessors(TAGS, decoding)
+    found = np.asarray(best_tags(graph, weights, batch, begins=begins, layer="phi"))[0, 0, :TOKENS]
     emissions = np.asarray(weights.tables["words"][0, 1:] + weights.network.c[...], float)
     steps = np.asarray(weights.network.A[...][0], float)
 
@@ -103,5 +104,5 @@ def test_however_sure_it_is_of_the_wrong_no_path_breaks_iob2(seed, length, scale
     weights.tables["words"] *= scale
     weights.network.A[...] *= scale
     batch = make_batch([tiny_crf.row_of(range(1, length + 1))], length=9)
-    found = best_tags(graph, weights, batch, predecessors(TAGS, "valid"), layer="phi")
+    found = best_tags(graph, weights, batch, begins=predecessors(TAGS, "valid"), layer="phi")
     assert is_valid(np.asarray(found)[0, 0, :length])

@@ -14,7 +14,10 @@ from crfdeid.models import create, load_tagger
 from features.tokens import Sentence
 from rnn import ElmanSettings, ElmanTagger, JordanSettings, JordanTagger
 from rnn.embeddings import WordVectors
+from rnn.inference import best_tags
 from rnn.vocabulary import FIRST_WORD
+
+pytestmark = pytest.mark.usefixtures("quickly_compiled")
 
 KINDS = pytest.mark.parametrize(
     ("cls", "settings"),
@@ -90,6 +93,14 @@ def test_predictions_are_valid_iob2_unless_asked_otherwise():
     for row in tagger.predict(sentences):
         for before, tag in zip(["O", *row], row, strict=False):
             assert not tag.startswith("I-") or before[2:] == tag[2:]
+
+
+def test_prediction_finds_what_training_compiled_to_tag_the_dev_sentences():
+    tagger = ElmanTagger(ElmanSettings(**{**SMALL, "epochs": 1}))
+    tagger.fit(FEW, FEW)
+    compiled = best_tags._cache_size()
+    tagger.predict([item.sentence for item in FEW])
+    assert best_tags._cache_size() == compiled > 0
 
 
 def test_arrays_of_another_shape_are_refused(tmp_path):

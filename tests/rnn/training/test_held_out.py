@@ -31,7 +31,7 @@ def test_it_is_strict_f_of_each_replicate_also_for_tags_that_training_never_saw(
     found = Dev.of(rows, gold, TAGS, begins, "phi").f1(graph, weights)
     predicted = [[() for _ in rows] for _ in found]
     for members, batch in batches(rows):
-        ids = np.asarray(best_tags(graph, weights, batch, begins, layer="phi"))
+        ids = np.asarray(best_tags(graph, weights, batch, begins=begins, layer="phi"))
         for n, place, i in ((n, place, i) for n in (0, 1) for place, i in enumerate(members)):
             predicted[n][i] = tuple(TAGS[k] for k in ids[n, place, : rows[i].length])
     expected = [count_tags(gold, tags).micro.f1 for tags in predicted]
