@@ -68,7 +68,7 @@ TAGS = {tag for item in TRAIN for tag in item.tags}
 OTHERS = [
     *note(
         "3",
-        "seen/O by/O Dr/O Dane/B-NURSE Joe/I-NURSE on/O 03/B-DAY ///I-DAY 14/I-DAY",
+        "seen/O by/O Dr/O Jona/B-NURSE Dee/I-NURSE on/O 03/B-DAY ///I-DAY 14/I-DAY",
         "Dr/O Roe/B-NURSE saw/O Mr/O Quillfeather/B-VISITOR in/O clinic/O",
         "Mr/O Brown/B-VISITOR denies/O pain/O",
     ),

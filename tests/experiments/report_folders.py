@@ -14,6 +14,7 @@ from samples import rich_results
 
 from crfdeid.documents import Document, Span
 from crfdeid.scoring import (
+    EntityError,
     count_token_pairs,
     find_errors,
     score_entities,
@@ -56,12 +57,12 @@ def write_folder(
         for system, seeds in systems.items()
         for seed in seeds
     }
-    results = results_of(documents, predictions, corpus_format=corpus_format, permutations=permutations)
+    errors = {run: find_errors(documents, found, known_words=KNOWN) for run, found in predictions.items()}
+    results = results_of(documents, predictions, errors, corpus_format=corpus_format, permutations=permutations)
     files: dict[Path, str | bytes] = {folder.gold_file: spans_jsonl({d.id: list(d.spans) for d in documents})}
     for (system, seed), found in predictions.items():
-        errors = find_errors(documents, found, known_words=KNOWN)
         files[folder.predictions_file(system, str(seed))] = spans_jsonl(found)
-        files[folder.errors_file(system, str(seed))] = errors_jsonl(errors)
+        files[folder.errors_file(system, str(seed))] = errors_jsonl(errors[system, seed])
     if with_text:
         files[folder.texts_file] = texts_jsonl({d.id: d.text for d in documents})
         files[folder.neighbours_file] = to_json(NEIGHBOURS)
@@ -75,6 +76,7 @@ KNOWN = ("dr", "street", "hospital", "medical", "center", "clinic")
 def results_of(
     documents: Sequence[Document],
     predictions: Mapping[tuple[str, int], Mapping[str, Sequence[Span]]],
+    errors: Mapping[tuple[str, int], Sequence[EntityError]],
     *,
     corpus_format: str = "synthetic",
     permutations: int = 99,
@@ -91,15 +93,17 @@ def results_of(
     corpus["name"] = "synthetic (default, seed 0)" if corpus_format == "synthetic" else "notes/train"
     corpus["splits"]["test"] |= {**scored, "unaligned": 0}
     for system in systems:
-        runs = [(seed, found) for (name, seed), found in predictions.items() if name == system]
+        runs = [(seed, found, errors[name, seed]) for (name, seed), found in predictions.items() if name == system]
         template = results["models"][system]["runs"][0]
-        results["models"][system]["runs"] = [template | _run(documents, seed, found) for seed, found in runs]
+        results["models"][system]["runs"] = [template | _run(documents, *run) for run in runs]
     by_system = {name: [found for (other, _), found in predictions.items() if other == name] for name in systems}
     results["significance"] = compare_systems(documents, by_system, permutations=permutations, samples=99)
     return results
 
 
-def _run(documents: Sequence[Document], seed: int, found: Mapping[str, Sequence[Span]]) -> dict[str, Any]:
+def _run(
+    documents: Sequence[Document], seed: int, found: Mapping[str, Sequence[Span]], errors: Sequence[EntityError]
+) -> dict[str, Any]:
     pairs = count_token_pairs(documents, found)
     scores = {
         "entity_strict": score_entities(documents, found),
@@ -110,7 +114,7 @@ def _run(documents: Sequence[Document], seed: int, found: Mapping[str, Sequence[
     return {
         "seed": seed,
         "scores": {name: score.to_dict() for name, score in scores.items()},
-        "errors": summarise(find_errors(documents, found, known_words=KNOWN)),
+        "errors": summarise(errors),
     }
 
 

@@ -28,7 +28,7 @@ def quick_built_in_model(monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
 
 
 def learn_from_few_notes(monkeypatch: pytest.MonkeyPatch) -> None:
-    train, dev = list(generate_notes(40)), list(generate_notes(12, seed=1))
+    train, dev = list(generate_notes(8)), list(generate_notes(4, seed=1))
     small = Corpus("small", "synthetic", "seven", Split.of(train), Split.of(dev), None)
     monkeypatch.setattr("crfdeid.model_card.builtin_corpus.builtin_corpus", lambda: small)
 
@@ -38,6 +38,7 @@ def test_the_built_in_model_learns_from_the_whole_built_in_corpus(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     quick_built_in_model(monkeypatch, tmp_path)
+    monkeypatch.setattr(builtin, "SETTINGS", {"max_iterations": 2})
     assert load("synthetic").annotate("Discharged on 03/14/1992.").spans
     card = read_card(next(tmp_path.glob("model-synthetic-*")))
     assert card is not None
