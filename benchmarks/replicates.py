@@ -112,7 +112,9 @@ def predicted_tokens_a_second(args: argparse.Namespace, words: Sentences, tags: 
     begins = np.full(args.tags, ANY, np.int32)
 
     def predict() -> None:
-        running = [best_tags(graph, weights, batch, begins, layer=PHI) for _, batch in batches(rows, many_tokens=many)]
+        running = [
+            best_tags(graph, weights, batch, begins=begins, layer=PHI) for _, batch in batches(rows, many_tokens=many)
+        ]
         for found in running:
             np.asarray(found)
 

@@ -97,7 +97,7 @@ class TrainedRepresentation:
         rows = codec.rows(sentences)
         found: list[list[str]] = [[] for _ in rows]
         for members, batch in batches(rows):
-            ids = np.asarray(best_tags(self.graph, weights, batch, begins, layer=PHI))[0]
+            ids = np.asarray(best_tags(self.graph, weights, batch, begins=begins, layer=PHI))[0]
             for i, row in zip(members, ids, strict=False):
                 found[i] = names[row[: rows[i].length]].tolist()
         return found
