@@ -8,7 +8,7 @@ with m encoded without noise, d the noise's standard deviation in each dimension
 sum of kernels (Parzen 1962), which for b = 1 is Bayes' rule where the known tokens are all that there can be. Casing
 and tags are published too: an example of another casing counts nothing, and one of another tag a hundredth. Which
 width is best, and whether the vectors of the tokens around are a help, is learned on a tenth of the known documents,
-for PHI and for other words each.
+at most ten, for PHI and for other words each.
 
 A network (a BiLSTM under a softmax over all known words) was tried in its place: it read fewer words of PHI, plain
 vectors among them, and took ten times as long. Under strong noise it read more of the other words, by their context.
@@ -34,7 +34,7 @@ from rnn.sharing.encoder import Encoder
 _OTHER_TAG = np.float32(np.log(0.01))  # added to an example's log of another tag
 _AROUND = (0, 1)  # tokens on either side whose vectors may be compared too
 _WIDTHS = (1.0, 1.5, 2.5)  # of kernels
-_TRIED = 10  # one in so many known documents tells which are best
+_TRIED = 10  # one in so many known documents tells which are best, and at most so many
 _AT_ONCE = 1 << 22  # pairs of a vector and an example that are compared together: 17 MB
 
 
@@ -111,7 +111,8 @@ class Decoder:
         examples = _Examples.of(known, encoder.encode(sentences, None))
         drawn = _Examples.of(known, encoder.encode(sentences, random))
         documents = sorted({item.document for item in known})
-        told_by = {documents[i] for i in random.permutation(len(documents))[: -(-len(documents) // _TRIED)]}
+        told = min(-(-len(documents) // _TRIED), _TRIED)
+        told_by = {documents[i] for i in random.permutation(len(documents))[:told]}
         tried = np.array([item.document in told_by for item in known for _ in item.tags])
         others = cls(deviation, examples.where(~tried), _COMPARISONS[0], _COMPARISONS[0])
         best = others._best(drawn.where(tried)) if len(documents) > 1 else (_COMPARISONS[0], _COMPARISONS[0])
@@ -143,6 +144,8 @@ class Decoder:
         found = np.zeros(len(seen.words), self.examples.words.dtype)
         scale = np.tile(self.deviation, 2 * comparison.around + 1)[None] * np.float32(comparison.width)
         known, casings = self.examples.casings, seen.casings
+        numbers = np.unique(np.concatenate([self.examples.tags, seen.tags]), return_inverse=True)[1]  # compare faster
+        tags, seen_tags = np.split(numbers, [len(self.examples.tags)])
         order = np.argsort(self.examples.words, kind="stable")  # those of one word side by side
         for number in np.unique(casings):
             examples = order[known[order] == number]
@@ -150,12 +153,12 @@ class Decoder:
                 continue
             kernels = _Kernels(
                 self.examples.words[examples],
-                self.examples.tags[examples],
+                tags[examples],
                 self.examples.vectors[comparison.around][examples] / scale,
             )
             wanted = np.flatnonzero(casings == number)
             for part in np.array_split(wanted, -(-len(wanted) * len(examples) // _AT_ONCE)):
-                found[part] = kernels.best(seen.vectors[comparison.around][part] / scale, seen.tags[part])
+                found[part] = kernels.best(seen.vectors[comparison.around][part] / scale, seen_tags[part])
         return found
 
 
@@ -163,10 +166,10 @@ class _Kernels(NamedTuple):
     """Examples of one casing, sorted by their words, and their vectors in units of the kernels' width."""
 
     words: npt.NDArray[np.str_]
-    tags: npt.NDArray[np.str_]
+    tags: npt.NDArray[np.intp]
     vectors: npt.NDArray[np.float32]
 
-    def best(self, vectors: npt.NDArray[np.float32], tags: npt.NDArray[np.str_]) -> npt.NDArray[np.str_]:
+    def best(self, vectors: npt.NDArray[np.float32], tags: npt.NDArray[np.intp]) -> npt.NDArray[np.str_]:
         """The word with the greatest score for each vector."""
         squares = (vectors**2).sum(axis=1)[:, None] + (self.vectors**2).sum(axis=1)[None]
         logs = vectors @ self.vectors.T - squares / 2  # [vectors, examples]
