@@ -8,8 +8,10 @@ rules too.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import accumulate
 
 from features.columns import Column, Extractor, window_column
 from features.lexicons import MONTHS
@@ -65,24 +67,24 @@ def find_patterns(sentence: Sentence) -> Iterator[tuple[str, int, int]]:
         >>> list(find_patterns(split_sentences("Seen 03/14/72, took 5 mg")[0]))
         [('date', 1, 6), ('measure', 8, 10)]
     """
-    text, token_at = single_spaced(sentence)
+    text, ends = single_spaced(sentence)
     if not _WORTH_A_LOOK.search(text):
         return
     for match in _ANY.finditer(text):
-        yield str(match.lastgroup), token_at[match.start()], token_at[match.end() - 1] + 1
+        yield str(match.lastgroup), bisect_right(ends, match.start()), bisect_right(ends, match.end() - 1) + 1
 
 
 def single_spaced(sentence: Sentence) -> tuple[str, list[int]]:
-    """The sentence's text with one space for any gap, and for each character the number of its token."""
+    """The sentence's text with one space for any gap, and where in it each token ends.
+
+    The character at a place is of the token ``bisect_right(ends, place)``; a space, of the token after it.
+    """
+    before = sentence.tokens[0].start if sentence.tokens else 0
     parts: list[str] = []
-    token_at: list[int] = []
-    end = sentence.tokens[0].start if sentence.tokens else 0
-    for i, token in enumerate(sentence.tokens):
-        part = token.text if token.start == end else " " + token.text
-        parts.append(part)
-        token_at += [i] * len(part)
-        end = token.end
-    return "".join(parts), token_at
+    for text, start, end in sentence.tokens:
+        parts.append(text if start == before else " " + text)
+        before = end
+    return "".join(parts), list(accumulate(map(len, parts)))
 
 
 @dataclass(frozen=True)

@@ -51,6 +51,7 @@ CHECKED = (
         ("1K1fPg9fFQ5qHK8CtgpYZQk4fQCqqFMHnt", "0x48221344a48221344b48221344c48221344d4822"),
         ("1K1fPg9fFQ5qHK8CtgpYZQk4fQCqqFMHnu", "0x48221344"),
         digits=3,
+        sign=r"[13]\w{25}|bc1|0[xX]",
         check=lambda value: value.startswith("0x") or standard("bitcoin")(value),
         proven=True,
     ),
@@ -61,6 +62,7 @@ CHECKED = (
         ("1TTWX4827KA482213", "5txtw221xlb048221"),
         ("1TTWX4820KA482213", "48221344822134482", "1TTWX4827KA48221"),
         digits=6,
+        sign=r"\w{17}",
         check=is_vin,
     ),
     Rule(
@@ -70,6 +72,7 @@ CHECKED = (
         ("BQ4822133", "F94822133"),
         ("BQ4822134", "BQ482213", "bq4822133"),
         digits=7,
+        run=7,
         check=is_dea,
     ),
     Rule(
@@ -79,6 +82,7 @@ CHECKED = (
         ("48221344G", "48221344-G", "48.221.344-G", "X4822134T", "Y-0748221-E"),
         ("48221344H", "X4822134A", "48221344", "482213G"),
         digits=7,
+        sign=r"\d{7}|\.\d{3}\.",
         check=lambda value: standard("es.nie" if value[0].isalpha() else "es.dni")(value.replace(".", "")),
     ),
     Rule(
@@ -88,6 +92,7 @@ CHECKED = (
         ("284822134462", "28 48221344 62", "28/48221344/62"),
         ("284822134463", "28 48221344"),
         digits=12,
+        run=8,
         check=is_nss,
     ),
     Rule(
@@ -106,6 +111,7 @@ CHECKED = (
         ("1482213448",),
         ("1482213449", "148221344"),
         digits=10,
+        run=10,
         check=is_npi,
     ),
 )

@@ -82,6 +82,7 @@ CONTACT = (
         ("5552550134", "914555013", "02079460958"),
         ("555013", "1234", "0.5552550134"),
         digits=9,
+        run=9,
     ),
     Rule(
         "postal code after a word for it",
@@ -110,6 +111,7 @@ CONTACT = (
         ("MA [02139]", "NY, [10001-1234]", "Quilltown, Ohio [48221]", "APO AE [09048]"),
         ("MA 0213", "12345", "in 12345 cases", "de 12345"),
         digits=5,
+        run=5,
     ),
     Rule(
         "British postcode",
@@ -118,6 +120,7 @@ CONTACT = (
         ("SW1A 9QX", "QUILLTON [M4 8QT]", "EC1Y 8QX", "W1T4QX"),
         ("T4 8MG", "QX1 2AB", "sw1a 9qx", "L5 10ML", "B12 5MG"),
         digits=2,
+        sign=r"[A-Z]\d[A-Z\d]? ?\d[A-Z]{2}",
     ),
     Rule(
         "Canadian postal code",
@@ -126,6 +129,7 @@ CONTACT = (
         ("K8R 4T2", "ON [M4B 8R2]"),
         ("D8R 4T2", "T4N2M1", "G1P0A1"),
         digits=3,
+        sign=r"[A-Z]\d[A-Z] \d[A-Z]\d",
     ),
     Rule(
         "street with a number",

@@ -20,6 +20,9 @@ class Rule(NamedTuple):
         words: tokens in lower case, one of which stands in every find: a sentence without is not searched. For a rule
             with ``after`` they come from there.
         digits: the least number of digits that a find has: a sentence with fewer is not searched.
+        run: the least number of digits that stand in a row in a find: a sentence with fewer is not searched.
+        sign: an expression of which a match stands in every find and that is found in no time, with regard to case: a
+            sentence without is not searched.
         check: what tells a right value from one that only looks like it, such as a checksum. Of a find that fails, the
             part before its last space or hyphen is tried.
         proven: whether the check is one that a number hardly passes by chance, so that the rule is right about what it
@@ -40,6 +43,8 @@ class Rule(NamedTuple):
     after: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
     digits: int = 0
+    run: int = 0
+    sign: str = ""
     check: Callable[[str], bool] | None = None
     proven: bool = False
     by_example: bool = False

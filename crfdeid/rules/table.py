@@ -18,7 +18,10 @@ people.py     relatives, ages, professions
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from crfdeid.rules.checked import CHECKED
@@ -43,8 +46,10 @@ _NUMBER_WORDS = frozenset(
 )
 _NUMBER = r"(?:numbers?|(?:num|nr|no|n[º°])\.?|n\.[ºo°]|número|numero|id|code|card|#)"
 _GAP = rf"(?<![^\W\d_](?=[^\W\d_]))(?:\s?[#:.,º°=-]|\s?(?:{_NUMBER}|is|was|es)(?!\w)){{0,4}}\s?\(??"
-_WORTH_A_LOOK = re.compile(r"\d|@|www|://|\w\.[a-z]{2}", re.IGNORECASE)
-_DIGIT = re.compile(r"\d")
+_DIGITS = re.compile(r"\d+")
+_DIGIT_OR_AT = re.compile(r"[\d@]")
+_DOTTED = re.compile(r"\.(?<=\w\.)[a-z]{2}", re.IGNORECASE)
+_LETTERS = re.compile(r"[^\W\d_]+(?:[./][^\W\d_]+)*[.:]?")
 
 
 def _expression(rule: Rule) -> str:
@@ -57,21 +62,49 @@ def _expression(rule: Rule) -> str:
     return f"{_BEFORE}(?:{'|'.join(names)}){_GAP}(?:{value}){_AFTER}"
 
 
+class _Compiled(NamedTuple):
+    """A rule, what is looked for, and what must be there for that.
+
+    Attributes:
+        rule: the rule.
+        form: its whole expression.
+        sign: what stands in every find.
+        parts: words in lower case, one of which stands in every find, be it in another; none for any.
+    """
+
+    rule: Rule
+    form: re.Pattern[str]
+    sign: re.Pattern[str]
+    parts: Sequence[str]
+
+
 def _words(rule: Rule) -> frozenset[str]:
     """Tokens in lower case, one of which stands in every sentence in which a rule finds something; none for any."""
     starts = {tokenize(name)[0].text for name in rule.after}
     return frozenset(starts - {"number"} | (_NUMBER_WORDS if "number" in starts else set())) or frozenset(rule.words)
 
 
-class _Compiled(NamedTuple):
-    """A rule, what is looked for, and the tokens one of which a sentence must have for that."""
-
-    rule: Rule
-    form: re.Pattern[str]
-    words: frozenset[str]
+def _parts(rule: Rule) -> list[str]:
+    """For each name of a rule's field its longest word, which stands in it however it is written."""
+    longest = {max(_LETTERS.findall(name.replace("number", " ")), key=len, default="") for name in rule.after}
+    return sorted(part for part in longest if not any(other in part for other in longest - {part}))
 
 
-_COMPILED = [_Compiled(rule, re.compile(_expression(rule), re.IGNORECASE), _words(rule)) for rule in RULES]
+def _places_by_word() -> Mapping[str, Sequence[int]]:
+    """For each token in lower case the places of the rules that it is needed for; "" for those that need none."""
+    found: dict[str, list[int]] = defaultdict(list)
+    for place, rule in enumerate(RULES):
+        for word in _words(rule) or ("",):
+            found[word].append(place)
+    return found
+
+
+_COMPILED = tuple(
+    _Compiled(rule, re.compile(_expression(rule), re.IGNORECASE), re.compile(rule.sign), _parts(rule)) for rule in RULES
+)
+_PLACES = dict(_places_by_word())
+# More of them make no difference.
+_MOST_DIGITS, _MOST_RUN = max(rule.digits for rule in RULES), max(rule.run for rule in RULES)
 
 # Words of the rules for what may have no digit and none of the signs above.
 _WORDS = frozenset(word for rule in (*INSTITUTIONS, *MAKERS, *PEOPLE) if not rule.digits for word in _words(rule))
@@ -85,30 +118,57 @@ def find_rules(sentence: Sentence) -> Iterator[tuple[Rule, int, int]]:
         >>> [(rule.name, a, b) for rule, a, b in find_rules(split_sentences("MRN: 48-2213, seen 3/14/72")[0])]
         [('record number', 2, 5), ('date', 7, 12)]
     """
-    text, token_at = single_spaced(sentence)
-    words = [token.text.lower() for token in sentence.tokens]
-    if not _WORTH_A_LOOK.search(text) and _WORDS.isdisjoint(words):
+    words = sentence.words
+    known = _PLACES.keys() & "\n".join(("", *words)).lower().split("\n")
+    if _WORDS.isdisjoint(known) and not _is_worth_a_look("".join(words)):
         return
-    taken = [False] * len(sentence.tokens)
-    for rule, start, end in _matches(text, words):
-        first, stop = token_at[start], token_at[end - 1] + 1
+    text, ends = single_spaced(sentence)
+    taken = [False] * len(ends)
+    for rule, start, end in _matches(text, frozenset(known)):
+        first, stop = bisect_right(ends, start), bisect_right(ends, end - 1) + 1
         if not any(taken[first:stop]):
             taken[first:stop] = [True] * (stop - first)
             yield rule, first, stop
 
 
-def _matches(text: str, words: Sequence[str]) -> Iterator[tuple[Rule, int, int]]:
-    """What each rule matches in a text, whatever the others do: the rule and the place of the value."""
-    digits = len(_DIGIT.findall(text))
-    for rule, form, needed in _COMPILED:
-        # Most rules are done with here: that is what makes so many of them cheap.
-        if digits < rule.digits or (needed and needed.isdisjoint(words)):
+def _is_worth_a_look(text: str) -> bool:
+    """Whether there is a digit, or what addresses have; half of all sentences have neither."""
+    if _DIGIT_OR_AT.search(text):
+        return True
+    return "www" in text.lower() or "://" in text or _DOTTED.search(text) is not None
+
+
+def _matches(text: str, known: frozenset[str]) -> Iterator[tuple[Rule, int, int]]:
+    """What each rule matches in a text, whatever the others do: the rule and the place of the value.
+
+    Args:
+        text: a sentence with one space for any white space.
+        known: those of its words that rules need.
+    """
+    runs = list(map(len, _DIGITS.findall(text)))
+    digits, run = min(sum(runs), _MOST_DIGITS), min(max(runs, default=0), _MOST_RUN)
+    lower = _lower(text)
+    for rule, form, sign, parts in _possible(known, digits, run):
+        # Most rules are done with by here: that is what makes so many of them cheap.
+        if (parts and not any(part in lower for part in parts)) or (rule.sign and not sign.search(text)):
             continue
         for match in form.finditer(text):
             start, end = match.span(match.lastgroup or 0)
             end = _right_end(rule, text, start, end)
             if end > start:
                 yield rule, start, end
+
+
+def _lower(text: str) -> str:
+    """A text in lower case, as expressions without regard to case read it: for them "ı" is an "i" and "ſ" an "s"."""
+    return text.lower().replace("ı", "i").replace("ſ", "s").replace("\u0307", "")  # of "İ".lower()
+
+
+@lru_cache(maxsize=1 << 12)
+def _possible(words: frozenset[str], digits: int, run: int) -> Sequence[_Compiled]:
+    """The rules that can find something in a sentence with these words, so many digits, and so many in a row."""
+    found = (_COMPILED[place] for place in sorted({place for word in words for place in _PLACES[word]}))
+    return tuple(item for item in found if item.rule.digits <= digits and item.rule.run <= run)
 
 
 def _right_end(rule: Rule, text: str, start: int, end: int) -> int:

@@ -33,6 +33,7 @@ TIMES = (
         ("120/80", "3.5", "93-12-23-7", "7.36/12/02", "10-0-10", "40-30-20"),
         words=("/", "-", "."),
         digits=4,
+        sign=r"\d[-/.]\d{1,2}[-/.]\d",
     ),
     Rule(
         "date",
@@ -60,6 +61,8 @@ TIMES = (
         ("13/197", "13/1972", "1/2048"),
         words=("/", "-"),
         digits=5,
+        run=4,
+        sign=r"\d[-/](?:19|20)\d",
     ),
     Rule(
         "date of birth after its name",
@@ -90,5 +93,7 @@ TIMES = (
         ("89 years", "193 years", "93 mg", "page 93"),
         words=("year", "years", "yr", "yrs", "y", "yo", "años"),
         digits=2,
+        run=2,
+        sign=r"9\d|1[01]\d",
     ),
 )

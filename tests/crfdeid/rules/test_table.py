@@ -2,8 +2,11 @@
 
 import re
 import time
+from collections.abc import Callable
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from crfdeid.rules.rule import Rule
 from crfdeid.rules.table import RULES, find_rules
@@ -45,17 +48,41 @@ def test_examples_show_all_that_a_row_says(rule: Rule) -> None:
     assert rule.leaves
     assert rule.types
     assert rule.digits <= min(sum(map(str.isdigit, value_of(text))) for text in rule.finds)
+    assert all(re.search(rule.sign, text) for text in rule.finds)
     assert rule.check is None or all(rule.check(value_of(text)) for text in rule.finds)
     assert not rule.proven or rule.check is not None
     groups = re.compile(rule.form)  # the one that matched last is the value
     assert groups.groups == len(groups.groupindex) or not groups.groupindex
 
 
+PIECES = [text.replace("[", "").replace("]", "") for rule in RULES for text in (*rule.finds, *rule.leaves)]
+ODD = st.sampled_from([*"0123456789٣abcxyzKQſİ@./:-#() \u00a0", "bc1", "0x", "::", "de"])
+
+
+@given(st.lists(st.sampled_from(PIECES) | ODD, min_size=1, max_size=8), st.data())
+def test_what_a_row_says_of_its_finds_holds_of_all_that_its_form_matches(
+    pieces: list[str], data: st.DataObject
+) -> None:
+    text = "".join(pieces)
+    cut = data.draw(st.integers(0, len(text)))
+    for rule in RULES:
+        for match in re.finditer(rule.form, text[cut:], re.IGNORECASE):
+            assert max(map(len, re.findall(r"\d+", match.group())), default=0) >= rule.run
+            assert re.search(rule.sign, match.group())
+
+
+def odd_letters(name: str) -> str:
+    """A name with letters that are others without case, but for its first word, by which sentences are chosen."""
+    first, space, rest = name.partition(" ")
+    return first + space + rest.replace("i", "İ").replace("s", "ſ")
+
+
+@pytest.mark.parametrize("spelled", [str, str.upper, odd_letters])
 @pytest.mark.parametrize("name", sorted({name for rule in RULES for name in rule.after}))
-def test_every_name_of_a_field_is_looked_for(name: str) -> None:
+def test_every_name_of_a_field_is_looked_for(name: str, spelled: Callable[[str], str]) -> None:
     (rule, *_) = [rule for rule in RULES if name in rule.after]
     value = value_of(rule.finds[0]) if rule.name != "fax" else "914 555 013"
-    text = f"{name.replace('number', 'no.').upper()}: {value}"
+    text = f"{spelled(name.replace('number', 'no.'))}: {value}"
     (sentence,) = split_sentences(text)
     assert [text[sentence.tokens[first].start :] for _, first, _ in find_rules(sentence)] == [value]
 
