@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -79,7 +79,7 @@ def encode_notes(
     if not different:
         raise DataError("the notes hold no tokens at all: give annotated notes")
     names = tags_of(different)
-    if names == (OUTSIDE,):
+    if not _have_phi(different):
         raise DataError("the notes hold no PHI at all: give annotated notes")
     if seed is None:
         random: np.random.Generator = SystemNoise()
@@ -105,7 +105,8 @@ class Written(NamedTuple):
 
     Attributes:
         shared: the file's content.
-        repeated: sentences that were left out since they stand in the notes more than once.
+        repeated: sentences that were left out since they stand in the notes more than once, or in notes that were
+            encoded before.
         left_out: sentences that were left out since no tags express all of their PHI (`shareable`).
     """
 
@@ -130,13 +131,20 @@ def write_shared(
         UsageError: one of the notes was encoded into this folder before.
         DataError: the file or the record cannot be written, or nobody can say what was encoded.
     """
-    with encoding_once(path.parent, notes.documents, key) as write_down:
+    with encoding_once(path.parent, notes.documents, key) as record:
         sentences = shareable(notes.encoded)
-        shared = encode_notes(sentences, representation, seed=seed)
-        write_down()
+        new = record.new(sentences)
+        if len(new) < len(sentences) and not _have_phi(new):
+            raise DataError("all sentences of these notes with PHI were encoded before: there is nothing to share")
+        shared = encode_notes(new, representation, seed=seed)
+        record.add(notes.documents, new)
         shared.save(path)
     repeated = sum(bool(item.tags) for item in sentences) - len(shared.lengths)
     return Written(shared, repeated, len(notes.sentences) - len(sentences))
+
+
+def _have_phi(sentences: Iterable[LabelledSentence]) -> bool:
+    return any(tag != OUTSIDE for item in sentences for tag in item.tags)
 
 
 def distinct(sentences: Sequence[LabelledSentence]) -> list[LabelledSentence]:

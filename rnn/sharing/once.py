@@ -1,18 +1,21 @@
 """Notes are encoded once: a folder's record of those that were, which does not say what they are.
 
-The record lies in the folder that the shared file is written to, and stays in the house. It holds a keyed hash of the
-words of each note. The key does not lie beside it, so that whoever gets the folder as a whole can test no guess.
+The record lies in the folder that the shared file is written to, and stays in the house. It holds keyed hashes of the
+words of each note, and of each sentence. The key does not lie beside it, so that whoever gets the folder as a whole can
+test no guess.
 """
 
 from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
-from crfdeid.documents import Document
+from crfdeid.documents import Document, LabelledSentence
 from crfdeid.errors import DataError, UsageError
 from crfdeid.saving import different_names
 from crfdeid.sealed import read_sealed, sealed
@@ -37,8 +40,82 @@ def record_key(key_file: Path | None) -> bytes:
     return derive(read_secret(key_file) if given else kept_secret(), "encoded notes")
 
 
+@dataclass(frozen=True)
+class Record:
+    """What was encoded into a folder.
+
+    Args:
+        path: the record's file.
+        key: as of `record_key`.
+        notes: a hash of each note.
+        sentences: a hash of each sentence.
+    """
+
+    path: Path
+    key: bytes
+    notes: frozenset[str] = frozenset()
+    sentences: frozenset[str] = frozenset()
+
+    @classmethod
+    def read(cls, path: Path, key: bytes) -> Self:
+        """The record of a folder; an empty one where there is none.
+
+        Raises:
+            DataError: it is damaged, or of another key, so that nobody can say what was encoded.
+        """
+        try:
+            fields = read_sealed(path, "record of encoded notes")
+        except FileNotFoundError:
+            return cls(path, key)
+        if fields.get("schema") != _SCHEMA or fields.get("key") != hash_word(_KEY_CHECK, key):
+            problem = (
+                "a record of encoded notes under another secret, so that nobody can say which they are: give that "
+                "secret, or name a file in a new folder"
+            )
+            raise DataError(problem, path=path)
+        try:
+            notes, sentences = (frozenset(different_names(fields[name])) for name in ("notes", "sentences"))
+        except (KeyError, ValueError):
+            raise DataError("not a record of encoded notes: name a file in a new folder", path=path) from None
+        return cls(path, key, notes, sentences)
+
+    def new(self, sentences: Iterable[LabelledSentence]) -> list[LabelledSentence]:
+        """Those that were not encoded before, in other notes."""
+        return [item for item in sentences if self._hash(item.sentence.words) not in self.sentences]
+
+    def again(self, documents: Sequence[Document]) -> int:
+        """How many of these notes were encoded before."""
+        return len(self.notes & self._notes(documents))
+
+    def add(self, documents: Sequence[Document], sentences: Iterable[LabelledSentence]) -> None:
+        """Write these down beside the others."""
+        told = self.sentences | {self._hash(item.sentence.words) for item in sentences}
+        Record(self.path, self.key, self.notes | self._notes(documents), told).write()
+
+    def write(self) -> None:
+        """Write the record as it is; none where nothing was encoded."""
+        if not self.notes:
+            self.path.unlink(missing_ok=True)
+            return
+        fields = {
+            "about": _ABOUT,
+            "schema": _SCHEMA,
+            "key": hash_word(_KEY_CHECK, self.key),
+            "notes": sorted(self.notes),
+            "sentences": sorted(self.sentences),
+        }
+        write_files({self.path: sealed(fields)})
+
+    def _notes(self, documents: Sequence[Document]) -> set[str]:
+        # Words alone: other spaces, another name or other annotations make it no other note.
+        return {self._hash(word for part in note.sentences() for word in part.words) for note in documents}
+
+    def _hash(self, words: Iterable[str]) -> str:
+        return hash_word("\n".join(words), self.key)
+
+
 @contextmanager
-def encoding_once(folder: Path, documents: Iterable[Document], key: bytes) -> Iterator[Callable[[], None]]:
+def encoding_once(folder: Path, documents: Sequence[Document], key: bytes) -> Iterator[Record]:
     """Hold a folder while notes are encoded for a file in it.
 
     Args:
@@ -47,8 +124,8 @@ def encoding_once(folder: Path, documents: Iterable[Document], key: bytes) -> It
         key: as of `record_key`.
 
     Yields:
-        What writes them down: to be called just before the file gets its name, so that no file is without its record.
-        Where anything goes wrong after that, the record is as it was.
+        The record. Whoever encodes writes the notes down just before the file gets its name, so that no file is without
+        its record; where anything goes wrong after that, the record is put back as it was.
 
     Raises:
         UsageError: one of the notes was encoded into this folder before.
@@ -57,50 +134,19 @@ def encoding_once(folder: Path, documents: Iterable[Document], key: bytes) -> It
     """
     path = folder / RECORD
     with _held(path.parent):
-        before = _read(path, key)
-        hashes = {_hash(document, key) for document in documents}
-        again = len(hashes & set(before))
+        record = Record.read(path, key)
+        again = record.again(documents)
         if again:
             raise UsageError(
-                f"{again} of these {len(hashes)} notes were encoded into {folder} before: two encodings of one note "
+                f"{again} of these {len(documents)} notes were encoded into {folder} before: two encodings of one note "
                 "can be averaged, which takes noise off. Send the first. Only where nobody has got it, delete its file "
                 f"and {path}, and encode all of them again"
             )
         try:
-            yield lambda: _write(path, key, hashes | set(before))
+            yield record
         except BaseException:
-            if before:
-                _write(path, key, before)
-            else:
-                path.unlink(missing_ok=True)
+            record.write()
             raise
-
-
-def _hash(document: Document, key: bytes) -> str:
-    """Of the note's words alone: other spaces, another name or other annotations make it no other note."""
-    return hash_word("\n".join(word for sentence in document.sentences() for word in sentence.words), key)
-
-
-def _read(path: Path, key: bytes) -> tuple[str, ...]:
-    try:
-        record = read_sealed(path, "record of encoded notes")
-    except FileNotFoundError:
-        return ()
-    if record.get("schema") != _SCHEMA or record.get("key") != hash_word(_KEY_CHECK, key):
-        problem = (
-            "a record of encoded notes under another secret, so that nobody can say which they are: give that secret, "
-            "or name a file in a new folder"
-        )
-        raise DataError(problem, path=path)
-    try:
-        return different_names(record["notes"])
-    except (KeyError, ValueError):
-        raise DataError("not a record of encoded notes: name a file in a new folder", path=path) from None
-
-
-def _write(path: Path, key: bytes, hashes: Iterable[str]) -> None:
-    fields = {"about": _ABOUT, "schema": _SCHEMA, "key": hash_word(_KEY_CHECK, key), "notes": sorted(hashes)}
-    write_files({path: sealed(fields)})
 
 
 @contextmanager

@@ -15,8 +15,12 @@ NAMES = ("Quill", "Marsh", "Vole", "Tarn")
 """Of the notes alone: the representation's words are others."""
 
 
-def tiny_representation(*, seed: int = 0, size: int = 6, dim: int = 8) -> RepresentationModel:
-    """A representation with random weights over random public vectors."""
+def tiny_representation(*, seed: int = 0) -> RepresentationModel:
+    """A representation with random weights over random public vectors.
+
+    Its matrices have the shapes of those of a tagger with 8 hidden units over it: each shape is compiled once.
+    """
+    size, dim = 16, 23
     random = np.random.default_rng(seed)
     table = random.normal(size=(len(PUBLIC_WORDS), dim)).astype(np.float32)
     subwords = SubwordVectors(random.normal(size=(50, dim)).astype(np.float32), 3, 4)

@@ -72,7 +72,7 @@ def _summary(options: argparse.Namespace, written: Any, notes: int) -> Iterator[
         f"{counts['spans']} spans of PHI ({by_type}); sha256 {shared.sha256}"
     )
     if written.repeated:
-        yield f"left out: {written.repeated} sentences that stand in the notes more than once, each is encoded once"
+        yield f"left out: {written.repeated} sentences that stand in these or earlier notes too, each is encoded once"
     if written.left_out:
         yield f"left out: {written.left_out} sentences with PHI that begins within a token or crosses their end"
     yield (

@@ -138,18 +138,3 @@ def test_a_hospital_tries_the_attacks_and_nothing_is_written(
 
 def test_settings_of_a_paper_can_be_started_from() -> None:
     assert settings_of("friedrich2019", {"size": 100}).pairs == "one-sided"
-
-
-@pytest.mark.slow
-def test_the_whole_way_without_shortcuts(notes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    representation, model = tmp_path / "representation", tmp_path / "model"
-    assert share_train(notes, representation, "--vectors", str(notes / "vectors.txt")) == 0
-    encoded = ["--notes", str(notes / "other.jsonl"), "--out", str(tmp_path / "ours.npz")]
-    assert main(["share", "encode", "--representation", str(representation), *encoded]) == 0
-    shared = ["--shared", str(tmp_path / "ours.npz"), "--representation", str(representation)]
-    quick = ["--set", "epochs=1", "hidden=4", "layers=1"]
-    assert main(["train", *shared, "--dev", str(notes / "dev.jsonl"), "--out", str(model), *quick]) == 0
-    text = tmp_path / "note.txt"
-    text.write_text("Seen by Dr Quill\n")
-    assert main(["redact", "--model", str(model), "--input", str(text), "--output", str(tmp_path / "clean")]) == 0

@@ -55,8 +55,8 @@ def test_its_scores_are_those_of_the_bilstm_over_vectors_and_casing() -> None:
     np.testing.assert_allclose(found.emissions[:5], expected, atol=1e-5)
 
 
-def test_it_gives_one_known_tag_a_token(tagger: PrivateTagger) -> None:
-    assert [len(row) for row in tagger.predict(SENTENCES + UNSEEN)] == [len(s.tokens) for s in SENTENCES + UNSEEN]
+def test_it_gives_each_token_the_probability_of_each_tag(tagger: PrivateTagger) -> None:
+    assert [len(table) for table in tagger.marginals(SENTENCES + UNSEEN)] == [len(s.tokens) for s in SENTENCES + UNSEEN]
     assert tagger.tags == tuple(sorted({tag for item in TRAIN for tag in item.tags}))
     for table in tagger.marginals(SENTENCES):
         np.testing.assert_allclose(table.sum(axis=1), 1.0, atol=1e-5)

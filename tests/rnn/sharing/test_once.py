@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from tiny_sharing import tiny_notes
 
+from crfdeid.corpora.splits import Split
 from crfdeid.documents import Document
 from crfdeid.errors import DataError, UsageError
 from crfdeid.sealed import sealed
@@ -20,8 +21,8 @@ KEY = bytes(range(32))
 
 
 def encode(folder: Path, documents: list[Document], key: bytes = KEY) -> None:
-    with encoding_once(folder, documents, key) as write_down:
-        write_down()
+    with encoding_once(folder, documents, key) as record:
+        record.add(documents, Split.of(documents).sentences)
 
 
 def test_no_note_is_encoded_twice_into_one_folder(tmp_path: Path) -> None:
@@ -43,12 +44,24 @@ def test_other_spaces_ids_and_annotations_make_it_no_other_note(tmp_path: Path) 
     encode(tmp_path, [Document("other", note.text.replace("pain", "fever"))])
 
 
+def test_a_sentence_of_earlier_notes_is_not_encoded_again(tmp_path: Path) -> None:
+    first, second = Split.of(tiny_notes(2)), Split.of(tiny_notes(2, first=4))  # the same names, other days
+    encode(tmp_path, list(first.documents))
+    with encoding_once(tmp_path, second.documents, KEY) as record:
+        new = record.new(second.sentences)
+    known = {item.sentence.words for item in first.sentences}
+    assert [item.sentence.words for item in new] == [
+        item.sentence.words for item in second.sentences if item.sentence.words not in known
+    ]
+    assert 0 < len(new) < len(second.sentences)
+
+
 def test_the_record_holds_keyed_hashes_alone(tmp_path: Path) -> None:
     notes = tiny_notes(4)
     encode(tmp_path, notes)
     path = tmp_path / RECORD
     record = json.loads(path.read_text())
-    assert set(record) == {"about", "schema", "key", "notes", "sha256"}
+    assert set(record) == {"about", "schema", "key", "notes", "sentences", "sha256"}
     assert record["notes"] == sorted(record["notes"]) and len(record["notes"]) == 4
     assert (stat.S_IMODE(path.stat().st_mode), stat.S_IMODE(path.parent.stat().st_mode)) == (0o600, 0o700)
     text = path.read_text().lower()
@@ -81,8 +94,8 @@ def test_what_fails_leaves_the_record_as_it_was(tmp_path: Path) -> None:
         if known:
             encode(tmp_path, known)
         before = (tmp_path / RECORD).read_bytes() if known else None
-        with pytest.raises(KeyboardInterrupt), encoding_once(tmp_path, notes[2:], KEY) as write_down:
-            write_down()
+        with pytest.raises(KeyboardInterrupt), encoding_once(tmp_path, notes[2:], KEY) as record:
+            record.add(notes[2:], [])
             raise KeyboardInterrupt
         assert (tmp_path / RECORD).exists() == bool(known)
         assert before is None or (tmp_path / RECORD).read_bytes() == before
