@@ -22,6 +22,8 @@ from crfdeid.sealed import checksum
 from features.pos import PosUnavailable
 from features.tokens import Sentence
 
+pytestmark = pytest.mark.usefixtures("quickly_compiled")
+
 SMALL = {"max_iterations": 5, "epochs": 2, "hidden": 4, "embedding_dim": 3, "window": 1, "members": ("crf", "rules")}
 TRAIN = [
     LabelledSentence(Sentence.from_words(["Dr", "Quill", "came"]), ("O", "B-DOCTOR", "O")),

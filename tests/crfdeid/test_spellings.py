@@ -81,7 +81,7 @@ def test_there_is_something_to_find():
 
 
 @pytest.mark.slow
-def test_networks_compute_the_same_too():
+def test_networks_compute_the_same_too(quickly_compiled):
     plain = LINES[0].format(name=NAMES[0])
     raw = "".join(f"{unicodedata.normalize('NFD', c)}\u200b" for c in plain).replace(" ", "\u00a0")
     (expected,), (found,) = (trained("elman").marginals(Document("1", text).sentences()) for text in (plain, raw))

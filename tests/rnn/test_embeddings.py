@@ -25,6 +25,8 @@ from rnn.embeddings.vectors import BOUNDARY, CLASS_WORDS
 from rnn.models.elman import ElmanSettings, ElmanTagger
 from rnn.vocabulary import FIRST_WORD, PAD, UNKNOWN_CLASSES, Vocabulary, fold
 
+pytestmark = pytest.mark.usefixtures("quickly_compiled")
+
 WORDS = st.text("aAbB01-\x00ñ\u0130", min_size=1, max_size=4)
 WORD_LISTS = st.lists(WORDS, min_size=1, max_size=12, unique=True)
 

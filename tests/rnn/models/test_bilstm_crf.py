@@ -21,6 +21,8 @@ from rnn.codecs.words import CASINGS
 from rnn.layers.lstm import BiLstm
 from rnn.network import scores_of, still
 
+pytestmark = pytest.mark.usefixtures("quickly_compiled")
+
 D, C, F, H, K, CONTEXT = 4, 3, 5, 2, 3, 1
 SIZES = {"words": (9, D), "characters": (6, C), "features": (7, 2)}
 PLACES = 8  # six tokens, padding included, and a word of context on either side

@@ -15,6 +15,8 @@ from crfdeid.errors import UsageError
 from crfdeid.models import load_tagger
 from rnn import Elman, ElmanSettings, ElmanTagger
 
+pytestmark = pytest.mark.usefixtures("quickly_compiled")
+
 
 def make(layers=1):
     return checks.filled(Elman(window=W, dim=D, hidden=H, tags=K, layers=layers, rngs=nnx.Rngs(0)))

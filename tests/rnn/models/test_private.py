@@ -24,6 +24,8 @@ from rnn.models.private import PrivateBilstmCrf, PrivateCodec, PrivateTagger, Pr
 from rnn.network import still
 from rnn.sharing.encoding import encode_notes
 
+pytestmark = pytest.mark.usefixtures("quickly_compiled")
+
 REPRESENTATION = tiny_representation()
 QUICK = PrivateTaggerSettings(epochs=25, lr=0.02, hidden=8, layers=1, batch=4, patience=None, average=0.0)
 TRAIN, DEV = Split.of(tiny_notes(6)).sentences, Split.of(tiny_notes(3, first=2)).sentences

@@ -15,6 +15,8 @@ from features.tokens import Sentence
 from rnn.sharing.attacks.decoder import Decoder
 from rnn.sharing.attacks.inversion import invert_by_learning
 
+pytestmark = pytest.mark.usefixtures("quickly_compiled")
+
 KNOWN, ATTACKED = sentences(80), sentences(40, seed=1, prefix="other")
 
 

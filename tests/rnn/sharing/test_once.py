@@ -17,6 +17,8 @@ from crfdeid.sealed import sealed
 from crfdeid.secrets import VARIABLE, kept_secret
 from rnn.sharing.once import RECORD, encoding_once, record_key
 
+pytestmark = pytest.mark.usefixtures("quickly_compiled")
+
 KEY = bytes(range(32))
 
 

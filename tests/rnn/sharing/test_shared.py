@@ -25,6 +25,8 @@ from rnn.codecs.words import CASINGS, casing
 from rnn.sharing.encoding import SystemNoise, encode_notes
 from rnn.sharing.shared import SharedNotes
 
+pytestmark = pytest.mark.usefixtures("quickly_compiled")
+
 REPRESENTATION = tiny_representation()
 SENTENCES = Split.of(tiny_notes(6)).sentences
 

@@ -17,6 +17,8 @@ from rnn.settings import WordSettings
 from rnn.training.loop import train
 from rnn.training.phases import Phase, patient, per_sentence, per_sentences
 
+pytestmark = pytest.mark.usefixtures("quickly_compiled")
+
 # An epoch is one update: both sentences of a set are in it.
 FIRST = [tiny_crf.row_of([1, 4, 2], (0, 2, 1)), tiny_crf.row_of([4, 4, 3], (1, 1, 0))]
 SECOND = [tiny_crf.row_of([5, 1, 1], (2, 0, 0)), tiny_crf.row_of([2, 5, 3], (0, 0, 1))]

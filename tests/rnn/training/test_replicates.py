@@ -12,6 +12,8 @@ from rnn import BilstmCrfTagger, ElmanSettings, ElmanTagger, JordanSettings, Jor
 from rnn.embeddings import WordVectors
 from rnn.training.replicates import fit_together, groups
 
+pytestmark = pytest.mark.usefixtures("quickly_compiled")
+
 VECTORS = WordVectors(("Doe", "</s>"), np.eye(2, 6, dtype=np.float32))
 
 
