@@ -2,16 +2,27 @@
 
 import datetime as dt
 import importlib.util
+from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-_PATH = Path(__file__).parents[3] / "benchmarks" / "surrogates.py"
-_SPEC = importlib.util.spec_from_file_location("benchmark_of_surrogates", _PATH)
-assert _SPEC is not None
-assert _SPEC.loader is not None
-judge = importlib.util.module_from_spec(_SPEC)
-_SPEC.loader.exec_module(judge)
+_ROOT = Path(__file__).parents[3]
+
+
+def benchmark(name: str) -> Any:
+    """A module of the folder of benchmarks, which is no package."""
+    spec = importlib.util.spec_from_file_location(f"benchmark_{name}", _ROOT / "benchmarks" / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+judge = benchmark("surrogates")
+ten = benchmark("before_after")
 
 
 @pytest.mark.parametrize(
@@ -46,3 +57,20 @@ def test_intervals_and_ages_are_those_of_whole_dates() -> None:
     assert judge.age_agrees(["03/04/1990", "02/04/2031"], ["40 años"], "dmy") is True
     assert judge.age_agrees(["03/04/1990", "03/04/2031"], ["40 años"], "dmy") is False
     assert judge.age_agrees(["03/04/1990"], ["40 años"], "dmy") is None
+
+
+def test_the_notes_before_and_after_on_the_page_are_what_the_command_prints() -> None:
+    page = (_ROOT / "docs" / "redaction.md").read_text("utf-8")
+    if f"Faker {version('Faker')}" not in page:
+        pytest.skip("another version of Faker draws other names than those on the page")
+    assert f"\n{ten.table()}\n" in page
+
+
+@pytest.mark.parametrize("note", [note for _, _, note in ten.NOTES], ids=[kind for kind, _, _ in ten.NOTES])
+def test_nothing_that_is_marked_in_them_is_left_but_what_stays_by_rule(note: str) -> None:
+    text, spans = ten.marked(note)
+    after = ten.after(note, "anybody").text
+    for start, end, label in spans:
+        value = text[start:end]
+        stays = label.startswith(("SEXO", "FAMILIARES")) or value in ("España", "64 años", "dos años")
+        assert (value in after) is stays, value
