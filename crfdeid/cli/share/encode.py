@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from crfdeid.cli.shell import file_path, whole_number
@@ -55,10 +55,11 @@ def run(options: argparse.Namespace) -> None:
         raise UsageError(f"--out: {path} is there already: name a new file, nothing is overwritten")
     one_thread()
     representation = named("rnn.sharing.representation:RepresentationModel").load(options.representation)
+    card = named("rnn.sharing.attack_card:read_card")(options.representation)
     key = named("rnn.sharing.once:record_key")(options.key_file)
     notes = Split.of(map_types(read_corpus(options.notes, format=options.format), options.types))
     written = named("rnn.sharing.encoding:write_shared")(notes, representation, path, key=key, seed=options.seed)
-    for line in _summary(options, written, len(notes.documents)):
+    for line in (*_summary(options, written, len(notes.documents)), _attacked(card)):
         print(line)
 
 
@@ -82,3 +83,16 @@ def _summary(options: argparse.Namespace, written: Any, notes: int) -> Iterator[
     yield "encode once: two encodings of one note can be averaged, which takes noise off. Send this file or none"
     if not shared.from_system:
         yield "its noise was drawn from a seed: it is marked as made for a test. Do not send it"
+
+
+def _attacked(card: Mapping[str, Any] | None) -> str:
+    """What its provider found when it attacked the representation, in a line."""
+    then = "run crfdeid share attack on these notes before you send them"
+    if card is None:
+        return f"nobody has attacked this representation yet: {then}"
+    found = card["same_sentence"]["fresh"]
+    right, high = (f"{100 * share:.2f} %" for share in (found["count"] / found["total"], found["high"]))
+    return (
+        f"its provider's attack was right about {right} of pairs of sentences (at most {high}, with 95 % confidence; "
+        f"chance is 50 %): {then}"
+    )

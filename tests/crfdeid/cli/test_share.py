@@ -17,6 +17,7 @@ from crfdeid.model_card.card import model_digest, read_card
 from crfdeid.model_card.likeness import Likeness, NoteReader
 from crfdeid.saving import read_description
 from crfdeid.secrets import VARIABLE
+from rnn.sharing.attack_card import save_card
 from rnn.sharing.once import RECORD
 from rnn.sharing.shared import SharedNotes
 
@@ -78,12 +79,25 @@ def test_what_leaves_the_house_is_said_and_is_all(
     assert err == ""
     for said in ("of 10 notes", "10 DATE", "4 DOCTOR", "left out: 15 sentences", "encode once", "16 numbers a token"):
         assert said in out
+    assert "nobody has attacked this representation" in out
     assert not [name for name in NAMES if name in out]
     shared = SharedNotes.load(tmp_path / "out" / "ours.npz")
     assert shared.sha256 in out and shared.from_system
     assert stat.S_IMODE((tmp_path / "out" / "ours.npz").stat().st_mode) == 0o600
     found = sorted(path.relative_to(tmp_path) for path in tmp_path.rglob("*") if path.is_file())
     assert found == [Path("out") / RECORD, Path("out/ours.npz")]
+
+
+def test_what_the_provider_found_is_said(house: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    representation = tmp_path / "representation"
+    tiny_representation().save(representation)
+    save_card(representation, {"same_sentence": {"fresh": {"count": 52, "total": 100, "low": 0.42, "high": 0.615}}})
+    arguments = ["share", "encode", "--representation", str(representation), "--notes", str(house / "a.jsonl")]
+    assert main([*arguments, "--out", str(tmp_path / "a.npz")]) == 0
+    assert "right about 52.00 % of pairs of sentences (at most 61.50 %" in capsys.readouterr().out
+    (representation / "attacks.json").unlink()
+    assert main([*arguments, "--out", str(tmp_path / "b.npz")]) == 1
+    assert "card of attacks is missing" in capsys.readouterr().err
 
 
 def test_the_same_notes_are_refused_a_second_time(
@@ -237,4 +251,7 @@ def test_files_of_another_representation_and_files_given_twice_are_refused(
     (tmp_path / "copy.npz").write_bytes(files[0].read_bytes())
     assert train(house, [files[0], tmp_path / "copy.npz"], tmp_path / "model") == 1
     assert "the same notes as" in capsys.readouterr().err
+    (tmp_path / "copy.npz").write_bytes(files[0].read_bytes()[:-200])
+    assert train(house, [tmp_path / "copy.npz"], tmp_path / "model") == 1
+    assert "not a file of shared notes, or damaged" in capsys.readouterr().err
     assert not (tmp_path / "model").exists()
