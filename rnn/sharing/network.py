@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, ClassVar
 
@@ -15,7 +15,7 @@ from rnn.layers import crf
 from rnn.layers.reversal import reverse_gradient
 from rnn.models.bilstm_crf import BilstmCrf
 from rnn.network import Draw, Scores
-from rnn.sharing.adversaries import ENCODINGS, LOG_2, Adversaries, Shown, losses
+from rnn.sharing.adversaries import ENCODINGS, LOG_2, TASKS, Adversaries, Shown, losses
 from rnn.sharing.representation import Representation
 from rnn.sharing.settings import PrivateSettings
 from rnn.training.phases import Arrays, Loss
@@ -147,19 +147,38 @@ def telling_apart(pairs: str, together: str) -> Loss:
 
 
 @cache
-def hiding(pairs: str, together: str, weight: float) -> Loss:
-    """l_deid + lambda |l_adv - log 2|, equation 2; of a sentence without a pair l_deid alone.
+def beside_telling_apart(pairs: str, together: str) -> Loss:
+    """l_deid, and beside it l_adv, with "each" that of each adversary: the parts that `hiding` puts together.
 
-    The bars are taken of each quadruple, and with "each" of each adversary: one that is right on a sentence is not made
-    up for by one that is wrong on another.
+    A sentence without a pair has log 2 in their places: what somebody loses who guesses.
     """
     shown = Shown.of(pairs)
+    parts = len(TASKS) if together == "each" else 1
 
-    def game(network: Any, encoded: jax.Array, words: jax.Array, length: jax.Array) -> jax.Array:
-        lost = losses(network.adversaries(encoded, words, length, shown), shown.sign, together)
-        return weight * jnp.mean(jnp.abs(lost - LOG_2))
+    def loss(
+        network: Any, vectors: Arrays, inputs: Arrays, targets: Arrays, length: jax.Array, draws: Arrays
+    ) -> jax.Array:
+        if inputs["words"].ndim == 1:
+            lost = tagging(network, vectors, inputs, targets, length, draws)
+            return jnp.concatenate([lost[None], jnp.full(parts, LOG_2)])
+        lost, encoded, words = _tagging_of_pair(network, vectors, inputs, targets, length, draws)
+        apart = losses(network.adversaries(encoded, words, length, shown), shown.sign, together)
+        return jnp.concatenate([lost[None], apart])
 
-    return _beside_tagging(game)
+    return loss
+
+
+@cache
+def hiding(weight: float) -> Callable[[jax.Array], jax.Array]:
+    """l_deid + lambda |l_adv - log 2|, equation 2, of mean losses; with those of each adversary, the mean of the bars.
+
+    The bars are taken of means: of one sentence's loss they would be a penalty on noise, which makes it go up and down.
+    """
+
+    def whole(means: jax.Array) -> jax.Array:
+        return means[0] + weight * jnp.mean(jnp.abs(means[1:] - LOG_2))
+
+    return whole
 
 
 @cache
@@ -167,25 +186,24 @@ def conjoint(pairs: str, together: str, weight: float) -> Loss:
     """l_deid + l_adv with the adversaries' gradient reversed on its way to the representation (Ganin et al. 2016)."""
     shown = Shown.of(pairs)
 
-    def game(network: Any, encoded: jax.Array, words: jax.Array, length: jax.Array) -> jax.Array:
-        logits = network.adversaries(reverse_gradient(encoded, weight), words, length, shown)
-        return jnp.mean(losses(logits, shown.sign, together))
-
-    return _beside_tagging(game)
-
-
-def _beside_tagging(game: Any) -> Loss:
-    """The tagger's loss, and where a row holds a quadruple that of a game about its representations."""
-
     def loss(
         network: Any, vectors: Arrays, inputs: Arrays, targets: Arrays, length: jax.Array, draws: Arrays
     ) -> jax.Array:
         if inputs["words"].ndim == 1:
             return tagging(network, vectors, inputs, targets, length, draws)
-        words = jnp.moveaxis(vectors["words"], 1, 0)  # [2, T, D]
-        encoded = network.encoded(words, inputs, draws)
-        scores = network.tags(encoded[0], inputs["words"][:, 0], inputs, length, draws)[PHI]
-        lost = crf.negative_log_likelihood(scores.emissions, scores.transitions, targets[PHI], length)
-        return lost + game(network, encoded, words, length)
+        lost, encoded, words = _tagging_of_pair(network, vectors, inputs, targets, length, draws)
+        logits = network.adversaries(reverse_gradient(encoded, weight), words, length, shown)
+        return lost + jnp.mean(losses(logits, shown.sign, together))
 
     return loss
+
+
+def _tagging_of_pair(
+    network: Any, vectors: Arrays, inputs: Arrays, targets: Arrays, length: jax.Array, draws: Arrays
+) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """l_deid of the sentence of a quadruple; the four representations; and the vectors of its words, [2, T, D]."""
+    words = jnp.moveaxis(vectors["words"], 1, 0)
+    encoded = network.encoded(words, inputs, draws)
+    scores = network.tags(encoded[0], inputs["words"][:, 0], inputs, length, draws)[PHI]
+    lost = crf.negative_log_likelihood(scores.emissions, scores.transitions, targets[PHI], length)
+    return lost, encoded, words

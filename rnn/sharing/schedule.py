@@ -13,7 +13,15 @@ import optax
 from crfdeid.documents import LabelledSentence
 from rnn.batches import Row
 from rnn.codecs.words import WordCodec
-from rnn.sharing.network import NOISE, conjoint, hiding, tagger_dropout, tagging, telling_apart
+from rnn.sharing.network import (
+    NOISE,
+    beside_telling_apart,
+    conjoint,
+    hiding,
+    tagger_dropout,
+    tagging,
+    telling_apart,
+)
 from rnn.sharing.pairs import Replaceable, Words, both
 from rnn.sharing.settings import PrivateSettings
 from rnn.training.phases import Loss, Phase, Schedule, Updates, per_sentences
@@ -104,13 +112,16 @@ class Phases:
         def turn() -> Iterable[Phase]:
             yield self._tagging(P3A_TAGGER)
             yield self._pairs(P3A_ADVERSARIES)
-            yield self._all(P3B, hiding)
+            loss = beside_telling_apart(self.settings.pairs, self.settings.losses)
+            yield self._all(P3B, loss)._replace(whole=hiding(self.settings.weight))
 
         return until_no_lower(turn, self.settings.rounds, self.settings.patience)
 
     def conjoint(self) -> Schedule:
         """DANN, for as many epochs as there may be: a loss in which the adversaries' falls says nothing of privacy."""
-        return until_no_lower(lambda: [self._all(DANN, conjoint)], self.settings.epochs, self.settings.epochs)
+        settings = self.settings
+        loss = conjoint(settings.pairs, settings.losses, settings.weight)
+        return until_no_lower(lambda: [self._all(DANN, loss)], settings.epochs, settings.epochs)
 
     def _tagging(self, name: str) -> Phase:
         return self._phase(name, self.train.plain, self.held_out.plain, tagging)
@@ -119,10 +130,8 @@ class Phases:
         loss = telling_apart(self.settings.pairs, self.settings.losses)
         return self._phase(name, self.train.pairs(self.random), self.held_out.pairs(self.random), loss)
 
-    def _all(self, name: str, loss: Callable[[str, str, float], Loss]) -> Phase:
-        settings = self.settings
-        rows, held_out = self.train.all(self.random), self.held_out.all(self.random)
-        return self._phase(name, rows, held_out, loss(settings.pairs, settings.losses, settings.weight))
+    def _all(self, name: str, loss: Loss) -> Phase:
+        return self._phase(name, self.train.all(self.random), self.held_out.all(self.random), loss)
 
     def _phase(self, name: str, rows: Sequence[Row], held_out: Sequence[Row], loss: Loss) -> Phase:
         settings = self.settings

@@ -17,7 +17,7 @@ from rnn.batches import Batch, Row, even_batches, make_buckets
 from rnn.network import Weights, named, side_by_side, still
 from rnn.training.draws import Drawn, Draws, kept_scale, noise
 from rnn.training.held_out import Dev
-from rnn.training.phases import HeldOut, Loss, Phase, Schedule
+from rnn.training.phases import HeldOut, Loss, Phase, Schedule, as_it_is
 from rnn.training.updates import Named, Pace, Sentences, Structure, total_loss, update_each, update_once
 
 _WORDS = "words"  # the input that word dropout replaces
@@ -116,6 +116,7 @@ class _State:
     def run(self, phases: Sequence[Phase]) -> np.ndarray:
         """One phase of every replicate; the summed losses, [N]."""
         phase = phases[0]
+        _require_optimiser(phases)
         rows, buckets, cost = phase.rows, phase.updates.buckets, phase.updates.bucket_cost
         if rows is not self.cut[0] or (buckets, cost) != self.cut[1:]:
             self.cut, self.buckets = (rows, buckets, cost), make_buckets(rows, buckets=buckets, cost=cost)
@@ -132,8 +133,6 @@ class _State:
     def _begin_average(self, phases: Sequence[Phase], moving: Named) -> None:
         """Averages of what moves: as it is now where there were none, and none at all where the phase keeps none."""
         keeps = any(phase.average for phase in phases)
-        if keeps and phases[0].updates.optimiser is None:
-            raise ValueError("one update a sentence keeps no average of the weights: cut the updates another way")
         old = {name: array for name, array in self.average.items() if keeps or name not in moving}
         self.average = _copy({name: array for name, array in moving.items() if keeps and name not in old}) | old
 
@@ -167,6 +166,7 @@ class _State:
         moving, self.memories[phase.name], average, loss = update_once(
             self.structure,
             phase.loss,
+            phase.whole,
             optimiser,
             moving,
             frozen,
@@ -198,19 +198,28 @@ class _State:
         rows = [row for row in phases[0].held_out if row.length]
         if not rows:
             return [None] * len(phases)
-        weights, total = self.result(), np.zeros(len(phases))
+        weights, total = self.result(), np.zeros(())
         network, random = self.structure.network(weights), np.random.default_rng(_HELD_OUT_SEED)
         cut = phases[0].updates
         for batch in even_batches(rows, buckets=cut.buckets, cost=cut.bucket_cost):
             count, length = batch.real.shape
             drawn = noise(network.draws(length), phases[0].noisy, count, random)
-            total += np.asarray(_held_out_loss(self.structure, phases[0].loss, weights, batch, drawn))
-        return [float(value) / len(rows) for value in total]
+            total = total + np.asarray(_held_out_loss(self.structure, phases[0].loss, weights, batch, drawn))
+        return [float(phases[0].whole(value / len(rows))) for value in total]
+
+
+def _require_optimiser(phases: Sequence[Phase]) -> None:
+    """Refuse what one update a sentence cannot do."""
+    if phases[0].updates.optimiser is None:
+        if any(phase.average for phase in phases):
+            raise ValueError("one update a sentence keeps no average of the weights: cut the updates another way")
+        if phases[0].whole is not as_it_is:
+            raise ValueError("one update a sentence descends no loss of several parts: cut the updates another way")
 
 
 @partial(jax.jit, static_argnames=("structure", "loss"))
 def _held_out_loss(structure: Structure, loss: Loss, weights: Weights, batch: Batch, drawn: Named) -> jax.Array:
-    """The summed loss of each of N replicates, [N], with nothing random but what was drawn, [B, ...]."""
+    """The summed loss of each of N replicates, [N] or [N, parts], with nothing random but what was drawn, [B, ...]."""
     batch, drawn = jax.tree.map(jnp.asarray, (batch, drawn))
 
     def total(weights: Weights) -> jax.Array:

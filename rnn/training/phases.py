@@ -16,7 +16,8 @@ from rnn.training.draws import WordDropout
 
 Arrays = Mapping[str, jax.Array]
 Loss = Callable[[Network, Arrays, Arrays, Arrays, jax.Array, Arrays], jax.Array]
-"""The loss of one row, in nats: network, vectors, inputs, targets, length and draws (`rnn.network.Network.scores`)."""
+"""The loss of one row, in nats, or several parts of it (`Phase.whole`): network, vectors, inputs, targets, length and
+draws (`rnn.network.Network.scores`)."""
 
 
 class Updates(NamedTuple):
@@ -55,6 +56,11 @@ def per_tokens(count: int, optimiser: optax.GradientTransformation) -> Updates:
     return Updates(optimiser, lambda length: max(1, count // length), buckets=5, bucket_cost=20_000)
 
 
+def as_it_is(loss: jax.Array) -> jax.Array:
+    """The loss itself."""
+    return loss
+
+
 def every_parameter(name: str) -> bool:
     """All parameters are learned."""
     return True
@@ -87,6 +93,8 @@ class Phase(NamedTuple):
         updates: how the rows are cut into updates.
         rate: the learning rate.
         loss: of one row; an update descends its mean over the update's rows.
+        whole: what of that mean is descended, where rows have losses of several parts, [parts]; the held-out loss is
+            the same of the mean over all held-out rows. For updates with an optimiser.
         rates: the rates of dropping, by the names of the network's draws.
         max_norm: an update's gradient that is longer is shortened to this Euclidean length (Pascanu et al. 2013).
         drop: which words are read as unknown, drawn anew for the phase; None for none.
@@ -110,6 +118,7 @@ class Phase(NamedTuple):
     average: float = 0.0
     held_out: Sequence[Row] = ()
     noisy: tuple[str, ...] = ()
+    whole: Callable[[jax.Array], jax.Array] = as_it_is
 
 
 class HeldOut(NamedTuple):

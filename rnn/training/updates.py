@@ -7,7 +7,7 @@ a run of sentences of one bucket.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -169,10 +169,15 @@ def _descend(
     return updated, total
 
 
-@partial(jax.jit, static_argnames=("structure", "loss", "optimiser"), donate_argnames=("moving", "memory", "average"))
+@partial(
+    jax.jit,
+    static_argnames=("structure", "loss", "whole", "optimiser"),
+    donate_argnames=("moving", "memory", "average"),
+)
 def update_once(
     structure: Structure,
     loss: Loss,
+    whole: Callable[[jax.Array], jax.Array],
     optimiser: optax.GradientTransformation,
     moving: Named,
     frozen: Named,
@@ -185,7 +190,8 @@ def update_once(
 
     Args:
         structure: of the network and its weights.
-        loss: of one sentence; its mean over the sentences is descended.
+        loss: of one sentence.
+        whole: what is descended, of its mean over the sentences.
         optimiser: gives the step at a learning rate of 1.
         moving: the weights that are learned; the buffers are reused, as those of ``memory`` and ``average`` are.
         frozen: the others.
@@ -210,7 +216,7 @@ def update_once(
 
         def mean_loss(moving: Named) -> jax.Array:
             weights = structure.weights(moving, frozen)
-            return total_loss(structure, loss, weights, inputs, targets, lengths, drawn) / sentences.count
+            return whole(total_loss(structure, loss, weights, inputs, targets, lengths, drawn) / sentences.count)
 
         value, gradients = jax.value_and_grad(mean_loss)(moving)
         shorten = jnp.minimum(1.0, pace.max_norm / jnp.maximum(optax.tree.norm(gradients), 1e-12))
@@ -235,8 +241,9 @@ def total_loss(
     lengths: jax.Array,
     draws: Named,
 ) -> jax.Array:
-    """The summed loss of B rows, [B, ...] each; a row of length 0 counts nothing."""
+    """The summed loss of B rows, [B, ...] each, or of each of its parts; a row of length 0 counts nothing."""
     network = structure.network(weights)
     vectors = look_up(network, weights.tables, inputs)
     losses = jax.vmap(partial(loss, network))(vectors, inputs, targets, lengths, draws)
-    return jnp.sum(losses, where=lengths > 0)
+    real = (lengths > 0).reshape(-1, *[1] * (losses.ndim - 1))
+    return jnp.sum(losses, axis=0, where=real)

@@ -11,7 +11,7 @@ from lstm_equations import bilstm_by_hand
 from rnn.layers import crf
 from rnn.network import still
 from rnn.sharing.adversaries import LOG_2, Shown, losses
-from rnn.sharing.network import NOISE, conjoint, hiding, tagging, telling_apart
+from rnn.sharing.network import NOISE, beside_telling_apart, conjoint, hiding, tagging, telling_apart
 from rnn.sharing.training import new_network
 
 T, K = 4, 2
@@ -35,7 +35,7 @@ def loss_of(loss, vectors, inputs):
 
 
 ON_TAGS = loss_of(tagging, VECTORS[:, 0], PLAIN)
-HIDING = {together: hiding("symmetric", together, 3.0) for together in ("each", "average")}
+HIDING = {together: beside_telling_apart("symmetric", together) for together in ("each", "average")}
 
 
 @jax.jit  # once for all tests: what they have in common is compiled once
@@ -72,11 +72,20 @@ def test_the_tagger_reads_the_first_encoding_of_the_sentence():
 @pytest.mark.parametrize("together", ["each", "average"])
 def test_the_combined_loss_is_equation_2(together):
     apart = losses(SAID, Shown.of("symmetric").sign, together)
-    np.testing.assert_allclose(COMBINED[together], LOST + 3.0 * np.abs(apart - LOG_2).mean(), rtol=1e-5)
+    np.testing.assert_allclose(COMBINED[together], [LOST, *apart], rtol=1e-5)
+    expected = LOST + 3.0 * np.abs(apart - LOG_2).mean()
+    np.testing.assert_allclose(hiding(3.0)(COMBINED[together]), expected, rtol=1e-5)
 
 
 def test_of_a_sentence_without_a_pair_it_is_the_taggers_loss():
-    np.testing.assert_allclose(WITHOUT_A_PAIR, LOST, rtol=1e-5)
+    np.testing.assert_allclose(WITHOUT_A_PAIR, [LOST, LOG_2, LOG_2], rtol=1e-5)
+    np.testing.assert_allclose(hiding(3.0)(WITHOUT_A_PAIR), LOST, rtol=1e-5)
+
+
+def test_the_bars_of_equation_2_are_of_mean_losses():
+    """Two sentences, one on which the adversaries are right and one on which they are wrong: together they guess."""
+    losses_of_two = jnp.array([[1.0, LOG_2 - 0.3, LOG_2 + 0.2], [3.0, LOG_2 + 0.3, LOG_2]])
+    np.testing.assert_allclose(hiding(10.0)(losses_of_two.mean(axis=0)), 2.0 + 10.0 * 0.1 / 2, rtol=1e-5)
 
 
 @pytest.mark.slow  # three gradients to compile

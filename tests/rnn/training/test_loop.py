@@ -15,7 +15,7 @@ from rnn.batches import make_buckets
 from rnn.network import Draw, Weights, named
 from rnn.settings import WordSettings
 from rnn.training.loop import train
-from rnn.training.phases import Phase, patient, per_sentence, per_sentences
+from rnn.training.phases import Phase, negative_log_likelihood, patient, per_sentence, per_sentences
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")
 
@@ -255,6 +255,38 @@ def test_replicates_keep_each_its_own_lowest_loss():
     for n in range(2):
         losses = [epoch[n][0] for epoch in seen]
         same(numbers(found, n), seen[int(np.argmin(losses))][n][1], 0.0)
+
+
+def in_parts(*arguments):
+    """The likelihood, and twice that beside it."""
+    loss = negative_log_likelihood(*arguments)
+    return jnp.stack([loss, 2 * loss])
+
+
+def product_of_parts(means):
+    return means[0] * means[1]
+
+
+def test_what_is_descended_of_a_loss_in_parts_is_a_function_of_their_means():
+    """2 m^2 of the mean loss m: its gradient is 4 m times that of m, so that it is clipped to the same direction."""
+    heard, seen = [], []
+
+    def schedule():
+        heard.append((yield phase(loss=in_parts, whole=product_of_parts, max_norm=1e-3, held_out=SECOND)))
+
+    graph, weights = tiny_crf.start()
+    watch = lambda phases, losses, told, weights: seen.append(losses[0])  # noqa: E731
+    found = numbers(train(graph, weights, [schedule()], seeds=[0], epochs=2, watch=watch))
+    *_, expected = by_hand(phase(max_norm=1e-3))
+    same(found, expected, 1e-4)
+    for measured, weights, rows in ((seen[0], numbers(tiny_crf.start()[1]), FIRST), (heard[0].loss, found, SECOND)):
+        mean = np.mean([float(loss_by_hand(weights, row.inputs["words"], row.targets["phi"])) for row in rows])
+        assert measured == pytest.approx(2 * mean**2, rel=1e-4)
+
+
+def test_one_update_a_sentence_descends_no_loss_in_parts():
+    with pytest.raises(ValueError, match="parts"):
+        trained(phase(updates="per_sentence", loss=in_parts, whole=product_of_parts))
 
 
 class Noisy(tiny_crf.Echo):
