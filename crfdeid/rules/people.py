@@ -1,6 +1,7 @@
-"""Rules for what tells of people without a name: relatives, ages, professions; in Spanish and English.
+"""Rules for what tells of people without a name: relatives, ages, sexes, professions; in Spanish and English.
 
-They are PHI in some corpora alone, so each is used only where the training notes hold examples that speak for it.
+They are PHI in some corpora alone, so each but names of relatives is used only where the training
+notes hold examples that speak for it.
 """
 
 from __future__ import annotations
@@ -47,12 +48,15 @@ _NO_KIN = "".join(
 _NO_NAME = r"(?!(?-i:[A-ZÁÉÍÓÚÑ])[^\W\d_]+ (?-i:[A-ZÁÉÍÓÚÑ]))"
 _WHICH = r"(?:(?:matern|patern)[oa]s?|mayor(?:es)?|menor(?:es)?|(?:gemel|melliz)[oa]s?|var(?:ón|ones))"
 
+_NAMED = r"(?-i:[A-ZÁÉÍÓÚÑ][a-zà-ú]{2,20}+)"
+_NAMES = rf"{_NAMED}(?: (?:de (?:la |los )?)?{_NAMED}){{0,4}}"
+
 _SMALL = "dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez"
 _NUMBER = (
     rf"(?:\d{{1,3}}|una?|{_SMALL}|once|doce|trece|catorce|quince|(?:dieci|veint)[^\W\d_]{{1,8}}"
     r"|(?:treinta|cuarenta|cincuenta|sesenta|setenta|ochenta|noventa)(?: y [^\W\d_]{3,6})?)"
 )
-_AGE = rf"{_NUMBER} (?:años?|mes(?:es)?|semanas?|días?|horas?)(?: y medio)?"
+_AGE = rf"{_NUMBER} (?:años?|mes(?:es)?|semanas?|días?|horas?)(?: y (?:medio|{_NUMBER} (?:mes(?:es)?|días)))?"
 _SOMEBODY = (
     *_forms("niñ chic femenin masculin", "o", "a"),
     *("varón", "mujer", "hombre", "paciente", "lactante", "neonato", "adolescente", "joven", "nacido", "nacida"),
@@ -71,7 +75,17 @@ _TRADES = (
     *_forms("maestr funcionari administrativ obrer operari mecánic secretari emplead enfermer arquitect", "o", "a"),
     *_forms("agricultor pescador soldador conductor profesor trabajador monitor jugador pintor limpiador", "", "a"),
     *("albañil", "azafata", "bombero", "taxista", "electricista", "militar", "policía", "deportista", "futbolista"),
-    *("dependiente", "dependienta", "auxiliar", "vigilante", "periodista", "comerciante", "modista", "marinero"),
+    *(
+        "profesional",
+        "dependiente",
+        "dependienta",
+        "auxiliar",
+        "vigilante",
+        "periodista",
+        "comerciante",
+        "modista",
+        "marinero",
+    ),
 )
 
 PEOPLE = (
@@ -108,6 +122,34 @@ PEOPLE = (
         ),
         ("mother cyst", "daughter cells", "Sister Mary Joseph nodule", "maternal health", "las pruebas son normales"),
         words=(*_ENGLISH_KIN, "son", "sons"),
+        by_example=True,
+    ),
+    Rule(
+        "name of a relative",
+        rf"(?=(?-i:[a-zñ]))(?:{'|'.join(_SPANISH_KIN)})(?: {_WHICH})?(?:,? | \()(?P<value>{_NAMES}(?: y {_NAMES})?)",
+        (*_KIN, "NOMBRE_SUJETO_ASISTENCIA", "PATIENT", "NAME"),
+        (
+            *("su madre ([Zann])", "su hermano mayor, [Zann], acude", "los padres [Orla y Zann Quill]"),
+            *("su esposo, [Abe de la Quill]", "avisar a su hija [Orla Quill]"),
+        ),
+        ("su madre, diabética", "Calle Hermanos Quill", "padre: Diabetes", "la madre y Orla"),
+        words=_SPANISH_KIN,
+    ),
+    Rule(
+        "name of a relative in English",
+        rf"(?=(?-i:[a-z]))(?:{'|'.join(_ENGLISH_KIN)})(?:,? | \()(?P<value>{_NAMED}(?: {_NAMED}){{1,3}})",
+        (*_KIN, "PATIENT", "NAME"),
+        ("his wife [Orla Quill]", "her brother, [Abe Quill],", "his daughter ([Orla Quill])"),
+        ("his wife, Monday", "her mother is well", "Mother Orla Quill", "his wife, who"),
+        words=_ENGLISH_KIN,
+    ),
+    Rule(
+        "sex",
+        r"(?:mujer|varón|hombre|niñ[oa])|sexo:? (?P<value>femenin[oa]|masculin[oa])",
+        ("SEXO_SUJETO_ASISTENCIA", "SEX"),
+        ("[Mujer] de 82 años", "se trata de un [varón]", "de sexo [femenino]", "Sexo: [masculino]"),
+        ("mujeres", "sexo", "género masculino"),
+        words=("mujer", "varón", "hombre", "niño", "niña", "sexo"),
         by_example=True,
     ),
     Rule(

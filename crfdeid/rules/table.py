@@ -12,7 +12,8 @@ contact.py    telephones, faxes, postal codes, streets
 times.py      dates, ages over 89
 institutions.py  universities, health centres and the like
 makers.py     firms after what they make
-people.py     relatives, ages, professions
+people.py     relatives, ages, sexes, professions
+places.py     provinces, states, countries
 """
 
 from __future__ import annotations
@@ -31,12 +32,13 @@ from crfdeid.rules.makers import MAKERS
 from crfdeid.rules.named import NAMED
 from crfdeid.rules.online import ONLINE
 from crfdeid.rules.people import PEOPLE
+from crfdeid.rules.places import PLACES
 from crfdeid.rules.rule import Rule
 from crfdeid.rules.times import TIMES
 from features.patterns import single_spaced
 from features.tokens import Sentence, tokenize
 
-RULES: tuple[Rule, ...] = (*ONLINE, *NAMED, *CHECKED, *CONTACT, *TIMES, *INSTITUTIONS, *MAKERS, *PEOPLE)
+RULES: tuple[Rule, ...] = (*ONLINE, *NAMED, *CHECKED, *CONTACT, *TIMES, *INSTITUTIONS, *PEOPLE, *PLACES, *MAKERS)
 
 # A find is no part of a longer word, number or chain of numbers.
 _BEFORE, _AFTER = r"(?<![\w@])(?<!\d[-/.])", r"(?!\w)(?![-/.]\d)"
@@ -107,7 +109,9 @@ _PLACES = dict(_places_by_word())
 _MOST_DIGITS, _MOST_RUN = max(rule.digits for rule in RULES), max(rule.run for rule in RULES)
 
 # Words of the rules for what may have no digit and none of the signs above.
-_WORDS = frozenset(word for rule in (*INSTITUTIONS, *MAKERS, *PEOPLE) if not rule.digits for word in _words(rule))
+_WORDS = frozenset(
+    word for rule in (*INSTITUTIONS, *PEOPLE, *PLACES, *MAKERS) if not rule.digits for word in _words(rule)
+)
 
 
 def find_rules(sentence: Sentence) -> Iterator[tuple[Rule, int, int]]:
