@@ -8,7 +8,7 @@ from __future__ import annotations
 from crfdeid.rules.rule import CAPITAL, Rule
 from features.lexicons import LEXICONS
 
-_SHORT = 3  # "OR", "IN" and "Mali" are words too, or parts of names
+_SHORT = 3  # "OR" and "IN" are words too
 _PROVINCES = tuple(sorted(LEXICONS["province"]))
 _STATES = tuple(sorted(word for word in LEXICONS["state"] - {"new", "rhode", "island", "york"} if len(word) > _SHORT))
 # Parts of names of countries, and words that are more often something else.
