@@ -64,7 +64,10 @@ def moved(text: str, shift: Shift, *, month_first: bool) -> str | None:
         month_first: whether 3/4 is the 4th of March; where the numbers allow one reading only, that is taken.
     """
     pieces: list[tuple[int, int, str]] = []
+    left = sum(map(str.isalnum, text))
     for pattern in (*FORMS, DAY_NAME, RELATIVE):
+        if not left:  # Whatever else matches would lie within what is found.
+            break
         for match in pattern.finditer(text):
             if any(start < match.end() and match.start() < end for start, end, _ in pieces):
                 continue
@@ -72,6 +75,7 @@ def moved(text: str, shift: Shift, *, month_first: bool) -> str | None:
             if found is None:
                 return None
             pieces.append((match.start(), match.end(), found))
+            left -= sum(map(str.isalnum, match.group()))
     parts: list[str] = []
     end = 0
     for start, stop, found in [*sorted(pieces), (len(text), len(text), "")]:

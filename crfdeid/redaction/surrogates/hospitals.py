@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
+from typing import NamedTuple
 
 import regex
 
@@ -30,6 +32,7 @@ _KINDS_OF = """
     gobierno ministerio consejería ayuntamiento policía guardia civil residencia geriátrica ancianos
 """
 _KEPT = folded([*LEXICONS["hospital"], *_KINDS_OF.split(), *TITLES, *PARTICLES])
+_PROVINCES = folded(LEXICONS["province"])
 # One of these is exchanged for another where nothing else says which hospital it is.
 _GENERIC = {
     "es": ("General", "Clínico", "Comarcal", "Provincial", "Regional"),
@@ -53,6 +56,19 @@ _ABBREVIATED = regex.compile(
 )
 
 
+class _Towns(NamedTuple):
+    """The towns of one word of a locale, and their folded names."""
+
+    names: tuple[str, ...]
+    folded: frozenset[str]
+
+
+@lru_cache(maxsize=8)
+def _towns(locale: str) -> _Towns:
+    names = tuple(name for name in invented(locale).town if " " not in name)
+    return _Towns(names, folded(names))
+
+
 class Hospitals:
     """Surrogates of hospitals and other institutions.
 
@@ -65,7 +81,7 @@ class Hospitals:
 
     def __init__(self, keyed: Keyed, locale: str, names: Names, spelled_out: Iterable[str] = ()) -> None:
         self._keyed, self._locale, self._names = keyed, locale, names
-        self._towns = tuple(name for name in invented(locale).town if " " not in name)
+        self._towns = _towns(locale)
         self._spelled_out = sorted({text for text in spelled_out if not _ABBREVIATION.fullmatch(text)})
 
     def hospital(self, text: str) -> str | None:
@@ -118,8 +134,8 @@ class Hospitals:
             return word
         if plain in known_countries():
             return other_country(word, self._keyed, self._locale) or word
-        if plain in folded(self._towns) or plain in folded(LEXICONS["province"]):
-            return self._other("town", word, self._towns)
+        if plain in self._towns.folded or plain in _PROVINCES:
+            return self._other("town", word, self._towns.names)
         return self._names.initials(word) if word.isupper() and len(word) <= 4 else self._names.word(word)
 
     def _other(self, purpose: str, text: str, options: Iterable[str]) -> str:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
 
 from crfdeid.labels import TO_SEVEN
 from crfdeid.redaction.surrogates.countries import other_country
-from crfdeid.redaction.surrogates.dates import moved, shift_of
+from crfdeid.redaction.surrogates.dates import Shift, moved, shift_of
 from crfdeid.redaction.surrogates.hospitals import Hospitals
 from crfdeid.redaction.surrogates.invented import invented
 from crfdeid.redaction.surrogates.kept import kept_age, kept_kin, kept_sex
@@ -116,7 +117,6 @@ class Surrogates:
         keyed = self._keyed = Keyed(key)
         names = self._names = Names(keyed, locale)
         places = Places(keyed, locale, names)
-        shift = shift_of(keyed)
         by_month = puts_month_first(locale) if month_first is None else month_first
         self._jobs = invented(locale).job
         self._ways: dict[str, Callable[[str], str | None]] = {
@@ -126,7 +126,7 @@ class Surrogates:
             "street": places.street,
             "town": places.town,
             "country": lambda text: other_country(text, keyed, locale),
-            "date": lambda text: moved(text, shift, month_first=by_month),
+            "date": lambda text: moved(text, self._shift, month_first=by_month),
             "age": kept_age,
             "sex": kept_sex,
             "kin": lambda text: kept_kin(text, names.person),
@@ -139,6 +139,10 @@ class Surrogates:
             "job": self._job,
             "none": lambda text: None,
         }
+
+    @cached_property
+    def _shift(self) -> Shift:
+        return shift_of(self._keyed)
 
     def of(self, text: str, label: str) -> str:
         """The surrogate of a value. Where there is no honest one, the name of its type: [DATE] for "Michaelmas".

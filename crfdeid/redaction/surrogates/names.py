@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 import regex
 
 from crfdeid.redaction.persons import NAME_WORD, PARTICLES, TITLES
-from crfdeid.redaction.surrogates.invented import Invented, invented, sexes
+from crfdeid.redaction.surrogates.invented import invented, sexes
 from crfdeid.redaction.surrogates.keyed import Keyed
-from crfdeid.redaction.surrogates.letters import cased, fold, folded
+from crfdeid.redaction.surrogates.letters import cased, fold
 
 _DIGIT = regex.compile(r"\p{N}")
 _FEW = 3
@@ -29,7 +31,7 @@ class Names:
 
     def __init__(self, keyed: Keyed, locale: str) -> None:
         self._keyed = keyed
-        self._invented = invented(locale)
+        self._lists = _lists(locale)
 
     def person(self, text: str) -> str | None:
         """Another name: titles, particles, initials' dots, order, case and possessive stay; None with a digit in it.
@@ -43,10 +45,9 @@ class Names:
 
     def word(self, word: str) -> str:
         """Another word of a name: a first name of the same sex, or a family name."""
-        sex = self._sex(word)
-        known = self._invented
-        options = known.female if sex == "female" else known.male if sex == "male" else known.last
-        return self._chosen(word, (*known.female, *known.male) if sex == "either" else options)
+        lists = self._lists
+        by_sex = {"female": lists.female, "male": lists.male, "either": lists.either, None: lists.last}
+        return self._chosen(word, by_sex[self._sex(word)])
 
     def initials(self, word: str) -> str:
         """Initials, letter by letter: those of the surrogates of names with these initials."""
@@ -61,22 +62,24 @@ class Names:
     def _sex(self, word: str) -> str | None:
         """The sex of a first name; None for a family name, which comes before the first names of other locales."""
         plain = fold(word)
-        if plain in folded(self._invented.female):
+        if plain in self._lists.female.folded:
             return "female"
-        if plain in folded(self._invented.male):
+        if plain in self._lists.male.folded:
             return "male"
-        return None if plain in folded(self._invented.last) else sexes().get(plain)
+        return None if plain in self._lists.last.folded else sexes().get(plain)
 
-    def _chosen(self, word: str, options: tuple[str, ...]) -> str:
+    def _chosen(self, word: str, options: _Names) -> str:
         """Another word, with the case of this one."""
         plain = fold(word)
-        fitting = _by_letter(options).get(self._letter(plain[:1]), options)
-        others = [name for name in fitting if fold(name) != plain] or [name for name in options if fold(name) != plain]
-        return cased(self._keyed.choice("word", plain, others), word)
+        fitting = options.by_letter.get(self._letter(plain[:1]), options.all)
+        others: Sequence[tuple[str, str]] = fitting
+        if plain in options.folded:
+            others = [pair for pair in fitting if pair[1] != plain] or [p for p in options.all if p[1] != plain]
+        return cased(self._keyed.choice("word", plain, others)[0], word)
 
     def _letter(self, letter: str) -> str:
         """The initial of the surrogates of names with this initial; another one."""
-        others = [other for other in _letters(self._invented) if other != letter]
+        others = [other for other in self._lists.letters if other != letter]
         return self._keyed.choice("initial", letter, others)
 
 
@@ -87,18 +90,40 @@ def _are_initials(word: str) -> bool:
     )
 
 
-@lru_cache(maxsize=64)
-def _by_letter(options: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
-    found: dict[str, list[str]] = {}
-    for name in options:
-        found.setdefault(fold(name)[0], []).append(name)
-    return {letter: tuple(names) for letter, names in found.items()}
+class _Names(NamedTuple):
+    """Names to choose from, each with its folded form; all of them, and by the first letter of that form."""
+
+    all: tuple[tuple[str, str], ...]
+    by_letter: Mapping[str, tuple[tuple[str, str], ...]]
+    folded: frozenset[str]
+
+    @classmethod
+    def of(cls, names: Iterable[str]) -> _Names:
+        """The names in their order."""
+        pairs = tuple((name, fold(name)) for name in names)
+        by_letter: dict[str, list[tuple[str, str]]] = {}
+        for pair in pairs:
+            by_letter.setdefault(pair[1][0], []).append(pair)
+        return cls(pairs, {k: tuple(found) for k, found in by_letter.items()}, frozenset(plain for _, plain in pairs))
+
+
+class _Lists(NamedTuple):
+    """The names of a locale; and the letters that first names of both kinds and family names begin with, each with a
+    choice of three at least.
+    """
+
+    female: _Names
+    male: _Names
+    either: _Names
+    last: _Names
+    letters: tuple[str, ...]
 
 
 @lru_cache(maxsize=8)
-def _letters(known: Invented) -> tuple[str, ...]:
-    """Letters that first names of both kinds and family names begin with, each with a choice of three at least."""
-    by_letter = [_by_letter(options) for options in (known.female, known.male, known.last)]
-    letters = sorted(set.intersection(*(set(found) for found in by_letter)))
-    rich = tuple(letter for letter in letters if all(len(found[letter]) >= _FEW for found in by_letter))
-    return rich or tuple(letters)
+def _lists(locale: str) -> _Lists:
+    known = invented(locale)
+    female, male, last = map(_Names.of, (known.female, known.male, known.last))
+    every = [names.by_letter for names in (female, male, last)]
+    letters = sorted(set.intersection(*map(set, every)))
+    rich = tuple(letter for letter in letters if all(len(found[letter]) >= _FEW for found in every))
+    return _Lists(female, male, _Names.of((*known.female, *known.male)), last, rich or tuple(letters))

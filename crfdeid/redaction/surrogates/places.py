@@ -32,6 +32,7 @@ _STREET = """
     derecho nº num número s n sn bis p way circle trail pike unit suite fl ste pkwy hwy cir
 """
 _STREET_WORDS = folded([*LEXICONS["street"], *_STREET.split()]) - ARTICLES
+_US_STATES = folded(US_STATES)
 _SAINTS = folded(["san", "santa", "santo", "sant", "st", "saint"])
 _REGION_OF = regex.compile(
     r"(?:provincia|comunidad(?: autónoma)?|ciudad|municipio|distrito|estado|isla|villa|barrio|colonia|condado|región|"
@@ -109,11 +110,12 @@ class Places:
             return self._other(name, _STATES)
         if name.isupper() and len(name) <= 3:
             return self._names.initials(name)
-        return self._other(name, US_STATES if fold(name) in folded(US_STATES) else self._towns)
+        return self._other(name, US_STATES if fold(name) in _US_STATES else self._towns)
 
     def _other(self, text: str, options: Sequence[str]) -> str:
-        others = [name for name in options if fold(name) != fold(text)]
-        return cased(self._keyed.choice("town", fold(text), others), text)
+        plain = fold(text)
+        others = [name for name in options if fold(name) != plain]
+        return cased(self._keyed.choice("town", plain, others), text)
 
     def _code(self, text: str) -> str:
         return other_code(text, self._keyed, self._locale)
