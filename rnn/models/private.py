@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Never, final
+from typing import Any, final
 
 import jax
 import jax.numpy as jnp
@@ -26,19 +26,17 @@ from crfdeid.errors import UsageError
 from crfdeid.saving import PUBLIC, different_names
 from crfdeid.settings import require, require_choice, require_counts, require_positive, require_shares
 from crfdeid.tagger import OnProgress, Traits
-from features.tokens import Sentence
 from rnn.batches import Row
-from rnn.codecs.words import casing, tags_of
+from rnn.codecs.words import tags_of
 from rnn.models.bilstm_crf import BilstmCrf
 from rnn.network import Draw, Scores
 from rnn.settings import DECODINGS
+from rnn.sharing.codec import CASING, VECTORS, PrivateCodec
 from rnn.sharing.representation import RepresentationModel
 from rnn.sharing.shared import SharedNotes
 from rnn.tagger import NetworkTagger
 from rnn.training.phases import Phase, Schedule, patient, per_sentences
 from rnn.training.replicates import fit_rows
-
-_VECTORS, _CASING = "vectors", "casing"  # the inputs: a token's representation, [T, D], and its casing class, [T]
 
 
 class PrivateBilstmCrf(nnx.Module):
@@ -80,10 +78,10 @@ class PrivateBilstmCrf(nnx.Module):
         draws: Mapping[str, jax.Array],
     ) -> dict[str, Scores]:
         """The emissions of the sentence's tokens, [T, K], and the transitions, [K, K]."""
-        given = inputs[_VECTORS]
+        given = inputs[VECTORS]
         # All that the network asks of the words' numbers is where there are words: anything but padding.
         real = (jnp.arange(given.shape[0]) < length).astype(jnp.int32)
-        return self.tagger.scores({"words": given}, {"words": real, _CASING: inputs[_CASING]}, length, draws)
+        return self.tagger.scores({"words": given}, {"words": real, CASING: inputs[CASING]}, length, draws)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,64 +136,6 @@ class PrivateTaggerSettings:
     def rate(self, epoch: int) -> float:
         """The learning rate of an epoch, from 0."""
         return self.lr * (1.0 + (self.final_lr - 1.0) * epoch / max(self.epochs - 1, 1))
-
-
-@dataclass(frozen=True)
-class PrivateCodec:
-    """Sentences to rows of representations and casing, a row a sentence.
-
-    Args:
-        representation: makes the vectors.
-        tags: the tags of each annotation layer that is learned.
-        seed: of the noise in the vectors of training sentences.
-    """
-
-    representation: RepresentationModel
-    tags: Mapping[str, tuple[str, ...]]
-    seed: int = 0
-
-    def rows(self, sentences: Sequence[Sentence], targets: Sequence[LabelledSentence] | None = None) -> list[Row]:
-        """A row for each sentence: without noise, or in training with noise, as others share theirs."""
-        random = None if targets is None else np.random.default_rng(self.seed)
-        vectors = self.representation.encode(sentences, random)
-        classes = [np.array([casing(word) for word in sentence.words], np.int32) for sentence in sentences]
-        inputs = [{_VECTORS: v, _CASING: c} for v, c in zip(vectors, classes, strict=True)]
-        if targets is None:
-            return [Row(given, {}, len(given[_CASING])) for given in inputs]
-        number = {tag: k for k, tag in enumerate(self.tags[PHI])}
-        ids = [np.array([number[tag] for tag in item.tags], np.int32) for item in targets]
-        return [Row(given, {PHI: row}, len(row)) for given, row in zip(inputs, ids, strict=True)]
-
-    def shared_rows(self, shared: SharedNotes) -> list[Row]:
-        """A row for each sentence that was shared; its tags must be among this codec's."""
-        number = {tag: k for k, tag in enumerate(self.tags[PHI])}
-        ids = np.array([number[name] for name in shared.names], np.int32)[shared.tags]
-        arrays = (shared.vectors.astype(np.float32), shared.casing.astype(np.int32), ids)
-        parts = [np.split(array, shared.starts[1:-1]) for array in arrays]
-        return [Row({_VECTORS: v, _CASING: c}, {PHI: t}, len(t)) for v, c, t in zip(*parts, strict=True)]
-
-    def gather(self, values: Sequence[np.ndarray], sentences: Sequence[Sentence]) -> list[np.ndarray]:
-        """What was found for each row, [T, ...], for each sentence: they are the same."""
-        return list(values)
-
-    def hashed(self, key: bytes) -> Never:
-        """Refused: there is no word of the notes here to be hidden.
-
-        Raises:
-            UsageError: always.
-        """
-        raise UsageError(
-            "a model over a private representation holds no words of the notes that it learned from, only those that "
-            "came with the representation: save it without a secret"
-        )
-
-    def describe(self) -> dict[str, Any]:
-        """Tags and representation, but for arrays."""
-        return {"tags": list(self.tags[PHI]), "representation": self.representation.describe()}
-
-    def arrays(self) -> dict[str, np.ndarray]:
-        """The representation's."""
-        return self.representation.arrays()
 
 
 @cache  # one object for one program: JAX compiles anew for another

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
-import io
 import json
-import math
-import re
-import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +17,8 @@ from crfdeid.errors import DataError
 from crfdeid.saving import different_names, pack_arrays
 from crfdeid.system.files import write_files
 from rnn.codecs.words import CASINGS
+from rnn.sharing.plain_arrays import UNREADABLE, Foreign, Kind, read_arrays, require
+from rnn.sharing.plain_arrays import checksum as checksum_of
 
 _CHECKSUM = "checksum"
 _DIGEST_BYTES = 32  # of SHA-256
@@ -30,33 +27,15 @@ _MOST_NAMES_BYTES = 1 << 20
 _MOST_NAME = 200  # characters of a tag
 
 
-class _Kind(NamedTuple):
-    """What an array of the file must be.
-
-    Attributes:
-        dtype: its type, little-endian.
-        axes: how many axes it has.
-    """
-
-    dtype: str
-    axes: int
-
-
-# Not read by NumPy, which evaluates a header and takes the memory that it asks for.
-_HEADER = re.compile(
-    rb"\x93NUMPY\x01\x00..\{'descr': '(?P<dtype>[<|][a-z]\d)', 'fortran_order': False, "
-    rb"'shape': \((?P<shape>\d{1,12}(?:, \d{1,12})?),?\), \} *\n",
-    re.DOTALL,
-)
 _KINDS = {
-    "vectors": _Kind("<f2", 2),
-    "lengths": _Kind("<i4", 1),
-    "casing": _Kind("|u1", 1),
-    "tags": _Kind("<u2", 1),
-    "tag_names": _Kind("|u1", 1),
-    "representation": _Kind("|u1", 1),
-    "from_system": _Kind("|u1", 1),
-    _CHECKSUM: _Kind("|u1", 1),
+    "vectors": Kind("<f2", 2),
+    "lengths": Kind("<i4", 1),
+    "casing": Kind("|u1", 1),
+    "tags": Kind("<u2", 1),
+    "tag_names": Kind("|u1", 1),
+    "representation": Kind("|u1", 1),
+    "from_system": Kind("|u1", 1),
+    _CHECKSUM: Kind("|u1", 1),
 }
 
 
@@ -89,15 +68,15 @@ class SharedNotes:
     from_system: bool
 
     def __post_init__(self) -> None:
-        _require(self.vectors.ndim == 2 and 1 <= self.vectors.shape[1] <= _MOST_DIMENSIONS, "vectors of an odd size")
-        _require(len(self.lengths) > 0 and bool((self.lengths > 0).all()), "a sentence without tokens, or none at all")
+        require(self.vectors.ndim == 2 and 1 <= self.vectors.shape[1] <= _MOST_DIMENSIONS, "vectors of an odd size")
+        require(len(self.lengths) > 0 and bool((self.lengths > 0).all()), "a sentence without tokens, or none at all")
         tokens = int(self.lengths.sum(dtype=np.int64))
         of_tokens = (self.vectors, self.casing, self.tags)
-        _require(all(len(array) == tokens for array in of_tokens), "arrays of different lengths")
-        _require(bool(np.isfinite(self.vectors).all()), "vectors that are no finite numbers")
-        _require(int(self.casing.max()) < len(CASINGS), "an unknown casing class")
-        _require(int(self.tags.max()) < len(self.names), "a tag without a name")
-        _require(all(map(_is_tag, self.names)), "a tag that is none")
+        require(all(len(array) == tokens for array in of_tokens), "arrays of different lengths")
+        require(bool(np.isfinite(self.vectors).all()), "vectors that are no finite numbers")
+        require(int(self.casing.max()) < len(CASINGS), "an unknown casing class")
+        require(int(self.tags.max()) < len(self.names), "a tag without a name")
+        require(all(map(_is_tag, self.names)), "a tag that is none")
 
     @property
     def size(self) -> int:
@@ -112,7 +91,7 @@ class SharedNotes:
     @cached_property
     def sha256(self) -> str:
         """The checksum in the file."""
-        return _checksum(self._arrays()).hex()
+        return checksum_of(self._arrays()).hex()
 
     def sentence_tags(self) -> list[list[str]]:
         """The tags of each sentence."""
@@ -137,7 +116,7 @@ class SharedNotes:
             DataError: it cannot be written.
         """
         arrays = self._arrays()
-        checksum = np.frombuffer(_checksum(arrays), np.uint8)
+        checksum = np.frombuffer(checksum_of(arrays), np.uint8)
         write_files({path: pack_arrays({**arrays, _CHECKSUM: checksum})})
 
     @classmethod
@@ -155,9 +134,9 @@ class SharedNotes:
         except OSError as error:
             raise DataError(f"cannot be read: {error.strerror}", path=path) from None
         try:
-            arrays = _read(content)
+            arrays = read_arrays(content, _KINDS)
             checksum = arrays.pop(_CHECKSUM).tobytes()
-            _require(checksum == _checksum(arrays), "its checksum is another")
+            require(checksum == checksum_of(arrays), "its checksum is another")
             return cls(
                 arrays["vectors"],
                 arrays["lengths"],
@@ -167,8 +146,8 @@ class SharedNotes:
                 _digest(arrays["representation"]),
                 _flag(arrays["from_system"]),
             )
-        except (ValueError, RecursionError, NotImplementedError, OSError, EOFError, zipfile.BadZipFile) as error:
-            problem = error.args[0] if type(error) is _Foreign else "it cannot be unpacked"
+        except UNREADABLE as error:
+            problem = error.args[0] if type(error) is Foreign else "it cannot be unpacked"
             raise DataError(f"not a file of shared notes, or damaged ({problem}): ask for it anew", path=path) from None
 
     def _arrays(self) -> dict[str, np.ndarray]:
@@ -208,47 +187,8 @@ def read_shared(paths: Sequence[Path], representation: str) -> list[SharedNotes]
     return shared
 
 
-class _Foreign(ValueError):
-    """What in a file cannot be; its message can be shown."""
-
-
-def _require(holds: bool, problem: str) -> None:
-    if not holds:
-        raise _Foreign(problem)
-
-
-def _checksum(arrays: Mapping[str, np.ndarray]) -> bytes:
-    whole = hashlib.sha256()
-    for name in sorted(arrays):
-        whole.update(f"{name} {arrays[name].shape}\n".encode())
-        whole.update(arrays[name].tobytes())
-    return whole.digest()
-
-
-def _read(content: bytes) -> dict[str, np.ndarray]:
-    """The arrays of a file that may hold anything."""
-    with zipfile.ZipFile(io.BytesIO(content)) as packed:
-        members = packed.infolist()
-        _require(sorted(f"{name}.npy" for name in _KINDS) == sorted(m.filename for m in members), "other arrays")
-        # `save` compresses nothing: so nothing gets larger than the file, whatever its table of contents says.
-        plain = all(m.compress_type == zipfile.ZIP_STORED and m.file_size == m.compress_size for m in members)
-        _require(plain and sum(m.file_size for m in members) <= len(content), "compressed arrays")
-        return {name: _array(packed.read(f"{name}.npy"), kind) for name, kind in _KINDS.items()}
-
-
-def _array(content: bytes, kind: _Kind) -> np.ndarray:
-    """One array: its header must be as NumPy writes it, and say what the bytes after it are."""
-    header = _HEADER.match(content)
-    if header is None or header["dtype"].decode() != kind.dtype:
-        raise _Foreign("an array of another kind")
-    shape = tuple(int(size) for size in header["shape"].split(b",") if size.strip())
-    numbers, dtype = content[header.end() :], np.dtype(kind.dtype)
-    _require(len(shape) == kind.axes and math.prod(shape) * dtype.itemsize == len(numbers), "an array of another size")
-    return np.frombuffer(numbers, dtype).reshape(shape)
-
-
 def _names(array: np.ndarray) -> tuple[str, ...]:
-    _require(len(array) <= _MOST_NAMES_BYTES, "too many tags")
+    require(len(array) <= _MOST_NAMES_BYTES, "too many tags")
     return different_names(json.loads(array.tobytes()))
 
 
@@ -259,10 +199,10 @@ def _is_tag(name: str) -> bool:
 
 
 def _digest(array: np.ndarray) -> str:
-    _require(len(array) == _DIGEST_BYTES, "no digest of a representation")
+    require(len(array) == _DIGEST_BYTES, "no digest of a representation")
     return array.tobytes().hex()
 
 
 def _flag(array: np.ndarray) -> bool:
-    _require(array.tolist() in ([0], [1]), "no mark of where its noise came from")
+    require(array.tolist() in ([0], [1]), "no mark of where its noise came from")
     return bool(array[0])

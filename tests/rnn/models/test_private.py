@@ -20,8 +20,9 @@ from crfdeid.saving import is_private, read_description
 from features.tokens import Sentence
 from rnn.batches import Row
 from rnn.codecs.words import CASINGS
-from rnn.models.private import PrivateBilstmCrf, PrivateCodec, PrivateTagger, PrivateTaggerSettings
+from rnn.models.private import PrivateBilstmCrf, PrivateTagger, PrivateTaggerSettings
 from rnn.network import still
+from rnn.sharing.codec import PrivateCodec
 from rnn.sharing.encoding import encode_notes
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")
