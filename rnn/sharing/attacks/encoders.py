@@ -45,7 +45,8 @@ class PlainVectors:
 class PseudonymVectors:
     """The vectors of pseudonyms: what is published is a random neighbour of each word that has any.
 
-    It does not see what is PHI: a name is replaced wherever it stands.
+    It does not see what is PHI: a name is replaced wherever it stands. What the attacks find is a lower bound: of
+    several pseudonyms of one name, who looks in whose lists of neighbours they all stand finds more.
 
     Args:
         vectors: the words' vectors.
