@@ -1,5 +1,7 @@
 """What each part of training descends, against the parts it is made of."""
 
+from typing import Any, NamedTuple
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -52,34 +54,47 @@ def parts(state):
     return encoded, lost, said, ON_TAGS(state), combined, without_a_pair
 
 
-ENCODED, LOST, SAID, TAGGING, COMBINED, WITHOUT_A_PAIR = parts(STATE)
+class Made(NamedTuple):
+    """What `parts` gives."""
+
+    encoded: Any
+    lost: Any
+    said: Any
+    tagging: Any
+    combined: Any
+    without_a_pair: Any
 
 
-def test_a_quadruple_is_encoded_twice_each_with_noise_of_its_own():
+@pytest.fixture(scope="module")
+def made():
+    return Made(*parts(STATE))
+
+
+def test_a_quadruple_is_encoded_twice_each_with_noise_of_its_own(made):
     layer = STATE["representation"]["layer"]
     W, R, b = (np.asarray(layer[name][...], float) for name in "WRb")
     deviation = SETTINGS.deviation
-    for n, found in enumerate(ENCODED):
+    for n, found in enumerate(made.encoded):
         noisy = VECTORS[:3, n // 2] + deviation * DRAWS["input noise"][n, :3]
         expected = bilstm_by_hand(W, R, b, noisy.astype(float), np.ones((2, 1)))
         np.testing.assert_allclose(found[:3], expected + deviation * DRAWS["output noise"][n, :3], atol=1e-5)
 
 
-def test_the_tagger_reads_the_first_encoding_of_the_sentence():
-    np.testing.assert_allclose(TAGGING, LOST, rtol=1e-5)
+def test_the_tagger_reads_the_first_encoding_of_the_sentence(made):
+    np.testing.assert_allclose(made.tagging, made.lost, rtol=1e-5)
 
 
 @pytest.mark.parametrize("together", ["each", "average"])
-def test_the_combined_loss_is_equation_2(together):
-    apart = losses(SAID, Shown.of("symmetric").sign, together)
-    np.testing.assert_allclose(COMBINED[together], [LOST, *apart], rtol=1e-5)
-    expected = LOST + 3.0 * np.abs(apart - LOG_2).mean()
-    np.testing.assert_allclose(hiding(3.0)(COMBINED[together]), expected, rtol=1e-5)
+def test_the_combined_loss_is_equation_2(made, together):
+    apart = losses(made.said, Shown.of("symmetric").sign, together)
+    np.testing.assert_allclose(made.combined[together], [made.lost, *apart], rtol=1e-5)
+    expected = made.lost + 3.0 * np.abs(apart - LOG_2).mean()
+    np.testing.assert_allclose(hiding(3.0)(made.combined[together]), expected, rtol=1e-5)
 
 
-def test_of_a_sentence_without_a_pair_it_is_the_taggers_loss():
-    np.testing.assert_allclose(WITHOUT_A_PAIR, [LOST, LOG_2, LOG_2], rtol=1e-5)
-    np.testing.assert_allclose(hiding(3.0)(WITHOUT_A_PAIR), LOST, rtol=1e-5)
+def test_of_a_sentence_without_a_pair_it_is_the_taggers_loss(made):
+    np.testing.assert_allclose(made.without_a_pair, [made.lost, LOG_2, LOG_2], rtol=1e-5)
+    np.testing.assert_allclose(hiding(3.0)(made.without_a_pair), made.lost, rtol=1e-5)
 
 
 def test_the_bars_of_equation_2_are_of_mean_losses():
@@ -89,12 +104,12 @@ def test_the_bars_of_equation_2_are_of_mean_losses():
 
 
 @pytest.mark.slow  # three gradients to compile
-def test_dann_turns_the_adversaries_gradient_around_for_the_representation_alone():
+def test_dann_turns_the_adversaries_gradient_around_for_the_representation_alone(made):
     on_pairs = loss_of(telling_apart("symmetric", "each"), VECTORS, INPUTS)
     together = loss_of(conjoint("symmetric", "each", 2.0), VECTORS, INPUTS)
     every = jax.jit(lambda state: [jax.value_and_grad(loss)(state) for loss in (ON_TAGS, on_pairs, together)])
     (_, of_tags), (value, of_pairs), (total, found) = every(STATE)
-    np.testing.assert_allclose(total, LOST + value, rtol=1e-5)
+    np.testing.assert_allclose(total, made.lost + value, rtol=1e-5)
     for part, factor in (("representation", -2.0), ("adversaries", 1.0), ("tagger", 1.0)):
         expected = jax.tree.map(lambda a, b, factor=factor: a + factor * b, of_tags[part], of_pairs[part])
         for a, b in zip(jax.tree.leaves(found[part]), jax.tree.leaves(expected), strict=True):
