@@ -45,7 +45,7 @@ def compare(experiment: Experiment) -> dict[str, Any]:
     """
     from experiments import tables  # noqa: PLC0415
     from experiments.reporting.files import write_report  # noqa: PLC0415
-    from experiments.results.assemble import assemble, describe_settings  # noqa: PLC0415
+    from experiments.results.assemble import assemble, describe_settings, identity  # noqa: PLC0415
     from experiments.results.store import open_store, write_results  # noqa: PLC0415
     from experiments.running.experiment import prepare, run_systems, settle_systems, train_cells  # noqa: PLC0415
     from experiments.terminal import Bars, show_examples, show_tables, step_bars  # noqa: PLC0415
@@ -53,7 +53,7 @@ def compare(experiment: Experiment) -> dict[str, Any]:
     output = experiment.output
     with step_bars() as on_step:
         prepared = prepare(experiment, on_step=on_step)
-    with open_store(prepared) as store:
+    with open_store(output, identity(prepared)) as store:
 
         def train(cells: Sequence[Cell]) -> list[Run]:
             with Bars(len(cells)) as bars:

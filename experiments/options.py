@@ -89,7 +89,7 @@ def parse(argv: Sequence[str] | None) -> Experiment:
     for name in ("resume", "include_text"):
         if getattr(options, name) and options.out is None:
             raise UsageError(f"--{name.replace('_', '-')} needs --out")
-    _check_paths(options)
+    check_paths(options)
     return _experiment(options)
 
 
@@ -164,12 +164,20 @@ def _check_neighbours(options: argparse.Namespace) -> None:
             raise UsageError(f"--neighbours-from: {source} and {other} of --embeddings have one name: rename a file")
 
 
-def _check_paths(options: argparse.Namespace) -> None:
+def check_paths(options: argparse.Namespace) -> None:
+    """Refuse files that are not there, and an output folder that cannot be used.
+
+    Args:
+        options: with train, dev, test, unlabelled, embeddings, out and resume; and ``neighbours_from`` if need be.
+
+    Raises:
+        UsageError: a path that cannot work.
+    """
     out = options.out
     given = [(name, path) for name in ("train", "dev", "test") if (path := getattr(options, name)) is not None]
     given += [("unlabelled", path) for path in options.unlabelled]
     given += [("embeddings", Path(name)) for name in options.embeddings if name not in KINDS]
-    if options.neighbours_from not in (None, *KINDS):
+    if getattr(options, "neighbours_from", None) not in (None, *KINDS):
         given.append(("neighbours-from", Path(options.neighbours_from)))
     for name, path in given:
         if not os.path.exists(path):  # noqa: PTH110  Path.exists raises for a name that is too long.
@@ -218,7 +226,7 @@ def _add_models(group: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--profile", type=profile_name, default="default", metavar="NAME", help=text)
     text = "train each model N times, with the seeds 0 to N-1, or once with each seed of a list: 3,7 (default: 1)"
-    group.add_argument("--seeds", type=_seeds, default=[0], metavar="N|LIST", help=text)
+    group.add_argument("--seeds", type=seeds, default=[0], metavar="N|LIST", help=text)
 
 
 def _add_corpus(group: argparse._ArgumentGroup) -> None:
@@ -271,7 +279,7 @@ def _add_embeddings(group: argparse._ArgumentGroup) -> None:
         f"({', '.join(RECIPES)}), or a file of vectors (word2vec, GloVe, fastText); several are compared "
         f"(default: {RANDOM})"
     )
-    group.add_argument("--embeddings", type=_embeddings, default=[RANDOM], metavar="NAMES|PATHS", help=text)
+    group.add_argument("--embeddings", type=embeddings, default=[RANDOM], metavar="NAMES|PATHS", help=text)
     text = "more text to train word vectors on, beside the training documents: text files, or a corpus in any format"
     group.add_argument("--unlabelled", type=file_path, nargs="+", default=[], metavar="PATH", help=text)
     text = f"generated notes to train them on, of the synthetic corpus (default: {UNLABELLED_NOTES})"
@@ -316,7 +324,8 @@ def _models(text: str) -> list[str]:
     return _without_repeats(names, text)
 
 
-def _embeddings(text: str) -> list[str]:
+def embeddings(text: str) -> list[str]:
+    """An option's value as kinds and files of word vectors, which must have different names in tables."""
     names = text.split(",")
     if "" in names:
         raise argparse.ArgumentTypeError(f"'{text}' holds an empty name")
@@ -346,7 +355,8 @@ def _axis(text: str) -> tuple[str, list[Any]]:
     return name, _without_repeats(found, text)
 
 
-def _seeds(text: str) -> list[int]:
+def seeds(text: str) -> list[int]:
+    """An option's value as seeds: those of a list, or as many as a number says."""
     try:
         numbers = [int(part) for part in text.removesuffix(",").split(",")]
     except ValueError:

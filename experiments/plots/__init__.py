@@ -8,9 +8,11 @@ from __future__ import annotations
 from matplotlib.figure import Figure
 
 from experiments.plots.errors import confusion_plot, error_plot
+from experiments.plots.private import private_plots
 from experiments.plots.scores import embedding_plot, fraction_plot, score_plot
 from experiments.plots.style import house_style, to_png, to_svg
 from experiments.plots.training import curve_plot
+from experiments.results.schema import is_private
 from experiments.tables.frames import Results, curve_frame
 
 __all__ = ["plots", "to_png", "to_svg"]
@@ -33,5 +35,6 @@ def plots(results: Results) -> dict[str, Figure]:
         "errors": (error_plot, True),
     }
     with house_style():
-        figures = {name: make(results) for name, (make, asked) in makers.items() if asked}
+        figures = private_plots(results) if is_private(results) else {}
+        figures |= {name: make(results) for name, (make, asked) in makers.items() if asked}
         return figures | {f"confusions-{system}": confusion_plot(results, system) for system in results["models"]}

@@ -18,7 +18,9 @@ from markupsafe import Markup
 from crfdeid.errors import DataError
 from experiments.reporting.error_browser import SystemRun, browser_data
 from experiments.reporting.findings import cautions, probability, ranking, sentences
+from experiments.reporting.private import private_cautions, private_sentences
 from experiments.results.folder import Folder
+from experiments.results.schema import is_private
 from experiments.tables import Table
 from experiments.tables.cells import percent
 
@@ -70,9 +72,9 @@ def report_html(
         title=_title(results),
         text=_kind_of_text(results, texts),
         sections=_sections(pictures, neighbours),
-        sentences=sentences(results),
+        sentences=private_sentences(results) if is_private(results) else sentences(results),
         standings=ranking(results),
-        cautions=cautions(results),
+        cautions=[*cautions(results), *(private_cautions(results) if is_private(results) else ())],
         tables=[_table_part(name, table) for name, table in tables.items()],
         pictures={_identifier(name): picture for name, picture in pictures.items()},
         neighbours=neighbours,
@@ -87,7 +89,7 @@ def provenance(results: Results) -> list[tuple[str, str]]:
     counts = (f"{name} {split['documents']:,}" for name, split in corpus["splits"].items())
     packages = (f"{name} {version}" for name, version in environment["packages"].items())
     return [
-        ("Command", command_line(results["settings"]["command"])),
+        ("Command", command_line(results["settings"]["command"], results.get("experiment", "compare"))),
         ("Commit", environment.get("commit") or "not known"),
         ("Corpus", f"{corpus['name']}, format {corpus['format']}, types {corpus['type_map']}"),
         ("Documents", ", ".join(counts)),
@@ -100,21 +102,25 @@ def provenance(results: Results) -> list[tuple[str, str]]:
     ]
 
 
-def command_line(command: Mapping[str, Any]) -> str:
+def command_line(command: Mapping[str, Any], experiment: str = "compare") -> str:
     """The command that the options of an experiment come from; options that were not given are left out.
+
+    Args:
+        command: the options.
+        experiment: the name of its module in `experiments`.
 
     Example:
         >>> command_line({"models": ["crf", "elman"], "seeds": [3], "train": None, "sweep": [["window", [7, 9]]]})
         'python -m experiments.compare --models crf,elman --seeds 3, --sweep window=7,9'
     """
-    words = ["python", "-m", "experiments.compare"]
+    words = ["python", "-m", f"experiments.{experiment}"]
     for name, value in command.items():
         if value is None or value is False or value == []:
             continue
         words.append(f"--{name.replace('_', '-')}")
         if name == "sweep":
             words += [f"{setting}={','.join(map(_written, values))}" for setting, values in value]
-        elif name == "set":
+        elif name in ("set", "tagger"):
             words += [f"{setting}={_written(setting_value)}" for setting, setting_value in value]
         elif name == "unlabelled":
             words += value

@@ -23,10 +23,18 @@ from crfdeid.documents import Span
 from crfdeid.errors import DataError, UsageError
 from crfdeid.scoring import EntityError
 from crfdeid.shapes import problems
-from experiments.results.schema import SCHEMA, ErrorLine, SpansLine, TextLine, damage
+from experiments.results.schema import (
+    PRIVATE_SCHEMA,
+    SCHEMA,
+    ErrorLine,
+    SpansLine,
+    TextLine,
+    damage,
+    is_private,
+)
 
 LOCK = ".lock"  # held by the run that writes
-_AGAIN = "run experiments.compare again, with --resume to keep what is finished"
+_AGAIN = "run the experiment again, with --resume to keep what is finished"
 
 _Value = TypeVar("_Value")
 
@@ -83,8 +91,9 @@ class Folder:
             found = read_json(self.results_file)
         except FileNotFoundError:
             raise DataError(f"no such file: this folder holds no results; {_AGAIN}", path=self.results_file) from None
-        if not isinstance(found, dict) or found.get("schema") != SCHEMA:
-            raise DataError(f"not results of this version (schema {SCHEMA}): {_AGAIN}", path=self.results_file)
+        schema = PRIVATE_SCHEMA if is_private(found) else SCHEMA
+        if not isinstance(found, dict) or found.get("schema") != schema:
+            raise DataError(f"not results of this version (schema {schema}): {_AGAIN}", path=self.results_file)
         for problem in damage(found):
             raise DataError(f"damaged: {problem}; {_AGAIN}", path=self.results_file)
         return found

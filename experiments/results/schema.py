@@ -8,6 +8,8 @@ from typing import Any, NotRequired, TypedDict
 from crfdeid.shapes import problems
 
 SCHEMA = 2
+PRIVATE, PRIVATE_SCHEMA = "private", 1
+"""How results of the experiment on private training data are told apart, and the version of their form."""
 SPLITS = ("train", "dev", "test")
 
 
@@ -275,6 +277,100 @@ class ResultsPart(TypedDict):
     significance: SignificancePart | None
 
 
+class FPart(TypedDict):
+    """An F; None where the types do not allow this kind of score."""
+
+    f1: float | None
+
+
+class PrivateScores(TypedDict):
+    """Means over seeds."""
+
+    binary_hipaa: FPart
+    entity_strict: FPart
+
+
+class AccuracyPart(TypedDict):
+    """How often adversaries were right, and the 95 % interval of that."""
+
+    accuracy: float
+    low: float
+    high: float
+
+
+class HitsPart(TypedDict):
+    """How often the right name came first, and among the first ten."""
+
+    top1: float
+    top10: float
+    chance: float
+
+
+class LinkingPart(TypedDict):
+    """How often two vectors of one name are more alike than those of two names."""
+
+    auc: float | None
+
+
+class InversionPart(TypedDict):
+    """The shares of words that were read, and that are the most frequent ones."""
+
+    recovered: float | None
+    by_frequency: float | None
+    others_recovered: float | None
+    others_by_frequency: float | None
+
+
+class AttacksPart(TypedDict):
+    """What came of each attack; None where it does not apply."""
+
+    fresh: AccuracyPart | None
+    continued: AccuracyPart | None
+    zeroed: AccuracyPart | None
+    no_noise: AccuracyPart | None
+    averaging: dict[str, HitsPart] | None
+    averaging_names: dict[str, HitsPart] | None
+    linking: LinkingPart | None
+    inversion: InversionPart | None
+
+
+class RemainsPart(TypedDict):
+    """What pseudonyms leave of the words."""
+
+    unchanged: float
+    containing: float
+    neighbours_that_contain: float
+
+
+class PrivateSystem(TypedDict):
+    """A way to give sentences to those who train, with an embedding."""
+
+    name: str
+    kind: str
+    neighbours: int | None
+    embedding: str | None
+    size: int | None
+    seeds: int
+    scores: PrivateScores
+    attacks: AttacksPart
+    remains: RemainsPart | None
+
+
+class PoolingPart(TypedDict):
+    """Those that pool what they have."""
+
+    models: dict[str, SystemPart]
+    significance: SignificancePart
+
+
+class PrivateResultsPart(ResultsPart):
+    """results.json of the experiment on private training data."""
+
+    experiment: str
+    systems: list[PrivateSystem]
+    pooling: PoolingPart | None
+
+
 class SpanPart(TypedDict):
     """A span."""
 
@@ -309,8 +405,13 @@ class TextLine(TypedDict):
 
 def damage(results: Any) -> Iterator[str]:
     """What is wrong with data that should be those of results.json: their shape first, then what refers to what."""
-    found = list(problems(results, ResultsPart))
+    found = list(problems(results, PrivateResultsPart if is_private(results) else ResultsPart))
     yield from found or _loose_ends(results)
+
+
+def is_private(results: Any) -> bool:
+    """Whether results are those of the experiment on private training data."""
+    return isinstance(results, Mapping) and results.get("experiment") == PRIVATE
 
 
 def _loose_ends(results: Mapping[str, Any]) -> Iterator[str]:

@@ -16,7 +16,6 @@ from typing import Any
 from crfdeid.corpora.splits import Corpus
 from crfdeid.errors import DataError, UsageError
 from crfdeid.system.files import TEMPORARY, write_files
-from experiments.results.assemble import identity
 from experiments.results.folder import (
     LOCK,
     Folder,
@@ -31,23 +30,26 @@ from experiments.results.folder import (
     to_json,
 )
 from experiments.running.embeddings import Embeddings
-from experiments.running.experiment import Prepared
 from experiments.running.runs import Run
+from experiments.running.settings import OutputSettings
 from experiments.running.systems import Cell
 
 
 @contextmanager
-def open_store(prepared: Prepared) -> Iterator[Store | None]:
+def open_store(output: OutputSettings, experiment: Mapping[str, Any]) -> Iterator[Store | None]:
     """The folder of an experiment, held until the end; None where nothing is to be written.
+
+    Args:
+        output: which folder, and whether to go on with what is there.
+        experiment: what defines the experiment, as JSON data.
 
     Raises:
         UsageError: the folder cannot be used, is in use, is not empty, or holds another experiment.
     """
-    output = prepared.experiment.output
     if output.folder is None:
         yield None
         return
-    with closing(Store(output.folder, identity(prepared), resume=output.resume)) as store:
+    with closing(Store(output.folder, experiment, resume=output.resume)) as store:
         yield store
 
 

@@ -12,11 +12,13 @@ fractions in frames and CSV, and per cent in cells.
 from __future__ import annotations
 
 from experiments.papers import papers_on
+from experiments.results.schema import is_private
 from experiments.tables.beside import published_tables
 from experiments.tables.cells import Table, score_notes
 from experiments.tables.errors import ERROR_NAMES, confusion_table, error_table
 from experiments.tables.formats import to_csv, to_latex, to_markdown, to_text
 from experiments.tables.frames import OVERALL, Results
+from experiments.tables.private import private_tables
 from experiments.tables.scores import embedding_table, fraction_table, overview_table, replicate_table, score_table
 from experiments.tables.setting import corpus_table, settings_table, sweep_table, time_table, vocabulary_table
 from experiments.tables.significance import interval_table, pair_table
@@ -81,6 +83,8 @@ def result_tables(results: Results, *, published: bool = False) -> dict[str, Tab
         "time": (time_table, True),
     }
     tables = {name: make(results) for name, (make, asked) in makers.items() if asked}
-    if published:
+    if is_private(results):
+        tables = private_tables(results, published=published) | tables
+    elif published:
         tables |= published_tables(results, papers_on({found["model"] for found in systems.values()}))
     return tables | {f"confusions-{system}": confusion_table(results, system) for system in systems}

@@ -22,8 +22,7 @@ class Sizes:
         tagger: settings of the tagger, in the place of those that its own profile friedrich2019 has.
         representation: settings of the representation, in the place of its profile's (`rnn.sharing.settings.profiles`).
         names: how many names the attack by averaging is tried on.
-        draws: how often it encodes each candidate.
-        decoder_epochs: for how long the decoder of the learned inversion is trained.
+        encodings: of one sentence, over all candidates, at most, for each number of draws.
     """
 
     seeds: int
@@ -32,8 +31,7 @@ class Sizes:
     tagger: Mapping[str, Any]
     representation: Mapping[str, Any]
     names: int
-    draws: tuple[int, ...] = (1, 16, 256)
-    decoder_epochs: int = 12
+    encodings: int
 
 
 SIZES = MappingProxyType(
@@ -53,8 +51,7 @@ SIZES = MappingProxyType(
                 "attack_seeds": 3,
             },
             names=40,
-            draws=(1, 16),
-            decoder_epochs=4,
+            encodings=1600,
         ),
         "friedrich2019": Sizes(
             seeds=5,
@@ -63,6 +60,7 @@ SIZES = MappingProxyType(
             tagger={},
             representation={},
             names=200,
+            encodings=6400,
         ),
     }
 )

@@ -1,0 +1,81 @@
+"""What the results on private training data say, in plain sentences computed from them: is any of it private?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from experiments.tables.cells import percent
+from experiments.tables.frames import OVERALL
+
+Results = Mapping[str, Any]
+
+HIDDEN = 0.55
+"""The most that the 95 % interval of the worst fresh adversary's accuracy may reach where a representation hides."""
+STRONG = 0.75
+"""The least that an adversary must reach without noise, or its failure with noise means nothing."""
+CLOSE = {"pseudonyms": 0.015, "representation": 0.02, "dann": 0.02}
+"""How much strict F may be below that of the notes themselves."""
+_FEWEST_PAIRS = 2000
+
+
+def private_sentences(results: Results) -> list[str]:
+    """F against that of the notes themselves, what the adversaries could do, and whether pooling pays."""
+    return [*_against_raw(results), *_hidden(results), *_pooling(results)]
+
+
+def private_cautions(results: Results) -> list[str]:
+    """What a reader must know before believing that something is private."""
+    found = [
+        "No figure here is a promise: it says how well these attacks did, not how well the next one will.",
+        "Nothing protects words that are no PHI; the attacks table says how many of them can be read.",
+    ]
+    pairs = [attack["pairs"] for s in results["systems"] if (attack := s["attacks"]["fresh"]) and "pairs" in attack]
+    if pairs and min(pairs) < _FEWEST_PAIRS:
+        found.append(f"The adversaries were tried on {min(pairs):,} pairs only, so the intervals are wide.")
+    return found
+
+
+def _against_raw(results: Results) -> Iterator[str]:
+    raw = {s["embedding"]: s["scores"]["entity_strict"]["f1"] for s in results["systems"] if s["kind"] == "non-private"}
+    for system in results["systems"]:
+        if system["kind"] not in CLOSE or system["name"] not in results["models"]:
+            continue
+        f1 = system["scores"]["entity_strict"]["f1"]
+        behind = raw[system["embedding"]] - f1
+        close = "within" if behind <= CLOSE[system["kind"]] else "not within"
+        yield (
+            f"{system['name']}: strict F {percent(f1)} %, {-100 * behind:+.2f} points against the notes themselves: "
+            f"{close} {100 * CLOSE[system['kind']]:g} of them."
+        )
+
+
+def _hidden(results: Results) -> Iterator[str]:
+    for system in results["systems"]:
+        fresh, bare = system["attacks"]["fresh"], system["attacks"]["no_noise"]
+        if fresh is None:
+            continue
+        said = (
+            f"{system['name']}: the worst fresh adversary was right on {percent(fresh['accuracy'], 1)} % of the pairs "
+            f"(95 % interval {percent(fresh['low'], 1)} to {percent(fresh['high'], 1)}): "
+        )
+        if fresh["high"] > HIDDEN:
+            yield said + "the representation leaks."
+        elif bare is not None and bare["accuracy"] < STRONG:
+            yield said + f"but without noise only on {percent(bare['accuracy'], 1)} %, so it is too weak to tell."
+        else:
+            yield said + "it cannot tell real pairs from fake ones."
+
+
+def _pooling(results: Results) -> Iterator[str]:
+    if results["pooling"] is None:
+        return
+    pairs = [pair for pair in results["pooling"]["significance"]["pairs"] if pair["category"] == OVERALL]
+    level = results["pooling"]["significance"]["level"]
+    for pair in pairs:
+        if pair["a"].startswith("alone-hospital") and pair["b"].startswith("pooled-rep"):
+            holds = "holds" if pair["p_holm"] <= level else "may be chance"
+            yield (
+                f"{pair['b']} against {pair['a']}: strict F {percent(pair['f1_b'])} and {percent(pair['f1_a'])} %, "
+                f"a difference of {100 * pair['difference']:+.2f} points, which {holds}."
+            )

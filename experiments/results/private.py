@@ -1,0 +1,114 @@
+"""The experiment on private training data as data: what ``results.json`` holds of it.
+
+It is what a comparison holds of the systems of Table 2 (`experiments.results.assemble`), and ``systems`` beside it, an
+entry for every system, those of the figures too; and ``pooling``, in the same form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import fmean
+from typing import Any
+
+from crfdeid.scoring.evaluation import REPAIR
+from experiments.results.environment import describe_environment, describe_libraries
+from experiments.results.schema import PRIVATE, PRIVATE_SCHEMA
+from experiments.running.private.attacks import NAMES
+from experiments.running.private.experiment import Outcome, Prepared, settings_by_system
+from experiments.running.private.systems import neighbours_of, of_table_2, pooling_systems, systems_of
+from experiments.running.runs import Run
+from experiments.running.systems import System
+
+_ACCURACIES = NAMES[:4]
+_SCORES = {"binary_hipaa": "token_binary_hipaa", "entity_strict": "entity_strict"}
+
+
+def assemble(outcome: Outcome) -> dict[str, Any]:
+    """A finished experiment as plain data."""
+    prepared = outcome.prepared
+    experiment = prepared.experiment
+    settings = settings_by_system(experiment, prepared.plan.recipe)
+    pooled = pooling_systems(experiment)
+    return {
+        "experiment": PRIVATE,
+        "schema": PRIVATE_SCHEMA,
+        "systems": [describe_system(system, outcome.runs, settings[system.name]) for system in systems_of(experiment)],
+        "corpus": dict(prepared.facts),
+        "settings": {"command": dict(experiment.command), "repair": REPAIR, "models": settings},
+        "environment": describe_environment(
+            device=prepared.device,
+            jobs=prepared.jobs,
+            corpus_seconds=prepared.corpus_seconds,
+            total_seconds=outcome.total_seconds,
+        ),
+        "embeddings": {name: dict(facts) for name, facts in prepared.embeddings.facts.items()},
+        "models": _models(of_table_2(experiment), outcome.runs),
+        "fractions": {},
+        "sweep": None,
+        "significance": dict(outcome.significance),
+        "pooling": None
+        if outcome.pooling is None
+        else {"models": _models(pooled, outcome.runs), "significance": dict(outcome.pooling)},
+    }
+
+
+def identity(prepared: Prepared) -> dict[str, Any]:
+    """What makes two experiments the same, so that one can go on with what is finished of the other."""
+    return {
+        "experiment": PRIVATE,
+        "schema": PRIVATE_SCHEMA,
+        "command": dict(prepared.experiment.command),
+        "models": settings_by_system(prepared.experiment, prepared.plan.recipe),
+        "corpus": prepared.facts["sha256"],
+        "embeddings": {name: facts.get("sha256") for name, facts in prepared.embeddings.facts.items()},
+        "environment": {**describe_libraries(), "device": prepared.device},
+    }
+
+
+def _models(systems: Iterable[System], runs: Sequence[Run]) -> dict[str, Any]:
+    return {
+        system.name: {
+            "model": system.model,
+            "embedding": system.embedding,
+            "runs": [run.record for run in runs if run.cell.system == system],
+        }
+        for system in systems
+    }
+
+
+def describe_system(system: System, runs: Sequence[Run], settings: Mapping[str, Any]) -> dict[str, Any]:
+    """A system with the means of its runs; of the adversaries' accuracies the worst run's, the highest."""
+    records = [run.record for run in runs if run.cell.system == system]
+    return {
+        "name": system.name,
+        "kind": system.model,
+        "neighbours": neighbours_of(system),
+        "embedding": system.embedding,
+        "size": settings.get("representation size"),
+        "seeds": len(records),
+        "scores": {name: {"f1": _f1(records, key)} for name, key in _SCORES.items()},
+        "attacks": {name: _attack(name, [record["attacks"][name] for record in records]) for name in NAMES},
+        "remains": _means([record.get("remains") for record in records]),
+    }
+
+
+def _f1(records: Sequence[Mapping[str, Any]], key: str) -> float | None:
+    found = [record["scores"][key]["micro"]["f1"] for record in records if key in record["scores"]]
+    return fmean(found) if found else None
+
+
+def _attack(name: str, found: Sequence[Any]) -> Any:
+    if name not in _ACCURACIES:
+        return _means(found)
+    tried = [one for one in found if one is not None]
+    return max(tried, key=lambda one: one["accuracy"]) if tried else None
+
+
+def _means(found: Sequence[Any]) -> Any:
+    """The mean of numbers, or of each number in objects of one form; None where there is none."""
+    there = [one for one in found if one is not None]
+    if not there:
+        return None
+    if isinstance(there[0], Mapping):
+        return {key: _means([one[key] for one in there]) for key in there[0]}
+    return fmean(there)

@@ -1,0 +1,78 @@
+"""Pooling: a provider whose notes are public, and two hospitals that pool what they have without sharing its text.
+
+The training documents are shared out among the three, a third each, by a fixed seed. Word vectors, and with them
+neighbours and vocabulary, are learned from the provider's part alone, and so is the representation.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+
+from crfdeid.corpora.splits import Corpus, Split
+from crfdeid.documents import LabelledSentence
+from crfdeid.errors import DataError
+from experiments.running.private.learning import Learned, OnEpoch, Recipe, fitted, trained_representation
+from experiments.running.private.systems import HOSPITALS, PARTS, PROVIDER, neighbours_of
+from experiments.running.systems import Cell
+
+SPLIT_SEED = 0
+
+
+def shared_out(train: Split) -> dict[str, Split]:
+    """The documents of each of `PARTS`: drawn with a fixed seed, as many each, one more for the first where need be.
+
+    Raises:
+        DataError: there are too few documents.
+    """
+    if len(train.documents) < len(PARTS):
+        raise DataError(f"{len(train.documents)} training documents cannot be shared among {len(PARTS)}: give more")
+    order = list(range(len(train.documents)))
+    random.Random(SPLIT_SEED).shuffle(order)
+    places = {part: sorted(order[number :: len(PARTS)]) for number, part in enumerate(PARTS)}
+    return {
+        part: Split(tuple(train.documents[i] for i in chosen), tuple(train.encoded[i] for i in chosen))
+        for part, chosen in places.items()
+    }
+
+
+def learn_alone(recipe: Recipe, cell: Cell, corpus: Corpus, on_epoch: OnEpoch) -> Learned:
+    """From one part's notes as they are."""
+    part = recipe.parts[dict(cell.system.settings)["part"]]
+    return fitted(recipe, cell, corpus, part.sentences, on_epoch)
+
+
+def learn_pooled_raw(recipe: Recipe, cell: Cell, corpus: Corpus, on_epoch: OnEpoch) -> Learned:
+    """From the notes of both hospitals, as if they could be shared: the bound."""
+    return fitted(recipe, cell, corpus, _of_hospitals(recipe.parts), on_epoch)
+
+
+def learn_pooled_pseudonyms(recipe: Recipe, cell: Cell, corpus: Corpus, on_epoch: OnEpoch) -> Learned:
+    """From the pseudonyms of both hospitals."""
+    from rnn.sharing.pseudonymise import pseudonymise  # noqa: PLC0415
+
+    vectors, count = recipe.vectors_of(cell.system), neighbours_of(cell.system) or 1
+    made = [
+        pseudonymise(recipe.parts[name], vectors, count=count, seed=2 * cell.seed + number).sentences
+        for number, name in enumerate(HOSPITALS)
+    ]
+    return fitted(recipe, cell, corpus, [sentence for part in made for sentence in part], on_epoch)
+
+
+def learn_pooled_representations(recipe: Recipe, cell: Cell, corpus: Corpus, on_epoch: OnEpoch) -> Learned:
+    """From the vectors that both hospitals publish, made by the provider's representation."""
+    from rnn.sharing.encoding import encode_notes  # noqa: PLC0415
+    from rnn.sharing.pseudonyms import shareable  # noqa: PLC0415
+
+    trained, history = trained_representation(recipe, cell, recipe.parts[PROVIDER], corpus.dev, on_epoch)
+    shared = [
+        encode_notes(shareable(recipe.parts[name].encoded), trained.model, seed=2 * cell.seed + number)
+        for number, name in enumerate(HOSPITALS)
+    ]
+    tagger = recipe.new_private_tagger(cell, trained.model)
+    tagger.fit_shared(shared, corpus.dev.sentences, on_progress=on_epoch)
+    return Learned(tagger, _of_hospitals(recipe.parts), None, {"history": history})
+
+
+def _of_hospitals(parts: Mapping[str, Split]) -> Sequence[LabelledSentence]:
+    return [sentence for name in HOSPITALS for sentence in parts[name].sentences]

@@ -1,0 +1,62 @@
+"""What is trained: the systems of Table 2 and of the figures, and those that pool what hospitals have."""
+
+from __future__ import annotations
+
+from crfdeid.tagger import Traits
+from experiments.running.private.settings import PrivateExperiment
+from experiments.running.systems import Cell, System
+
+RAW, PSEUDONYMS, REPRESENTATION, DANN = "non-private", "pseudonyms", "representation", "dann"
+KINDS = (RAW, PSEUDONYMS, REPRESENTATION, DANN)
+"""How sentences are given to those who train, in the order of Table 2."""
+
+PROVIDER, HOSPITALS = "provider", ("hospital-a", "hospital-b")
+PARTS = (PROVIDER, *HOSPITALS)
+"""Who has a part of the training documents, where they are pooled."""
+ALONE, POOLED_RAW, POOLED_PSEUDONYMS = "alone", "pooled-raw", "pooled-pseudonyms"
+POOLED_REPRESENTATIONS = "pooled-representations"
+
+TRAITS = Traits(uses_seed=True, memorises=True, accelerated=True, takes_vectors=True, public_vocabulary=False)
+"""Of every system here: all are networks that start from word vectors."""
+
+
+def systems_of(experiment: PrivateExperiment) -> list[System]:
+    """The systems of Table 2 and of the figures: for each embedding, the numbers of neighbours of Table 2 first."""
+    found = []
+    for embedding in experiment.vectors.sources:
+        found.append(_system(RAW, embedding))
+        for count in dict.fromkeys((experiment.neighbours, *experiment.pseudonyms)):
+            found.append(_system(PSEUDONYMS, embedding, neighbours=count))
+        for count in dict.fromkeys((experiment.neighbours, *experiment.representations)):
+            found += [_system(kind, embedding, neighbours=count) for kind in (REPRESENTATION, DANN)]
+    return found
+
+
+def of_table_2(experiment: PrivateExperiment) -> list[System]:
+    """Of these, the ones of Table 2: without private data, and with N neighbours."""
+    return [system for system in systems_of(experiment) if neighbours_of(system) in (None, experiment.neighbours)]
+
+
+def pooling_systems(experiment: PrivateExperiment) -> list[System]:
+    """The systems that are trained on parts of the training documents; none where nothing is pooled."""
+    if not experiment.pooling:
+        return []
+    alone = [System(f"{ALONE}-{part}", ALONE, PROVIDER, (("part", part),)) for part in PARTS]
+    count = (("neighbours", experiment.neighbours),)
+    pooled = [System(kind, kind, PROVIDER, count) for kind in (POOLED_PSEUDONYMS, POOLED_REPRESENTATIONS)]
+    return [*alone, System(POOLED_RAW, POOLED_RAW, PROVIDER), *pooled]
+
+
+def cells_of(systems: list[System], seeds: tuple[int, ...]) -> list[Cell]:
+    """Every system with every seed."""
+    return [Cell(system, seed) for seed in seeds for system in systems]
+
+
+def neighbours_of(system: System) -> int | None:
+    """How many neighbours a system's words of PHI have; None where they stay as they are."""
+    found: int | None = dict(system.settings).get("neighbours")
+    return found
+
+
+def _system(kind: str, embedding: str, **settings: int) -> System:
+    return System("-".join([kind, embedding, *map(str, settings.values())]), kind, embedding, tuple(settings.items()))

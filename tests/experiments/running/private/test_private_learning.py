@@ -1,0 +1,65 @@
+"""What the settings of taggers and representations come to, and what is refused before anything is trained."""
+
+import numpy as np
+import pytest
+
+from crfdeid.errors import UsageError
+from experiments.running.private.experiment import settings_by_system
+from experiments.running.private.learning import PRIVATE_TAGGER, TAGGER, Recipe
+from experiments.running.private.settings import SIZES, PrivateExperiment
+from experiments.running.private.systems import DANN, REPRESENTATION
+from experiments.running.settings import VectorSettings
+from experiments.running.systems import Cell, System
+from rnn.embeddings import WordVectors
+
+
+def recipe(profile="default", tagger=(), representation=(), words=("a", "0")):
+    vectors = {"cbow": WordVectors(words, np.eye(len(words), dtype=np.float32))}
+    return Recipe(profile, SIZES[profile], 100, tagger, representation, vectors, {})
+
+
+def system(kind, count=100):
+    return System(f"{kind}-cbow-{count}", kind, "cbow", (("neighbours", count),))
+
+
+def test_a_representation_has_the_profiles_settings_then_those_that_were_given_then_its_neighbours() -> None:
+    found = recipe(representation=(("size", 100), ("rounds", 2))).private_settings(system(REPRESENTATION, 500))
+    sizes = SIZES["default"].representation
+    assert (found.size, found.rounds, found.neighbours, found.procedure) == (100, 2, 500, "three-part")
+    assert found.epochs == sizes["epochs"]
+    assert recipe().private_settings(system(DANN)).procedure == "dann"
+    paper = recipe("friedrich2019").private_settings(system(REPRESENTATION))
+    assert (paper.pairs, paper.adversary, paper.layers) == ("one-sided", 300, 2)
+
+
+def test_a_setting_that_a_representation_lacks_is_refused() -> None:
+    with pytest.raises(UsageError, match="no setting 'sizes' in the representation"):
+        recipe(representation=(("sizes", 100),)).private_settings(system(REPRESENTATION))
+
+
+def test_taggers_have_table_1_then_the_sizes_then_what_was_given() -> None:
+    made = recipe(tagger=(("epochs", 3),))
+    assert made.tagger_settings(TAGGER)["epochs"] == made.tagger_settings(PRIVATE_TAGGER)["epochs"] == 3
+    tagger = made.new_tagger(Cell(System("non-private-cbow", "non-private", "cbow"), 4))
+    assert (tagger.settings.features, tagger.settings.char_dim, tagger.settings.epochs) == ("casing", 0, 3)
+    assert tagger.settings.hidden == SIZES["default"].tagger["hidden"]
+
+
+@pytest.mark.parametrize(("words", "folds"), [(("a", "00"), True), (("a", "12"), False)])
+def test_digits_are_folded_where_the_vectors_fold_them(words: tuple[str, ...], folds: bool) -> None:
+    cell = Cell(System("non-private-cbow", "non-private", "cbow"), 0)
+    assert recipe(words=words).new_tagger(cell).settings.fold_digits is folds
+
+
+def test_the_settings_of_every_system_are_plain_data_and_say_which_representation() -> None:
+    vectors = VectorSettings(sources={"cbow": "cbow"})
+    experiment = PrivateExperiment(vectors=vectors, pooling=True, pseudonyms=(1,))
+    found = settings_by_system(experiment, recipe())
+    assert found["representation-cbow-100"]["representation procedure"] == "three-part"
+    assert found["pooled-representations"]["representation neighbours"] == 100
+    assert found["dann-cbow-100"]["representation procedure"] == "dann"
+    assert "representation size" not in found["pseudonyms-cbow-1"]
+    assert found["pseudonyms-cbow-1"]["neighbours"] == 1
+    assert found["pooled-pseudonyms"]["neighbours"] == 100
+    assert found["non-private-cbow"]["features"] == "casing"
+    assert found["alone-hospital-a"]["part"] == "hospital-a"

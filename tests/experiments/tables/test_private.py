@@ -1,0 +1,91 @@
+"""The tables, plots and sentences of the experiment on private training data."""
+
+import pytest
+from private_samples import private_results
+
+from experiments.plots import plots
+from experiments.reporting.private import private_cautions, private_sentences
+from experiments.tables import result_tables
+from experiments.tables.private import attack_table, neighbours_table, systems_table
+
+
+def test_table_2_has_its_systems_and_the_papers_figures_where_they_are_asked_for() -> None:
+    results = private_results()
+    for system in results["systems"]:
+        system["embedding"] = "glove"
+    table = systems_table(results, published=True)
+    assert list(table.cells.index) == [
+        "non-private-cbow",
+        "pseudonyms-cbow-100",
+        "representation-cbow-100",
+        "dann-cbow-100",
+    ]
+    assert table.cells.loc["representation-cbow-100"].tolist() == [
+        "100", "95.00", "93.00", "52.00", "50.00 to 54.00", "96.89",
+    ]  # fmt: skip
+    assert table.cells.loc["non-private-cbow"].tolist() == ["-", "97.00", "95.00", "-", "-", "97.62"]
+    assert table.cells.loc["dann-cbow-100", "Published F"] == "-"
+    assert "Published F" not in systems_table(results, published=False).cells
+    assert len(table.data) == 7
+
+
+def test_attacks_stand_below_each_other_and_what_does_not_apply_is_a_dash() -> None:
+    cells = attack_table(private_results()).cells
+    assert "pseudonyms-cbow-100" not in cells
+    assert cells.index[0] == "pairs, fresh"
+    assert cells.loc["pairs, fresh"].tolist() == ["-", *["52.0 (50.0 to 54.0)"] * 2, *["86.0 (84.0 to 88.0)"] * 2]
+    assert cells.loc["averaging, neighbours, draws 16: first / first ten", "non-private-cbow"] == "50.0 / 80.0"
+    assert cells.loc["averaging, neighbours: chance", "dann-cbow-500"] == "1.0"
+    assert cells.loc["linking, AUC", "dann-cbow-500"] == "77.0"
+    assert cells.loc["inversion, other words read", "dann-cbow-500"] == "90.0"
+
+
+def test_what_pseudonyms_leave_stands_beside_their_number_of_neighbours() -> None:
+    cells = neighbours_table(private_results()).cells
+    assert list(cells["N"]) == ["100", "500", "20", "100", "100", "500"]
+    assert cells.loc["pseudonyms-cbow-20", ["Unchanged", "Holding", "Neighbours that hold it"]].tolist() == [
+        "1.04",
+        "3.40",
+        "0.60",
+    ]
+
+
+def test_all_tables_and_plots_are_there_and_pooling_only_where_it_was_asked_for() -> None:
+    results = private_results()
+    names = list(result_tables(results))
+    assert names[:6] == [
+        "private", "attacks", "neighbours", "pooling-scores", "pooling-intervals", "pooling-significance",
+    ]  # fmt: skip
+    assert "scores" in names
+    assert list(plots(results))[:3] == ["figure-4", "figure-5", "noise"]
+    alone = private_results(pooling=False)
+    assert not [name for name in result_tables(alone) if name.startswith("pooling")]
+    alone["systems"] = [system for system in alone["systems"] if system["neighbours"] != 500]
+    for found in alone["models"].values():
+        for run in found["runs"]:
+            run.pop("history", None)
+    assert not {"figure-5", "noise"} & plots(alone).keys()
+
+
+def test_sentences_say_what_hides_what_leaks_and_what_cannot_be_told() -> None:
+    results = private_results()
+    said = private_sentences(results)
+    assert said[0] == (
+        "pseudonyms-cbow-100: strict F 94.00 %, -1.00 points against the notes themselves: within 1.5 of them."
+    )
+    hidden = {sentence.partition(":")[0]: sentence for sentence in said if "adversary" in sentence}
+    assert hidden["representation-cbow-100"].endswith("it cannot tell real pairs from fake ones.")
+    assert hidden["dann-cbow-100"].endswith("the representation leaks.")
+    results["systems"][3]["attacks"]["no_noise"]["accuracy"] = 0.6
+    results["systems"][3]["attacks"]["fresh"]["high"] = 0.551
+    assert "the representation leaks." in "".join(private_sentences(results))
+    results["systems"][3]["attacks"]["fresh"]["high"] = 0.55
+    assert any("60.0 %, so it is too weak to tell" in sentence for sentence in private_sentences(results))
+    assert any("pooled-representations against alone-hospital-a" in sentence for sentence in said)
+
+
+@pytest.mark.parametrize(("pairs", "said"), [(2400, False), (300, True)])
+def test_few_pairs_are_a_caution(pairs: int, said: bool) -> None:
+    results = private_results()
+    results["systems"][4]["attacks"]["fresh"]["pairs"] = pairs
+    assert any("pairs only" in caution for caution in private_cautions(results)) is said
