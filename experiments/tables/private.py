@@ -112,7 +112,7 @@ def attack_table(results: Results) -> Table:
         "the nearest one; among a name's N neighbours, and among all names seen: the first, and the first ten.",
         "Linking: how often two vectors of one name are more alike than those of two of its type; 50 % is chance.",
         "Inversion: words that a decoder reads out of the vectors; it was taught on the training sentences.",
-        "non-private: the attacks on the word vectors themselves, which give a scale.",
+        "For a scale: non-private, the attacks on the word vectors themselves; pseudonyms, on those of pseudonyms.",
     )
     return Table("Attacks (%)", cells, notes, _attack_frame(results))
 

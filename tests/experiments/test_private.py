@@ -1,13 +1,19 @@
 """``experiments.private``: its options, and a whole run on an invented corpus."""
 
-import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from crfdeid.corpora.splits import Corpus
 from crfdeid.errors import UsageError
-from experiments import report
+from crfdeid.models import create
 from experiments.private import main, parse
+from experiments.results.folder import Folder
+from experiments.running.private import plan
+from experiments.running.private.attacks import NAMES
+from experiments.running.private.learning import Learned, Recipe
+from experiments.running.systems import Cell
 
 
 def test_defaults_are_small_and_those_of_the_paper_are_its_own() -> None:
@@ -75,28 +81,42 @@ def test_settings_that_cannot_work_are_refused_before_anything_is_read(
     assert says in noted
 
 
-@pytest.mark.slow
-def test_a_whole_run_is_written_resumed_and_reported(
-    one_length_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_a_run_is_written_reported_and_gone_on_with(
+    corpus_folder: Path,
+    tmp_path: Path,
+    memory_model: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
+    def learn(recipe: Recipe, cell: Cell, corpus: Corpus, on_epoch: Any) -> Learned:
+        trained.append(cell.system.name)
+        tagger = create("memory")
+        tagger.fit(corpus.train.sentences, corpus.dev.sentences, on_progress=on_epoch)
+        return Learned(tagger, corpus.train.sentences)
+
+    trained: list[str] = []
+    monkeypatch.setattr(plan, "LEARN", dict.fromkeys(plan.LEARN, learn))
+    monkeypatch.setattr(plan, "attack", lambda *_: dict.fromkeys(NAMES))
     out = tmp_path / "out"
-    argv = [f"--{name}={one_length_folder / name}.jsonl" for name in ("train", "dev", "test")]
-    argv += ["--neighbours", "5", "--figure-4", "1", "--jobs", "1", "--out", str(out), "--pooling", "--types", "all"]
-    argv += ["--tagger", "epochs=1", "hidden=4", "--set", "epochs=1", "adversary_epochs=1", "rounds=1", "adversary=4"]
-    argv += ["hidden=4", "attack_epochs=1", "attack_seeds=1", "size=4"]
+    argv = [f"--{name}={corpus_folder / name}.jsonl" for name in ("train", "dev", "test")]
+    (tmp_path / "near.txt").write_text("2 2\nDoe 1 0\nRoe 0 1\n")
+    argv += ["--embeddings", str(tmp_path / "near.txt"), "--neighbours", "5", "--figure-4", "1", "--pooling"]
+    argv += ["--jobs", "1", "--out", str(out)]
     assert main(argv) == 0
-    results = json.loads((out / "results.json").read_text())
+    assert "Private training data (Table 2 of friedrich2019)" in capsys.readouterr().out
+    results = Folder(out).results()
     assert (results["experiment"], results["schema"]) == ("private", 1)
-    by_name = {system["name"]: system for system in results["systems"]}
-    assert by_name["representation-cbow-5"]["attacks"]["fresh"]["accuracy"] >= 0.5
-    assert by_name["dann-cbow-5"]["attacks"]["no_noise"] is None
-    assert set(by_name["non-private-cbow"]["attacks"]["averaging"]) == {"1", "16", "256"}
-    assert set(results["pooling"]["models"]) >= {"pooled-raw", "pooled-pseudonyms", "pooled-representations"}
-    assert (out / "report.html").read_text().count("figure-4") >= 1
-    before = {path: path.read_bytes() for path in out.rglob("*") if path.suffix == ".md"}
-    printed = capsys.readouterr().out
-    assert "Private training data (Table 2 of friedrich2019)" in printed
+    assert [system["name"] for system in results["systems"]] == trained[:5]
+    assert list(results["pooling"]["models"]) == trained[5:]
+    assert list(results["models"]) == [name for name in trained[:5] if name != "pseudonyms-near-1"]
+    page = (out / "report.html").read_text()
+    assert "table-pooling-significance" in page
+    assert "python -m experiments.private" in page
+    first = {path: path.read_bytes() for path in (out / "tables").iterdir()}
     assert main([*argv, "--resume"]) == 0
-    assert report.main([str(out)]) == 0
-    after = {path: path.read_bytes() for path in before}
-    assert {p for p in before if before[p] != after[p]} <= {out / "tables.md", out / "tables" / "time.md"}
+    assert len(trained) == 11
+    assert {path.name for path in first if path.read_bytes() != first[path]} <= {
+        f"time.{e}" for e in ("md", "tex", "csv")
+    }
+    assert main([*argv, "--resume", "--neighbours", "6"]) == 2
+    assert "differs in command.neighbours" in capsys.readouterr().err

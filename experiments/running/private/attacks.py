@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from crfdeid.corpora.splits import Corpus
 from crfdeid.scoring.leaks import Share
 from experiments.running.private.learning import Learned, Recipe
-from experiments.running.private.systems import DANN, RAW, REPRESENTATION, neighbours_of
+from experiments.running.private.systems import DANN, PSEUDONYMS, RAW, REPRESENTATION, neighbours_of
 from experiments.running.systems import Cell
 
 if TYPE_CHECKING:  # Importing these takes JAX.
@@ -26,18 +26,23 @@ NAMES = ("fresh", "continued", "zeroed", "no_noise", "averaging", "averaging_nam
 
 
 def attack(learned: Learned, cell: Cell, corpus: Corpus, recipe: Recipe) -> dict[str, Any]:
-    """Attack what a system shares: a representation, and to have a scale the word vectors themselves.
+    """Attack what a system shares: a representation; to have a scale, word vectors and pseudonyms with N of Table 2.
 
     Who attacks has the training sentences; what is attacked are the scored ones, which are of other documents.
 
     Returns:
         An entry for each of `NAMES`.
     """
-    found: dict[str, Any] = dict.fromkeys(NAMES)
-    if cell.system.model == RAW:
-        from rnn.sharing.attacks.encoders import PlainVectors  # noqa: PLC0415
+    from rnn.sharing.attacks.encoders import PlainVectors, PseudonymVectors  # noqa: PLC0415
+    from rnn.sharing.pseudonyms import phi_words  # noqa: PLC0415
 
-        return found | _on_encoder(PlainVectors(recipe.vectors_of(cell.system)), cell, corpus, recipe)
+    found: dict[str, Any] = dict.fromkeys(NAMES)
+    vectors, count = recipe.vectors_of(cell.system), neighbours_of(cell.system)
+    if cell.system.model == RAW:
+        found |= _on_encoder(PlainVectors(vectors), cell, corpus, recipe)
+    if cell.system.model == PSEUDONYMS and count == recipe.neighbours:
+        words = phi_words([*corpus.train.sentences, *corpus.scored.sentences])
+        found |= _on_encoder(PseudonymVectors.of(words, vectors, count), cell, corpus, recipe)
     if cell.system.model in (REPRESENTATION, DANN) and learned.trained is not None:
         found |= _same_sentence(learned, cell, corpus, recipe)
         found |= _on_encoder(learned.trained.model, cell, corpus, recipe)
@@ -54,7 +59,9 @@ def _on_encoder(encoder: Encoder, cell: Cell, corpus: Corpus, recipe: Recipe) ->
     from rnn.sharing.attacks.targets import choose, names_of  # noqa: PLC0415
     from rnn.sharing.neighbours import Neighbours  # noqa: PLC0415
 
-    sizes, known, attacked = recipe.sizes, corpus.train.sentences, corpus.scored.sentences
+    sizes, known = recipe.sizes, corpus.train.sentences
+    # Notes of two splits may have one id.
+    attacked = [replace(one, document=f"scored {one.document}") for one in corpus.scored.sentences]
     names = names_of(attacked)
     targets = choose(names, sizes.names, np.random.default_rng(cell.seed))
     count = neighbours_of(cell.system) or recipe.neighbours
@@ -111,12 +118,12 @@ def _same_sentence(learned: Learned, cell: Cell, corpus: Corpus, recipe: Recipe)
         tried["no_noise"] = (WithoutNoise(trained.pretrained), once, None)
     train, held_out = corpus.train.sentences, corpus.scored.sentences
     return {
-        name: _worst(attack_pairs(encoder, train, held_out, vectors, settings, seed=cell.seed, known=known))
+        name: worst_of(attack_pairs(encoder, train, held_out, vectors, settings, seed=cell.seed, known=known))
         for name, (encoder, settings, known) in tried.items()
     }
 
 
-def _worst(outcomes: Sequence[PairOutcome]) -> dict[str, Any]:
+def worst_of(outcomes: Sequence[PairOutcome]) -> dict[str, Any]:
     """The adversary that was right most often, and the best of each kind after each number of epochs."""
     from rnn.sharing.same_sentence import worst  # noqa: PLC0415
 
