@@ -101,8 +101,8 @@ def attack_table(results: Results) -> Table:
     """What each attack makes of each system, one row an attack."""
     shown = [system for system in results["systems"] if any(value is not None for value in system["attacks"].values())]
     columns = {system["name"]: dict(_attacks(system)) for system in shown}
-    # The rows of representations first: the word vectors have no pairs, and all their draws are one.
-    rows = dict.fromkeys(row for found in reversed(columns.values()) for row in found)
+    # In the order of the system with most of them: not every attack is made on every system.
+    rows = dict.fromkeys(row for found in sorted(columns.values(), key=len, reverse=True) for row in found)
     cells = pd.DataFrame(
         {name: [found.get(row, NO_VALUE) for row in rows] for name, found in columns.items()}, list(rows)
     )
