@@ -80,6 +80,7 @@ def _vectors(options: argparse.Namespace, notes: Any) -> Any:
 
     source = str(options.vectors)
     if source in _LEARNED:
+        print(f"learning {source} vectors", file=sys.stderr, flush=True)
         return named("rnn.sharing.provide:learned_vectors")(source, notes, seed=options.seed)
     return named("rnn.embeddings:read_vectors")(options.vectors)
 
