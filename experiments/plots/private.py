@@ -8,7 +8,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import PercentFormatter
+from matplotlib.ticker import NullLocator, PercentFormatter
 
 from experiments.plots.style import HUES, canvas, finish
 from experiments.tables.frames import Results
@@ -34,7 +34,7 @@ def pseudonyms_plot(results: Results) -> Figure:
     figure, [panel] = canvas(3.4)
     lines = _lines(panel, results, ("pseudonyms",), _f1)
     panel.axhline(_TARGET, color="#777777", linestyle="--", linewidth=1)
-    _label(panel, _score_name(results))
+    _label(panel, _score_name(results), results, ("pseudonyms",))
     caption = f"Without pseudonyms: {_without(results)}. Dashed: F of 95 %, the paper's aim."
     return finish(figure, "F by the number of neighbours of pseudonyms", caption, lines)
 
@@ -44,8 +44,8 @@ def representations_plot(results: Results) -> Figure:
     figure, [left, right] = canvas(3.4, columns=2)
     lines = _lines(left, results, ("representation", "dann"), _f1)
     _lines(right, results, ("representation", "dann"), _accuracy)
-    _label(left, _score_name(results))
-    _label(right, "Accuracy of the worst fresh adversary (%)")
+    _label(left, _score_name(results), results, ("representation", "dann"))
+    _label(right, "Accuracy of the worst fresh adversary (%)", results, ("representation", "dann"))
     right.axhline(0.5, color="#777777", linestyle="--", linewidth=1)
     caption = "Left: F. Right: how often adversaries from scratch were right on held-out documents; dashed: chance."
     return finish(figure, "Representations by the number of neighbours", caption, lines)
@@ -64,7 +64,7 @@ def noise_plot(results: Results) -> Figure:
     for panel, title in zip(panels, ("Noise of the inputs", "Noise of the outputs"), strict=True):
         panel.set_title(title)
         panel.set_xlabel("epoch")
-        panel.set_ylim(bottom=0)
+        panel.set_ylim(0, 1.1 * panel.dataLim.ymax)
     caption = "Mean standard deviation over the dimensions; the word vectors' own is 1. First seed of each system."
     return finish(figure, "The course of the noise in training", caption, lines)
 
@@ -92,8 +92,11 @@ def _lines(
     return lines
 
 
-def _label(panel: Axes, title: str) -> None:
+def _label(panel: Axes, title: str, results: Results, kinds: Sequence[str]) -> None:
+    counts = sorted({system["neighbours"] for system in of_kind(results, kinds)})
     panel.set_xscale("log")
+    panel.set_xticks(counts, [str(count) for count in counts])
+    panel.xaxis.set_minor_locator(NullLocator())
     panel.set_xlabel("neighbours (N)")
     panel.set_title(title)
     panel.yaxis.set_major_formatter(PercentFormatter(xmax=1, symbol=""))
