@@ -49,20 +49,18 @@ def run(options: argparse.Namespace) -> None:
         UsageError: options that cannot work.
         DataError: notes or vectors that cannot be read, or a file that cannot be written.
     """
-    from importlib import import_module  # noqa: PLC0415
-
     from crfdeid.corpora import read_corpus, write_corpus  # noqa: PLC0415
     from crfdeid.corpora.splits import Split  # noqa: PLC0415
     from crfdeid.labels import map_types  # noqa: PLC0415
+    from crfdeid.system.on_use import named  # noqa: PLC0415
     from crfdeid.system.threads import one_thread  # noqa: PLC0415
 
     _require_new_file(options.out, beside=options.train)
     one_thread()
     notes = Split.of(map_types(read_corpus(options.train, format=options.format), options.types))
-    vectors = import_module("rnn.embeddings").read_vectors(options.vectors)
-    work = import_module("rnn.sharing.pseudonymise").pseudonymise
+    vectors = named("rnn.embeddings:read_vectors")(options.vectors)
+    work, as_document = named("rnn.sharing.pseudonymise:pseudonymise"), named("rnn.sharing.pseudonyms:as_document")
     made = work(notes, vectors, count=options.neighbours, seed=options.seed)
-    as_document = import_module("rnn.sharing.pseudonyms").as_document
     write_corpus([as_document(labelled) for labelled in made.sentences], options.out, format="jsonl")
     for line in _summary(options, made, len(notes.documents)):
         print(line)
