@@ -112,7 +112,7 @@ def _same_sentence(learned: Learned, cell: Cell, corpus: Corpus, recipe: Recipe)
     tried: dict[str, tuple[Encoder, PrivateSettings, Any]] = {
         "fresh": (model, model.settings, None),
         "continued": (model, model.settings, trained.adversaries),
-        "zeroed": (Zeroed(model.size), once, None),
+        "zeroed": (Zeroed(model.size), replace(once, attack_epochs=(1,)), None),  # more would change nothing
     }
     if trained.pretrained is not None:
         tried["no_noise"] = (WithoutNoise(trained.pretrained), once, None)
