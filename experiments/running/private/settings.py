@@ -64,8 +64,8 @@ SIZES = MappingProxyType(
         ),
     }
 )
-"""What each profile trains. The default is sized for a quarter of an hour on two cores: on the synthetic corpus an epoch
-of an adversary takes some 7 s of one core, one of the representation 4, and compiling a representation's programs 130."""
+"""What each profile trains. The default is sized for a quarter of an hour on two cores: on the synthetic corpus, an
+epoch of an adversary takes some 7 s of one core, one of the representation 4, and compiling for one of them 130."""
 
 
 @dataclass(frozen=True, kw_only=True)
