@@ -16,7 +16,7 @@ NAMES = ("Quill", "Marsh", "Vole", "Tarn")
 
 
 def tiny_representation(*, seed: int = 0) -> RepresentationModel:
-    """A representation with random weights over random public vectors.
+    """A representation with random weights and public vectors, and so little noise that few notes teach a tagger.
 
     Its matrices have the shapes of those of a tagger with 8 hidden units over it: each shape is compiled once.
     """
@@ -25,7 +25,7 @@ def tiny_representation(*, seed: int = 0) -> RepresentationModel:
     table = random.normal(size=(len(PUBLIC_WORDS), dim)).astype(np.float32)
     subwords = SubwordVectors(random.normal(size=(50, dim)).astype(np.float32), 3, 4)
     vectors = WordVectors(PUBLIC_WORDS, table, subwords)
-    return RepresentationModel.untrained(vectors, PrivateSettings(size=size, neighbours=5), seed=seed)
+    return RepresentationModel.untrained(vectors, PrivateSettings(size=size, neighbours=5, deviation=0.1), seed=seed)
 
 
 def tiny_note(number: int) -> Document:
