@@ -1,7 +1,7 @@
 """Compare models on one corpus: ``python -m experiments.compare --help``.
 
-Options in, typed settings out (`experiments.options`); `running` trains, `results` assembles and keeps, `tables` and
-`reporting` render. What is printed is printed here.
+Options in, typed settings out (`experiments.compare_options`); `running` trains, `results` assembles and keeps,
+`tables` and `reporting` render. What is printed is printed here.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from crfdeid.cli.shell import run_command
-from experiments.options import parse
+from experiments.compare_options import parse
+from experiments.options import run_experiment
 
 # Whatever takes long to import is imported where it is used, so that a wrong option is answered at once.
 if TYPE_CHECKING:
@@ -26,11 +26,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     def work() -> None:
         compare(parse(argv))
 
-    return run_command(
-        work,
-        interrupted="what is finished lies in the folder of --out; --resume goes on from there",
-        out_of_memory="give --jobs 1, smaller networks or fewer documents",
-    )
+    return run_experiment(work)
 
 
 def compare(experiment: Experiment) -> dict[str, Any]:

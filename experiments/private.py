@@ -8,22 +8,30 @@ hospitals that pool what they have. Options in, typed settings out; `running.pri
 from __future__ import annotations
 
 import argparse
-import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from crfdeid.cli.shell import Parser, add_compilation_cache, file_path, run_command, setting, whole_number
-from crfdeid.corpora import FORMATS
+from crfdeid.cli.shell import Parser, setting, whole_number
 from crfdeid.errors import UsageError
-from crfdeid.labels import TYPES
 from crfdeid.models import profile_name
-from crfdeid.settings import MOST_SEED
-from experiments.options import check_paths, embeddings, seeds
-from experiments.running.device import DEVICES
+from experiments.option_values import counts, embeddings
+from experiments.options import (
+    add_corpus,
+    add_seeds,
+    add_unlabelled,
+    add_work,
+    check,
+    check_near,
+    corpus_settings,
+    defining,
+    make_parser,
+    output_settings,
+    run_experiment,
+)
 from experiments.running.embeddings import RECIPES, embedding_name
-from experiments.running.private.settings import SIZES, PrivateExperiment
-from experiments.running.settings import RANDOM, CorpusSettings, OutputSettings, VectorSettings
+from experiments.running.private.settings import SIZES, PrivateExperiment, Sizes
+from experiments.running.settings import VectorSettings
 
 DESCRIPTION = """\
 Train taggers on what can be shared in the place of notes (pseudonyms by neighbours, private representations, DANN),
@@ -39,7 +47,6 @@ examples:
 
 exit codes: 0 done, 1 data that cannot be read, 2 an option that cannot work, 130 interrupted"""
 
-_NOT_THE_EXPERIMENT = ("jobs", "out", "resume", "include_text", "published", "show_examples")
 _EMBEDDING = {"default": "cbow", "friedrich2019": "fasttext"}
 _UNLABELLED_NOTES = 200
 
@@ -50,11 +57,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     def work() -> None:
         measure(parse(argv))
 
-    return run_command(
-        work,
-        interrupted="what is finished lies in the folder of --out; --resume goes on from there",
-        out_of_memory="give --jobs 1, smaller networks or fewer documents",
-    )
+    return run_experiment(work)
 
 
 def measure(experiment: PrivateExperiment) -> dict[str, Any]:
@@ -101,38 +104,20 @@ def parse(argv: Sequence[str] | None) -> PrivateExperiment:
     if options.profile not in SIZES:
         raise UsageError(f"--profile: unknown profile '{options.profile}': choose from {', '.join(SIZES)}")
     sizes = SIZES[options.profile]
-    if options.train is None:
-        for name in ("dev", "test", "format"):
-            if getattr(options, name) is not None:
-                raise UsageError(f"--{name} needs --train: without it the synthetic corpus is used")
-    elif options.corpus_seed is not None:
-        raise UsageError("--corpus-seed is for the synthetic corpus: leave it out, or leave out --train")
-    for name in ("resume", "include_text"):
-        if getattr(options, name) and options.out is None:
-            raise UsageError(f"--{name.replace('_', '-')} needs --out")
     options.embeddings = options.embeddings or [_EMBEDDING[options.profile]]
-    if RANDOM in options.embeddings:
-        raise UsageError(f"--embeddings: nothing is near by {RANDOM} vectors: give another kind, or a file")
+    for source in options.embeddings:
+        check_near("embeddings", source)
     options.seeds = options.seeds or list(range(sizes.seeds))
-    check_paths(options)
+    check(options)
     return PrivateExperiment(
         profile=options.profile,
-        corpus=CorpusSettings(
-            train=options.train,
-            dev=options.dev,
-            test=options.test,
-            format=options.format or "auto",
-            types=options.types,
-            seed=options.corpus_seed or 0,
-        ),
+        corpus=corpus_settings(options),
         vectors=VectorSettings(
             sources={embedding_name(source): source for source in options.embeddings},
             unlabelled=tuple(options.unlabelled),
             unlabelled_notes=_UNLABELLED_NOTES,
         ),
-        output=OutputSettings(
-            folder=options.out, resume=options.resume, include_text=options.include_text, published=options.published
-        ),
+        output=output_settings(options),
         seeds=tuple(options.seeds),
         neighbours=options.neighbours,
         pseudonyms=tuple(options.figure_4 if options.figure_4 is not None else sizes.pseudonyms),
@@ -142,29 +127,15 @@ def parse(argv: Sequence[str] | None) -> PrivateExperiment:
         representation=tuple(options.set),
         device=options.device,
         jobs=options.jobs,
-        command=_command(options),
+        command=defining(options),
     )
-
-
-def _command(options: argparse.Namespace) -> dict[str, Any]:
-    """The options that define the experiment: not where its results go, nor how many jobs share the work."""
-    named = {name: value for name, value in vars(options).items() if name not in _NOT_THE_EXPERIMENT}
-    plain: dict[str, Any] = json.loads(json.dumps(named, default=str))
-    return plain
 
 
 def _parser() -> Parser:
-    parser = Parser(
-        prog="python -m experiments.private",
-        usage="%(prog)s [options]",
-        description=DESCRIPTION,
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+    parser = make_parser("private", DESCRIPTION, EXAMPLES)
     _add_sizes(parser)
-    _add_corpus(parser.add_argument_group("corpus", "without --train, the built-in synthetic corpus"))
-    _add_work(parser.add_argument_group("work and output"))
+    add_corpus(parser, dev="documents that end each part of the training", test="documents to score and to attack")
+    add_work(parser)
     return parser
 
 
@@ -176,16 +147,15 @@ def _add_sizes(group: argparse.ArgumentParser) -> None:
         f"{_EMBEDDING['default']}; with the paper's profile {_EMBEDDING['friedrich2019']})"
     )
     group.add_argument("--embeddings", type=embeddings, metavar="NAMES|PATHS", help=text)
-    text = "more text to train word vectors on, beside the training documents: text files, or a corpus in any format"
-    group.add_argument("--unlabelled", type=file_path, nargs="+", default=[], metavar="PATH", help=text)
-    text = "make each system N times, with the seeds 0 to N-1, or once with each seed of a list: 3,7 (default: 1)"
-    group.add_argument("--seeds", type=seeds, metavar="N|LIST", help=text)
+    add_unlabelled(group)
+    add_seeds(group, default=_usual(lambda sizes: [sizes.seeds]))
     text = "the neighbours of pseudonyms, representations and DANN in Table 2 (default: 100)"
     group.add_argument("--neighbours", type=whole_number(5), default=100, metavar="N", help=text)
-    text = "further numbers of neighbours of pseudonyms, Figure 4 (default: 1,20)"
-    group.add_argument("--figure-4", type=_counts, metavar="LIST", help=text)
-    text = "Figure 5: further numbers of neighbours of representations and DANN (with no list: 5,20,500)"
-    group.add_argument("--figure-5", type=_counts, nargs="?", const=(), metavar="LIST", help=text)
+    text = f"further numbers of neighbours of pseudonyms, Figure 4 (default: {_usual(lambda sizes: sizes.pseudonyms)})"
+    group.add_argument("--figure-4", type=counts, metavar="LIST", help=text)
+    usual = _usual(lambda sizes: sizes.representations)
+    text = f"Figure 5: further numbers of neighbours of representations and DANN (with no list: {usual})"
+    group.add_argument("--figure-5", type=counts, nargs="?", const=(), metavar="LIST", help=text)
     text = "share the training documents out among a provider and two hospitals that pool what they have"
     group.add_argument("--pooling", action="store_true", help=text)
     text = "settings of the representation, its adversaries and its training, such as size=100 rounds=20"
@@ -194,51 +164,16 @@ def _add_sizes(group: argparse.ArgumentParser) -> None:
     group.add_argument("--tagger", type=setting, nargs="+", default=[], metavar="NAME=VALUE", help=text)
 
 
-def _add_corpus(group: argparse._ArgumentGroup) -> None:
-    for name, text in {
-        "train": "documents to learn from, a file or a folder",
-        "dev": "documents that end each part of the training (default: a tenth of the training documents, drawn with a "
-        "fixed seed)",
-        "test": "documents to score and to attack (default: those of the development set, and the results say so)",
-    }.items():
-        group.add_argument(f"--{name}", type=file_path, metavar="PATH", help=text)
-    group.add_argument("--format", choices=("auto", *FORMATS), help="their format (default: auto)")
-    text = "seven: the types of i2b2 2006; all: those that the corpus has; binary: PHI or not (default: seven)"
-    group.add_argument("--types", choices=TYPES, default="seven", help=text)
-    text = "of the synthetic corpus (default: 0)"
-    group.add_argument("--corpus-seed", type=whole_number(0, MOST_SEED), metavar="N", help=text)
-
-
-def _add_work(group: argparse._ArgumentGroup) -> None:
-    text = "where networks are trained; auto takes a GPU where there is one (default: auto)"
-    group.add_argument("--device", choices=DEVICES, default="auto", help=text)
-    text = "systems trained at the same time, which changes no result (default: one for each core; on a GPU one)"
-    group.add_argument("--jobs", type=whole_number(1), metavar="N", help=text)
-    add_compilation_cache(group)
-    text = "new folder for the report, tables, plots, results.json, predictions and fitted models"
-    group.add_argument("--out", type=file_path, metavar="DIR", help=text)
-    text = "go on with what an interrupted run of the same command left in --out"
-    group.add_argument("--resume", action="store_true", help=text)
-    text = "put the text of a real corpus, which is PHI, into the report"
-    group.add_argument("--include-text", action="store_true", help=text)
-    text = "show the paper's figures of Table 2 beside ours"
-    group.add_argument("--published", action="store_true", help=text)
+def _usual(numbers: Callable[[Sizes], Sequence[int]]) -> str:
+    """What a profile stands for, for a help text."""
+    default, paper = (",".join(map(str, numbers(SIZES[name]))) for name in ("default", "friedrich2019"))
+    return f"{default}; with the paper's profile {paper}"
 
 
 def _setting(text: str) -> tuple[str, Any]:
     """A setting of the representation; of the attack's epochs there can be several: attack_epochs=20,50."""
     name, value = setting(text)
-    return (name, _counts(str(value))) if name == "attack_epochs" else (name, value)
-
-
-def _counts(text: str) -> tuple[int, ...]:
-    try:
-        numbers = [int(part) for part in text.split(",")]
-    except ValueError:
-        numbers = [0]
-    if min(numbers) < 1 or len(set(numbers)) < len(numbers):
-        raise argparse.ArgumentTypeError(f"'{text}' is no list of different numbers from 1, such as 1,20,500")
-    return tuple(numbers)
+    return (name, counts(str(value))) if name == "attack_epochs" else (name, value)
 
 
 def _counts_of_figure_5(asked: tuple[int, ...] | None, usual: tuple[int, ...]) -> tuple[int, ...]:

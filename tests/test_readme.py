@@ -9,7 +9,7 @@ import pytest
 from crfdeid import write_corpus
 from crfdeid.corpora.synthetic import generate_notes
 from crfdeid.models import settings_of
-from experiments.options import parse
+from experiments.compare_options import parse
 
 ROOT = Path(__file__).parents[1]
 PAGES = [*ROOT.glob("*.md"), *sorted((ROOT / "docs").glob("*.md"))]

@@ -10,7 +10,7 @@ import pytest
 
 from crfdeid.errors import UsageError
 from experiments.compare import main
-from experiments.options import parse
+from experiments.compare_options import parse
 from experiments.running.settings import CorpusSettings, ModelSettings, OutputSettings, VectorSettings
 
 

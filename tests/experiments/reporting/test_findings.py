@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from samples import rich_results
 
-from experiments.options import parse
+from experiments.compare_options import parse
 from experiments.reporting.findings import cautions, probability, ranking, sentences
 from experiments.reporting.page import command_line, provenance
 

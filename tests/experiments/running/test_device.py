@@ -10,7 +10,7 @@ import pytest
 
 from crfdeid.errors import UsageError
 from crfdeid.system.threads import cores
-from experiments.options import parse
+from experiments.compare_options import parse
 from experiments.running.device import CPU, choose_device, choose_jobs
 from experiments.running.experiment import possible_traits
 from experiments.running.systems import System, traits_of

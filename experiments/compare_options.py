@@ -1,0 +1,215 @@
+"""The options of ``python -m experiments.compare``: what there is, and what goes together."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import Any
+
+from crfdeid.augmentation import NONE, REWRITES
+from crfdeid.cli.shell import Parser, positive_number, setting, whole_number
+from crfdeid.combined.ensemble import COMBINE
+from crfdeid.errors import UsageError
+from crfdeid.models import MODELS, profile_name
+from experiments.option_values import axis, embeddings, fractions, models, vector_source
+from experiments.options import (
+    add_corpus,
+    add_seeds,
+    add_unlabelled,
+    add_work,
+    check,
+    check_near,
+    corpus_settings,
+    defining,
+    make_parser,
+    output_settings,
+)
+from experiments.papers import CORE, PAPERS, papers_on
+from experiments.running.embeddings import RECIPES, embedding_name
+from experiments.running.settings import (
+    NEIGHBOURS_FROM,
+    RANDOM,
+    UNLABELLED_NOTES,
+    Experiment,
+    ModelSettings,
+    VectorSettings,
+)
+
+DESCRIPTION = """\
+Train models to find protected health information, score them on the same documents, and show the results side by
+side: corpus, settings, recall, precision and F of each category, kinds of errors, and time."""
+EXAMPLES = """\
+examples:
+  python -m experiments.compare --models crf,elman,jordan
+      on the built-in synthetic corpus, in minutes
+  python -m experiments.compare --train notes/train --dev notes/dev --test notes/test --format brat --out results/
+      on your own annotated corpus; tables, scores, predictions and models are kept in results/
+  python -m experiments.compare --models elman --hidden 50 --epochs 10 --seeds 3
+      one model with settings of your own, three times
+  python -m experiments.compare --models crf,elman,jordan --embeddings random,rnnlm,cbow --seeds 3 --out results/
+      every model with every kind of word vectors, as yadav2016 compares them; results/report.html shows it
+
+exit codes: 0 done, 1 data that cannot be read, 2 an option that cannot work, 130 interrupted"""
+
+# Options that replace the setting of the same name in every model that has one.
+SETTINGS = ("features", "pos", "window", "hidden", "epochs", "lr", "freeze_embeddings")
+
+
+def parse(argv: Sequence[str] | None) -> Experiment:
+    """What a command line asks for; each option is checked by itself and against the others.
+
+    Raises:
+        UsageError: an option, or a combination of options, that cannot work.
+    """
+    options = _parser().parse_args(argv)
+    options.seeds = options.seeds or [0]
+    options.models = options.models or list(PAPERS.get(options.profile, CORE).models.values())
+    if options.train is not None and options.unlabelled_notes is not None:
+        raise UsageError("--unlabelled-notes is for the synthetic corpus: leave it out, or give --unlabelled files")
+    if options.combine is not None and len(options.models) < 2:
+        raise UsageError("--combine joins several models: name two or more in --models")
+    if options.published and not papers_on(options.models):
+        raise UsageError(f"--published: no paper here prints scores of {', '.join(options.models)}: leave it out")
+    _check_neighbours(options)
+    check(options)
+    return _experiment(options)
+
+
+def _experiment(options: argparse.Namespace) -> Experiment:
+    return Experiment(
+        models=ModelSettings(
+            models=tuple(options.models),
+            profile=options.profile,
+            changes=tuple(_changes(options).items()),
+            combine=options.combine,
+            seeds=tuple(options.seeds),
+            fractions=tuple(options.fractions),
+            sweep=tuple((name, tuple(values)) for name, values in options.sweep),
+        ),
+        corpus=corpus_settings(
+            options,
+            synthetic=PAPERS[options.profile].synthetic if options.profile in PAPERS else "default",
+            augment=options.augment,
+            pseudonymise=options.pseudonymise,
+        ),
+        vectors=VectorSettings(
+            sources={embedding_name(source): source for source in options.embeddings},
+            unlabelled=tuple(options.unlabelled),
+            unlabelled_notes=UNLABELLED_NOTES if options.unlabelled_notes is None else options.unlabelled_notes,
+            neighbours=options.neighbours_from or NEIGHBOURS_FROM,
+        ),
+        output=output_settings(options),
+        device=options.device,
+        jobs=options.jobs,
+        command=defining(options),
+    )
+
+
+def _changes(options: argparse.Namespace) -> dict[str, Any]:
+    """The settings that replace those of the profile, from options of their own and from --set."""
+    found = {name: value for name in SETTINGS if (value := getattr(options, name)) is not None}
+    for name, value in options.set:
+        if name in found:
+            raise UsageError(f"--set: {name} is given twice")
+        found[name] = value
+    return found
+
+
+def _check_neighbours(options: argparse.Namespace) -> None:
+    if options.pseudonymise is None:
+        if options.neighbours_from is not None:
+            raise UsageError("--neighbours-from needs --pseudonymise")
+        return
+    source = options.neighbours_from = options.neighbours_from or NEIGHBOURS_FROM
+    check_near("neighbours-from", source)
+    for other in options.embeddings:
+        if other != source and embedding_name(other) == embedding_name(source):
+            raise UsageError(f"--neighbours-from: {source} and {other} of --embeddings have one name: rename a file")
+
+
+def _parser() -> Parser:
+    parser = make_parser("compare", DESCRIPTION, EXAMPLES)
+    _add_models(parser)
+    _add_corpus(parser)
+    _add_settings(parser.add_argument_group("settings", "replace the profile's, in every model that has them"))
+    _add_embeddings(parser.add_argument_group("word vectors of the networks"))
+    _add_experiments(parser.add_argument_group("further experiments"))
+    text = "print errors in their text even of a real corpus, where that text is PHI"
+    add_work(parser).add_argument("--show-examples", action="store_true", help=text)
+    return parser
+
+
+def _add_models(group: argparse.ArgumentParser) -> None:
+    known = ", ".join(MODELS)
+    core = ",".join(CORE.models.values())
+    text = f"models to compare, separated by commas, from {known} (default: those of the profile's paper, or {core})"
+    group.add_argument("--models", type=models, metavar="NAMES", help=text)
+    text = (
+        "add one system, the models joined: all that any of them finds (union), what most find (vote), or what is most "
+        "probable by the mean of their probabilities (mean)"
+    )
+    group.add_argument("--combine", choices=COMBINE, help=text)
+    text = (
+        "settings of the models and size of the synthetic corpus: default, which are tuned and small, or a paper's: "
+        f"{', '.join(PAPERS)} (paper: yadav2016)"
+    )
+    group.add_argument("--profile", type=profile_name, default="default", metavar="NAME", help=text)
+    add_seeds(group)
+
+
+def _add_corpus(parser: Parser) -> None:
+    group = add_corpus(
+        parser, dev="documents to choose settings and a network's best epoch on", test="documents to score"
+    )
+    text = (
+        "train on copies of training documents too, rewritten without accents (accents), in small letters and capitals "
+        f"(case), or both (default: {NONE})"
+    )
+    group.add_argument("--augment", choices=REWRITES, default=NONE, help=text)
+    text = (
+        "train on shuffled sentences in which each word of PHI is one of its N nearest, itself among them (1 shuffles "
+        "alone); development and test documents stay as they are"
+    )
+    group.add_argument("--pseudonymise", type=whole_number(1), metavar="N", help=text)
+    text = (
+        f"word vectors that say which words are near: a kind that is trained here, or a file, as in --embeddings "
+        f"(default: {NEIGHBOURS_FROM})"
+    )
+    group.add_argument("--neighbours-from", type=vector_source, metavar="NAME|PATH", help=text)
+
+
+def _add_settings(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--features", metavar="SET", help="set of hand-made features, such as paper or strong")
+    group.add_argument("--pos", metavar="NAME", help="part-of-speech tagger (English): textblob, nltk or none")
+    group.add_argument("--window", type=whole_number(0), metavar="N", help="words that a network sees at once")
+    group.add_argument("--hidden", type=whole_number(1), metavar="N", help="hidden units of a network")
+    group.add_argument(
+        "--epochs", type=whole_number(1), metavar="N", help="passes over the training documents, at most"
+    )
+    group.add_argument("--lr", type=positive_number, metavar="X", help="learning rate")
+    text = "any other settings, such as max_norm=5 layers=2; a name that no model has is answered with those there are"
+    group.add_argument("--set", type=setting, nargs="+", default=[], metavar="NAME=VALUE", help=text)
+
+
+def _add_embeddings(group: argparse._ArgumentGroup) -> None:
+    text = (
+        "where word vectors come from: random numbers, a method that is trained here on the training documents "
+        f"({', '.join(RECIPES)}), or a file of vectors (word2vec, GloVe, fastText); several are compared "
+        f"(default: {RANDOM})"
+    )
+    group.add_argument("--embeddings", type=embeddings, default=[RANDOM], metavar="NAMES|PATHS", help=text)
+    add_unlabelled(group)
+    text = f"generated notes to train them on, of the synthetic corpus (default: {UNLABELLED_NOTES})"
+    group.add_argument("--unlabelled-notes", type=whole_number(0), metavar="N", help=text)
+    text = "keep word vectors as they are while a network is trained"
+    group.add_argument("--freeze-embeddings", action="store_true", default=None, help=text)
+
+
+def _add_experiments(group: argparse._ArgumentGroup) -> None:
+    text = "train on these shares of the training documents too: 0.1,0.25,0.5"
+    group.add_argument("--fractions", type=fractions, default=[], metavar="LIST", help=text)
+    text = (
+        "try every combination of these values of settings, such as window=7,9,11 hidden=50,100; each system goes on "
+        "with those that are best on dev"
+    )
+    group.add_argument("--sweep", type=axis, nargs="+", default=[], metavar="NAME=VALUES", help=text)
