@@ -40,16 +40,15 @@ def compare(experiment: Experiment) -> dict[str, Any]:
         UsageError: options that cannot work.
     """
     from experiments import tables  # noqa: PLC0415
-    from experiments.reporting.files import write_report  # noqa: PLC0415
     from experiments.results.assemble import assemble, describe_settings, identity  # noqa: PLC0415
-    from experiments.results.store import open_store, write_results  # noqa: PLC0415
-    from experiments.running.experiment import prepare, run_systems, settle_systems, train_cells  # noqa: PLC0415
-    from experiments.terminal import Bars, show_examples, show_tables, step_bars  # noqa: PLC0415
+    from experiments.results.store import open_store  # noqa: PLC0415
+    from experiments.running.experiment import prepare, run_systems, settle_systems  # noqa: PLC0415
+    from experiments.running.prepared import train_cells  # noqa: PLC0415
+    from experiments.terminal import Bars, finish, show_examples, show_tables, step_bars  # noqa: PLC0415
 
-    output = experiment.output
     with step_bars() as on_step:
         prepared = prepare(experiment, on_step=on_step)
-    with open_store(output, identity(prepared)) as store:
+    with open_store(experiment.output, identity(prepared)) as store:
 
         def train(cells: Sequence[Cell]) -> list[Run]:
             with Bars(len(cells)) as bars:
@@ -57,15 +56,11 @@ def compare(experiment: Experiment) -> dict[str, Any]:
 
         show_tables([tables.corpus_table(prepared.facts)])
         settled = settle_systems(prepared, train)
-        show_tables([tables.settings_table(describe_settings(prepared, settled))])
+        show_tables([tables.settings_table(describe_settings(prepared, settled.settings))])
         outcome = run_systems(prepared, settled, train)
         results = assemble(outcome)
-        if store is not None:
-            write_results(store.folder, results, prepared.corpus, prepared.embeddings, include_text=output.include_text)
-            write_report(store.folder.path, published=output.published)
-    shown = tables.result_tables(results, published=output.published)
-    show_tables([table for name, table in shown.items() if not name.startswith("confusions")])  # in the report
-    if prepared.corpus.is_synthetic or output.show_examples:
+        finish(results, prepared, store)
+    if prepared.corpus.is_synthetic or experiment.output.show_examples:
         show_examples(outcome.runs, prepared.corpus)
     return results
 

@@ -71,26 +71,22 @@ def measure(experiment: PrivateExperiment) -> dict[str, Any]:
         UsageError: options that cannot work.
     """
     from experiments import tables  # noqa: PLC0415
-    from experiments.reporting.files import write_report  # noqa: PLC0415
     from experiments.results.private import assemble, identity  # noqa: PLC0415
-    from experiments.results.store import open_store, write_results  # noqa: PLC0415
-    from experiments.running.experiment import train_cells  # noqa: PLC0415
+    from experiments.results.store import open_store  # noqa: PLC0415
+    from experiments.running.prepared import train_cells  # noqa: PLC0415
     from experiments.running.private.experiment import outcome_of, prepare  # noqa: PLC0415
-    from experiments.terminal import Bars, show_tables, step_bars  # noqa: PLC0415
+    from experiments.running.private.systems import cells_of  # noqa: PLC0415
+    from experiments.terminal import Bars, finish, show_tables, step_bars  # noqa: PLC0415
 
-    output = experiment.output
     with step_bars() as on_step:
         prepared = prepare(experiment, on_step=on_step)
-    with open_store(output, identity(prepared)) as store:
+    with open_store(experiment.output, identity(prepared)) as store:
         show_tables([tables.corpus_table(prepared.facts)])
-        with Bars(len(prepared.cells)) as bars:
-            runs = train_cells(prepared, prepared.cells, keeper=store, on_progress=bars.step, on_done=bars.done)
+        cells = cells_of(prepared.systems, experiment.seeds)
+        with Bars(len(cells)) as bars:
+            runs = train_cells(prepared, cells, keeper=store, on_progress=bars.step, on_done=bars.done)
         results = assemble(outcome_of(prepared, runs))
-        if store is not None:
-            write_results(store.folder, results, prepared.corpus, prepared.embeddings, include_text=output.include_text)
-            write_report(store.folder.path, published=output.published)
-    shown = tables.result_tables(results, published=output.published)
-    show_tables([table for name, table in shown.items() if not name.startswith("confusions")])  # in the report
+        finish(results, prepared, store)
     return results
 
 

@@ -1,23 +1,26 @@
-"""What the commands show on a terminal: tables, errors in their text, and progress bars."""
+"""What the commands show on a terminal, progress bars among it, and how they end: results written and printed."""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from types import TracebackType
-from typing import TYPE_CHECKING, NoReturn, Self
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from tqdm import tqdm
 
 from crfdeid.cli.progress import make_bar
 from crfdeid.tagger import FitProgress
 from experiments.reporting.examples import error_examples
-from experiments.tables import Table, to_text
+from experiments.reporting.files import write_report
+from experiments.results.store import Store, write_results
+from experiments.tables import Table, result_tables, to_text
 
 if TYPE_CHECKING:
     from crfdeid.corpora.splits import Corpus
     from experiments.running.embeddings import OnStep
+    from experiments.running.prepared import Prepared
     from experiments.running.runs import Run
     from experiments.running.systems import Cell
 
@@ -27,6 +30,20 @@ def show_tables(shown: Iterable[Table]) -> None:
     width = shutil.get_terminal_size((160, 24)).columns
     for table in shown:
         print(to_text(table, width=width), flush=True)
+
+
+def finish(results: Mapping[str, Any], prepared: Prepared[Any, Any], store: Store | None) -> None:
+    """Write a finished experiment and its report into its folder, where there is one, and print its tables.
+
+    Raises:
+        DataError: a file cannot be written.
+    """
+    output = prepared.experiment.output
+    if store is not None:
+        write_results(store.folder, results, prepared.corpus, prepared.embeddings, include_text=output.include_text)
+        write_report(store.folder.path, published=output.published)
+    shown = result_tables(results, published=output.published)
+    show_tables([table for name, table in shown.items() if not name.startswith("confusions")])  # in the report
 
 
 def show_examples(runs: Sequence[Run], corpus: Corpus) -> None:

@@ -6,14 +6,15 @@ whose names end in ``_seconds`` or ``_per_second``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from crfdeid.corpora.splits import Corpus
 from crfdeid.scoring.evaluation import REPAIR
 from experiments.results.environment import describe_environment, describe_libraries
 from experiments.results.schema import SCHEMA
-from experiments.running.experiment import Outcome, Prepared, Settled, Sweep, full_settings
+from experiments.running.experiment import Comparison, Outcome, Sweep, full_settings
+from experiments.running.prepared import Prepared
 from experiments.running.runs import Run
 from experiments.running.settings import Point
 from experiments.running.systems import System
@@ -24,44 +25,64 @@ def assemble(outcome: Outcome) -> dict[str, Any]:
     prepared, settled = outcome.prepared, outcome.settled
     return {
         "schema": SCHEMA,
-        "corpus": dict(prepared.facts),
-        "settings": describe_settings(prepared, settled),
-        "environment": describe_environment(
-            device=prepared.device,
-            jobs=prepared.jobs,
-            corpus_seconds=prepared.corpus_seconds,
-            total_seconds=outcome.total_seconds,
-        ),
-        "embeddings": {name: dict(facts) for name, facts in prepared.embeddings.facts.items()},
-        "models": {system.name: _model(system, outcome.runs) for system in settled.systems},
+        **describe_common(prepared, settled.settings, outcome.total_seconds),
+        "models": {system.name: describe_runs(system, outcome.runs) for system in settled.systems},
         "fractions": describe_fractions(outcome.runs, prepared.corpus),
         "sweep": None if settled.sweep is None else describe_sweep(settled.sweep),
         "significance": dict(outcome.significance),
     }
 
 
-def identity(prepared: Prepared) -> dict[str, Any]:
+def identity(prepared: Comparison) -> dict[str, Any]:
     """What makes two experiments the same, so that one can go on with what is finished of the other."""
+    return {"schema": SCHEMA, **common_identity(prepared, full_settings(prepared.systems, prepared.plan))}
+
+
+def describe_common(
+    prepared: Prepared[Any, Any], settings: Mapping[str, Mapping[str, Any]], total_seconds: float
+) -> dict[str, Any]:
+    """The parts that every experiment has: corpus, settings, environment and embeddings.
+
+    Args:
+        prepared: the experiment.
+        settings: each system's full settings by its name.
+        total_seconds: how long everything took.
+    """
     return {
-        "schema": SCHEMA,
+        "corpus": dict(prepared.facts),
+        "settings": describe_settings(prepared, settings),
+        "environment": describe_environment(
+            device=prepared.device,
+            jobs=prepared.jobs,
+            corpus_seconds=prepared.corpus_seconds,
+            total_seconds=total_seconds,
+        ),
+        "embeddings": {name: dict(facts) for name, facts in prepared.embeddings.facts.items()},
+    }
+
+
+def common_identity(prepared: Prepared[Any, Any], settings: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """What makes two experiments of one kind the same: command, settings, data, word vectors and libraries."""
+    return {
         "command": dict(prepared.experiment.command),
-        "models": full_settings(prepared.systems, prepared.plan),
+        "models": dict(settings),
         "corpus": prepared.facts["sha256"],
         "embeddings": {name: facts.get("sha256") for name, facts in prepared.embeddings.facts.items()},
         "environment": {**describe_libraries(), "device": prepared.device},
     }
 
 
-def describe_settings(prepared: Prepared, settled: Settled) -> dict[str, Any]:
+def describe_settings(prepared: Prepared[Any, Any], settings: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """The ``settings`` part: the options, how invalid tags are read, and each system's full settings."""
     return {
         "command": dict(prepared.experiment.command),
         "repair": REPAIR,
-        "models": {name: dict(settings) for name, settings in settled.settings.items()},
+        "models": {name: dict(found) for name, found in settings.items()},
     }
 
 
-def _model(system: System, runs: Sequence[Run]) -> dict[str, Any]:
+def describe_runs(system: System, runs: Sequence[Run]) -> dict[str, Any]:
+    """A system's entry of the ``models`` part: its runs on all training documents."""
     records = [run.record for run in runs if run.cell.is_plain and run.cell.system == system]
     return {"model": system.model, "embedding": system.embedding, "runs": records}
 

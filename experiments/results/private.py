@@ -10,11 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
-from crfdeid.scoring.evaluation import REPAIR
-from experiments.results.environment import describe_environment, describe_libraries
+from experiments.results.assemble import common_identity, describe_common, describe_runs
 from experiments.results.schema import PRIVATE, PRIVATE_SCHEMA
 from experiments.running.private.attacks import NAMES
-from experiments.running.private.experiment import Outcome, Prepared, settings_by_system
+from experiments.running.private.experiment import Outcome, PrivatePrepared, settings_by_system
 from experiments.running.private.systems import neighbours_of, of_table_2, pooling_systems, systems_of
 from experiments.running.runs import Run
 from experiments.running.systems import System
@@ -33,15 +32,7 @@ def assemble(outcome: Outcome) -> dict[str, Any]:
         "experiment": PRIVATE,
         "schema": PRIVATE_SCHEMA,
         "systems": [describe_system(system, outcome.runs, settings[system.name]) for system in systems_of(experiment)],
-        "corpus": dict(prepared.facts),
-        "settings": {"command": dict(experiment.command), "repair": REPAIR, "models": settings},
-        "environment": describe_environment(
-            device=prepared.device,
-            jobs=prepared.jobs,
-            corpus_seconds=prepared.corpus_seconds,
-            total_seconds=outcome.total_seconds,
-        ),
-        "embeddings": {name: dict(facts) for name, facts in prepared.embeddings.facts.items()},
+        **describe_common(prepared, settings, outcome.total_seconds),
         "models": _models(of_table_2(experiment), outcome.runs),
         "fractions": {},
         "sweep": None,
@@ -52,28 +43,14 @@ def assemble(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def identity(prepared: Prepared) -> dict[str, Any]:
+def identity(prepared: PrivatePrepared) -> dict[str, Any]:
     """What makes two experiments the same, so that one can go on with what is finished of the other."""
-    return {
-        "experiment": PRIVATE,
-        "schema": PRIVATE_SCHEMA,
-        "command": dict(prepared.experiment.command),
-        "models": settings_by_system(prepared.experiment, prepared.plan.recipe),
-        "corpus": prepared.facts["sha256"],
-        "embeddings": {name: facts.get("sha256") for name, facts in prepared.embeddings.facts.items()},
-        "environment": {**describe_libraries(), "device": prepared.device},
-    }
+    settings = settings_by_system(prepared.experiment, prepared.plan.recipe)
+    return {"experiment": PRIVATE, "schema": PRIVATE_SCHEMA, **common_identity(prepared, settings)}
 
 
 def _models(systems: Iterable[System], runs: Sequence[Run]) -> dict[str, Any]:
-    return {
-        system.name: {
-            "model": system.model,
-            "embedding": system.embedding,
-            "runs": [run.record for run in runs if run.cell.system == system],
-        }
-        for system in systems
-    }
+    return {system.name: describe_runs(system, runs) for system in systems}
 
 
 def describe_system(system: System, runs: Sequence[Run], settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from crfdeid.tagger import Traits
 from experiments.running.private.settings import PrivateExperiment
 from experiments.running.systems import Cell, System
@@ -15,6 +17,8 @@ PARTS = (PROVIDER, *HOSPITALS)
 """Who has a part of the training documents, where they are pooled."""
 ALONE, POOLED_RAW, POOLED_PSEUDONYMS = "alone", "pooled-raw", "pooled-pseudonyms"
 POOLED_REPRESENTATIONS = "pooled-representations"
+REPRESENTED = (REPRESENTATION, DANN, POOLED_REPRESENTATIONS)
+"""Those whose tagger reads a private representation."""
 
 TRAITS = Traits(uses_seed=True, memorises=True, accelerated=True, takes_vectors=True, public_vocabulary=False)
 """Of every system here: all are networks that start from word vectors."""
@@ -47,7 +51,7 @@ def pooling_systems(experiment: PrivateExperiment) -> list[System]:
     return [*alone, System(POOLED_RAW, POOLED_RAW, PROVIDER), *pooled]
 
 
-def cells_of(systems: list[System], seeds: tuple[int, ...]) -> list[Cell]:
+def cells_of(systems: Sequence[System], seeds: tuple[int, ...]) -> list[Cell]:
     """Every system with every seed."""
     return [Cell(system, seed) for seed in seeds for system in systems]
 

@@ -1,0 +1,149 @@
+"""An experiment that is about to be trained, whichever it is: its corpus, its word vectors, and its cells' training."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+
+from crfdeid.corpora.splits import Corpus, generate_corpus, read_splits
+from crfdeid.errors import UsageError
+from experiments.results.folder import make_folder
+from experiments.running.device import CPU
+from experiments.running.embeddings import Embeddings
+from experiments.running.runs import OnProgress, Run, Work, run_cells
+from experiments.running.settings import CorpusSettings
+from experiments.running.systems import Cell, System, groups
+
+NO_TEST = (
+    "No --test: all scores are on the development set, which also chose each network's best epoch; expect lower ones "
+    "on new data."
+)
+
+_Experiment_co = TypeVar("_Experiment_co", covariant=True)
+_Plan_co = TypeVar("_Plan_co", bound=Work, covariant=True)
+
+
+@dataclass(frozen=True)
+class Prepared(Generic[_Experiment_co, _Plan_co]):
+    """An experiment about to be trained: what can be refused has been refused.
+
+    Args:
+        experiment: what was asked for.
+        corpus: what is learned from and scored.
+        facts: the corpus's counts and hash, the ``corpus`` part of results.json.
+        corpus_seconds: how long reading or generating it took.
+        systems: what is trained, before a sweep.
+        embeddings: the word vectors that all of them can start from.
+        plan: how every cell is trained.
+        device: what networks are trained on, in words.
+        jobs: cells trained at the same time.
+        started: `time.perf_counter` when the work began.
+    """
+
+    experiment: _Experiment_co
+    corpus: Corpus
+    facts: Mapping[str, Any]
+    corpus_seconds: float
+    systems: tuple[System, ...]
+    embeddings: Embeddings
+    plan: _Plan_co
+    device: str
+    jobs: int
+    started: float
+
+
+class ReadCorpus(NamedTuple):
+    """A corpus, its counts and hash, and how long reading or generating it took: these fields of `Prepared`."""
+
+    corpus: Corpus
+    facts: Mapping[str, Any]
+    corpus_seconds: float
+
+
+def read_corpus(settings: CorpusSettings) -> ReadCorpus:
+    """The corpus that settings name, with a notice where the scored documents also chose epochs.
+
+    Raises:
+        DataError: data that cannot be read.
+        UsageError: settings that cannot work.
+    """
+    started = time.perf_counter()
+    if settings.train is None:
+        corpus = generate_corpus(settings.synthetic, seed=settings.seed, types=settings.types)
+    else:
+        corpus = read_splits(
+            settings.train, settings.dev, settings.test, corpus_format=settings.format, types=settings.types
+        )
+        if corpus.test is None:
+            corpus = replace(corpus, notices=(*corpus.notices, NO_TEST))
+    facts = corpus.statistics()
+    return ReadCorpus(corpus, facts, time.perf_counter() - started)
+
+
+def models_folder(output: Path | None) -> Path | None:
+    """Where fitted models are saved; the output folder is made before anything takes long, claimed only later.
+
+    Raises:
+        UsageError: the output folder cannot be made.
+    """
+    if output is None:
+        return None
+    try:
+        make_folder(output)
+    except OSError as error:
+        raise UsageError(f"--out: {output} cannot be made: {error.strerror}") from None
+    return output / "models"
+
+
+def plain_settings(settings: Any) -> dict[str, Any]:
+    """A dataclass of settings as a reader of results.json gets it: that is compared and printed."""
+    found: dict[str, Any] = json.loads(json.dumps(dataclasses.asdict(settings), default=str))
+    return found
+
+
+class Keeper(Protocol):
+    """Keeps finished cells, so that an interrupted experiment can go on."""
+
+    def finished(self, cells: Iterable[Cell]) -> list[Run]:
+        """Those of the cells that are done."""
+        ...
+
+    def keep(self, run: Run) -> None:
+        """Keep a finished cell."""
+        ...
+
+
+def train_cells(
+    prepared: Prepared[Any, Work],
+    cells: Sequence[Cell],
+    *,
+    keeper: Keeper | None,
+    on_progress: OnProgress,
+    on_done: Callable[[Cell], None],
+) -> list[Run]:
+    """Every cell's run, in the order of the cells: those that were kept, and the others once they are trained.
+
+    Args:
+        prepared: the experiment.
+        cells: what to train.
+        keeper: what has and gets the finished cells.
+        on_progress: called for each step of each cell's training.
+        on_done: called for each cell that is done.
+    """
+    runs = {run.cell: run for run in keeper.finished(cells)} if keeper is not None else {}
+    for cell in runs:
+        on_done(cell)
+    left = groups([cell for cell in cells if cell not in runs], together=prepared.device != CPU)
+    if not left:
+        return [runs[cell] for cell in cells]
+    for run in run_cells(left, prepared.corpus, prepared.plan, jobs=prepared.jobs, on_progress=on_progress):
+        on_done(run.cell)
+        runs[run.cell] = run
+        if keeper is not None:
+            keeper.keep(run)
+    return [runs[cell] for cell in cells]
