@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from crfdeid.documents import Document, LabelledSentence, Layers, Span
+from crfdeid.documents import PHI, Document, LabelledSentence, Layers, Span
 from crfdeid.spans import in_characters
 from features.normal import bare_edges
 from features.tokens import Sentence
@@ -85,6 +85,10 @@ class Encoded(NamedTuple):
     unaligned: list[Span]
     unaligned_layers: Mapping[str, tuple[Span, ...]] = Layers()
 
+    def left_over(self, layer: str) -> Sequence[Span]:
+        """The unaligned spans of a layer, `PHI` or another."""
+        return self.unaligned if layer == PHI else self.unaligned_layers[layer]
+
 
 def encode(document: Document) -> Encoded:
     """Tags for every sentence of a document, in each of its annotation layers.
@@ -98,7 +102,13 @@ def encode(document: Document) -> Encoded:
     tags, unaligned = _tag(document.spans, places)
     further = {name: _tag(spans, places) for name, spans in document.layers.items()}
     labelled = [
-        LabelledSentence(sentence, tags[i], document.id, {name: rows[i] for name, (rows, _) in further.items()})
+        LabelledSentence(
+            sentence,
+            tags[i],
+            document.id,
+            {name: rows[i] for name, (rows, _) in further.items()},
+            phi_annotated=document.phi_annotated,
+        )
         for i, sentence in enumerate(sentences)
     ]
     return Encoded(labelled, unaligned, Layers({name: left for name, (_, left) in further.items()}))

@@ -12,6 +12,9 @@ from features.tokens import Sentence, split_sentences
 PHI = "phi"
 """The annotation layer of what has to be found and hidden."""
 
+CONCEPT = "concept"
+"""The annotation layer of what one wants to read out of a text, such as problems, treatments and tests."""
+
 
 class Span(NamedTuple):
     """A labelled stretch of text, ``text[start:end]``. Spans sort by place."""
@@ -65,10 +68,14 @@ def _without_phi(layers: Mapping[str, Iterable[_Mark]], *, place: str = "") -> L
     return layers if isinstance(layers, Layers) else Layers(layers)
 
 
-def _require_annotated(layers: Collection[str], name: str, *, place: str = "") -> None:
-    if name not in layers:
-        known = ", ".join([PHI, *layers])
+def _require_annotated(annotated: Collection[str], name: str, *, place: str = "") -> None:
+    if name not in annotated:
+        known = ", ".join(annotated) or "none"
         raise DataError(f"not annotated in the layer '{name}': there are {known}", path=place)
+
+
+def _annotated(layers: Collection[str], *, phi: bool) -> tuple[str, ...]:
+    return (PHI, *layers) if phi else tuple(layers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +89,14 @@ class Document:
         given_sentences: the tokenisation that came with the data (column formats); None where the text is to be
             tokenised by `features.tokens`.
         layers: the spans of further annotation layers, such as "concept", by the layer's name; none for most corpora.
+        phi_annotated: whether somebody marked the PHI. False in a corpus of concepts alone, where it means nothing that
+            there are no ``spans``.
         place: where it was read from, for messages: a file, and its line or record there; "" where it was made by hand.
             An id can be PHI, such as a record number or a name, so that no message holds it.
 
     Raises:
-        DataError: a span is empty or reaches outside the text, or the PHI layer is given among the others.
+        DataError: a span is empty or reaches outside the text, the PHI layer is given among the others, or PHI is
+            marked that nobody is said to have annotated.
 
     Example:
         >>> layers = {"concept": (Span(9, 16, "DRUG"),)}
@@ -100,6 +110,7 @@ class Document:
     spans: tuple[Span, ...] = ()
     given_sentences: tuple[Sentence, ...] | None = None
     layers: Mapping[str, tuple[Span, ...]] = Layers()
+    phi_annotated: bool = True
     place: str = field(default="", compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -108,6 +119,8 @@ class Document:
         object.__setattr__(self, "layers", Layers({name: sorted(spans) for name, spans in further.items()}))
         for spans in (self.spans, *self.layers.values()):
             self._require_inside(spans)
+        if self.spans and not self.phi_annotated:
+            raise DataError("PHI is marked in what is said to have none annotated", path=self.place)
 
     def _require_inside(self, spans: Iterable[Span]) -> None:
         for start, end, label in spans:
@@ -118,16 +131,19 @@ class Document:
                     offset=start,
                 )
 
+    @property
+    def annotated(self) -> tuple[str, ...]:
+        """The names of the layers that it is annotated in, `PHI` first."""
+        return _annotated(self.layers, phi=self.phi_annotated)
+
     def layer(self, name: str) -> tuple[Span, ...]:
         """The spans of an annotation layer, `PHI` or another.
 
         Raises:
             DataError: the document is not annotated in it, which is another thing than that nothing is marked.
         """
-        if name == PHI:
-            return self.spans
-        _require_annotated(self.layers, name, place=self.place)
-        return self.layers[name]
+        _require_annotated(self.annotated, name, place=self.place)
+        return self.spans if name == PHI else self.layers[name]
 
     def sentences(self) -> tuple[Sentence, ...]:
         """The tokenised sentences: as given with the data, else by `features.tokens.split_sentences`."""
@@ -146,6 +162,7 @@ class LabelledSentence:
         document: the id of the document it is from. Sentences made by hand may leave it out: they then count as one
             document.
         layers: the tags of further annotation layers, by the layer's name: one per token.
+        phi_annotated: as of `Document`; where it is False, every one of ``tags`` is "O" and none of them says anything.
 
     Raises:
         DataError: a further layer has not one tag per token, or the PHI layer is given among the others.
@@ -155,6 +172,7 @@ class LabelledSentence:
     tags: tuple[str, ...]
     document: str = ""
     layers: Mapping[str, tuple[str, ...]] = Layers()
+    phi_annotated: bool = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "layers", _without_phi(self.layers))
@@ -163,16 +181,19 @@ class LabelledSentence:
                 problem = f"{len(tags)} tags of the layer '{name}' for {len(self.sentence.tokens)} tokens"
                 raise DataError(problem)
 
+    @property
+    def annotated(self) -> tuple[str, ...]:
+        """The names of the layers that it is annotated in, `PHI` first."""
+        return _annotated(self.layers, phi=self.phi_annotated)
+
     def layer(self, name: str) -> tuple[str, ...]:
         """The tags of an annotation layer, `PHI` or another.
 
         Raises:
             DataError: the sentence is not annotated in it.
         """
-        if name == PHI:
-            return self.tags
-        _require_annotated(self.layers, name)
-        return self.layers[name]
+        _require_annotated(self.annotated, name)
+        return self.tags if name == PHI else self.layers[name]
 
 
 def lone_surrogate(text: str) -> int | None:

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from crfdeid.documents import Document, Span
+from crfdeid.documents import PHI, Document, Span
 from crfdeid.errors import UsageError
 from crfdeid.spans import merge
 
@@ -110,6 +110,7 @@ def map_types(documents: Sequence[Document], types: str = "seven") -> list[Docum
 
     Raises:
         UsageError: an unknown choice, or "seven" for a corpus with a type that no known scheme has.
+        DataError: a document in which nobody annotated PHI.
 
     Example:
         >>> map_types([Document("1", "Boston", (Span(0, 6, "CITY"),))], "seven")[0].spans
@@ -117,6 +118,8 @@ def map_types(documents: Sequence[Document], types: str = "seven") -> list[Docum
     """
     if types not in TYPES:
         raise UsageError(f"unknown types '{types}': choose from {', '.join(TYPES)}")
+    for document in documents:
+        document.layer(PHI)  # Else what nobody looked at would pass for free of PHI.
     if types == "all":
         return list(documents)
     if types == "binary":

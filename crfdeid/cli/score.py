@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crfdeid.cli.shell import file_path
 from crfdeid.corpora import FORMATS
-from crfdeid.documents import Document, Span
-from crfdeid.errors import DataError, UsageError
+from crfdeid.corpora.pairs import listed, pair_by_id, spans_in
+from crfdeid.documents import Document
+from crfdeid.errors import UsageError
 from crfdeid.labels import TYPES
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from crfdeid.scoring import Predictions
 
 MODES = ("strict", "relaxed", "token", "binary", "i2b2", "meddocan")
-_MARK = "\ufeff"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -72,44 +72,16 @@ def run(options: argparse.Namespace) -> None:
 def _paired(gold: list[Document], predicted: list[Document]) -> Predictions:
     """The spans found in each document, which must be the same documents with the same text.
 
-    Messages say where a document stands and not its id, which can be PHI.
-
     Raises:
         DataError: a document is missing on one side: what is skipped would count as perfect. Or its text differs.
     """
-    found = {document.id: document for document in predicted}
-    ids = {document.id for document in gold}
-    sides = {
-        "--predicted": [document.place for document in gold if document.id not in found],
-        "--gold": [document.place for document in predicted if document.id not in ids],
-    }
-    missing = [f"missing in {side}: {_listed(places, between='; ')}" for side, places in sides.items() if places]
-    if missing:
-        remedy = "score the same notes on both sides, under the same ids, those without findings too"
-        raise DataError(f"{'. '.join(missing)}: {remedy}")
-    return {document.id: _spans_in(document, found[document.id]) for document in gold}
-
-
-def _spans_in(gold: Document, found: Document) -> list[Span]:
-    """The spans found, as offsets in gold's text: some formats count a file's byte-order mark, others drop it."""
-    if gold.text.removeprefix(_MARK) != found.text.removeprefix(_MARK):
-        pairs = zip(gold.text, found.text, strict=False)
-        shorter = min(len(gold.text), len(found.text))
-        offset = next((i for i, (a, b) in enumerate(pairs) if a != b), shorter)
-        problem = (
-            "the text is not that of the gold document from here on: score what was found in the same notes, in a "
-            "format that keeps the text (column formats do not)"
-        )
-        raise DataError(problem, path=gold.place, offset=offset)
-    shift = gold.text.startswith(_MARK) - found.text.startswith(_MARK)
-    moved = ((max(start + shift, 0), end + shift, label) for start, end, label in found.spans)
-    return [Span(*span) for span in moved if span[1] > 0]
-
-
-def _listed(names: Iterable[str], *, between: str = ", ", most: int = 5) -> str:
-    listed = list(names)
-    more = f" and {len(listed) - most} more" if len(listed) > most else ""
-    return between.join(listed[:most]) + more
+    remedy = "score the same notes on both sides, under the same ids, those without findings too"
+    problem = (
+        "the text is not that of the gold document from here on: score what was found in the same notes, in a format "
+        "that keeps the text (column formats do not)"
+    )
+    pairs = pair_by_id(gold, predicted, sides=("--gold", "--predicted"), remedy=remedy)
+    return {document.id: spans_in(document, found, problem=problem) for document, found in pairs}
 
 
 def _notes(options: argparse.Namespace, gold: list[Document], predictions: Predictions) -> Iterator[str]:
@@ -129,11 +101,11 @@ def _hipaa_notes(labels: set[str]) -> Iterator[str]:
 
     unknown, approximate = types_without_answer(labels), approximate_types(labels)
     if unknown:
-        yield f"no i2b2 scores over HIPAA's types: nothing says whether HIPAA names {_listed(map(repr, unknown))}"
+        yield f"no i2b2 scores over HIPAA's types: nothing says whether HIPAA names {listed(map(repr, unknown))}"
     elif approximate:
         yield (
             "the i2b2 scores over HIPAA's types are approximate: the 2014 challenge has no "
-            f"{_listed(map(repr, approximate))}; which of them count stands in docs/formats.md"
+            f"{listed(map(repr, approximate))}; which of them count stands in docs/formats.md"
         )
 
 

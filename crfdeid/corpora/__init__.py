@@ -4,7 +4,8 @@
     i2b2_2014.py   one XML file per document, standoff    conll.py       columns: token first, tag last
     jsonl.py       one JSON object per line                asq_phi.py     ===QUERY=== blocks (read only)
     files.py       what the formats share                  synthetic/     the built-in corpus
-    splits.py      train, dev and test, as documents and as tagged sentences
+    pairs.py       the same documents from two places      layers.py      PHI and concepts, joined or side by side
+    parts.py       train, dev and test as documents        splits.py      the same, as tagged sentences
 
 Adding a format: its module, and its line in `FORMATS` (and in `WRITERS`, if it can be written).
 """

@@ -6,20 +6,18 @@ import hashlib
 import json
 import random
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from crfdeid.bio import Encoded, encode
-from crfdeid.corpora import read_corpus, recognise
-from crfdeid.documents import Document, LabelledSentence
-from crfdeid.errors import DataError
+from crfdeid.corpora.layers import ConceptPaths
+from crfdeid.corpora.parts import read_parts, read_phi
+from crfdeid.documents import PHI, Document, LabelledSentence
 from crfdeid.labels import in_order, map_types
 
-DEV_SHARE = 0.1
-DEV_SEED = 0
 PART_SEED = 0
 
 
@@ -51,17 +49,47 @@ class Split:
         """Every word form that occurs."""
         return frozenset(word for labelled in self.sentences for word in labelled.sentence.words)
 
+    @property
+    def layers(self) -> tuple[str, ...]:
+        """The layers in which any document is annotated, `PHI` first."""
+        found = {name for document in self.documents for name in document.annotated}
+        return tuple(sorted(found, key=lambda name: (name != PHI, name)))
+
+    def annotated(self, layer: str) -> Split:
+        """The documents that are annotated in a layer."""
+        pairs = zip(self.documents, self.encoded, strict=True)
+        kept = [pair for pair in pairs if layer in pair[0].annotated]
+        return Split(tuple(document for document, _ in kept), tuple(encoded for _, encoded in kept))
+
     def statistics(self) -> dict[str, Any]:
-        """Counts of documents, sentences, tokens, spans, spans of each type and unaligned spans."""
+        """Counts of documents, sentences, tokens, spans, spans of each type and unaligned spans.
+
+        The spans are those of PHI; of further annotation layers there is a part of its own, "layers".
+        """
         sentences = self.sentences
-        by_type = Counter(span.label for document in self.documents for span in document.spans)
+        further = {name: self._counts(name) for name in self.layers if name != PHI}
+        phi = self._counts(PHI)
+        documents = phi.pop("documents")
+        if documents < len(self.documents):
+            further = {PHI: {"documents": documents}, **further}
         return {
             "documents": len(self.documents),
             "sentences": len(sentences),
             "tokens": sum(len(labelled.tags) for labelled in sentences),
+            **phi,
+            **({"layers": further} if further else {}),
+        }
+
+    def _counts(self, layer: str) -> dict[str, Any]:
+        """What is marked in a layer, and in how many documents anybody looked."""
+        split = self.annotated(layer)
+        by_type = Counter(span.label for document in split.documents for span in document.layer(layer))
+        unaligned = sum(len(encoded.left_over(layer)) for encoded in split.encoded)
+        return {
+            "documents": len(split.documents),
             "spans": by_type.total(),
             "spans_by_type": dict(sorted(by_type.items())),
-            "unaligned": sum(len(encoded.unaligned) for encoded in self.encoded),
+            "unaligned": unaligned,
         }
 
 
@@ -144,44 +172,46 @@ class Corpus:
         digest = hashlib.sha256()
         for name, split in self.splits.items():
             for document in split.documents:
-                further = [dict(document.layers)] if document.layers else []
+                further: list[Any] = [dict(document.layers)] if document.layers else []
+                further += [] if document.phi_annotated else [f"no {PHI}"]
                 digest.update(json.dumps([name, document.id, document.text, document.spans, *further]).encode())
         return digest.hexdigest()
 
 
 def read_splits(
-    train: Path, dev: Path | None, test: Path | None, *, corpus_format: str = "auto", types: str = "seven"
+    train: Path,
+    dev: Path | None,
+    test: Path | None,
+    *,
+    corpus_format: str = "auto",
+    types: str = "seven",
+    concepts: ConceptPaths | None = None,
 ) -> Corpus:
     """A corpus from the user's folders or files; with the format "auto", each may be in one of its own.
 
-    Without ``dev``, the last tenth (`DEV_SHARE`) of the training documents becomes it, after a shuffle with a fixed
-    seed (`DEV_SEED`): models are never tuned on what they learnt from.
+    Without ``dev``, a tenth of the training documents becomes it (`crfdeid.corpora.parts`), after a shuffle with a
+    fixed seed: models are never tuned on what they learnt from.
+
+    Args:
+        train: the training documents.
+        dev: the development documents.
+        test: the test documents.
+        corpus_format: the format of all of them, or "auto".
+        types: what the types of their PHI are mapped to; see `map_types`.
+        concepts: where concepts are annotated, in the same documents or in others; None for PHI alone. Of two corpora
+            that share no text, a tenth of each is shared out where it has no development documents.
 
     Raises:
-        DataError: a file that cannot be read, a split without documents, or too few documents to share.
-        UsageError: an unknown format, or types that the corpus cannot be mapped to.
+        DataError: a file that cannot be read, a split without documents, too few documents to share, or documents with
+            PHI and with concepts that are not the same.
+        UsageError: an unknown format, types that the corpus cannot be mapped to, or splits of which one has PHI and no
+            concepts, or concepts and no PHI.
     """
-    paths = {name: path for name, path in (("train", train), ("dev", dev), ("test", test)) if path is not None}
-    formats = {name: recognise(path) if corpus_format == "auto" else corpus_format for name, path in paths.items()}
-    read = {name: _read(path, formats[name], types) for name, path in paths.items()}
-    notices = []
-    if dev is None:
-        read["train"], read["dev"] = _share(read["train"], path=train)
-        notices.append(
-            f"No --dev: {len(read['dev'])} of the training documents, drawn with a fixed seed, are the development set "
-            "and not trained on."
-        )
-    notices += _overlap_notice(read)
-    splits = {name: Split.of(documents) for name, documents in read.items()}
-    return Corpus(
-        str(train),
-        ", ".join(dict.fromkeys(formats.values())),
-        types,
-        splits["train"],
-        splits["dev"],
-        splits.get("test"),
-        tuple(notices),
+    documents, formats, notices = read_parts(
+        train, dev, test, corpus_format=corpus_format, types=types, concepts=concepts
     )
+    splits = {name: Split.of(read) for name, read in documents.items()}
+    return Corpus(str(train), formats, types, splits["train"], splits["dev"], splits.get("test"), tuple(notices))
 
 
 def read_held_out(name: str, dev: Path, test: Path | None, corpus_format: str, types: str) -> Corpus:
@@ -195,10 +225,9 @@ def read_held_out(name: str, dev: Path, test: Path | None, corpus_format: str, t
         types: the types.
     """
     paths = {"dev": dev} if test is None else {"dev": dev, "test": test}
-    formats = {part: recognise(path) if corpus_format == "auto" else corpus_format for part, path in paths.items()}
-    splits = {part: Split.of(_read(path, formats[part], types)) for part, path in paths.items()}
-    whole = ", ".join(dict.fromkeys(formats.values()))
-    return Corpus(name, whole, types, Split((), ()), splits["dev"], splits.get("test"))
+    documents, formats = read_phi(paths, corpus_format=corpus_format, types=types)
+    splits = {part: Split.of(read) for part, read in documents.items()}
+    return Corpus(name, formats, types, Split((), ()), splits["dev"], splits.get("test"))
 
 
 def generate_corpus(profile: str, *, seed: int = 0, types: str = "seven") -> Corpus:
@@ -212,26 +241,3 @@ def generate_corpus(profile: str, *, seed: int = 0, types: str = "seven") -> Cor
     splits = generate_all_types(profile, seed=seed) if types == "all" else generate(profile, seed=seed)
     train, dev, test = (Split.of(map_types(part, types)) for part in splits)
     return Corpus(f"synthetic ({profile}, seed {seed})", "synthetic", types, train, dev, test)
-
-
-def _read(path: Path, corpus_format: str, types: str) -> list[Document]:
-    return map_types(read_corpus(path, format=corpus_format), types)
-
-
-def _share(documents: Sequence[Document], *, path: Path) -> tuple[list[Document], list[Document]]:
-    if len(documents) < 2:
-        raise DataError("one document alone cannot be shared into training and development: give --dev", path=path)
-    shuffled = list(documents)
-    random.Random(DEV_SEED).shuffle(shuffled)
-    kept = len(shuffled) - max(1, round(DEV_SHARE * len(shuffled)))
-    return shuffled[:kept], shuffled[kept:]
-
-
-def _overlap_notice(splits: dict[str, list[Document]]) -> list[str]:
-    known = {document.text for document in splits["train"]}
-    notices = []
-    for name in ("dev", "test"):
-        shared = sum(document.text in known for document in splits.get(name, []))
-        if shared:
-            notices.append(f"{shared} of the {len(splits[name])} {name} documents stand in the training set too.")
-    return notices

@@ -8,7 +8,7 @@ from heapq import heappop, heappush
 from typing import Literal
 
 from crfdeid.bio import OUTSIDE, Repair, tag_spans
-from crfdeid.documents import Document, Span
+from crfdeid.documents import PHI, Document, Span
 from crfdeid.errors import DataError, UsageError
 from crfdeid.scoring.counts import Scores, scores_from_totals
 
@@ -31,8 +31,8 @@ def score_entities(gold: Sequence[Document], predicted: Predictions, *, match: M
             number of pairs is the largest possible, whatever the order of the spans.
 
     Raises:
-        DataError: a document has no entry in ``predicted`` or the other way round, two documents share an id, or a
-            predicted span is empty or outside its document's text.
+        DataError: a document has no entry in ``predicted`` or the other way round, two documents share an id, nobody
+            annotated PHI in one, or a predicted span is empty or outside its document's text.
         UsageError: an unknown ``match``.
 
     Example:
@@ -101,6 +101,7 @@ def pair_up(gold: Sequence[Document], predicted: Predictions) -> Iterator[tuple[
         if document.id not in predicted:
             problem = "no prediction for this document: give an empty list where nothing was found"
             raise DataError(problem, path=place)
+        document.layer(PHI)  # What nobody annotated would score as free of PHI.
         _check_offsets(document, predicted[document.id], place)
         places[document.id] = place
     for number, name in enumerate(predicted, start=1):
