@@ -73,6 +73,7 @@ def alone(document: Document, name: str) -> Document:
         DataError: it is not annotated in that layer.
 
     Example:
+        >>> from crfdeid.documents import Span
         >>> layers = {"concept": (Span(9, 16, "DRUG"),)}
         >>> alone(Document("1", "Dr. Doe: aspirin", (Span(4, 7, "DOCTOR"),), layers=layers), "concept").spans
         (Span(start=9, end=16, label='DRUG'),)
@@ -92,6 +93,7 @@ def join_layers(phi: Sequence[Document], concepts: Sequence[Document]) -> list[D
         DataError: a document is missing on one side, its two texts differ, or it has concepts already.
 
     Example:
+        >>> from crfdeid.documents import Span
         >>> phi = [Document("1", "Dr. Doe: aspirin", (Span(4, 7, "DOCTOR"),))]
         >>> join_layers(phi, [Document("1", "Dr. Doe: aspirin", (Span(9, 16, "DRUG"),))])[0].layers
         Layers({'concept': (Span(start=9, end=16, label='DRUG'),)})
