@@ -12,7 +12,30 @@ from __future__ import annotations
 
 import jax
 import jax.numpy as jnp
+from flax import nnx
 from jax import lax
+
+from rnn.layers.recurrence import uniform
+from rnn.network import Scores
+
+
+class CrfOutput(nnx.Module):
+    """Emissions of hidden states, E = U h + c, beside learned transitions A.
+
+    Args:
+        inputs: the size of a state, H.
+        tags: the number of tags, K.
+        rngs: where the initial weights come from.
+    """
+
+    def __init__(self, inputs: int, tags: int, *, rngs: nnx.Rngs) -> None:
+        self.U = nnx.Param(uniform(rngs.params(), (tags, inputs), None))  # [K, H]
+        self.c = nnx.Param(jnp.zeros(tags))  # [K]
+        self.A = nnx.Param(jnp.zeros((tags, tags)))  # [K, K], from tag to tag
+
+    def __call__(self, states: jax.Array) -> Scores:
+        """The emissions of T tokens, [T, K], from their states, [T, H]; and the transitions, [K, K]."""
+        return Scores(states @ self.U[...].T + self.c[...][None], self.A[...])
 
 
 def path_score(emissions: jax.Array, transitions: jax.Array, tags: jax.Array, length: jax.Array) -> jax.Array:

@@ -1,6 +1,8 @@
-"""A bidirectional LSTM layer that knows where a sentence begins and ends."""
+"""Bidirectional LSTM layers that know where a sentence begins and ends."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 import jax
 import jax.numpy as jnp
@@ -8,6 +10,7 @@ from flax import nnx
 from jax import lax
 
 from rnn.layers.recurrence import uniform
+from rnn.network import Draw
 
 
 class BiLstm(nnx.Module):
@@ -69,3 +72,41 @@ class BiLstm(nnx.Module):
         start = jnp.zeros((2, size))
         states = lax.scan(step, (start, start), (driven, live))[1]  # [T, 2, H]
         return jnp.concatenate([states[:, 0], states[::-1, 1]], axis=1)
+
+
+class BiLstms(nnx.Module):
+    """BiLSTM layers, one upon the other, with dropout of the inputs and variational dropout in each layer.
+
+    Args:
+        inputs: the size of an input, D.
+        hidden: units of a layer in each direction, H.
+        layers: how many.
+        rngs: where the initial weights come from.
+    """
+
+    def __init__(self, inputs: int, hidden: int, *, layers: int, rngs: nnx.Rngs) -> None:
+        self.inputs, self.hidden = inputs, hidden
+        sizes = [inputs] + [2 * hidden] * (layers - 1)
+        self.layers = nnx.List([BiLstm(size, hidden, rngs=rngs) for size in sizes])
+
+    def draws(self, places: int) -> dict[str, Draw]:
+        """Dropout: of the inputs at each place, and variational in each layer, of its inputs and its states."""
+        found = {"input": Draw("keep", (places, self.inputs))}
+        for number in range(len(self.layers)):
+            size = self.inputs if number == 0 else 2 * self.hidden
+            found[f"layer {number}"] = Draw("keep", (size,))
+            found[f"states {number}"] = Draw("keep", (2, self.hidden))
+        return found
+
+    def __call__(self, inputs: jax.Array, real: jax.Array, draws: Mapping[str, jax.Array]) -> jax.Array:
+        """The states of the last layer, [P, 2H].
+
+        Args:
+            inputs: [P, D].
+            real: which of the P places hold a word, [P] bool; they lie side by side.
+            draws: by name, as `draws` asks for them.
+        """
+        states = inputs * draws["input"]
+        for number, layer in enumerate(self.layers):
+            states = layer(states * draws[f"layer {number}"][None], real, draws[f"states {number}"])
+        return states

@@ -9,7 +9,6 @@ from functools import cache
 from typing import final
 
 import jax
-import jax.numpy as jnp
 import optax
 from flax import nnx
 
@@ -17,12 +16,11 @@ from crfdeid.documents import PHI, LabelledSentence
 from crfdeid.settings import require, require_choice, require_counts, require_shares
 from features import FEATURE_SETS, feature_set
 from rnn.batches import Row
-from rnn.codecs.characters import PAD as NO_CHARACTER
 from rnn.codecs.characters import Characters
-from rnn.codecs.words import CASINGS, Features, WordCodec
-from rnn.layers.characters import CharacterCnn
-from rnn.layers.lstm import BiLstm
-from rnn.layers.recurrence import uniform
+from rnn.codecs.words import Features, WordCodec
+from rnn.layers.crf import CrfOutput
+from rnn.layers.lstm import BiLstms
+from rnn.layers.tokens import TokenInputs
 from rnn.network import Draw, Scores
 from rnn.settings import WordSettings
 from rnn.training.phases import Schedule, per_sentences
@@ -60,31 +58,28 @@ class BilstmCrf(nnx.Module):
         context: int,
         rngs: nnx.Rngs,
     ) -> None:
-        self.casing, self.context, self.hidden = casing, context, hidden
-        self.characters = CharacterCnn(char_dim, char_filters, rngs=rngs) if char_dim else None
-        self.feature_dim = feature_dim
-        self.inputs = dim + casing * len(CASINGS) + bool(char_dim) * char_filters + feature_dim
-        sizes = [self.inputs] + [2 * hidden] * (layers - 1)
-        self.layers = nnx.List([BiLstm(size, hidden, rngs=rngs) for size in sizes])
-        self.U = nnx.Param(uniform(rngs.params(), (tags, 2 * hidden), None))  # [K, 2H]
-        self.c = nnx.Param(jnp.zeros(tags))  # [K]
-        self.A = nnx.Param(jnp.zeros((tags, tags)))  # [K, K], from tag to tag
+        self.context = context
+        self.tokens = TokenInputs(
+            dim=dim,
+            casing=casing,
+            char_dim=char_dim,
+            char_filters=char_filters,
+            feature_dim=feature_dim,
+            rngs=rngs,
+        )
+        self.bilstm = BiLstms(self.tokens.size, hidden, layers=layers, rngs=rngs)
+        self.crf = CrfOutput(2 * hidden, tags, rngs=rngs)
 
     @property
     def tables(self) -> dict[str, str]:
         """Words, and where they are wanted characters and features."""
-        wanted = {"words": True, "characters": self.characters is not None, "features": self.feature_dim > 0}
-        return {name: name for name, is_wanted in wanted.items() if is_wanted}
+        return self.tokens.tables
 
     def draws(self, length: int) -> dict[str, Draw]:
-        """Dropout: of the inputs, variational in each layer (its inputs and its states), and of the last states."""
-        places = length + 2 * self.context
-        found = {"input": Draw("keep", (places, self.inputs)), "output": Draw("keep", (length, 2 * self.hidden))}
-        for number in range(len(self.layers)):
-            size = self.inputs if number == 0 else 2 * self.hidden
-            found[f"layer {number}"] = Draw("keep", (size,))
-            found[f"states {number}"] = Draw("keep", (2, self.hidden))
-        return found
+        """Dropout: that of the BiLSTM layers, and of their last states."""
+        found = self.bilstm.draws(length + 2 * self.context)
+        output = Draw("keep", (length, 2 * self.bilstm.hidden))
+        return {"input": found["input"], "output": output, **found}  # in another order, other numbers are drawn
 
     def scores(
         self,
@@ -95,21 +90,9 @@ class BilstmCrf(nnx.Module):
     ) -> dict[str, Scores]:
         """The emissions of the sentence's tokens, [T, K], and the transitions, [K, K]."""
         real = inputs["words"] != PAD  # with the words around the sentence, P = T + 2 * context places
-        states = self._inputs(vectors, inputs) * draws["input"]  # [P, inputs]
-        for number, layer in enumerate(self.layers):
-            states = layer(states * draws[f"layer {number}"][None], real, draws[f"states {number}"])  # [P, 2H]
+        states = self.bilstm(self.tokens(vectors, inputs), real, draws)  # [P, 2H]
         own = states[self.context : states.shape[0] - self.context] * draws["output"]  # [T, 2H]
-        return {PHI: Scores(own @ self.U[...].T + self.c[...][None], self.A[...])}
-
-    def _inputs(self, vectors: Mapping[str, jax.Array], inputs: Mapping[str, jax.Array]) -> jax.Array:
-        parts = [vectors["words"]]
-        if self.casing:
-            parts.append(jax.nn.one_hot(inputs["casing"], len(CASINGS)))
-        if self.characters is not None:
-            parts.append(self.characters(vectors["characters"], inputs["characters"] != NO_CHARACTER))
-        if self.feature_dim:
-            parts.append(jnp.sum(vectors["features"], axis=1, where=(inputs["features"] > 0)[:, :, None]))
-        return jnp.concatenate(parts, axis=1)
+        return {PHI: self.crf(own)}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -69,8 +69,8 @@ def found_scores(inputs, length, draws):
 def by_hand(inputs, length, draws):
     """The emissions of the sentence, [T, K], from the words that are there alone."""
     net, tables = network(), some_tables()
-    of = {name: np.asarray(param[...], float) for name, param in (("U", net.U), ("c", net.c))}
-    cnn = [np.asarray(param[...], float) for param in (net.characters.W, net.characters.b)]
+    of = {name: np.asarray(param[...], float) for name, param in (("U", net.crf.U), ("c", net.crf.c))}
+    cnn = [np.asarray(param[...], float) for param in (net.tokens.characters.W, net.tokens.characters.b)]
     real = inputs["words"] != 0
     spelt = [tables["characters"][row[row > 0]].astype(float) for row in inputs["characters"]]
     parts = [
@@ -80,7 +80,7 @@ def by_hand(inputs, length, draws):
         [tables["features"][row[row > 0]].sum(axis=0) for row in inputs["features"]],
     ]
     states = (np.concatenate(parts, axis=1) * draws["input"])[real]
-    for n, layer in enumerate(net.layers):
+    for n, layer in enumerate(net.bilstm.layers):
         parameters = [np.asarray(param[...], float) for param in (layer.W, layer.R, layer.b)]
         states = bilstm_by_hand(*parameters, states * draws[f"layer {n}"], draws[f"states {n}"])
     first = np.count_nonzero(real[:CONTEXT])
@@ -107,7 +107,7 @@ def test_emissions_follow_the_equations_whatever_is_around_the_sentence(draws, l
     if draws == "still":
         assert all((array == 1).all() for array in factors.values())
     np.testing.assert_allclose(found.emissions[:length], by_hand(inputs, length, factors), atol=2e-5)
-    np.testing.assert_array_equal(found.transitions, network().A[...])
+    np.testing.assert_array_equal(found.transitions, network().crf.A[...])
 
 
 def test_more_padding_changes_nothing():
@@ -125,7 +125,7 @@ def test_more_padding_changes_nothing():
 def test_it_holds_parameters_alone():
     leaves = jax.tree.leaves(nnx.split(network())[1], is_leaf=lambda x: isinstance(x, nnx.Variable))
     assert {type(leaf) for leaf in leaves} == {nnx.Param}
-    assert [type(layer) for layer in network().layers] == [BiLstm, BiLstm]
+    assert [type(layer) for layer in network().bilstm.layers] == [BiLstm, BiLstm]
 
 
 def test_friedrich2019_is_table_1():

@@ -51,10 +51,10 @@ def test_its_scores_are_those_of_the_bilstm_over_vectors_and_casing() -> None:
     inputs = {"vectors": jnp.asarray(given), "casing": jnp.asarray(classes)}
     found = jax.jit(lambda given, n: network.scores({}, given, n, still(network, 7))[PHI])(inputs, jnp.array(5))
     states = np.concatenate([given, np.eye(len(CASINGS))[classes]], axis=1)[:5]
-    for layer in network.tagger.layers:
+    for layer in network.tagger.bilstm.layers:
         weights = [np.asarray(param[...], float) for param in (layer.W, layer.R, layer.b)]
         states = bilstm_by_hand(*weights, states, np.ones((2, hidden)))
-    expected = states @ np.asarray(network.tagger.U[...], float).T + np.asarray(network.tagger.c[...], float)
+    expected = states @ np.asarray(network.tagger.crf.U[...], float).T + np.asarray(network.tagger.crf.c[...], float)
     np.testing.assert_allclose(found.emissions[:5], expected, atol=1e-5)
 
 
