@@ -6,7 +6,7 @@ notes before it sends anything; there, half of its documents are what an attacke
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,27 +17,22 @@ from crfdeid.corpora.splits import Split
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import DataError
 from crfdeid.saving import declare, read_description
-from crfdeid.scoring.leaks import Share
 from crfdeid.sealed import RETRAIN, read_sealed, sealed
 from crfdeid.settings import require_counts
 from crfdeid.system.files import write_files
-from rnn.sharing.attacks.averaging import Averaging, AveragingSettings, Hits, invert_by_averaging
-from rnn.sharing.attacks.inversion import Recovered, invert_by_learning
-from rnn.sharing.attacks.linking import link
-from rnn.sharing.attacks.targets import Target, choose, names_of
-from rnn.sharing.encoder import Encoder
+from rnn.sharing.attacks.averaging import Averaging, AveragingSettings, Hits
+from rnn.sharing.attacks.every import OnStep, attack_sentences, attack_vectors
+from rnn.sharing.attacks.inversion import Recovered
+from rnn.sharing.attacks.targets import names_of
 from rnn.sharing.encoding import distinct
-from rnn.sharing.neighbours import Neighbours
 from rnn.sharing.pseudonyms import shareable
 from rnn.sharing.representation import RepresentationModel
-from rnn.sharing.same_sentence import Outcome, WithoutNoise, Zeroed, attack_pairs, worst
+from rnn.sharing.same_sentence import Outcome, worst
 from rnn.sharing.training import TrainedRepresentation
 
 CARD = "attacks.json"
 _SCHEMA = 1
 _WHAT = "card of attacks"
-OnStep = Callable[[str, int, int], None]
-"""Is told which attack is at work, how many of its steps are done, and how many there are."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,25 +106,39 @@ def attack_all(
         DataError: either holds no PHI that could be replaced, or no names.
     """
 
-    def told(what: str) -> Callable[[int, int], None]:
-        return lambda done, of: None if on_step is None else on_step(what, done, of)
-
-    pairs = _same_sentence(representation, known, attacked, effort, seed, trained, told)
-    targets = choose(names_of(attacked), effort.names, np.random.default_rng(seed))
-    if not targets:
+    if not names_of(attacked):
         raise DataError("the notes hold no name that could be looked for: give notes with annotated names")
-    found = _averaging(representation, attacked, targets, effort, seed, told)
-    told("decoder")(0, 1)
-    read = invert_by_learning(representation, known, attacked, seed=seed)
-    linked = link(representation, attacked, seed=seed)
+    settings, vectors = representation.settings, representation.vectors
+    pairs = attack_sentences(
+        representation,
+        known,
+        attacked,
+        vectors,
+        replace(settings, attack_epochs=(effort.epochs,), attack_seeds=effort.adversaries),
+        seed=seed,
+        adversaries=None if trained is None else trained.adversaries,
+        noisy=representation if trained is None or trained.pretrained is None else trained.pretrained,
+        on_step=on_step,
+    )
+    found = attack_vectors(
+        representation,
+        known,
+        attacked,
+        vectors,
+        AveragingSettings(names=effort.names, encodings=effort.encodings),
+        neighbours=settings.neighbours,
+        seed=seed,
+        on_step=on_step,
+    )
+    read, linked = found.inversion, found.linking
     return {
-        "neighbours": representation.settings.neighbours,
-        "pairs": representation.settings.pairs,
+        "neighbours": settings.neighbours,
+        "pairs": settings.pairs,
         "known": _counts(known),
         "attacked": _counts(attacked),
-        "effort": {"epochs": effort.epochs, "adversaries": effort.adversaries, "names": len(targets), "seed": seed},
-        "same_sentence": pairs,
-        "averaging": found,
+        "effort": {"epochs": effort.epochs, "adversaries": effort.adversaries, "names": found.names, "seed": seed},
+        "same_sentence": {name: _best(outcomes) for name, outcomes in pairs.items()},
+        "averaging": {name: _averaged(hits) for name, hits in found.averaging.items()},
         "linking": {"auc": linked.auc, "same": linked.same, "other": linked.other},
         "inversion": {
             name: _recovered(part) for name, part in (("phi", read.phi), ("names", read.names), ("others", read.others))
@@ -157,12 +166,15 @@ def attack_notes(
         on_step: is told how far the attacks are.
 
     Raises:
-        DataError: as of `attack_all`, or the notes are one document and nothing else is known.
+        DataError: as of `attack_all`; or the notes are one document and nothing else is known; or a document is both
+            known and attacked.
     """
     sentences = distinct(shareable(notes.encoded))
     if known is None:
         has, attacked = halves(sentences, seed=seed)
     else:
+        if {document.text for document in known.documents} & {document.text for document in notes.documents}:
+            raise DataError("a document is both known and attacked: give different ones")
         has, attacked = distinct(shareable(known.encoded)), sentences
     return attack_all(representation, has, attacked, effort, seed=seed, on_step=on_step)
 
@@ -195,76 +207,9 @@ def read_card(folder: Path) -> dict[str, Any] | None:
     return card
 
 
-def _same_sentence(
-    representation: RepresentationModel,
-    known: Sequence[LabelledSentence],
-    attacked: Sequence[LabelledSentence],
-    effort: Effort,
-    seed: int,
-    trained: TrainedRepresentation | None,
-    told: Callable[[str], Callable[[int, int], None]],
-) -> dict[str, Any]:
-    """Fresh adversaries, those that it grew up with, and the two controls; the best of each."""
-    settings = replace(representation.settings, attack_epochs=(effort.epochs,), attack_seeds=effort.adversaries)
-    once = replace(settings, attack_seeds=1)
-    plain = representation if trained is None or trained.pretrained is None else trained.pretrained
-    runs: dict[str, tuple[Encoder, Any, Any]] = {
-        "fresh": (representation, settings, None),
-        "zeroed": (Zeroed(representation.size), once, None),
-        "no_noise": (WithoutNoise(plain), once, None),
-    }
-    if trained is not None:
-        runs["continued"] = (representation, once, trained.adversaries)
-    return {
-        name: _best(
-            attack_pairs(
-                encoder,
-                known,
-                attacked,
-                representation.vectors,
-                chosen,
-                seed=seed,
-                known=grown,
-                on_progress=told(f"pairs of sentences, {name.replace('_', ' ')}"),
-            )
-        )
-        for name, (encoder, chosen, grown) in runs.items()
-    }
-
-
 def _best(outcomes: Iterable[Outcome]) -> dict[str, Any]:
     best = worst(outcomes)
-    return {**_share(best.share), "adversary": best.adversary}
-
-
-def _averaging(
-    representation: RepresentationModel,
-    attacked: Sequence[LabelledSentence],
-    targets: Sequence[Target],
-    effort: Effort,
-    seed: int,
-    told: Callable[[str], Callable[[int, int], None]],
-) -> dict[str, Any]:
-    """Each name among its neighbours, and among all names that the notes hold."""
-    near = Neighbours.of(
-        {target.word for target in targets}, representation.vectors, representation.settings.neighbours
-    )
-    names = sorted({target.word for target in names_of(attacked)})
-    settings = AveragingSettings(names=effort.names, encodings=effort.encodings)
-    among: dict[str, Callable[[str], Sequence[str]]] = {"neighbours": lambda word: near[word], "names": lambda _: names}
-    return {
-        name: _averaged(
-            invert_by_averaging(
-                representation,
-                targets,
-                candidates,
-                settings,
-                seed=seed,
-                on_progress=told(f"averaging, among {'its neighbours' if name == 'neighbours' else 'all names'}"),
-            )
-        )
-        for name, candidates in among.items()
-    }
+    return {**best.share.to_dict(), "adversary": best.adversary}
 
 
 def _averaged(found: Averaging) -> dict[str, Any]:
@@ -277,19 +222,16 @@ def _averaged(found: Averaging) -> dict[str, Any]:
 
 def _hits(hits: Hits) -> dict[str, Any]:
     return {
-        "first": _share(hits.top1),
-        "first_ten": _share(hits.top10),
+        "first": hits.top1.to_dict(),
+        "first_ten": hits.top10.to_dict(),
         "chance": hits.chance,
         "chance_ten": hits.chance10,
     }
 
 
 def _recovered(part: Recovered) -> dict[str, Any]:
-    return {"read": _share(part.recovered), "by_frequency": _share(part.by_frequency), "known": _share(part.known)}
-
-
-def _share(share: Share) -> dict[str, Any]:
-    return share.to_dict()
+    shares = {"read": part.recovered, "by_frequency": part.by_frequency, "known": part.known}
+    return {name: share.to_dict() for name, share in shares.items()}
 
 
 def _counts(sentences: Sequence[LabelledSentence]) -> dict[str, int]:

@@ -13,7 +13,8 @@ from crfdeid.models import require_known
 from crfdeid.system.folders import require_new, whole_folder
 from rnn.embeddings import train_cbow, train_fasttext
 from rnn.embeddings.vectors import WordVectors
-from rnn.sharing.attack_card import Effort, OnStep, attack_all, save_card
+from rnn.sharing.attack_card import Effort, attack_all, save_card
+from rnn.sharing.attacks.every import OnStep
 from rnn.sharing.settings import PrivateSettings, profiles
 from rnn.sharing.training import Epoch, TrainedRepresentation, train_representation
 

@@ -102,7 +102,7 @@ class Learned(NamedTuple):
     Attributes:
         tagger: what is scored.
         sentences: what it learned from.
-        trained: the private representation, where there is one.
+        trained: the private representation, where it is to be attacked.
         facts: what else belongs into the run's record.
     """
 

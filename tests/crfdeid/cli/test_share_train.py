@@ -50,7 +50,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         return [Outcome("fresh", 0, 1, "T1", 26, 50)]
 
     monkeypatch.setattr("rnn.sharing.provide.train_representation", train_representation)
-    monkeypatch.setattr("rnn.sharing.attack_card.attack_pairs", attack_pairs)
+    monkeypatch.setattr("rnn.sharing.attacks.every.attack_pairs", attack_pairs)
     return given
 
 
@@ -114,7 +114,7 @@ def test_a_training_that_fails_leaves_nothing(
     def fail(*_: Any, **__: Any) -> None:
         raise DataError("no PHI that could be replaced")
 
-    monkeypatch.setattr("rnn.sharing.attack_card.attack_pairs", fail)
+    monkeypatch.setattr("rnn.sharing.attacks.every.attack_pairs", fail)
     assert share_train(notes, tmp_path / "representation", "--vectors", str(notes / "vectors.txt")) == 1
     assert list(tmp_path.iterdir()) == []
 

@@ -12,6 +12,7 @@ from tiny_sharing import NAMES, tiny_notes, tiny_representation
 
 from crfdeid.cli.share.attacks import render
 from crfdeid.corpora.splits import Split
+from crfdeid.documents import Document
 from crfdeid.errors import DataError, UsageError
 from rnn.sharing.attack_card import CARD, Effort, attack_notes, halves, read_card, save_card
 from rnn.sharing.representation import RepresentationModel
@@ -36,7 +37,7 @@ def card(calls: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         return [Outcome("fresh", seed, 2, "T1", 30 + seed, 50) for seed in range(settings.attack_seeds)]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("rnn.sharing.attack_card.attack_pairs", attack_pairs)
+        patch.setattr("rnn.sharing.attacks.every.attack_pairs", attack_pairs)
         steps: list[str] = []
         found = attack_notes(
             tiny_representation(), NOTES, effort=EFFORT, seed=3, on_step=lambda what, done, of: steps.append(what)
@@ -49,7 +50,7 @@ def test_each_attack_is_made_with_the_effort_asked_for(card: dict[str, Any], cal
     *pairs, told = calls
     assert [type(call["encoder"]) for call in pairs] == [RepresentationModel, Zeroed, WithoutNoise]
     assert [call["settings"].attack_seeds for call in pairs] == [3, 1, 1]
-    assert {call["settings"].attack_epochs for call in pairs} == {(2,)}
+    assert [call["settings"].attack_epochs for call in pairs] == [(2,), (1,), (2,)]  # zeros: more would change nothing
     assert card["same_sentence"]["fresh"]["count"] == 32  # the best of three
     assert set(card["same_sentence"]) == {"fresh", "zeroed", "no_noise"}  # nobody has those that it grew up with
     assert (card["effort"]["names"], card["neighbours"], card["pairs"]) == (1, 5, "symmetric")
@@ -64,6 +65,14 @@ def test_who_attacks_knows_other_documents_than_are_attacked(card: dict[str, Any
     assert card["known"]["sentences"] + card["attacked"]["sentences"] == len(words)
     with pytest.raises(DataError, match="one document alone"):
         halves(Split.of(tiny_notes(1)).sentences, seed=0)
+    with pytest.raises(DataError, match="both known and attacked"):
+        attack_notes(tiny_representation(), NOTES, Split.of(tiny_notes(1)), effort=EFFORT, seed=0)
+
+
+def test_notes_without_names_are_refused_before_anything_is_trained() -> None:
+    nameless = Split.of([Document(f"note-{number}", f"Seen on day {number}.") for number in range(2)])
+    with pytest.raises(DataError, match="no name"):
+        attack_notes(tiny_representation(), nameless, effort=EFFORT, seed=0)
 
 
 def test_a_card_holds_figures_and_no_word_of_the_notes(card: dict[str, Any]) -> None:
