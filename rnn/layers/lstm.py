@@ -110,3 +110,9 @@ class BiLstms(nnx.Module):
         for number, layer in enumerate(self.layers):
             states = layer(states * draws[f"layer {number}"][None], real, draws[f"states {number}"])
         return states
+
+
+def dropout_rates(layers: int, *, inputs: float, variational: float, output: float) -> dict[str, float]:
+    """The rates of dropping, by the names of the draws of `BiLstms`, and "output" for the last layer's states."""
+    names = (f"{kind} {number}" for kind in ("layer", "states") for number in range(layers))
+    return {"input": inputs, "output": output, **dict.fromkeys(names, variational)}

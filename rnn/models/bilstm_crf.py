@@ -5,11 +5,9 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import final
 
 import jax
-import optax
 from flax import nnx
 
 from crfdeid.documents import PHI, LabelledSentence
@@ -19,11 +17,11 @@ from rnn.batches import Row
 from rnn.codecs.characters import Characters
 from rnn.codecs.words import Features, WordCodec
 from rnn.layers.crf import CrfOutput
-from rnn.layers.lstm import BiLstms
+from rnn.layers.lstm import BiLstms, dropout_rates
 from rnn.layers.tokens import TokenInputs
 from rnn.network import Draw, Scores
 from rnn.settings import WordSettings
-from rnn.training.phases import Schedule, per_sentences
+from rnn.training.phases import Schedule, nadam, per_sentences
 from rnn.vocabulary import PAD
 from rnn.word_tagger import WordTagger
 
@@ -33,30 +31,30 @@ class BilstmCrf(nnx.Module):
 
     Args:
         dim: the size of a word vector, D.
+        hidden: units of a layer in each direction, H.
+        layers: LSTM layers, L.
+        tags: the number of tags, K.
+        rngs: where the initial weights come from.
         casing: whether the casing class is among the inputs, one-hot.
         char_dim: the size of a character's vector; 0 for no characters.
         char_filters: filters over them.
         feature_dim: the size of the vector of a hand-made feature; 0 for none. A token has the sum of its features'.
-        hidden: units of a layer in each direction, H.
-        layers: LSTM layers, L.
-        tags: the number of tags, K.
         context: words of the note before and after the sentence that the LSTMs read too.
-        rngs: where the initial weights come from.
     """
 
     def __init__(
         self,
         *,
         dim: int,
-        casing: bool,
-        char_dim: int,
-        char_filters: int,
-        feature_dim: int,
         hidden: int,
         layers: int,
         tags: int,
-        context: int,
         rngs: nnx.Rngs,
+        casing: bool = True,
+        char_dim: int = 0,
+        char_filters: int = 0,
+        feature_dim: int = 0,
+        context: int = 0,
     ) -> None:
         self.context = context
         self.tokens = TokenInputs(
@@ -157,11 +155,6 @@ class BilstmCrfSettings(WordSettings):
 _FEATURES = ("casing", "none", *FEATURE_SETS)
 
 
-@cache  # one object for one program: JAX compiles anew for another
-def _nadam() -> optax.GradientTransformation:
-    return optax.nadam(1.0)
-
-
 @final
 class BilstmCrfTagger(WordTagger):
     """A tagger on the BiLSTM-CRF."""
@@ -255,14 +248,16 @@ class BilstmCrfTagger(WordTagger):
     def schedule(self, codec: WordCodec, rows: Sequence[Row]) -> Schedule:
         """One update for some sentences of about one length, until dev shows no progress."""
         settings = self._settings
-        variational = {
-            f"{kind} {n}": settings.variational_dropout for kind in ("layer", "states") for n in range(settings.layers)
-        }
         return self.supervised(
             codec,
             rows,
-            per_sentences(settings.batch, _nadam()),
-            {"input": settings.input_dropout, "output": settings.output_dropout, **variational},
+            per_sentences(settings.batch, nadam()),
+            dropout_rates(
+                settings.layers,
+                inputs=settings.input_dropout,
+                variational=settings.variational_dropout,
+                output=settings.output_dropout,
+            ),
             patience=settings.patience,
             average=settings.average,
         )

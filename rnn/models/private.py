@@ -12,30 +12,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, final
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-import optax
 from flax import nnx
 
 from crfdeid.documents import PHI, LabelledSentence
 from crfdeid.errors import UsageError
 from crfdeid.saving import PUBLIC, different_names
-from crfdeid.settings import require, require_choice, require_counts, require_positive, require_shares
+from crfdeid.settings import require_counts, require_shares
 from crfdeid.tagger import OnProgress, Traits
 from rnn.batches import Row
 from rnn.codecs.words import tags_of
+from rnn.layers.lstm import dropout_rates
 from rnn.models.bilstm_crf import BilstmCrf
 from rnn.network import Draw, Scores
-from rnn.settings import DECODINGS
+from rnn.settings import TrainingSettings
 from rnn.sharing.codec import CASING, VECTORS, PrivateCodec
 from rnn.sharing.representation import RepresentationModel
 from rnn.sharing.shared import SharedNotes
 from rnn.tagger import NetworkTagger
-from rnn.training.phases import Phase, Schedule, patient, per_sentences
+from rnn.training.phases import Phase, Schedule, nadam, patient, per_sentences
 from rnn.training.replicates import fit_rows
 
 
@@ -53,18 +52,7 @@ class PrivateBilstmCrf(nnx.Module):
     tables: Mapping[str, str] = {}  # none: the representation's vectors are an input
 
     def __init__(self, *, size: int, hidden: int, layers: int, tags: int, rngs: nnx.Rngs) -> None:
-        self.tagger = BilstmCrf(
-            dim=size,
-            casing=True,
-            char_dim=0,
-            char_filters=0,
-            feature_dim=0,
-            hidden=hidden,
-            layers=layers,
-            tags=tags,
-            context=0,
-            rngs=rngs,
-        )
+        self.tagger = BilstmCrf(dim=size, hidden=hidden, layers=layers, tags=tags, rngs=rngs)
 
     def draws(self, length: int) -> dict[str, Draw]:
         """Dropout, as of `BilstmCrf`."""
@@ -85,25 +73,18 @@ class PrivateBilstmCrf(nnx.Module):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PrivateTaggerSettings:
+class PrivateTaggerSettings(TrainingSettings):
     """The settings of the tagger; those of the representation are its own.
 
-    Those of `rnn.BilstmCrfSettings` mean the same here.
-
     Args:
-        epochs: passes over the training sentences; the best on dev is kept.
-        lr: the learning rate of the first epoch, at most 100.
-        final_lr: the last epoch's learning rate as a share of the first's; linear in between.
-        max_norm: the longest the gradient of an update may be before it is shortened.
         hidden: units of an LSTM layer in each direction, H.
         layers: LSTM layers, one upon the other.
-        input_dropout: the probability with which a number of a token's input is left out.
-        variational_dropout: that of an input or a hidden unit of an LSTM layer, for a whole sentence.
-        output_dropout: that of a number of the last layer's states, before the CRF.
+        input_dropout: as of `rnn.BilstmCrfSettings`, and so are the others.
+        variational_dropout: of the LSTM layers.
+        output_dropout: before the CRF.
         batch: sentences an update.
-        patience: training ends when so many epochs brought no better F on dev; None for never.
-        average: the share of the average of the weights that each update keeps; 0 for none.
-        decoding: "valid" for the most probable sequence of tags that is valid IOB2, "argmax" for any.
+        patience: of epochs without a better F on dev.
+        average: of the weights.
 
     Raises:
         UsageError: a value cannot work.
@@ -112,7 +93,7 @@ class PrivateTaggerSettings:
     epochs: int = 30
     lr: float = 0.002
     final_lr: float = 0.05
-    max_norm: float = 1.0
+    max_norm: float | None = 1.0
     hidden: int = 128
     layers: int = 2
     input_dropout: float = 0.1
@@ -121,26 +102,13 @@ class PrivateTaggerSettings:
     batch: int = 32
     patience: int | None = 8
     average: float = 0.998
-    decoding: str = "valid"
 
     def __post_init__(self) -> None:
-        require_counts(self, "epochs", "hidden", "layers", "batch")
-        require("lr", self.lr, "a number above 0, at most 100", lambda v: 0 < v <= 100)
-        require("final_lr", self.final_lr, "a number from 0 to 1", lambda v: 0 <= v <= 1)
-        require_positive(self, "max_norm")
+        super().__post_init__()
+        require_counts(self, "hidden", "layers", "batch")
         require_shares(self, "input_dropout", "variational_dropout", "output_dropout", "average")
         if self.patience is not None:
             require_counts(self, "patience")
-        require_choice(self, "decoding", DECODINGS)
-
-    def rate(self, epoch: int) -> float:
-        """The learning rate of an epoch, from 0."""
-        return self.lr * (1.0 + (self.final_lr - 1.0) * epoch / max(self.epochs - 1, 1))
-
-
-@cache  # one object for one program: JAX compiles anew for another
-def _nadam() -> optax.GradientTransformation:
-    return optax.nadam(1.0)
 
 
 @final
@@ -249,10 +217,13 @@ class PrivateTagger(NetworkTagger):
     def schedule(self, codec: PrivateCodec, rows: Sequence[Row]) -> Schedule:
         """One update for some sentences of about one length, until dev shows no progress."""
         settings = self._settings
-        updates = per_sentences(settings.batch, _nadam())
-        rates = {"input": settings.input_dropout, "output": settings.output_dropout}
-        for n in range(settings.layers):
-            rates |= {f"layer {n}": settings.variational_dropout, f"states {n}": settings.variational_dropout}
+        updates = per_sentences(settings.batch, nadam())
+        rates = dropout_rates(
+            settings.layers,
+            inputs=settings.input_dropout,
+            variational=settings.variational_dropout,
+            output=settings.output_dropout,
+        )
 
         def phase(epoch: int) -> Phase:
             return Phase(
@@ -261,7 +232,7 @@ class PrivateTagger(NetworkTagger):
                 updates,
                 settings.rate(epoch),
                 rates=rates,
-                max_norm=settings.max_norm,
+                max_norm=settings.longest_gradient,
                 average=settings.average,
             )
 

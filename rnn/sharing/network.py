@@ -12,6 +12,7 @@ from flax import nnx
 
 from crfdeid.documents import PHI
 from rnn.layers import crf
+from rnn.layers.lstm import dropout_rates
 from rnn.layers.reversal import reverse_gradient
 from rnn.models.bilstm_crf import BilstmCrf
 from rnn.network import Draw, Scores
@@ -106,10 +107,12 @@ class AttackNetwork(nnx.Module):
 
 def tagger_dropout(settings: PrivateSettings) -> dict[str, float]:
     """The rates of dropping, by the names of the draws of `PrivateNetwork`."""
-    rates = {"input": settings.input_dropout, "output": settings.output_dropout}
-    rates |= {
-        f"{kind} {n}": settings.variational_dropout for kind in ("layer", "states") for n in range(settings.layers)
-    }
+    rates = dropout_rates(
+        settings.layers,
+        inputs=settings.input_dropout,
+        variational=settings.variational_dropout,
+        output=settings.output_dropout,
+    )
     return {_TAGGER + name: rate for name, rate in rates.items()}
 
 

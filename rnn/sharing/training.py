@@ -216,18 +216,7 @@ class _Training:
 
 def new_network(dim: int, tags: int, settings: PrivateSettings, rngs: nnx.Rngs) -> PrivateNetwork:
     """A network for word vectors of a size and a number of tags."""
-    tagger = BilstmCrf(
-        dim=settings.size,
-        casing=True,
-        char_dim=0,
-        char_filters=0,
-        feature_dim=0,
-        hidden=settings.hidden,
-        layers=settings.layers,
-        tags=tags,
-        context=0,
-        rngs=rngs,
-    )
+    tagger = BilstmCrf(dim=settings.size, hidden=settings.hidden, layers=settings.layers, tags=tags, rngs=rngs)
     return PrivateNetwork(
         representation=new_representation(dim, settings, rngs),
         tagger=tagger,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
+from functools import cache
 from typing import NamedTuple
 
 import jax
@@ -54,6 +55,12 @@ def per_sentences(count: int, optimiser: optax.GradientTransformation) -> Update
 def per_tokens(count: int, optimiser: optax.GradientTransformation) -> Updates:
     """One update for as many sentences of about one length as have ``count`` tokens, padding included."""
     return Updates(optimiser, lambda length: max(1, count // length), buckets=5, bucket_cost=20_000)
+
+
+@cache  # one object for one program: JAX compiles anew for another
+def nadam() -> optax.GradientTransformation:
+    """Nadam at a learning rate of 1."""
+    return optax.nadam(1.0)
 
 
 def as_it_is(loss: jax.Array) -> jax.Array:
