@@ -24,6 +24,7 @@ def run(options: argparse.Namespace) -> int:
         0, or 1 where a note failed.
     """
     from crfdeid.cli import given_options, note_options, note_run  # noqa: PLC0415
+    from crfdeid.corpora.jsonl import to_line  # noqa: PLC0415
     from crfdeid.errors import UsageError  # noqa: PLC0415
     from crfdeid.notes import tagged  # noqa: PLC0415
     from crfdeid.notes.pipeline import OutputPlan  # noqa: PLC0415
@@ -43,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
     if options.input == note_options.STDIN:
         if options.format != "jsonl":
             raise UsageError(f"--format {options.format}: one note from standard input is written as jsonl")
-        note_run.write_stdout(tagged.to_line(note_run.run_stdin(options, work, settings)))
+        note_run.write_stdout(to_line(note_run.run_stdin(options, work, settings)))
         return 0
 
     def targets(file: NoteFile) -> list[str]:

@@ -3,7 +3,8 @@
     brat.py        .txt and .ann pairs                     i2b2_2006.py   one XML file, inline <PHI TYPE="...">
     i2b2_2014.py   one XML file per document, standoff    conll.py       columns: token first, tag last
     jsonl.py       one JSON object per line                asq_phi.py     ===QUERY=== blocks (read only)
-    files.py       what the formats share                  synthetic/     the built-in corpus
+    i2b2_2010.py   texts and .con files of concepts        files.py       what the formats share
+    synthetic/     the built-in corpus
     pairs.py       the same documents from two places      layers.py      PHI and concepts, joined or side by side
     parts.py       train, dev and test as documents        splits.py      the same, as tagged sentences
 
@@ -17,9 +18,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
-from crfdeid.corpora import asq_phi, brat, conll, i2b2_2006, i2b2_2014, jsonl
+from crfdeid.corpora import asq_phi, brat, conll, i2b2_2006, i2b2_2010, i2b2_2014, jsonl
 from crfdeid.corpora.files import find_files, require_characters
-from crfdeid.documents import Document
+from crfdeid.documents import PHI, Document
 from crfdeid.errors import DataError, UsageError
 
 __all__ = ["FORMATS", "WRITERS", "read_corpus", "recognise", "write_corpus"]
@@ -41,6 +42,7 @@ FORMATS: dict[str, Format] = {
     "brat": brat,
     "i2b2-2014": i2b2_2014,
     "i2b2-2006": i2b2_2006,
+    "i2b2-2010": i2b2_2010,
     "conll": conll,
     "jsonl": jsonl,
     "asq-phi": asq_phi,
@@ -49,9 +51,11 @@ WRITERS: dict[str, Callable[[Sequence[Document], Path], None]] = {
     "brat": brat.write,
     "i2b2-2014": i2b2_2014.write,
     "i2b2-2006": i2b2_2006.write,
+    "i2b2-2010": i2b2_2010.write,
     "conll": conll.write,
     "jsonl": jsonl.write,
 }
+_LAYERED = ("jsonl",)  # holds several annotation layers
 
 
 def read_corpus(path: Path | str, *, format: str = "auto") -> list[Document]:
@@ -114,7 +118,7 @@ def write_corpus(documents: Sequence[Document], path: Path | str, *, format: str
 
     Args:
         documents: the documents, with unique ids.
-        path: the folder (brat, i2b2-2014) or the file (the others) to write.
+        path: the folder (brat, i2b2-2014, i2b2-2010) or the file (the others) to write.
         format: a key of `WRITERS`.
 
     Raises:
@@ -128,16 +132,16 @@ def write_corpus(documents: Sequence[Document], path: Path | str, *, format: str
     _require_unique_ids(documents)
     for document in documents:
         require_characters(document)
-        if document.layers:
-            problem = f"{format} holds the PHI layer alone, and would lose {', '.join(document.layers)}"
-            raise DataError(f"{problem}: write each layer as documents of its own", path=document.place)
+        if format not in _LAYERED and document.annotated != (PHI,):
+            problem = f"{format} holds one layer, and this document is annotated in {', '.join(document.annotated)}"
+            raise DataError(f"{problem}: write jsonl, or each layer as documents of its own", path=document.place)
     WRITERS[format](documents, Path(path))
 
 
 def _require_printable_labels(documents: Sequence[Document]) -> None:
     """Types stand in tables: a line end would break one, and a control sequence would reach the terminal."""
     for document in documents:
-        for span in document.spans:
+        for span in (span for name in document.annotated for span in document.layer(name)):
             if not span.label.isprintable():
                 problem = "a label holds a line end or control character: rename the type"
                 raise DataError(problem, path=document.place, offset=span.start)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
+from types import MappingProxyType
 
 from crfdeid.documents import Document, Span, lone_surrogate
 from crfdeid.errors import DataError, UsageError
@@ -56,15 +57,33 @@ def relative_stem(file: Path, root: Path) -> str:
 
 
 def build_document(
-    document_id: str, text: str, spans: Sequence[Span], *, path: Path | str, line: int | None = None
+    document_id: str,
+    text: str,
+    spans: Sequence[Span] | None,
+    *,
+    path: Path | str,
+    line: int | None = None,
+    layers: Mapping[str, Sequence[Span]] = MappingProxyType({}),
 ) -> Document:
     """A document whose errors name the file it comes from, and its line there.
+
+    Args:
+        document_id: its id.
+        text: its text.
+        spans: its PHI; None where nobody annotated any.
+        path: the file.
+        line: its line there.
+        layers: further annotation layers.
 
     Raises:
         DataError: a span is empty or reaches outside the text.
     """
+    place = str(path) if line is None else f"{path}, line {line}"
+    further = {name: tuple(found) for name, found in layers.items()}
     try:
-        return Document(document_id, text, tuple(spans), place=str(path) if line is None else f"{path}, line {line}")
+        return Document(
+            document_id, text, tuple(spans or ()), layers=further, phi_annotated=spans is not None, place=place
+        )
     except DataError as error:
         raise DataError(error.problem, path=path, line=line, offset=error.offset) from None
 
@@ -75,7 +94,8 @@ def require_characters(document: Document) -> None:
     Raises:
         DataError: the text, the id or a label holds one.
     """
-    for value in (document.text, document.id, *(span.label for span in document.spans)):
+    labels = (span.label for spans in (document.spans, *document.layers.values()) for span in spans)
+    for value in (document.text, document.id, *document.layers, *labels):
         offset = lone_surrogate(value)
         if offset is not None:
             problem = f"a lone surrogate ({value[offset]!r}), which is no Unicode character: remove or replace it"

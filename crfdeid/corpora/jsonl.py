@@ -1,17 +1,20 @@
 """JSON Lines: one document per line, as an object with "id", "text" and "spans"; other keys are passed over.
 
 {"id": "n1", "text": "Seen 3/14", "spans": [{"start": 5, "end": 9, "label": "DATE"}]}
+
+Further annotation layers stand in "layers": {"concept": [...]}. There PHI can stand too, as "phi", in the place of
+"spans"; with neither of the two, nobody annotated PHI.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from crfdeid.corpora.files import build_document, find_files, require_characters, require_file_target
-from crfdeid.documents import Document, Span
+from crfdeid.documents import PHI, Document, Span
 from crfdeid.errors import DataError
 from crfdeid.system.files import read_text, write_files
 
@@ -44,17 +47,31 @@ def _document(line: str, path: Path, number: int) -> Document:
     except (ValueError, RecursionError):
         raise DataError("not valid JSON: each line is one whole object", path=path, line=number) from None
     match record:
-        case {"id": str() | int() as identity, "text": str(text), "spans": list(entries)}:
-            spans = [_span(entry, path, number) for entry in entries]
+        case {"id": str() | int() as identity, "text": str(text), **rest} if "spans" in rest or "layers" in rest:
+            layers = _layers(rest, path, number)
         case _:
             raise DataError(
                 'expected {"id": text, "text": text, "spans": [...]} ("spans": [] says that nothing is marked)',
                 path=path,
                 line=number,
             )
-    document = build_document(str(identity), text, spans, path=path, line=number)
+    phi = layers.pop(PHI, None)
+    document = build_document(str(identity), text, phi, path=path, line=number, layers=layers)
     require_characters(document)
     return document
+
+
+def _layers(record: Mapping[Any, Any], path: Path, number: int) -> dict[str, list[Span]]:
+    """The spans of each annotation layer; those of PHI are ``spans``, or a layer like the others."""
+    further = record.get("layers", {})
+    phi = {PHI: record["spans"]} if "spans" in record else {}
+    lists = [*further.values(), *phi.values()] if isinstance(further, dict) else [None]
+    if not all(isinstance(found, list) for found in lists):
+        problem = 'expected "spans" as a list, and "layers", where there are any, as {"concept": [...]}'
+        raise DataError(problem, path=path, line=number)
+    if PHI in further and phi:
+        raise DataError('PHI is given twice, as "spans" and in "layers": leave one out', path=path, line=number)
+    return {name: [_span(entry, path, number) for entry in found] for name, found in {**phi, **further}.items()}
 
 
 def _span(entry: Any, path: Path, number: int) -> Span:
@@ -71,8 +88,12 @@ def write(documents: Sequence[Document], path: Path) -> None:
         UsageError: the path is a folder.
     """
     require_file_target(path)
-    records = (
-        {"id": document.id, "text": document.text, "spans": [span._asdict() for span in document.spans]}
-        for document in documents
-    )
-    write_files({path: "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)})
+    write_files({path: "".join(to_line(document) for document in documents)})
+
+
+def to_line(document: Document) -> str:
+    """A document as a line of such a file."""
+    layers = {name: [span._asdict() for span in document.layer(name)] for name in document.annotated}
+    phi = {"spans": layers.pop(PHI)} if PHI in layers else {}
+    record = {"id": document.id, "text": document.text, **phi, **({"layers": layers} if layers else {})}
+    return json.dumps(record, ensure_ascii=False) + "\n"

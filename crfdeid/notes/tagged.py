@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
 from crfdeid.corpora import WRITERS
+from crfdeid.corpora.jsonl import to_line
 from crfdeid.documents import Document, Span
 from crfdeid.notes.records import NoteFile, Record, Writer
 
@@ -32,12 +32,6 @@ def tag_writer(file: NoteFile, target: Path, format: str) -> Writer:
     if format == "jsonl":
         return _LinesWriter(target)
     return _NoteWriter(target, format)
-
-
-def to_line(document: Document) -> str:
-    """A document as a line of `crfdeid.corpora.jsonl`."""
-    spans = [span._asdict() for span in document.spans]
-    return json.dumps({"id": document.id, "text": document.text, "spans": spans}, ensure_ascii=False) + "\n"
 
 
 class _LinesWriter:

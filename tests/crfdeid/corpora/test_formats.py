@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,7 @@ SAMPLES = {
     "brat": {"a.txt": "Dr. Doe", "a.ann": "T1\tDOCTOR 4 7\tDoe\n"},
     "i2b2-2014": {"a.xml": STANDOFF.format(text="Dr. Doe", tags=DOE.format(start=4, end=7))},
     "i2b2-2006": {"all.xml": INLINE.format(text='Dr. <PHI TYPE="DOCTOR">Doe</PHI>')},
+    "i2b2-2010": {"concept/a.con": 'c="doe" 1:1 1:1||t="DOCTOR"\n', "txt/a.txt": "Dr. Doe"},
     "conll": {"train.conll": "Dr.\tO\nDoe\tB-DOCTOR\n"},
     "jsonl": {"a.jsonl": '{"id": "a", "text": "Dr. Doe", "spans": [{"start": 4, "end": 7, "label": "DOCTOR"}]}\n'},
     "asq-phi": {"a.txt": '===QUERY===\nDr. Doe\n===PHI_TAGS===\n{"identifier_type": "DOCTOR", "value": "Doe"}\n'},
@@ -77,7 +79,7 @@ def test_two_formats_in_one_folder_ask_for_a_choice(tmp_path):
 
 def test_what_no_format_fits_names_them_all(tmp_path):
     put(tmp_path, {"note.txt": "Seen by Dr. Doe.\n"})
-    with pytest.raises(UsageError, match="brat, i2b2-2014, i2b2-2006, conll, jsonl, asq-phi"):
+    with pytest.raises(UsageError, match="brat, i2b2-2014, i2b2-2006, i2b2-2010, conll, jsonl, asq-phi"):
         read_corpus(tmp_path / "note.txt")
 
 
@@ -161,6 +163,24 @@ def test_a_file_name_that_is_not_utf8_is_refused_before_it_becomes_an_id(tmp_pat
         read_corpus(tmp_path)
 
 
+def test_concepts_stand_beside_their_text_or_in_folders_of_their_own(tmp_path):
+    line = 'c="doe" 1:1 1:1||t="problem"\n'
+    put(tmp_path / "beside", {"x/a.con": line, "x/a.txt": "Dr. DOE"})
+    put(tmp_path / "folders", {"x/concept/a.con": line, "x/txt/a.txt": "Dr. DOE", "x/ast/a.ast": "Doe"})
+    beside, (there,) = (read_corpus(tmp_path / name) for name in ("beside", "folders"))
+    assert beside == [there]
+    assert (there.id, covered(there)) == ("x/a", [("DOE", "problem")])
+    for path in ("x/concept", "x/concept/a.con"):
+        assert [replace(one, id="x/a") for one in read_corpus(tmp_path / "folders" / path)] == [there]
+
+
+def test_a_concept_can_go_on_in_the_next_line(tmp_path):
+    line = 'c="left hip pain" 2:1 3:0||t="problem"'
+    put(tmp_path, {"a.con": line, "a.txt": "Seen.\r\n\tHas Left hip \r\npain .\n"})
+    (document,) = read_corpus(tmp_path)
+    assert covered(document) == [("Left hip \r\npain", "problem")]
+
+
 def test_document_start_lines_without_a_tag_are_recognised(tmp_path):
     put(tmp_path, {"a.txt": "-DOCSTART-\n\nDr. O\nDoe B-DOCTOR\n\n-DOCSTART-\n\nx O\n"})
     assert [d.text for d in read_corpus(tmp_path)] == ["Dr. Doe", "x"]
@@ -168,7 +188,7 @@ def test_document_start_lines_without_a_tag_are_recognised(tmp_path):
 
 @pytest.mark.parametrize("name", ["../a", "/a", "a/../b", ".a", "a/.b", "..", ".", "", "a//b", "a/", "a\\b", "a\nb"])
 def test_an_id_leads_to_no_file_outside_or_hidden(name, tmp_path):
-    for format in ("brat", "i2b2-2014"):
+    for format in ("brat", "i2b2-2014", "i2b2-2010"):
         with pytest.raises(DataError, match="cannot be a file's name"):
             write_corpus([Document(name, "x")], tmp_path / "out", format=format)
     assert list(tmp_path.iterdir()) == []
@@ -339,11 +359,16 @@ def test_the_documented_i2b2_splits_work(tmp_path, monkeypatch):
 
 def test_the_documented_samples_read_as_documented(tmp_path):
     samples = [block for language, block in code_blocks("formats.md") if language != "python"]
-    names = ("a.ann", "a.xml", "all.xml", "a.conll", "a.jsonl", "a.txt")
+    names = ("a.ann", "a.xml", "all.xml", "a.con", "a.conll", "a.jsonl", "layers.jsonl", "a.txt")
+    texts = {"a.ann": "Seen by Jane Roe.", "a.con": "\n" * 11 + "She has some left hip pain ."}
     assert len(samples) == len(names)
     for name, sample in zip(names, samples, strict=True):
         folder = put(tmp_path / name, {name: sample})
-        if name == "a.ann":
-            put(folder, {"a.txt": "Seen by Jane Roe."})
-        (document,) = read_corpus(folder)
-        assert [value for value, _ in covered(document)] == ["Jane Roe"]
+        if name in texts:
+            put(folder, {"a.txt": texts[name]})
+        document, *others = read_corpus(folder)
+        expected = "left hip pain" if name == "a.con" else "Jane Roe"
+        assert [value for value, _ in covered(document)] == [expected]
+        assert [(d.annotated, d.text[slice(*d.layer("concept")[0][:2])]) for d in others] == (
+            [(("concept",), "fever")] if name == "layers.jsonl" else []
+        )

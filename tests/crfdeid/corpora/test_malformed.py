@@ -9,6 +9,7 @@ STANDOFF = "<deIdi2b2>\n<TEXT><![CDATA[{text}]]></TEXT>\n<TAGS>\n{tags}\n</TAGS>
 INLINE = '<ROOT>\n<RECORD ID="1"><TEXT>{text}</TEXT></RECORD>\n</ROOT>'
 DOE = '<NAME id="P0" start="{start}" end="{end}" text="Doe" TYPE="DOCTOR" comment=""/>'
 
+CON = {"a.txt": "Dr. Doe"}
 _JSON = '{"id": "a", "text": "Doe", "spans": [%s]}'
 MALFORMED = {
     "brat: no .ann": ("brat", {"a.txt": "Doe", "b.txt": "", "b.ann": ""}, r"a\.txt: there is no a\.ann"),
@@ -115,6 +116,16 @@ MALFORMED = {
         {"a.xml": "<ROOT><RECORD><TEXT>x</TEXT></RECORD></ROOT>"},
         r"a\.xml, record 1: a RECORD without an ID",
     ),
+    "2010: no .con": ("i2b2-2010", {"a.con": "", "a.txt": "", "b.txt": "Doe"}, r"b\.txt: there is no \.con file"),
+    "2010: no .txt": ("i2b2-2010", {"a.con": ""}, r"a\.con: there is no a\.txt"),
+    "2010: not a line": ("i2b2-2010", CON | {"a.con": '\nc="doe" 1:1 1:1'}, r"a\.con, line 2: not a line of i2b2 2010"),
+    "2010: no type": ("i2b2-2010", CON | {"a.con": 'c="doe" 1:1 1:1||t=""'}, r"a\.con, line 1: not a line"),
+    "2010: huge": ("i2b2-2010", CON | {"a.con": f'c="" 1:1 1:{"9" * 5000}||t="x"'}, r"a\.con, line 1: not a line"),
+    "2010: line 0": ("i2b2-2010", CON | {"a.con": 'c="doe" 0:1 1:1||t="x"'}, r"line 1: there is no token 0:1"),
+    "2010: no token": ("i2b2-2010", CON | {"a.con": 'c="doe" 1:1 1:2||t="x"'}, r"line 1: there is no token 1:2"),
+    "2010: no such line": ("i2b2-2010", CON | {"a.con": 'c="doe" 1:1 2:0||t="x"'}, r"line 1: there is no token 2:0"),
+    "2010: backwards": ("i2b2-2010", CON | {"a.con": 'c="" 1:1 1:0||t="x"'}, r"line 1: the concept in it is not what"),
+    "2010: other text": ("i2b2-2010", CON | {"a.con": 'c="roe" 1:1 1:1||t="x"'}, r"a\.con, line 1: the concept in it"),
     "conll: one column": ("conll", {"a.conll": "Dr.\tO\n\nDoe\n"}, r"a\.conll, line 3: expected a token and its tag"),
     "conll: no token": ("conll", {"a.conll": "\tO\n"}, r"a\.conll, line 1: expected a token and its tag"),
     "conll: no tag": ("conll", {"a.conll": "Dr.\tO\nDoe\tNNP\n"}, r"a\.conll, line 2: the last column is no tag"),
@@ -152,6 +163,26 @@ MALFORMED = {
         "jsonl",
         {"a.jsonl": '{"id": "a", "text": "\\ud83d", "spans": []}'},
         r"line 1, offset 0: a lone surrogate",
+    ),
+    "jsonl: layers": (
+        "jsonl",
+        {"a.jsonl": '{"id": "a", "text": "Doe", "layers": []}'},
+        r"line 1: expected .spans. as a",
+    ),
+    "jsonl: layer": (
+        "jsonl",
+        {"a.jsonl": '{"id": "a", "text": "Doe", "layers": {"x": 3}}'},
+        r"line 1: expected .spans.",
+    ),
+    "jsonl: PHI twice": (
+        "jsonl",
+        {"a.jsonl": '{"id": "a", "text": "Doe", "spans": [], "layers": {"phi": []}}'},
+        r"line 1: PHI is given twice",
+    ),
+    "jsonl: outside, in a layer": (
+        "jsonl",
+        {"a.jsonl": '{"id": "a", "text": "Doe", "layers": {"concept": [{"start": 2, "end": 4, "label": "X"}]}}'},
+        r"line 1, offset 2: the X span",
     ),
     "asq: before": (
         "asq-phi",

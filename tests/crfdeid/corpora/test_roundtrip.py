@@ -1,5 +1,6 @@
 """What is written is read back: every character, every span."""
 
+import re
 import tempfile
 from pathlib import Path
 
@@ -140,7 +141,7 @@ def test_i2b2_2006_refuses_overlapping_spans(tmp_path):
     assert not (tmp_path / "all.xml").exists()
 
 
-@pytest.mark.parametrize("format", ["brat", "i2b2-2014"])
+@pytest.mark.parametrize("format", ["brat", "i2b2-2014", "i2b2-2010"])
 @pytest.mark.parametrize("name", ["../out", "/etc/note", "a/../../b", "", ".", "a//b", "a\\b", "a\nb", "a\x00b"])
 def test_an_id_never_leads_out_of_the_folder(format, name, tmp_path):
     with pytest.raises(DataError):
@@ -155,12 +156,71 @@ def test_labels_that_break_the_line_are_refused(format, label, tmp_path):
         write_corpus([Document("a", "Doe", (Span(0, 3, label),))], tmp_path / "out", format=format)
 
 
-@pytest.mark.parametrize("format", WRITERS)
-def test_layers_that_a_format_would_lose_are_refused(format, tmp_path):
-    document = Document("note7", "Dr. Doe: aspirin", layers={"concept": (Span(9, 16, "DRUG"),)})
-    with pytest.raises(DataError, match=f"document 1: {format} holds the PHI layer alone, and would lose concept"):
+@pytest.mark.parametrize(("phi", "names"), [(True, "phi, concept"), (False, "concept")])
+@pytest.mark.parametrize("format", set(WRITERS).difference(["jsonl"]))
+def test_layers_that_a_format_would_lose_are_refused(format, phi, names, tmp_path):
+    document = Document("note7", "Dr. Doe", layers={"concept": (Span(0, 7, "DRUG"),)}, phi_annotated=phi)
+    with pytest.raises(DataError, match=f"document 1: {format} holds one layer, and .* annotated in {names}: write"):
         write_corpus([document], tmp_path / "out", format=format)
     assert not (tmp_path / "out").exists()
+
+
+@settings(deadline=None)
+@given(corpora(), st.data())
+def test_jsonl_keeps_every_layer_and_what_nobody_annotated(documents, data):
+    layered = []
+    for document in documents:
+        layers = {name: data.draw(spans_of(document.text, overlapping=True)) for name in ("concept", "a b")}
+        kept = data.draw(st.sets(st.sampled_from([*layers])))
+        phi = data.draw(st.booleans()) or not kept
+        spans = document.spans if phi else ()
+        layered.append(
+            Document(
+                document.id,
+                document.text,
+                spans,
+                layers={name: layers[name] for name in sorted(kept)},
+                phi_annotated=phi,
+            )
+        )
+    found = round_trip(layered, "jsonl")
+    assert found == layered
+    assert [set(one.annotated) for one in found] == [set(one.annotated) for one in layered]
+
+
+QUOTED = '\ufeffDoe "x"\u2028||t="y"\r\n\r\n\u0130\u03a3 Doe\n'
+
+
+def of_tokens(draw, document):
+    """The document with spans that begin and end with what stands between white space, in one line or in several."""
+    tokens = [match.span() for match in re.finditer(r"\S+", document.text)]
+    if not tokens:
+        return Document(document.id, document.text)
+    places = draw(st.lists(st.tuples(st.integers(0, len(tokens) - 1), st.integers(0, 3)), max_size=5))
+    labels = st.sampled_from([label for label in LABELS if '"' not in label])
+    spans = [Span(tokens[n][0], tokens[min(n + k, len(tokens) - 1)][1], draw(labels)) for n, k in places]
+    return Document(document.id, document.text, tuple(spans))
+
+
+@settings(deadline=None)
+@given(corpora(), st.data())
+@example([Document("a", "")], None)
+@example([Document("a", QUOTED, (Span(0, 4, "problem"), Span(5, 22, "DATE")))], None)
+def test_i2b2_2010_keeps_what_tokens_can_express(documents, data):
+    if data is not None:
+        documents = [of_tokens(data.draw, document) for document in documents]
+    assert round_trip(documents, "i2b2-2010") == documents
+
+
+@settings(deadline=None)
+@given(corpora())
+def test_i2b2_2010_refuses_what_it_would_lose(documents):
+    try:
+        found = round_trip(documents, "i2b2-2010")
+    except DataError as error:
+        assert re.search("does not begin and end with a token|label cannot be", error.problem)
+    else:
+        assert found == documents
 
 
 def test_duplicate_ids_are_not_written(tmp_path):

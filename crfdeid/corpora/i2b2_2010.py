@@ -1,0 +1,140 @@
+"""Concepts as i2b2 2010 has them: texts, and ``.con`` files that say which tokens of which lines are a concept.
+
+    c="left hip pain" 12:3 12:5||t="problem"
+
+Lines count from 1, and the tokens of a line, which are what stands between white space, from 0; the last token belongs
+to the concept. The challenge has its files in ``txt/`` and ``concept/``; a ``.con`` beside its ``.txt`` is read too.
+See docs/formats.md.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from crfdeid.corpora.files import build_document, document_file, find_files, relative_stem
+from crfdeid.documents import Document, Span
+from crfdeid.errors import DataError
+from crfdeid.system.files import read_text, write_files
+
+_SUFFIX, _TEXT_SUFFIX = ".con", ".txt"
+_CONCEPTS, _TEXTS = "concept", "txt"
+_LINE = re.compile(r'c="(.*)" (\d{1,9}):(\d{1,9}) (\d{1,9}):(\d{1,9})\|\|t="([^"|]+)"', re.ASCII)
+_TOKEN = re.compile(r"\S+")
+
+
+def recognises(path: Path) -> bool:
+    """Whether it is a ``.con`` file, or a folder that holds one."""
+    return any(file.suffix.lower() == _SUFFIX for file in find_files(path, _SUFFIX))
+
+
+def read(path: Path) -> list[Document]:
+    """Every text of a folder and its subfolders with its concepts, or the one that a ``.con`` file belongs to.
+
+    Ids are the names of the ``.con`` files below the folder, without suffix and without ``concept/``. Types are as in
+    the file: in small letters, where it is one of the challenge's.
+
+    Raises:
+        DataError: a text has no ``.con`` file or the other way round, a line is malformed or names tokens that are not
+            there, or the concept in it is not what stands there.
+    """
+    files = find_files(path, _SUFFIX, _TEXT_SUFFIX)
+    root = path.parent if path.is_file() else path
+    places = {file: _place_of(file, root) for file in files if file.suffix.lower() == _SUFFIX}
+    texts = {text for text, _ in places.values()}
+    for file in files:
+        if file not in places and file not in texts:
+            problem = "there is no .con file for it: add it (an empty one says that nothing is marked)"
+            raise DataError(problem, path=file)
+    return [_document(file, *place) for file, place in places.items()]
+
+
+def _place_of(file: Path, root: Path) -> tuple[Path, str]:
+    """The text of a ``.con`` file, which is beside it, or in ``txt/`` where it is in ``concept/``; and its id.
+
+    Raises:
+        DataError: it is in neither.
+    """
+    text = file.with_suffix(_TEXT_SUFFIX)
+    if text.is_file():
+        return text, relative_stem(file, root)
+    top = root.parent if root.name == _CONCEPTS else root
+    *folders, _ = file.relative_to(top).parts
+    if _CONCEPTS in folders:
+        at = folders.index(_CONCEPTS)
+        text = top.joinpath(*folders[:at], _TEXTS, *folders[at + 1 :], text.name)
+        del folders[at]
+    if not text.is_file():
+        raise DataError(f"there is no {text.name} beside it, or in {_TEXTS}/ beside {_CONCEPTS}/: add it", path=file)
+    return text, "/".join([*folders, relative_stem(file, file.parent)])
+
+
+def _document(file: Path, text_file: Path, document_id: str) -> Document:
+    text = read_text(text_file, keep_mark=True)
+    return build_document(document_id, text, list(_spans(file, text)), path=file)
+
+
+def _spans(path: Path, text: str) -> Iterator[Span]:
+    lines = _tokens(text)
+    for number, line in enumerate(read_text(path).split("\n"), start=1):
+        if line.strip():
+            yield _span(line.strip(), lines, text, path, number)
+
+
+def _span(line: str, lines: Sequence[Sequence[tuple[int, int]]], text: str, path: Path, number: int) -> Span:
+    match = _LINE.fullmatch(line)
+    if match is None:
+        problem = 'not a line of i2b2 2010: expected c="concept" line:token line:token||t="type"'
+        raise DataError(problem, path=path, line=number)
+    first, last = ((int(match[n]), int(match[n + 1])) for n in (2, 4))
+    for row, token in (first, last):
+        if not 1 <= row <= len(lines) or token >= len(lines[row - 1]):
+            problem = f"there is no token {row}:{token}: lines count from 1, tokens, between white space, from 0"
+            raise DataError(problem, path=path, line=number)
+    start, end = lines[first[0] - 1][first[1]][0], lines[last[0] - 1][last[1]][1]
+    if last < first or _folded(text[start:end]) != _folded(match[1]):
+        problem = f"the concept in it is not what stands at {first[0]}:{first[1]} to {last[0]}:{last[1]}"
+        raise DataError(problem, path=path, line=number)
+    return Span(start, end, match[6])
+
+
+def _tokens(text: str) -> list[list[tuple[int, int]]]:
+    """Where the tokens of each line begin and end."""
+    rows, begin = [], 0
+    for line in text.split("\n"):
+        rows.append([(begin + match.start(), begin + match.end()) for match in _TOKEN.finditer(line)])
+        begin += len(line) + 1
+    return rows
+
+
+def _folded(text: str) -> str:
+    """A concept as its line has it: in small letters, its tokens with one space between them."""
+    return " ".join(text.split()).lower()
+
+
+def write(documents: Sequence[Document], path: Path) -> None:
+    """Write the challenge's folders ``txt/`` and ``concept/`` into a folder, a file in each for every document.
+
+    Raises:
+        DataError: an id cannot be a file's name, a span does not begin and end with a token, or a type cannot stand in
+            such a line.
+    """
+    contents = {}
+    for document in documents:
+        contents[document_file(path / _TEXTS, document, _TEXT_SUFFIX)] = document.text
+        contents[document_file(path / _CONCEPTS, document, _SUFFIX)] = "".join(_lines(document))
+    write_files(contents)
+
+
+def _lines(document: Document) -> Iterator[str]:
+    rows = enumerate(_tokens(document.text), start=1)
+    places = [(begin, end, f"{row}:{n}") for row, tokens in rows for n, (begin, end) in enumerate(tokens)]
+    starts, ends = ({place[side]: place[2] for place in places} for side in (0, 1))
+    for start, end, label in document.spans:
+        if start not in starts or end not in ends:
+            problem = f"the {label} span [{start}, {end}) does not begin and end with a token between white space"
+            raise DataError(problem, path=document.place, offset=start)
+        if not label or not label.isprintable() or '"' in label or "|" in label:
+            raise DataError("an i2b2 2010 label cannot be empty or hold a quote or bar: rename it", path=document.place)
+        yield f'c="{_folded(document.text[start:end])}" {starts[start]} {ends[end]}||t="{label}"\n'
