@@ -19,7 +19,7 @@ class Lookup:
 
     A word is read with its digits as 0, or in lower case, where the vectors' words are so. It has its own vector, else
     that of its lower-case form, else that of its parts, else that of unknown words of its casing
-    (`rnn.embeddings.vectors.class_word`), else zeros. `rnn.sharing.neighbours` goes by the same vectors.
+    (`rnn.embeddings.vectors.class_word`), else zeros.
 
     Args:
         vectors: the vectors.
@@ -38,29 +38,31 @@ class Lookup:
         """The vector of each word, [N, D]."""
         found = np.zeros((len(words), self.vectors.dim), np.float32)
         for row, word in zip(found, words, strict=True):
-            row[...] = self._vector(word)
+            vector = self.vector(word)
+            row[...] = 0.0 if vector is None else vector
         return found * np.float32(self._scale)
 
-    def _vector(self, word: str) -> npt.NDArray[np.float32] | float:
-        spelt = fold(word) if self._folds_digits else word
-        if self._lower_case:
-            spelt = spelt.lower()
-        own = self._rows.get(spelt, self._rows.get(spelt.lower()))
+    def spelt(self, word: str) -> str:
+        """A word as the vectors spell words."""
+        folded = fold(word) if self.vectors.folds_digits else word
+        return folded.lower() if self.vectors.lower_case else folded
+
+    def own_word(self, word: str) -> str | None:
+        """The word of the vectors that a word is read as; None where they have none."""
+        spelt = self.spelt(word)
+        return next((form for form in (spelt, spelt.lower()) if form in self._rows), None)
+
+    def vector(self, word: str) -> npt.NDArray[np.float32] | None:
+        """The vector of a word, [D], at the scale of the vectors; None where nothing gives it one."""
+        own = self.own_word(word)
         if own is not None:
-            return self.vectors.table[own]
-        of_parts = None if self.vectors.subwords is None else self.vectors.subwords.vector(spelt)
+            return self.vectors.table[self._rows[own]]
+        subwords = self.vectors.subwords
+        of_parts = None if subwords is None else subwords.vector(self.spelt(word))
         if of_parts is not None and of_parts.any():
             return of_parts
         of_class = self._rows.get(class_word(word))
-        return 0.0 if of_class is None else self.vectors.table[of_class]
-
-    @cached_property
-    def _folds_digits(self) -> bool:
-        return self.vectors.folds_digits
-
-    @cached_property
-    def _lower_case(self) -> bool:
-        return self.vectors.lower_case
+        return None if of_class is None else self.vectors.table[of_class]
 
     @cached_property
     def _rows(self) -> dict[str, int]:

@@ -17,9 +17,10 @@ import regex
 
 from crfdeid.errors import UsageError
 from features.normal import normal_form
+from rnn.embeddings.lookup import Lookup
 from rnn.embeddings.neighbours import nearest_rows
-from rnn.embeddings.vectors import SPECIAL_WORDS, WordVectors, class_word
-from rnn.vocabulary import fold, unknown_class
+from rnn.embeddings.vectors import SPECIAL_WORDS, WordVectors
+from rnn.vocabulary import unknown_class
 
 _DIGIT = regex.compile(r"\p{Nd}")
 _MOST_DIGITS = 9  # that are counted: there are more spellings of so many than anybody asks for neighbours
@@ -30,16 +31,10 @@ class Neighbours:
     """The nearest neighbours of those words that were asked for: each word itself, then the nearest first.
 
     Only the vectors say what is near: where they are public, the neighbours of a word tell nothing of the notes that
-    the word is from. The vector of a word is
-
-    - its own, else that of its lower-case form; the word is read with its digits folded, or in lower case, where the
-      vectors' words are so;
-    - else that of its parts (`WordVectors.subwords`);
-    - else that of unknown words of its casing (`rnn.embeddings.class_word`).
-
-    A word that has none of these is near to no word in particular. The others among its neighbours are then the first
-    words of the vectors, which are the most frequent, those of its casing class (`rnn.vocabulary.UNKNOWN_CLASSES`)
-    before all others. So no word has itself alone where the ``count`` is above 1.
+    the word is from. The vector of a word is what `Lookup` gives: its own, or that of its parts, or that of unknown
+    words of its casing. A word that has none of these is near to no word in particular. The others among its neighbours
+    are then the first words of the vectors, which are the most frequent, those of its casing class
+    (`rnn.vocabulary.UNKNOWN_CLASSES`) before all others. So no word has itself alone where the ``count`` is above 1.
 
     Of equally near words the first of the vectors comes first. Not all words of the vectors are neighbours of others:
     not those that stand for a sentence's end or for unknown words, those with spaces, with characters that cannot be
@@ -87,15 +82,17 @@ class Neighbours:
         """
         if count < 1:
             raise UsageError(f"{count} neighbours: give 1, which is a word itself, or more")
-        space = _Space.of(vectors)
+        lookup = Lookup(vectors)
+        space = _Space.of(lookup)
         asked = sorted(set(words))
-        found = {word: space.vector(word) for word in asked}
+        found = {word: lookup.vector(word) for word in asked}
         unknown = frozenset(word for word, vector in found.items() if vector is None)
         rows = dict(space.nearest({word: v for word, v in found.items() if v is not None}, count))
         rows |= {word: space.first_of_class(word, count) for word in unknown}
-        spellings = np.array([_spellings(word) if space.folds_digits else 1 for word in space.words], np.int64)
-        alike = {word: _spellings(word) if space.folds_digits or word in unknown else 1 for word in asked}
-        return cls(count, space.words, spellings, rows, alike, space.lower_case, unknown)
+        folded = vectors.folds_digits
+        spellings = np.array([_spellings(word) if folded else 1 for word in space.words], np.int64)
+        alike = {word: _spellings(word) if folded or word in unknown else 1 for word in asked}
+        return cls(count, space.words, spellings, rows, alike, vectors.lower_case, unknown)
 
     def __getitem__(self, word: str) -> tuple[str, ...]:
         """The `count` neighbours of a word, itself first; in those from vectors that fold digits, 0 is any digit.
@@ -135,45 +132,18 @@ class Neighbours:
 
 @dataclass(frozen=True)
 class _Space:
-    """Vectors, which of their words can be neighbours, and where each stands."""
+    """The words that can be neighbours, and where each stands."""
 
-    vectors: WordVectors
+    lookup: Lookup
     words: tuple[str, ...]
     table: npt.NDArray[np.float32]
-    places: Mapping[str, int]  # of all words of the vectors
-    lower_case: bool
-    folds_digits: bool
 
     @classmethod
-    def of(cls, vectors: WordVectors) -> Self:
-        lower_case = vectors.lower_case
-        usable = np.array([_can_stand(word, lower_case=lower_case) for word in vectors.words])
+    def of(cls, lookup: Lookup) -> Self:
+        vectors = lookup.vectors
+        usable = np.array([_can_stand(word, lower_case=vectors.lower_case) for word in vectors.words])
         words = tuple(word for word, can in zip(vectors.words, usable, strict=True) if can)
-        table = vectors.table if usable.all() else vectors.table[usable]
-        places = {word: place for place, word in enumerate(vectors.words)}
-        return cls(vectors, words, table, places, lower_case, vectors.folds_digits)
-
-    def spelt(self, word: str) -> str:
-        """The word as the vectors spell words."""
-        folded = fold(word) if self.folds_digits else word
-        return folded.lower() if self.lower_case else folded
-
-    def own_word(self, word: str) -> str | None:
-        """The word of the vectors that a word is read as."""
-        spelt = self.spelt(word)
-        return next((form for form in (spelt, spelt.lower()) if form in self.places), None)
-
-    def vector(self, word: str) -> npt.NDArray[np.float32] | None:
-        """A word's vector, [D]; None where nothing gives it one."""
-        own = self.own_word(word)
-        if own is not None:
-            return self.vectors.table[self.places[own]]
-        subwords = self.vectors.subwords
-        of_parts = None if subwords is None else subwords.vector(self.spelt(word))
-        if of_parts is not None and of_parts.any():
-            return of_parts
-        of_class = self.places.get(class_word(word))
-        return None if of_class is None else self.vectors.table[of_class]
+        return cls(lookup, words, vectors.table if usable.all() else vectors.table[usable])
 
     def nearest(self, found: Mapping[str, np.ndarray], count: int) -> Iterator[tuple[str, npt.NDArray[np.intp]]]:
         """Each word and the places of those nearest to its vector, its own not among them."""
@@ -182,12 +152,12 @@ class _Space:
             return
         own = {word: place for place, word in enumerate(self.words)}
         for word, near in zip(found, nearest_rows(np.stack(list(found.values())), self.table, count), strict=True):
-            others = near.rows[near.rows != own.get(self.own_word(word) or "", -1)]
+            others = near.rows[near.rows != own.get(self.lookup.own_word(word) or "", -1)]
             yield word, others[: count - 1]
 
     def first_of_class(self, word: str, count: int) -> npt.NDArray[np.intp]:
         """The places of the first words, those of a word's casing class before the others."""
-        wanted = unknown_class(self.spelt(word))
+        wanted = unknown_class(self.lookup.spelt(word))
         others = np.array([unknown_class(known) != wanted for known in self.words], bool)
         return np.argsort(others, kind="stable")[: count - 1]
 
