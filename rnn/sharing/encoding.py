@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import secrets
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
-from scipy.special import ndtri
 
 from crfdeid.bio import OUTSIDE
 from crfdeid.corpora.splits import Split
@@ -22,39 +18,7 @@ from rnn.sharing.once import encoding_once
 from rnn.sharing.pseudonyms import shareable
 from rnn.sharing.representation import RepresentationModel
 from rnn.sharing.shared import SharedNotes
-
-_PART = 1 << 20  # numbers that are made at a time
-_BITS = 52  # of a uniform number: with the half that is added, as many as a float holds
-
-
-class SystemNoise(np.random.Generator):
-    """Normal numbers whose every bit is the operating system's.
-
-    The other generators of NumPy go on from a state, and who knows some of their numbers can compute it and all others.
-    Whoever has the representation and guesses a sentence right knows the noise in it: that must say nothing about the
-    noise in the rest.
-    """
-
-    def __init__(self) -> None:
-        super().__init__(np.random.PCG64())  # for all else that can be drawn, begun by the system too
-
-    def standard_normal(  # type: ignore[override]
-        self, size: int | tuple[int, ...] = (), dtype: npt.DTypeLike = np.float64, out: None = None
-    ) -> npt.NDArray[Any]:
-        """Independent standard normal numbers, by the inverse of their distribution function.
-
-        Args:
-            size: the shape.
-            dtype: of the array.
-            out: not used.
-        """
-        found = np.empty(size, dtype)
-        flat = found.reshape(-1)
-        for start in range(0, flat.size, _PART):
-            part = flat[start : start + _PART]
-            whole = np.frombuffer(os.urandom(8 * part.size), np.uint64) >> np.uint64(64 - _BITS)
-            part[:] = ndtri((whole + 0.5) / 2.0**_BITS)  # uniform in (0, 1), ends left out
-        return found
+from rnn.sharing.system_random import generator
 
 
 def encode_notes(
@@ -81,12 +45,8 @@ def encode_notes(
     names = tags_of(different)
     if not _have_phi(different):
         raise DataError("the notes hold no PHI at all: give annotated notes")
-    if seed is None:
-        random: np.random.Generator = SystemNoise()
-        secrets.SystemRandom().shuffle(different)
-    else:
-        random = np.random.default_rng(seed)
-        different = [different[i] for i in random.permutation(len(different))]
+    random = generator(seed)
+    different = [different[i] for i in random.permutation(len(different))]
     vectors = representation.encode([item.sentence for item in different], random)
     number = {tag: k for k, tag in enumerate(names)}
     return SharedNotes(

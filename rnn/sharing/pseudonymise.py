@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import NamedTuple
 
 from crfdeid.corpora.splits import Split
 from crfdeid.documents import LabelledSentence
@@ -19,27 +16,7 @@ from rnn.sharing.pseudonyms import (
     shareable,
     shuffled,
 )
-
-
-class SystemDraws(np.random.Generator):
-    """Order and neighbours drawn by the operating system.
-
-    NumPy's own generators go on from a state. Whoever knows what some words were, and so which of their neighbours were
-    drawn, could compute it, and then what all the others were.
-    """
-
-    def __init__(self) -> None:
-        super().__init__(np.random.PCG64())  # which is not used
-
-    def integers(self, low: int, *_: Any, **__: Any) -> int:  # type: ignore[override]
-        """A whole number from 0, below ``low``."""
-        return secrets.randbelow(int(low))
-
-    def permutation(self, x: int, *_: Any, **__: Any) -> list[int]:  # type: ignore[override]
-        """The numbers from 0, ``x`` of them, in random order."""
-        order = list(range(x))
-        secrets.SystemRandom().shuffle(order)
-        return order
+from rnn.sharing.system_random import generator
 
 
 class Pseudonymised(NamedTuple):
@@ -75,7 +52,7 @@ def pseudonymise(notes: Split, vectors: WordVectors, *, count: int, seed: int | 
     Raises:
         UsageError: ``count`` is less than 1.
     """
-    random = SystemDraws() if seed is None else np.random.default_rng(seed)
+    random = generator(seed)
     before = shareable(notes.encoded)
     words = phi_words(before)
     neighbours = Neighbours.of(words, vectors, count)

@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 from tiny_sharing import tiny_notes, tiny_representation
 
 from crfdeid.corpora.splits import Split
@@ -22,7 +21,7 @@ from crfdeid.documents import LabelledSentence
 from crfdeid.errors import DataError
 from features.tokens import Sentence
 from rnn.codecs.words import CASINGS, casing
-from rnn.sharing.encoding import SystemNoise, encode_notes
+from rnn.sharing.encoding import encode_notes
 from rnn.sharing.shared import SharedNotes
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")
@@ -119,14 +118,6 @@ def test_noise_is_new_each_time_unless_a_seed_is_asked_for() -> None:
     np.testing.assert_array_equal(seeded[0].vectors, seeded[1].vectors)
     assert seeded[0].sha256 == seeded[1].sha256 != one.sha256
     assert not seeded[0].from_system
-
-
-def test_noise_of_the_system_is_standard_normal() -> None:
-    found = SystemNoise().standard_normal((50, 400), np.float32)
-    assert (found.shape, found.dtype) == ((50, 400), np.float32)
-    assert np.isfinite(found).all()
-    assert stats.kstest(found.ravel(), "norm").pvalue > 1e-6
-    assert abs(np.corrcoef(found[:, :-1].ravel(), found[:, 1:].ravel())[0, 1]) < 0.05
 
 
 @pytest.mark.parametrize(
