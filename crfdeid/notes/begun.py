@@ -25,9 +25,9 @@ def read_begun(path: Path) -> dict[str, Any] | None:
             before = json.load(stream)
     except FileNotFoundError:
         return None
-    except (ValueError, RecursionError) as problem:
-        if isinstance(problem, DataError):
-            raise
+    except DataError:
+        raise
+    except (ValueError, RecursionError):
         before = None
     if not isinstance(before, dict):
         raise DataError(DAMAGED, path=path)

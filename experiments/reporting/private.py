@@ -12,6 +12,7 @@ Results = Mapping[str, Any]
 
 HIDDEN = 0.55
 """The most that the 95 % interval of the worst fresh adversary's accuracy may reach where a representation hides."""
+CHANCE = 0.5
 STRONG = 0.75
 """The least that an adversary must reach without noise, or its failure with noise means nothing."""
 CLOSE = {"pseudonyms": 0.015, "representation": 0.02, "dann": 0.02}
@@ -59,8 +60,10 @@ def _hidden(results: Results) -> Iterator[str]:
             f"{system['name']}: the worst fresh adversary was right on {percent(fresh['accuracy'], 1)} % of the pairs "
             f"(95 % interval {percent(fresh['low'], 1)} to {percent(fresh['high'], 1)}): "
         )
-        if fresh["high"] > HIDDEN:
+        if fresh["low"] > CHANCE and fresh["high"] > HIDDEN:
             yield said + "the representation leaks."
+        elif fresh["high"] > HIDDEN:
+            yield said + "these are too few pairs to tell whether it hides."
         elif bare is not None and bare["accuracy"] < STRONG:
             yield said + f"but without noise only on {percent(bare['accuracy'], 1)} %, so it is too weak to tell."
         else:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from crfdeid.corpora.splits import Corpus, Split
-from crfdeid.errors import UsageError
-from crfdeid.models import require_known
 from crfdeid.system.folders import require_new, whole_folder
 from rnn.embeddings import train_cbow, train_fasttext
 from rnn.embeddings.vectors import WordVectors
 from rnn.sharing.attack_card import Effort, attack_all, save_card
 from rnn.sharing.attacks.every import OnStep
-from rnn.sharing.settings import PrivateSettings, profiles
+from rnn.sharing.settings import PrivateSettings
 from rnn.sharing.training import Epoch, TrainedRepresentation, train_representation
 
 LEARNED: dict[str, Callable[..., WordVectors]] = {"fasttext": train_fasttext, "cbow": train_cbow}
@@ -32,23 +29,6 @@ class Provided(NamedTuple):
 
     trained: TrainedRepresentation
     card: Mapping[str, Any]
-
-
-def settings_of(profile: str, overrides: Mapping[str, Any]) -> PrivateSettings:
-    """The settings of a new representation.
-
-    Args:
-        profile: where they start, such as "friedrich2019".
-        overrides: those that differ.
-
-    Raises:
-        UsageError: unknown profile or setting, or a value that is refused.
-    """
-    known = profiles()
-    if profile not in known:
-        raise UsageError(f"unknown profile '{profile}' of a representation: choose from {', '.join(known)}")
-    require_known(overrides, [field.name for field in dataclasses.fields(PrivateSettings)], of="a representation")
-    return dataclasses.replace(known[profile], **overrides)
 
 
 def learned_vectors(kind: str, notes: Split, *, seed: int) -> WordVectors:

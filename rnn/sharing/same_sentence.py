@@ -1,8 +1,9 @@
 """The attack that a private representation is trained against, made on the frozen one: are these of the same sentence?
 
 An accuracy of one half is what a coin has. It says something where two controls stand beside it: with the
-representation set to 0 (`Zeroed`) nobody can be right more often than a coin, and without noise, before any adversary
-(`WithoutNoise` of the representation after P1), the same adversaries must be right far more often.
+representation set to 0 (`Zeroed`) and symmetric pairs (`rnn.sharing.pairs`) nobody can be right more often than a coin,
+and without noise, before any adversary (`WithoutNoise` of the representation after P1), the same adversaries must be
+right far more often.
 
 Reference:
     Friedrich et al. (2019), sections 5.3 and 7.3; Elazar and Goldberg (2018), EMNLP, for training on after freezing.

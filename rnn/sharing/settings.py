@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 from crfdeid.errors import UsageError
+from crfdeid.models import require_known
 from crfdeid.settings import require, require_choice, require_counts, require_positive, require_shares
 
 PAIRS = ("symmetric", "one-sided")
@@ -128,3 +130,20 @@ def profiles() -> Mapping[str, PrivateSettings]:
         rounds=40,
     )
     return {"default": default, "friedrich2019": paper}
+
+
+def settings_of(profile: str, overrides: Mapping[str, Any]) -> PrivateSettings:
+    """The settings of a new representation.
+
+    Args:
+        profile: where they start, such as "friedrich2019".
+        overrides: those that differ.
+
+    Raises:
+        UsageError: unknown profile or setting, or a value that is refused.
+    """
+    known = profiles()
+    if profile not in known:
+        raise UsageError(f"unknown profile '{profile}' of a representation: choose from {', '.join(known)}")
+    require_known(overrides, [field.name for field in fields(PrivateSettings)], of="a representation")
+    return replace(known[profile], **overrides)

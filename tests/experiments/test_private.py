@@ -65,7 +65,7 @@ def test_what_cannot_work_is_refused(argv: list[str], says: str) -> None:
 @pytest.mark.parametrize(
     ("argv", "says"),
     [
-        (["--set", "sizes=4"], "no setting 'sizes' in the representation"),
+        (["--set", "sizes=4"], "no setting 'sizes' in a representation"),
         (["--set", "size=5"], "size"),
         (["--tagger", "epoch=3"], "no setting 'epoch' in the taggers"),
         (["--tagger", "lr=0"], "lr"),

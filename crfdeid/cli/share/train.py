@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> None:
 
     require_new(options.out)
     one_thread()
-    settings = named("rnn.sharing.provide:settings_of")(options.profile, dict(options.set))
+    settings = named("rnn.sharing.settings:settings_of")(options.profile, dict(options.set))
     effort = named("rnn.sharing.attack_card:Effort")(**effort_of(options))
     corpus = read_splits(options.train, options.dev, options.test, corpus_format=options.format, types=options.types)
     started, vectors = time.monotonic(), _vectors(options, corpus.train)

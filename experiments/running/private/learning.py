@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crfdeid.corpora.splits import Corpus, Split
@@ -86,14 +86,10 @@ class Recipe:
         Raises:
             UsageError: there is no such setting, or a value is refused.
         """
-        from rnn.sharing.settings import profiles  # noqa: PLC0415
+        from rnn.sharing.settings import settings_of as representation_settings  # noqa: PLC0415
 
-        settings = profiles()[self.profile]
-        require_known(dict(self.representation), [field.name for field in fields(settings)], of="the representation")
         given = {**self.sizes.representation, **dict(self.representation), **dict(system.settings)}
-        if system.model == DANN:
-            given["procedure"] = "dann"
-        return replace(settings, **given)
+        return representation_settings(self.profile, given | ({"procedure": "dann"} if system.model == DANN else {}))
 
 
 class Learned(NamedTuple):

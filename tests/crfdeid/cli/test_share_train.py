@@ -14,9 +14,10 @@ from crfdeid.cli import main
 from crfdeid.corpora.splits import Split
 from crfdeid.errors import DataError
 from rnn.sharing.attack_card import CARD, read_card
-from rnn.sharing.provide import learned_vectors, settings_of
+from rnn.sharing.provide import learned_vectors
 from rnn.sharing.representation import RepresentationModel
 from rnn.sharing.same_sentence import Outcome
+from rnn.sharing.settings import settings_of
 from rnn.sharing.training import Epoch, TrainedRepresentation
 
 TINY = ["--set", "neighbours=5", "size=6", "adversary=4", "hidden=4", "epochs=1", "adversary_epochs=1", "rounds=1"]

@@ -33,7 +33,7 @@ def test_a_representation_has_the_profiles_settings_then_those_that_were_given_t
 
 
 def test_a_setting_that_a_representation_lacks_is_refused() -> None:
-    with pytest.raises(UsageError, match="no setting 'sizes' in the representation"):
+    with pytest.raises(UsageError, match="no setting 'sizes' in a representation"):
         recipe(representation=(("sizes", 100),)).private_settings(system(REPRESENTATION))
 
 
