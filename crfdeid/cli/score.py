@@ -1,4 +1,4 @@
-"""Score the PHI that was found in notes against the PHI that people annotated in them."""
+"""Score the PHI, or the concepts, that were found in notes against those that people annotated in them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from crfdeid.cli import concept_options
 from crfdeid.cli.shell import file_path
 from crfdeid.corpora import FORMATS
 from crfdeid.corpora.pairs import listed, pair_by_id, spans_in
@@ -20,18 +21,22 @@ if TYPE_CHECKING:
     from crfdeid.scoring import Predictions
 
 MODES = ("strict", "relaxed", "token", "binary", "i2b2", "meddocan")
+# Scores of each layer: the first are made unless told otherwise. The others know PHI alone.
+_LAYERS = {"phi": (("strict", "binary"), MODES), "concepts": (("strict",), ("strict", "relaxed", "token"))}
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The options of ``crfdeid score``."""
     parser.add_argument("--gold", type=file_path, required=True, metavar="PATH", help="annotated notes")
-    text = "the same notes with the PHI that was found in them"
+    text = "the same notes with what was found in them"
     parser.add_argument("--predicted", type=file_path, required=True, metavar="PATH", help=text)
+    text = "what is marked on both sides: PHI, or concepts (default: phi)"
+    parser.add_argument("--layer", choices=tuple(_LAYERS), default="phi", help=text)
     text = (
-        f"which scores, separated by commas, from {', '.join(MODES)} (default: strict,binary); docs/scoring.md says "
-        "what they are"
+        f"which scores, separated by commas, from {', '.join(MODES)} (default: strict,binary; of concepts strict); "
+        "docs/scoring.md says what they are"
     )
-    parser.add_argument("--mode", type=_modes, default=["strict", "binary"], metavar="NAMES", help=text)
+    parser.add_argument("--mode", type=_modes, metavar="NAMES", help=text)
     text = "the format of both (default: auto, for each)"
     parser.add_argument("--format", choices=("auto", *FORMATS), default="auto", help=text)
     for side in ("gold", "predicted"):
@@ -39,6 +44,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(f"--{side}-format", choices=("auto", *FORMATS), help=text)
     text = "map the types of both to the seven of yadav2016, to one (binary), or leave them (default: all)"
     parser.add_argument("--types", choices=TYPES, default="all", help=text)
+    concept_options.add_left_out(parser)
+    text = (
+        "table of the stretches whose concepts nobody annotated, with columns document, start and end: the scores are "
+        "given again without them"
+    )
+    parser.add_argument("--unsourced", type=file_path, metavar="FILE", help=text)
     parser.add_argument("--json", type=file_path, metavar="FILE", help="also write the scores to this new file")
 
 
@@ -50,23 +61,55 @@ def run(options: argparse.Namespace) -> None:
         UsageError: options that cannot work.
     """
     from crfdeid.cli.score_tables import rows_of, table  # noqa: PLC0415
-    from crfdeid.corpora import read_corpus  # noqa: PLC0415
-    from crfdeid.labels import map_types  # noqa: PLC0415
+    from crfdeid.corpora.stretches import read_stretches, without_stretches  # noqa: PLC0415
 
-    if options.json is not None and options.json.exists():
-        raise UsageError(f"--json: {options.json} is there already: name a new file, nothing is overwritten")
-    gold, predicted = (
-        map_types(read_corpus(path, format=form or options.format), options.types)
-        for path, form in ((options.gold, options.gold_format), (options.predicted, options.predicted_format))
-    )
+    modes = _checked(options)
+    sides = ((options.gold, options.gold_format), (options.predicted, options.predicted_format))
+    gold, predicted = (_read(options, path, form or options.format) for path, form in sides)
     predictions = _paired(gold, predicted)
-    for note in _notes(options, gold, predictions):
+    for note in _notes(options, modes, gold, predictions):
         print(f"note: {note}", file=sys.stderr)
-    found = {mode: rows_of(mode, gold, predictions) for mode in options.mode}
-    for mode, rows in found.items():
-        print(table(mode, rows), end="\n\n")
+    found = {mode: rows_of(mode, gold, predictions) for mode in modes}
+    if options.unsourced is not None:
+        seen = without_stretches(gold, predictions, read_stretches(options.unsourced, gold))
+        found |= {f"{mode}, without unsourced": rows_of(mode, *seen) for mode in modes}
+    for name, rows in found.items():
+        print(table(name, rows), end="\n\n")
     if options.json is not None:
         _write(options.json, found)
+
+
+def _checked(options: argparse.Namespace) -> Sequence[str]:
+    """The scores to make.
+
+    Raises:
+        UsageError: options that cannot work.
+    """
+    if options.json is not None and options.json.exists():
+        raise UsageError(f"--json: {options.json} is there already: name a new file, nothing is overwritten")
+    usual, possible = _LAYERS[options.layer]
+    for mode in options.mode or ():
+        if mode not in possible:
+            raise UsageError(f"--mode {mode} is about PHI: of concepts there are {', '.join(possible)}")
+    if options.layer == "phi":
+        for name, value in (("--leave-out", options.leave_out), ("--unsourced", options.unsourced)):
+            if value is not None:
+                raise UsageError(f"{name} is about concepts: give --layer concepts with it")
+    elif options.types != "all":
+        raise UsageError(f"--types {options.types} is about PHI: leave it out")
+    return options.mode or usual
+
+
+def _read(options: argparse.Namespace, path: Path, form: str) -> list[Document]:
+    """The documents of one side, whose spans are what is scored."""
+    from crfdeid.corpora import read_corpus  # noqa: PLC0415
+    from crfdeid.corpora.layers import read_concepts  # noqa: PLC0415
+    from crfdeid.labels import map_types  # noqa: PLC0415
+
+    if options.layer == "phi":
+        return map_types(read_corpus(path, format=form), options.types)
+    documents, _ = read_concepts(path, format=form, left_out=concept_options.left_out(options))
+    return documents
 
 
 def _paired(gold: list[Document], predicted: list[Document]) -> Predictions:
@@ -84,15 +127,18 @@ def _paired(gold: list[Document], predicted: list[Document]) -> Predictions:
     return {document.id: spans_in(document, found, problem=problem) for document, found in pairs}
 
 
-def _notes(options: argparse.Namespace, gold: list[Document], predictions: Predictions) -> Iterator[str]:
+def _notes(
+    options: argparse.Namespace, modes: Sequence[str], gold: list[Document], predictions: Predictions
+) -> Iterator[str]:
     """Remarks on scores that could look like a fault of the model and are none."""
     from crfdeid.scoring.i2b2 import types_of  # noqa: PLC0415
 
     annotated = types_of(gold, {})
     reported = types_of([], predictions)
     if options.types == "all" and annotated and reported and annotated.isdisjoint(reported):
-        yield "gold and predictions have no type in common: give --types seven, or --types binary"
-    if "i2b2" in options.mode:
+        remedy = ": give --types seven, or --types binary" if options.layer == "phi" else ""
+        yield f"gold and predictions have no type in common{remedy}"
+    if "i2b2" in modes:
         yield from _hipaa_notes(annotated | reported)
 
 

@@ -8,8 +8,10 @@ import time
 from typing import Any
 
 from crfdeid.augmentation import REWRITES
+from crfdeid.cli import concept_options
 from crfdeid.cli.shell import file_path, setting, whole_number
 from crfdeid.corpora import FORMATS
+from crfdeid.documents import CONCEPT
 from crfdeid.errors import UsageError
 from crfdeid.labels import TYPES
 from crfdeid.models import MODELS, profile_name, select
@@ -33,6 +35,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dev", type=file_path, metavar="PATH", help=text)
     text = "annotated notes that choose nothing: the card shows the model's figures on them beside those on --dev"
     parser.add_argument("--test", type=file_path, metavar="PATH", help=text)
+    concept_options.add_options(parser)
     parser.add_argument("--out", type=file_path, required=True, metavar="DIR", help="new folder for the model")
     text = (
         f"the model: {', '.join(MODELS)}; several, separated by commas, for --combine (default: hybrid, the crf with "
@@ -100,7 +103,11 @@ def run(options: argparse.Namespace) -> None:
     one_thread()
     name, settings = model_and_settings(options)
     tagger = create(name, profile=options.profile, seed=options.seed, overrides=settings)
-    corpus = read_splits(options.train, options.dev, options.test, corpus_format=options.format, types=options.types)
+    concepts = concept_options.concept_paths(options)
+    if concepts is not None and CONCEPT not in type(tagger).traits(tagger.settings).layers:
+        raise UsageError(f"--model {name} learns PHI alone: leave out --concepts, or choose a model that learns both")
+    paths = (options.train, options.dev, options.test)
+    corpus = read_splits(*paths, corpus_format=options.format, types=options.types, concepts=concepts)
     started, what = time.monotonic(), options.model or DEFAULT_MODEL
     with training_bar(f"training {what}") as step:
         card = train_model(

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from crfdeid.cli import concept_options
 from crfdeid.errors import UsageError
 
 _MODEL = "bilstm-crf"
@@ -66,6 +67,8 @@ def _problems(options: argparse.Namespace) -> Iterator[str]:
         yield "--shared needs --dev: annotated notes with their text, to choose epoch and thresholds on"
     if options.model not in (None, _MODEL) or options.combine is not None:
         yield f"--shared trains a {_MODEL}: leave out --combine and any other --model"
+    for name in concept_options.given(options):
+        yield f"{name} is for models that learn concepts too, which shared files do not have: leave it out"
     unused = {
         "--augment": options.augment is not None,
         "--private-vocabulary": options.private_vocabulary,

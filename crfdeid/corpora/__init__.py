@@ -7,6 +7,7 @@
     synthetic/     the built-in corpus
     pairs.py       the same documents from two places      layers.py      PHI and concepts, joined or side by side
     parts.py       train, dev and test as documents        splits.py      the same, as tagged sentences
+    stretches.py   what annotators never saw, left out of scores
 
 Adding a format: its module, and its line in `FORMATS` (and in `WRITERS`, if it can be written).
 """

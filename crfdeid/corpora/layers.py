@@ -14,8 +14,8 @@ from crfdeid.corpora.pairs import pair_by_id, spans_in
 from crfdeid.documents import CONCEPT, Document, Layers
 from crfdeid.errors import DataError
 
-UNCLEAR = "UNCLEAR"
-"""A type of PharmaCoNER that its own score leaves out."""
+LEFT_OUT = ("UNCLEAR",)
+"""The types that count as no concepts unless told otherwise: one of PharmaCoNER's, which its own score leaves out."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +35,7 @@ class ConceptPaths:
     dev: Path | None = None
     test: Path | None = None
     format: str = "auto"
-    left_out: tuple[str, ...] = (UNCLEAR,)
+    left_out: tuple[str, ...] = LEFT_OUT
     apart: bool = False
 
 

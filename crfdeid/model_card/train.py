@@ -64,6 +64,7 @@ def train_model(
             writing it.
     """
     require_phi(corpus.splits)
+    require_layers(tagger, corpus.splits)
     if site is not None and key is not None:
         raise UsageError("a site's lists would stand in the clear beside a private vocabulary: give them to redact")
 
@@ -84,6 +85,23 @@ def require_phi(splits: Mapping[str, Split]) -> None:
     for name, split in splits.items():
         if not any(phi_tokens(document).any() for document in split.documents):
             raise DataError(f"the {_NOTES[name]} notes hold no PHI at all: give annotated notes")
+
+
+def require_layers(tagger: Tagger, splits: Mapping[str, Split]) -> None:
+    """Refuse notes in which nobody annotated what a model learns.
+
+    Raises:
+        DataError: no note is annotated in one of its layers, or a note in none of them.
+    """
+    learned = type(tagger).traits(tagger.settings).layers
+    for name, split in splits.items():
+        for layer in learned:
+            if layer not in split.layers:
+                raise DataError(f"the {_NOTES[name]} notes are not annotated in the layer '{layer}', which is learned")
+        for document in split.documents:
+            if not set(learned).intersection(document.annotated):
+                problem = f"annotated in {', '.join(document.annotated)} alone, and {', '.join(learned)} is learned"
+                raise DataError(problem, path=document.place)
 
 
 def write_model(

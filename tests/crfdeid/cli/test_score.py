@@ -140,3 +140,57 @@ def test_a_corpus_agrees_with_itself_in_another_format(data_folder: Path, tmp_pa
 def test_every_mode_has_rows() -> None:
     for mode in MODES:
         assert rows_of(mode, GOLD, {note.id: note.spans for note in GOLD})
+
+
+CONCEPTS = [
+    Document("1", "Gave aspirin and ibuprofen.", (Span(5, 12, "DRUG"), Span(17, 26, "UNCLEAR"))),
+    Document("2", "Gave aspirin.", (Span(5, 12, "DRUG"),)),
+]
+
+
+def concepts_found(folder: Path) -> list[str]:
+    found = [
+        Document("1", CONCEPTS[0].text, (Span(5, 12, "DRUG"), Span(17, 26, "DRUG"))),
+        Document("2", CONCEPTS[1].text, layers={"concept": (Span(0, 4, "DRUG"), Span(5, 12, "UNCLEAR"))}),
+    ]
+    gold = write(folder / "gold", CONCEPTS, "brat")
+    return ["score", "--layer", "concepts", "--gold", str(gold), "--predicted", str(write(folder / "found", found))]
+
+
+def test_concepts_are_scored_strictly_by_type(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "scores.json"
+    command = concepts_found(tmp_path)
+    assert main([*command, "--json", str(out)]) == 0
+    scores = json.loads(out.read_text())
+    assert set(scores) == {"strict"}
+    assert {name: (row["tp"], row["fp"], row["fn"]) for name, row in scores["strict"].items() if name != "macro"} == {
+        "DRUG": (1, 2, 1),  # what was found where gold is UNCLEAR is wrong; what is said to be UNCLEAR is nothing
+        "micro": (1, 2, 1),
+    }
+    assert main([*command, "--leave-out", "none", "--mode", "relaxed"]) == 0
+    assert "| UNCLEAR " in capsys.readouterr().out
+
+
+def test_concepts_are_scored_again_without_unsourced_stretches(tmp_path: Path) -> None:
+    out, table = tmp_path / "scores.json", tmp_path / "unsourced.tsv"
+    table.write_text("document\tstart\tend\n1\t13\t27\n2\t0\t6\n")
+    command = [*concepts_found(tmp_path), "--unsourced", str(table), "--json", str(out), "--mode", "strict,token"]
+    assert main(command) == 0
+    scores = json.loads(out.read_text())
+    assert list(scores) == ["strict", "token", "strict, without unsourced", "token, without unsourced"]
+    counts = scores["strict, without unsourced"]["micro"]
+    assert (counts["tp"], counts["fp"], counts["fn"]) == (1, 0, 1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--layer", "concepts", "--mode", "i2b2"], "--mode i2b2 is about PHI: of concepts there are strict, relaxed"),
+        (["--layer", "concepts", "--types", "seven"], "--types seven is about PHI"),
+        (["--leave-out", "X"], "--leave-out is about concepts"),
+        (["--unsourced", "x.tsv"], "--unsourced is about concepts"),
+    ],
+)
+def test_options_of_the_other_layer_are_refused(arguments, message, paths, capsys) -> None:
+    assert main(["score", "--gold", paths[0], "--predicted", paths[1], *arguments]) == 2
+    assert message in capsys.readouterr().err

@@ -26,6 +26,7 @@ from crfdeid.crf import CrfTagger
 from crfdeid.model_card.card import model_digest, read_card
 from crfdeid.model_card.markdown import render_card
 from crfdeid.model_card.train import train_model
+from crfdeid.rules import RulesTagger
 from crfdeid.scoring import score_tokens
 from crfdeid.scoring.evaluation import count_leaking, predict_spans
 from crfdeid.secrets import VARIABLE, vocabulary_key
@@ -221,6 +222,9 @@ def test_a_private_vocabulary_needs_its_secret_everywhere(
         (["--profile", "lange2020"], "unknown profile 'lange2020' of crf: choose from default, yadav2016"),
         (["--sensitivities", "0.99,101"], "is no list of per cents"),
         (["--key-file", "x"], "--key-file is for --private-vocabulary"),
+        (["--concepts", "x"], "--model hybrid learns PHI alone: leave out --concepts"),
+        (["--dev-concepts", "x"], "--dev-concepts goes with --concepts"),
+        (["--apart"], "--apart goes with --concepts"),
         (["--min-documents", "0"], "not a whole number from 1"),
     ],
 )
@@ -311,6 +315,23 @@ def test_a_model_is_its_owners_alone(name: str, tmp_path: Path) -> None:
         modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in (folder, *folder.iterdir())}
         assert modes.pop(folder.name) == 0o700
         assert len(modes) == 3 and set(modes.values()) == {0o600}
+
+
+def test_notes_without_what_a_model_learns_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    phi = Document("1", "Seen on 03/14/72.", (Span(8, 16, "DATE"),), place="a")
+    concepts = Document("2", "No fever.", layers={"concept": (Span(3, 8, "X"),)}, phi_annotated=False, place="b")
+
+    def train(*documents: Document) -> None:
+        split = Split.of(documents)
+        train_model(create("rules"), Corpus("notes", "brat", "all", split, split, None), tmp_path / "model")
+
+    with pytest.raises(DataError, match=r"^b: annotated in concept alone, and phi is learned"):
+        train(phi, concepts)
+    traits = create("rules").traits(None)
+    monkeypatch.setattr(RulesTagger, "traits", lambda settings: traits._replace(layers=("phi", "concept")))
+    with pytest.raises(DataError, match="the training notes are not annotated in the layer 'concept'"):
+        train(phi)
+    assert not (tmp_path / "model").exists()
 
 
 @pytest.mark.parametrize("most", [1000, 3000])

@@ -4,7 +4,11 @@ from collections import Counter
 
 import pytest
 
+from crfdeid import bio
 from crfdeid.corpora import read_corpus, recognise, write_corpus
+from crfdeid.corpora.layers import ConceptPaths, alone
+from crfdeid.corpora.splits import read_splits
+from crfdeid.corpora.stretches import read_stretches, without_stretches
 from crfdeid.errors import UsageError
 from crfdeid.labels import MEDDOCAN, SEVEN, map_types
 
@@ -40,6 +44,34 @@ def test_asq_phi_has_one_span_for_each_value(split, queries, spans, data_folder)
     assert all(a.end <= b.start for d in documents for a, b in zip(d.spans, d.spans[1:], strict=False))
     with pytest.raises(UsageError, match="NAME"):
         map_types(documents, "seven")
+
+
+CONCEPTS = {
+    "train": {"NORMALIZABLES": 2170, "PROTEINAS": 1586, "UNCLEAR": 78, "NO_NORMALIZABLES": 32},
+    "dev": {"NORMALIZABLES": 1117, "PROTEINAS": 798, "UNCLEAR": 45, "NO_NORMALIZABLES": 9},
+}
+
+
+def test_pharmaconer_stands_beside_meddocan(data_folder):
+    phi, concepts = (data_folder / name for name in ("meddocan", "pharmaconer-on-meddocan"))
+    paths = ConceptPaths(train=concepts / "train" / "brat", dev=concepts / "dev" / "brat", left_out=())
+    corpus = read_splits(phi / "train" / "brat", phi / "dev" / "xml", None, types="all", concepts=paths)
+    for name, (documents, spans) in SPLITS.items():
+        found = corpus.splits[name].statistics()
+        assert (found["documents"], found["spans"]) == (documents, spans)
+        assert found["layers"]["concept"]["spans_by_type"] == dict(sorted(CONCEPTS[name].items()))
+        assert found["layers"]["concept"]["unaligned"] == 4
+        decoded = [
+            document.text[span.start : span.end]
+            for document, encoded in zip(corpus.splits[name].documents, corpus.splits[name].encoded, strict=True)
+            for sentence in encoded.sentences
+            for span in bio.decode(sentence.sentence, sentence.layer("concept"))
+            if span in document.layer("concept")
+        ]
+        assert len(decoded) == sum(CONCEPTS[name].values()) - 4
+        stretches = read_stretches(concepts / "unsourced.tsv", corpus.splits[name].documents)
+        gold = [alone(document, "concept") for document in corpus.splits[name].documents]
+        assert without_stretches(gold, {}, stretches).gold == gold, "nobody marked what annotators never saw"
 
 
 @pytest.mark.parametrize("format", ["brat", "i2b2-2014", "i2b2-2006", "jsonl"])
