@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Protocol, Self
+from typing import Any, ClassVar, NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
 
-from crfdeid.documents import PHI, LabelledSentence
+from crfdeid.documents import CONCEPT, PHI, LabelledSentence
+from crfdeid.errors import DataError
 from features.tokens import Sentence
 
 
@@ -46,8 +47,9 @@ class Traits(NamedTuple):
         takes_vectors: whether it can start from given word vectors (``vectors=`` of `crfdeid.models.create`).
         public_vocabulary: whether its files hold words that were published with a pretrained model, and so say nothing
             about the notes it was trained on.
-        layers: the annotation layers that it learns.
+        layers: the annotation layers that it learns, `PHI` first; where there are more, it is a `LayeredTagger`.
         requires: what must be there before it can be trained, such as a pretrained encoder.
+        hides_phi: whether what it learns of further layers is read off text in which the PHI that it finds is hidden.
     """
 
     uses_seed: bool
@@ -57,6 +59,28 @@ class Traits(NamedTuple):
     public_vocabulary: bool
     layers: tuple[str, ...] = (PHI,)
     requires: tuple[str, ...] = ()
+    hides_phi: bool = False
+
+
+def require_layers(model: str, layers: Collection[str], train: Iterable[LabelledSentence]) -> None:
+    """Refuse sentences from which a model cannot learn all its annotation layers.
+
+    Args:
+        model: its name, for the message.
+        layers: what it learns (`Traits.layers`).
+        train: what it is to learn from.
+
+    Raises:
+        DataError: no sentence is annotated in one of them.
+    """
+    found = {layer for item in train for layer in item.annotated}
+    for layer in layers:
+        if layer not in found:
+            remedy = "give their folder with --concepts" if layer == CONCEPT else "give annotated notes"
+            raise DataError(
+                f"the model '{model}' also learns the annotation layer '{layer}', and no training note has it: "
+                f"{remedy}, or choose a model that learns {PHI} alone"
+            )
 
 
 class CombinedSettings(ABC):
@@ -181,5 +205,33 @@ class Tagger(Protocol):
         Raises:
             DataError: the folder holds no such model, or a damaged one.
             UsageError: its words are hashed, and the key is missing or another one.
+        """
+        ...
+
+
+@runtime_checkable
+class LayeredTagger(Tagger, Protocol):
+    """A model that tags further annotation layers beside PHI: concepts."""
+
+    def predict_layers(
+        self, sentences: Sequence[Sentence], *, phi: Sequence[Sequence[str]] | None = None
+    ) -> dict[str, list[list[str]]]:
+        """One tag per token in each annotation layer, for each sentence.
+
+        Args:
+            sentences: the sentences.
+            phi: the PHI tags, where they are decided already: by the gold annotation, say, or after further checks. A
+                model that hides PHI from what it reads (`Traits.hides_phi`) then hides these; None for its own.
+
+        Returns:
+            By layer; the PHI tags are what `predict` gives, or those that were given.
+        """
+        ...
+
+    def holds(self, words: Sequence[str]) -> list[bool]:
+        """Whether the part of the model that tags concepts has stored something for each word, and for it alone.
+
+        Args:
+            words: as they stand in text.
         """
         ...

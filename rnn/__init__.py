@@ -11,7 +11,8 @@
     training/        phases, the loop that goes through them, the compiled updates, all that is drawn
     inference.py     the best tags, and the probability of each
     tagger.py        a network as a `crfdeid.tagger.Tagger`: fit, predict, marginals, save, load, for all of them
-    word_tagger.py, window_tagger.py    what taggers share that read words, or context windows
+    word_tagger.py, window_tagger.py, bilstm_tagger.py    what taggers share that read words, or context windows, or
+                     words, characters and features by BiLSTM layers
     settings.py      settings that they share         compilation.py   compiled programs are kept on disk
 
 Letters of shapes, in comments and docstrings throughout:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -13,9 +13,10 @@ from flax import nnx
 from jax import lax
 
 from crfdeid.bio import valid_transitions
+from crfdeid.documents import PHI
 from rnn.batches import Batch
 from rnn.layers import crf
-from rnn.network import Scores, Weights, scores_of, side_by_side
+from rnn.network import DECIDED, Scores, Weights, scores_of, side_by_side
 
 ANY = -1  # in `predecessors`: a tag that may follow every tag
 
@@ -97,7 +98,13 @@ def _probabilities(scores: Scores, length: jax.Array) -> jax.Array:
 
 @partial(jax.jit, static_argnames=("graph", "layer"))
 def best_tags(
-    graph: nnx.GraphDef[Any], weights: Weights, batch: Batch, *, begins: jax.Array | np.ndarray, layer: str
+    graph: nnx.GraphDef[Any],
+    weights: Weights,
+    batch: Batch,
+    *,
+    begins: jax.Array | np.ndarray,
+    layer: str,
+    decided: jax.Array | None = None,
 ) -> jax.Array:
     """The tags' ids that each of N replicates gives some sentences, [N, B, T]; beyond a sentence they mean nothing.
 
@@ -107,18 +114,46 @@ def best_tags(
         batch: the sentences; their tags are not looked at.
         begins: which tag must precede which, from `predecessors`, [K].
         layer: the annotation layer.
+        decided: the PHI tags' ids, [N, B, T], for a network that reads them (`rnn.network.DECIDED`).
     """
     # An argument by place and one by name are two programs to JAX: what dev needs after each epoch, `predict` finds.
     inputs, lengths, tokens = jax.tree.map(jnp.asarray, batch.inputs), jnp.asarray(batch.lengths), batch.real.shape[-1]
     rule = jnp.asarray(begins)
 
-    def decode(weights: Weights) -> jax.Array:
+    def decode(weights: Weights, decided: Mapping[str, jax.Array]) -> jax.Array:
         return jax.vmap(lambda row, n: _path(scores_of(graph, weights, row, n, tokens)[layer], n, rule))(
-            inputs, lengths
+            {**inputs, **decided}, lengths
         )
 
-    found: jax.Array = side_by_side(decode, weights)
+    found: jax.Array = side_by_side(decode, weights, {} if decided is None else {DECIDED: decided})
     return found
+
+
+def best_of_each_layer(
+    graph: nnx.GraphDef[Any],
+    weights: Weights,
+    batch: Batch,
+    *,
+    begins: Mapping[str, np.ndarray],
+    decided: jax.Array | None = None,
+) -> dict[str, jax.Array]:
+    """The tags' ids in each annotation layer, as of `best_tags`.
+
+    The PHI tags come first: those that are reported are an input to the others, so that a network hides just these.
+
+    Args:
+        graph: the network's structure.
+        weights: what is learned.
+        batch: the sentences.
+        begins: by layer, as of `best_tags`.
+        decided: the PHI tags' ids, [N, B, T]; None for those that the network gives.
+    """
+    if decided is None:
+        decided = best_tags(graph, weights, batch, begins=begins[PHI], layer=PHI)
+    others = [layer for layer in begins if layer != PHI]
+    return {PHI: decided} | {
+        layer: best_tags(graph, weights, batch, begins=begins[layer], layer=layer, decided=decided) for layer in others
+    }
 
 
 @partial(jax.jit, static_argnames=("graph", "layer"))

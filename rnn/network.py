@@ -92,6 +92,9 @@ def still(network: Network, length: int) -> dict[str, jax.Array]:
     }
 
 
+DECIDED = "decided"
+"""The input that holds the PHI tags' ids, [T], once they are decided: for what reads text in which PHI is hidden."""
+
 GIVEN = "given"
 """The input that holds a vector for each word, [T + padding, D], for those that have none of their own."""
 

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from flax import nnx
 
-from crfdeid.documents import PHI, LabelledSentence
+from crfdeid.documents import LabelledSentence
 from crfdeid.tagger import Traits
 from rnn.batches import Row
 from rnn.codecs.words import WordCodec, tags_of
@@ -81,7 +81,7 @@ class WordTagger(NetworkTagger):
         if self._vectors is not None and subwords is not None:
             spread = settings.embedding_range / 3**0.5  # the standard deviation of the random table
             subwords = subwords.scaled(matching_scale(self._vectors, np.array([-spread, spread])))
-        tags = {PHI: tags_of(train)}
+        tags = {layer: tags_of(train, layer) for layer in self.traits(settings).layers}
         return dataclasses.replace(self.blank_codec(), vocabulary=vocabulary, tags=tags, subwords=subwords)
 
     def saved_codec(

@@ -154,7 +154,8 @@ class WordCodec:
 
         Args:
             sentences: the sentences.
-            targets: the same ones with their tags, in training; None for rows without targets.
+            targets: the same ones with their tags, in training; None for rows without targets. A row has those of the
+                layers that its sentence is annotated in.
         """
         features = None if self.features is None else self.features.rows(sentences, self.width)
         rows = [self._row(sentence, None if features is None else features[i]) for i, sentence in enumerate(sentences)]
@@ -164,7 +165,9 @@ class WordCodec:
         return [
             row._replace(
                 targets={
-                    layer: np.array([ids[tag] for tag in item.layer(layer)], np.int32) for layer, ids in number.items()
+                    layer: np.array([ids[tag] for tag in item.layer(layer)], np.int32)
+                    for layer, ids in number.items()
+                    if layer in item.annotated
                 }
             )
             for row, item in zip(rows, targets, strict=True)
@@ -269,5 +272,5 @@ class WordCodec:
 
 
 def tags_of(sentences: Sequence[LabelledSentence], layer: str = PHI) -> tuple[str, ...]:
-    """The tags that training sentences have in an annotation layer, sorted."""
-    return tuple(sorted(set(chain.from_iterable(item.layer(layer) for item in sentences))))
+    """The tags that training sentences have in an annotation layer, sorted; those that lack the layer have none."""
+    return tuple(sorted(set(chain.from_iterable(item.layer(layer) for item in sentences if layer in item.annotated))))

@@ -2,18 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import jax
 import numpy as np
 from flax import nnx
 
+from crfdeid.documents import PHI
 from rnn.batches import Batch, Row, batches
-from rnn.inference import best_tags
+from rnn.inference import best_of_each_layer, predecessors
 from rnn.network import Weights
 from rnn.training.scoring import count_tag_ids
+
+
+class Gold(NamedTuple):
+    """The right tags of one annotation layer.
+
+    Attributes:
+        names: the tag behind each id, those that training never saw last.
+        ids: the right tags' ids, batch after batch, [P].
+        first: which of these P tokens begin a sentence, [P].
+        has: for each batch, which of its sentences have the layer, [B] bool.
+    """
+
+    names: tuple[str, ...]
+    ids: np.ndarray
+    first: np.ndarray
+    has: tuple[np.ndarray, ...]
 
 
 @dataclass(frozen=True)
@@ -21,47 +38,67 @@ class Dev:
     """The development sentences in batches, with their tags.
 
     Args:
-        layer: the annotation layer that is scored.
         batches: the sentences.
-        names: the tag behind each id, those that training never saw last.
-        gold: the right tags' ids, batch after batch, [P].
-        first: which of these P tokens begin a sentence, [P].
-        begins: which tag must precede which, from `rnn.inference.predecessors`, [K].
+        gold: by annotation layer.
+        begins: by layer, which tag must precede which, from `rnn.inference.predecessors`, [K].
     """
 
-    layer: str
     batches: tuple[Batch, ...]
-    names: tuple[str, ...]
-    gold: np.ndarray
-    first: np.ndarray
-    begins: np.ndarray
+    gold: Mapping[str, Gold]
+    begins: Mapping[str, np.ndarray]
 
     @classmethod
     def of(
-        cls, rows: Sequence[Row], gold: Sequence[Sequence[str]], tags: Sequence[str], begins: np.ndarray, layer: str
+        cls,
+        rows: Sequence[Row],
+        gold: Mapping[str, Sequence[Sequence[str] | None]],
+        tags: Mapping[str, Sequence[str]],
+        decoding: str,
     ) -> Self:
         """Of the dev sentences' rows and right tags.
 
         Args:
             rows: one for each sentence.
-            gold: the right tags of each, of which training may not have seen all.
-            tags: the tags of the layer that can be given.
-            begins: as of the class.
-            layer: the annotation layer.
+            gold: by layer, the right tags of each sentence, of which training may not have seen all; None for a
+                sentence that lacks the layer.
+            tags: by layer, the tags that can be given, PHI first.
+            decoding: as of `rnn.inference.predecessors`.
         """
-        names = tuple(dict.fromkeys((*tags, *(tag for row in gold for tag in row))))
-        number = {tag: k for k, tag in enumerate(names)}
         found = list(batches([row._replace(targets={}) for row in rows]))
-        ids = [number[tag] for members, _ in found for i in members for tag in gold[i]]
-        first = [t == 0 for members, _ in found for i in members for t in range(rows[i].length)]
-        every = tuple(batch for _, batch in found)
-        return cls(layer, every, names, np.array(ids, int), np.array(first, bool), begins)
+        order = [members for members, _ in found]
+        sizes = [len(batch.lengths) for _, batch in found]
+        return cls(
+            tuple(batch for _, batch in found),
+            {layer: _gold(gold[layer], names, order, sizes) for layer, names in tags.items()},
+            {layer: predecessors(names, decoding) for layer, names in tags.items()},
+        )
 
     def f1(self, graph: nnx.GraphDef[Any], weights: Weights) -> np.ndarray:
-        """Strict entity micro F of each of N replicates, [N]."""
-        running = [best_tags(graph, weights, batch, begins=self.begins, layer=self.layer) for batch in self.batches]
+        """Strict entity micro F of each of N replicates, [N]: the mean over the layers that there are sentences of."""
+        running = [best_of_each_layer(graph, weights, batch, begins=self.begins) for batch in self.batches]
         replicates = jax.tree.leaves(weights)[0].shape[0]
-        found = [np.empty((replicates, 0), int)]  # the device goes on with the next batch while one is read
-        found += [np.asarray(tags)[:, batch.real] for tags, batch in zip(running, self.batches, strict=True)]
-        scores = count_tag_ids(self.names, self.gold, np.concatenate(found, axis=1), self.first)
-        return np.array([score.micro.f1 for score in scores])
+        f1s = []
+        for layer in [layer for layer, gold in self.gold.items() if gold.ids.size] or [PHI]:
+            gold = self.gold[layer]
+            found = [np.empty((replicates, 0), int)]  # the device goes on with the next batch while one is read
+            for tags, batch, has in zip(running, self.batches, gold.has, strict=True):
+                found.append(np.asarray(tags[layer])[:, batch.real & has[:, None]])
+            scores = count_tag_ids(gold.names, gold.ids, np.concatenate(found, axis=1), gold.first)
+            f1s.append([score.micro.f1 for score in scores])
+        return np.mean(f1s, axis=0)
+
+
+def _gold(
+    gold: Sequence[Sequence[str] | None], tags: Sequence[str], order: Sequence[Sequence[int]], sizes: Sequence[int]
+) -> Gold:
+    """One layer's tags of the sentences, batch after batch; ``order`` has the sentences of each, ``sizes`` its rows."""
+    names = tuple(dict.fromkeys((*tags, *(tag for row in gold if row is not None for tag in row))))
+    number = {tag: k for k, tag in enumerate(names)}
+    rows = [row for members in order for i in members if (row := gold[i]) is not None]
+    has = []
+    for members, size in zip(order, sizes, strict=True):
+        has.append(np.zeros(size, bool))
+        has[-1][: len(members)] = [gold[i] is not None for i in members]
+    ids = [number[tag] for row in rows for tag in row]
+    first = [t == 0 for row in rows for t in range(len(row))]
+    return Gold(names, np.array(ids, int), np.array(first, bool), tuple(has))

@@ -76,12 +76,13 @@ def every_parameter(name: str) -> bool:
 def negative_log_likelihood(
     network: Network, vectors: Arrays, inputs: Arrays, targets: Arrays, length: jax.Array, draws: Arrays
 ) -> jax.Array:
-    """The negative log-likelihood of one sentence's tags, summed over the annotation layers, in nats.
+    """The negative log-likelihood of one sentence's tags, in nats, summed over the annotation layers that it has.
 
     Under a softmax it is the sum of the tokens' (yadav2016, section 3.5), under a CRF that of the whole path.
     """
     found = network.scores(vectors, inputs, length, draws)
-    return sum((_layer_loss(scores, targets[layer], length) for layer, scores in found.items()), jnp.zeros(()))
+    annotated = {layer: scores for layer, scores in found.items() if layer in targets}
+    return sum((_layer_loss(scores, targets[layer], length) for layer, scores in annotated.items()), jnp.zeros(()))
 
 
 def _layer_loss(scores: Scores, tags: jax.Array, length: jax.Array) -> jax.Array:

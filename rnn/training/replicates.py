@@ -10,14 +10,13 @@ import jax
 import jax.numpy as jnp
 from flax import nnx
 
-from crfdeid.documents import PHI, LabelledSentence
+from crfdeid.documents import LabelledSentence
 from crfdeid.errors import DataError, UsageError
 from crfdeid.system.memory import keep_freed_memory
-from crfdeid.tagger import OnProgressOfMany
+from crfdeid.tagger import OnProgressOfMany, Traits, require_layers
 from rnn.batches import Row
 from rnn.codecs.codec import Codec
 from rnn.compilation import keep_compiled
-from rnn.inference import predecessors
 from rnn.network import Weights
 from rnn.training.held_out import Dev
 from rnn.training.loop import train
@@ -44,6 +43,11 @@ class Trainee(Protocol):
     model: ClassVar[str]
     own_settings: ClassVar[frozenset[str] | None]
     learned: Learned | None
+
+    @classmethod
+    def traits(cls, settings: Any) -> Traits:
+        """What it needs and can do."""
+        ...
 
     @property
     def settings(self) -> Any:
@@ -103,6 +107,7 @@ def fit_together(
     if not training:
         raise DataError("there is nothing to train on: the training set holds no tokens")
     first = taggers[0]
+    require_layers(first.model, first.traits(first.settings).layers, training)
     codec = first.codec(training)
     rows = codec.rows([item.sentence for item in training], training)
     fit_rows(taggers, codec, rows, dev, on_progress=on_progress)
@@ -129,12 +134,11 @@ def fit_rows(
     keep_freed_memory()  # before JAX starts its threads, in most processes: a thread keeps the heap it began with
     starts = [tagger.start(codec) for tagger in taggers]
     graph, weights = starts[0].graph, jax.tree.map(_joined, *(start.weights for start in starts))
-    tags = codec.tags[PHI]
     held_out = None
     if dev:
-        begins = predecessors(tags, taggers[0].settings.decoding)
-        dev_rows = codec.rows([item.sentence for item in dev])
-        held_out = Dev.of(dev_rows, [item.tags for item in dev], tags, begins, PHI)
+        rows_of_dev = codec.rows([item.sentence for item in dev])
+        gold = {layer: [item.layer(layer) if layer in item.annotated else None for item in dev] for layer in codec.tags}
+        held_out = Dev.of(rows_of_dev, gold, codec.tags, taggers[0].settings.decoding)
     weights = train(
         graph,
         weights,

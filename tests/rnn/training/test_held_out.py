@@ -28,7 +28,7 @@ def test_it_is_strict_f_of_each_replicate_also_for_tags_that_training_never_saw(
     rows, gold = dev
     graph, first = tiny_crf.start()
     weights, begins = together(first, tiny_crf.start(1)[1]), predecessors(TAGS, decoding)
-    found = Dev.of(rows, gold, TAGS, begins, "phi").f1(graph, weights)
+    found = Dev.of(rows, {"phi": gold}, {"phi": TAGS}, decoding).f1(graph, weights)
     predicted = [[() for _ in rows] for _ in found]
     for members, batch in batches(rows):
         ids = np.asarray(best_tags(graph, weights, batch, begins=begins, layer="phi"))
@@ -43,8 +43,8 @@ def test_all_right_is_1_and_nothing_found_is_0():
     graph, weights = tiny_crf.start()
     weights.tables["words"] = 20.0 * jnp.eye(tiny_crf.V, tiny_crf.K)[None]  # words 0, 1 and 2 are B-ID, I-ID and O
     weights.network.A[...] = jnp.zeros_like(weights.network.A[...])
-    rows, begins = [tiny_crf.row_of([2, 0, 1]), tiny_crf.row_of([2, 2])], predecessors(TAGS, "valid")
+    rows = [tiny_crf.row_of([2, 0, 1]), tiny_crf.row_of([2, 2])]
     gold = [("O", "B-ID", "I-ID"), ("O", "O")]
-    assert Dev.of(rows, gold, TAGS, begins, "phi").f1(graph, weights).tolist() == [1.0]
+    assert Dev.of(rows, {"phi": gold}, {"phi": TAGS}, "valid").f1(graph, weights).tolist() == [1.0]
     other = [("B-ID", "O", "O"), ("B-ID", "I-ID")]
-    assert Dev.of(rows, other, TAGS, begins, "phi").f1(graph, weights).tolist() == [0.0]
+    assert Dev.of(rows, {"phi": other}, {"phi": TAGS}, "valid").f1(graph, weights).tolist() == [0.0]

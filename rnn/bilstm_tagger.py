@@ -1,0 +1,152 @@
+"""What all taggers share that read words, casing, characters and features by BiLSTM layers."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+from flax import nnx
+
+from crfdeid.documents import LabelledSentence
+from crfdeid.settings import require, require_choice, require_counts, require_shares
+from features import FEATURE_SETS, feature_set
+from rnn.codecs.characters import Characters
+from rnn.codecs.words import Features, WordCodec
+from rnn.layers.lstm import dropout_rates
+from rnn.settings import WordSettings
+from rnn.word_tagger import WordTagger
+
+
+@dataclass(frozen=True, kw_only=True)
+class BilstmSettings(WordSettings):
+    """The settings of networks over BiLSTM layers.
+
+    Args:
+        hidden: units of an LSTM layer in each direction, H.
+        layers: LSTM layers, one upon the other.
+        features: hand-made features beside the word vectors: "casing" for the casing class alone (friedrich2019),
+            "none", or a set of `features` ("form"), whose features get vectors that are learned, beside the casing.
+        feature_dim: the size of a feature's vector.
+        feature_min_count: a feature seen less often in training has none.
+        char_dim: the size of a character's vector; 0 for a network that reads no characters.
+        char_filters: filters over the characters.
+        context: words of the note before and after the sentence that the LSTMs read too, at most 1,000.
+        input_dropout: the probability with which a number of a token's input is left out.
+        variational_dropout: that of an input or a hidden unit of an LSTM layer, for a whole sentence.
+        output_dropout: that of a number of the last layer's states, before the CRF.
+        batch: sentences an update.
+        patience: training ends when so many epochs brought no better F on dev; None for never.
+        average: the share of the average of the weights that each update keeps, such as 0.999; what is used is then
+            the average. 0 for none.
+
+    Raises:
+        UsageError: a value cannot work.
+    """
+
+    epochs: int = 12
+    lr: float = 0.002
+    final_lr: float = 0.05
+    max_norm: float | None = 1.0
+    word_dropout: float = 0.5
+    hidden: int = 160
+    layers: int = 1
+    features: str = "form"
+    feature_dim: int = 50
+    feature_min_count: int = 3
+    char_dim: int = 25
+    char_filters: int = 50
+    context: int = 0
+    input_dropout: float = 0.1
+    variational_dropout: float = 0.25
+    output_dropout: float = 0.5
+    batch: int = 32
+    patience: int | None = 6
+    average: float = 0.998
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_counts(self, "hidden", "layers", "feature_dim", "feature_min_count", "char_filters", "batch")
+        require_shares(self, "input_dropout", "variational_dropout", "output_dropout", "average")
+        require_counts(self, "char_dim", least=0)
+        most = 1000  # words: room is made for all of them around every sentence
+        what = f"a whole number from 0 to {most}"
+        require("context", self.context, what, lambda v: isinstance(v, int) and 0 <= v <= most)
+        if self.patience is not None:
+            require_counts(self, "patience")
+        require_choice(self, "features", _FEATURES)
+
+
+_FEATURES = ("casing", "none", *FEATURE_SETS)
+
+
+class BilstmTagger(WordTagger):
+    """A tagger on a network over BiLSTM layers."""
+
+    _settings: BilstmSettings
+
+    def blank_codec(self) -> WordCodec:
+        """A codec that knows no words yet."""
+        settings = self._settings
+        wanted = settings.features in FEATURE_SETS
+        return WordCodec(
+            self.blank_vocabulary(),
+            {},
+            margin=settings.context,
+            note=True,
+            casing=settings.features != "none",
+            characters=Characters(()) if settings.char_dim else None,
+            features=Features(feature_set(settings.features, pos="none"), ()) if wanted else None,
+        )
+
+    def codec(self, train: Sequence[LabelledSentence]) -> WordCodec:
+        """The codec for some training sentences."""
+        codec, sentences = super().codec(train), [item.sentence for item in train]
+        if codec.characters is not None:
+            known = Characters.build(word for sentence in sentences for word in sentence.words)
+            codec = dataclasses.replace(codec, characters=known)
+        if codec.features is not None:
+            features = Features.build(
+                codec.features.extracted,
+                train,
+                min_count=self._settings.feature_min_count,
+                min_documents=self._settings.min_documents,
+            )
+            width = features.rows(sentences, 0)[0].shape[1]
+            codec = dataclasses.replace(codec, features=features, width=width)
+        return codec
+
+    def tables(self, codec: WordCodec, rngs: nnx.Rngs) -> dict[str, jax.Array]:
+        """The initial vectors of words, and where they are wanted of characters and features."""
+        found = super().tables(codec, rngs)
+        if codec.characters is not None:
+            shape = (len(codec.characters), self._settings.char_dim)
+            bound = (3.0 / shape[1]) ** 0.5  # as Ma and Hovy (2016, section 3.1)
+            found["characters"] = jax.random.uniform(rngs.params(), shape, minval=-bound, maxval=bound)
+        if codec.features is not None:
+            shape = (len(codec.features.names) + 1, self._settings.feature_dim)
+            found["features"] = jax.random.uniform(rngs.params(), shape, minval=-0.05, maxval=0.05)
+        return found
+
+    def sizes(self, codec: WordCodec) -> dict[str, Any]:
+        """What `rnn.layers.tokens.TokenInputs` is told."""
+        settings = self._settings
+        return {
+            "dim": settings.embedding_dim,
+            "casing": codec.casing,
+            "char_dim": settings.char_dim,
+            "char_filters": settings.char_filters,
+            "feature_dim": 0 if codec.features is None else settings.feature_dim,
+        }
+
+    def rates(self) -> dict[str, float]:
+        """The rates of dropping, by the names of the draws of `rnn.models.bilstm_crf.BilstmCrf`."""
+        settings = self._settings
+        return dropout_rates(
+            settings.layers,
+            inputs=settings.input_dropout,
+            variational=settings.variational_dropout,
+            output=settings.output_dropout,
+        )
