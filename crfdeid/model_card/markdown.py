@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -64,13 +64,10 @@ def render_card(folder: Path, card: Mapping[str, Any] | None) -> str:
 
 
 def _facts(folder: Path, description: Mapping[str, Any], card: Mapping[str, Any] | None) -> str:
-    versions = ", ".join(f"{name} {number}" for name, number in description["versions"].items())
-    settings = ", ".join(f"{name}={value}" for name, value in description["settings"].items())
     rows = [
         ("Model", description["model"]),
         ("Digest", (description if card is None else card)["sha256"]),
-        ("Settings", settings),
-        ("Versions", versions),
+        *saved_facts(description),
         ("Vocabulary", _VOCABULARY.get(description["vocabulary"], "unknown")),
     ]
     site = read_saved_site(folder)
@@ -84,7 +81,19 @@ def _facts(folder: Path, description: Mapping[str, Any], card: Mapping[str, Any]
             ("Types", ", ".join(corpus["types"])),
             ("Rewritten copies", _COPIES.get(card["augment"], card["augment"])),
         ]
-    return "\n".join(f"- {name}: {text}" for name, text in rows)
+    return listed(rows)
+
+
+def saved_facts(description: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What every saved model's description says: its settings, and the versions of the libraries that made it."""
+    settings = ", ".join(f"{name}={value}" for name, value in description["settings"].items())
+    versions = ", ".join(f"{name} {number}" for name, number in description["versions"].items())
+    return [("Settings", settings), ("Versions", versions)]
+
+
+def listed(facts: Iterable[tuple[str, str]]) -> str:
+    """Facts and their names as a list."""
+    return "\n".join(f"- {name}: {text}" for name, text in facts)
 
 
 def _lists(site: Site) -> str:

@@ -76,6 +76,8 @@ def test_the_provider_gets_a_representation_with_its_card(
     assert card is not None and (card["representation"], card["attacked_notes"]) == (model.digest, "dev")
     assert card["history"] == [Epoch("P1", 1.5, 1.25, 0.1, 0.2)._asdict()]
     assert not [name for name in NAMES if name in printed + told]
+    assert main(["inspect", "--model", str(out)]) == 0
+    assert printed in capsys.readouterr().out  # the figures of the attacks
     ((train, dev, *_),) = quick
     assert ({item.document for item in dev}, len(train)) == ({f"note-{n}" for n in range(12, 18)}, 36)
 
@@ -139,3 +141,29 @@ def test_a_hospital_tries_the_attacks_and_nothing_is_written(
 
 def test_settings_of_a_paper_can_be_started_from() -> None:
     assert settings_of("friedrich2019", {"size": 100}).pairs == "one-sided"
+
+
+def test_a_representation_is_inspected(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model = tiny_representation()
+    model.save(tmp_path)
+    assert main(["inspect", "--model", str(tmp_path)]) == 0
+    printed = capsys.readouterr().out
+    inputs, outputs = (
+        f"{np.log1p(np.exp(model.weights[f'{place}_noise.s'])).mean():.3f}" for place in ("input", "output")
+    )
+    for said in (
+        f"# Private representation: {tmp_path.name}",
+        f"- Digest: {model.digest}",
+        f"- Size: {model.size} numbers a token",
+        f"- Neighbours: N = {model.settings.neighbours}: ",
+        f"standard deviation {inputs} of the inputs",
+        f"and {outputs} of the outputs",
+        f"- Vocabulary: {len(model.vectors.words)} words with vectors of size {model.vectors.dim}",
+        "neighbours=5, size=",
+        "Nobody has attacked it yet",
+    ):
+        assert said in printed
+    weights = tmp_path / "weights.npz"
+    weights.write_bytes(weights.read_bytes()[:-1])
+    assert main(["inspect", "--model", str(tmp_path)]) == 1
+    assert "weights are damaged" in capsys.readouterr().err
