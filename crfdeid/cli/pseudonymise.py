@@ -6,10 +6,9 @@ import argparse
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from crfdeid.cli.corpus_options import add_corpus, read_notes
 from crfdeid.cli.shell import file_path, whole_number
-from crfdeid.corpora import FORMATS
 from crfdeid.errors import UsageError
-from crfdeid.labels import TYPES
 from crfdeid.settings import MOST_SEED
 
 if TYPE_CHECKING:
@@ -31,10 +30,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     text = "replace each word of PHI by one of its N nearest, each as likely, itself among them (default: 100)"
     parser.add_argument("--neighbours", type=whole_number(2, _MOST_NEIGHBOURS), default=100, metavar="N", help=text)
     parser.add_argument("--out", type=file_path, required=True, metavar="FILE", help="new file to write, NAME.jsonl")
-    text = "the notes' format (default: auto)"
-    parser.add_argument("--format", choices=("auto", *FORMATS), default="auto", help=text)
-    text = "keep all types of the notes, map them to the seven of yadav2016, or to one (binary) (default: all)"
-    parser.add_argument("--types", choices=TYPES, default="all", help=text)
+    add_corpus(parser, doing="keep")
     text = (
         "random seed, for experiments: whoever learns it can undo the replacement (default: none, the operating system "
         "draws)"
@@ -49,15 +45,13 @@ def run(options: argparse.Namespace) -> None:
         UsageError: options that cannot work.
         DataError: notes or vectors that cannot be read, or a file that cannot be written.
     """
-    from crfdeid.corpora import read_corpus, write_corpus  # noqa: PLC0415
-    from crfdeid.corpora.splits import Split  # noqa: PLC0415
-    from crfdeid.labels import map_types  # noqa: PLC0415
+    from crfdeid.corpora import write_corpus  # noqa: PLC0415
     from crfdeid.system.on_use import named  # noqa: PLC0415
     from crfdeid.system.threads import one_thread  # noqa: PLC0415
 
     _require_new_file(options.out, beside=options.train)
     one_thread()
-    notes = Split.of(map_types(read_corpus(options.train, format=options.format), options.types))
+    notes = read_notes(options.train, options)
     vectors = named("rnn.embeddings:read_vectors")(options.vectors)
     work, as_document = named("rnn.sharing.pseudonymise:pseudonymise"), named("rnn.sharing.pseudonyms:as_document")
     made = work(notes, vectors, count=options.neighbours, seed=options.seed)

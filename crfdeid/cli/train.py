@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 from typing import Any
 
 from crfdeid.augmentation import REWRITES
 from crfdeid.cli import concept_options
+from crfdeid.cli.corpus_options import add_corpus, add_seed
 from crfdeid.cli.shell import file_path, setting, whole_number
-from crfdeid.corpora import FORMATS
 from crfdeid.documents import CONCEPT
 from crfdeid.errors import UsageError
-from crfdeid.labels import TYPES
 from crfdeid.models import MODELS, profile_name, select
-from crfdeid.settings import MOST_SEED
 
 DEFAULT_MODEL = "hybrid"
 _AUGMENT = "both"
@@ -44,10 +41,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", metavar="NAME", help=text)
     text = "join several models: keep what any of them finds, what most find, or average their probabilities"
     parser.add_argument("--combine", choices=("union", "vote", "mean"), help=text)
-    text = "the notes' format (default: auto, for each of --train, --dev and --test)"
-    parser.add_argument("--format", choices=("auto", *FORMATS), default="auto", help=text)
-    text = "learn all types of the notes, the seven of yadav2016, or one type for all PHI (binary) (default: all)"
-    parser.add_argument("--types", choices=TYPES, default="all", help=text)
+    add_corpus(parser, doing="learn", each="--train, --dev and --test")
     text = "settings the model starts from: default, which are tuned, or a paper's, such as yadav2016 (also: paper)"
     parser.add_argument("--profile", type=profile_name, default="default", metavar="NAME", help=text)
     text = "settings that differ from the profile's, such as epochs=10 hidden=50"
@@ -57,8 +51,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "letters and capitals (case), or both (default: both)"
     )
     parser.add_argument("--augment", choices=REWRITES, help=text)
-    text = "random seed (default: 0)"
-    parser.add_argument("--seed", type=whole_number(0, MOST_SEED), default=0, metavar="N", help=text)
+    add_seed(parser)
     text = "choose a threshold for each of these sensitivities (%%) (default: 99.0,99.7,99.9)"
     parser.add_argument("--sensitivities", type=_sensitivities, default="99.0,99.7,99.9", metavar="LIST", help=text)
     text = "store the notes' words only as keyed hashes; training and every later use of the model then need the secret"
@@ -80,10 +73,9 @@ def run(options: argparse.Namespace) -> None:
     """
     from crfdeid.cli import train_shared  # noqa: PLC0415
     from crfdeid.cli.progress import training_bar  # noqa: PLC0415
-    from crfdeid.cli.trained import summary  # noqa: PLC0415
+    from crfdeid.cli.trained import show  # noqa: PLC0415
     from crfdeid.corpora.splits import read_splits  # noqa: PLC0415
     from crfdeid.given.site_file import read_site  # noqa: PLC0415
-    from crfdeid.model_card.markdown import render_card  # noqa: PLC0415
     from crfdeid.model_card.train import train_model  # noqa: PLC0415
     from crfdeid.models import create  # noqa: PLC0415
     from crfdeid.secrets import read_secret, vocabulary_key  # noqa: PLC0415
@@ -120,8 +112,7 @@ def run(options: argparse.Namespace) -> None:
             required=options.sensitivities,
             on_progress=step,
         )
-    print(render_card(options.out, card), flush=True)
-    print(summary(what, options.out, card, time.monotonic() - started), file=sys.stderr)
+    show(what, options.out, card, time.monotonic() - started)
 
 
 def model_and_settings(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:

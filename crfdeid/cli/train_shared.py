@@ -23,10 +23,10 @@ def run(options: argparse.Namespace) -> None:
         DataError: files that cannot be read, or a folder that cannot be written.
     """
     from crfdeid.cli.progress import training_bar  # noqa: PLC0415
-    from crfdeid.cli.trained import summary  # noqa: PLC0415
+    from crfdeid.cli.share.representation import load_representation  # noqa: PLC0415
+    from crfdeid.cli.trained import show  # noqa: PLC0415
     from crfdeid.corpora.splits import read_held_out  # noqa: PLC0415
     from crfdeid.given.site_file import read_site  # noqa: PLC0415
-    from crfdeid.model_card.markdown import render_card  # noqa: PLC0415
     from crfdeid.model_card.shared import train_on_shared  # noqa: PLC0415
     from crfdeid.models import settings_of  # noqa: PLC0415
     from crfdeid.system.folders import require_new  # noqa: PLC0415
@@ -39,7 +39,7 @@ def run(options: argparse.Namespace) -> None:
     site = None if options.site is None else read_site(options.site)
     one_thread()
     settings = settings_of("private", profile=options.profile, overrides=dict(options.set))
-    representation = named("rnn.sharing.representation:RepresentationModel").load(options.representation)
+    representation = load_representation(options.representation)
     shared = named("rnn.sharing.shared:read_shared")(options.shared, representation.digest)
     corpus = read_held_out(_name(options.shared), options.dev, options.test, options.format, options.types)
     for line in _warnings(options.shared, shared):
@@ -50,9 +50,8 @@ def run(options: argparse.Namespace) -> None:
         card = train_on_shared(
             tagger, shared, corpus, options.out, site=site, required=options.sensitivities, on_progress=step
         )
-    print(render_card(options.out, card), flush=True)
     what = f"{_MODEL} on {len(shared)} shared file{'s' * (len(shared) > 1)}"
-    print(summary(what, options.out, card, time.monotonic() - started), file=sys.stderr)
+    show(what, options.out, card, time.monotonic() - started)
 
 
 def _problems(options: argparse.Namespace) -> Iterator[str]:

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from crfdeid.cli.shell import duration
+
+
+def show(model: str, folder: Path, card: Mapping[str, Any], seconds: float) -> None:
+    """Print the card of a model that was just trained, and sum up on standard error; arguments as of `summary`."""
+    from crfdeid.model_card.markdown import render_card  # noqa: PLC0415
+
+    print(render_card(folder, card), flush=True)
+    print(summary(model, folder, card, seconds), file=sys.stderr)
 
 
 def summary(model: str, folder: Path, card: Mapping[str, Any], seconds: float) -> str:

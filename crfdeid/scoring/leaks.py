@@ -24,6 +24,11 @@ class Share:
     count: int
     total: int
 
+    @property
+    def fraction(self) -> float:
+        """How many of all; 0 where there are none."""
+        return self.count / max(self.total, 1)
+
     def interval(self, level: float = 0.05) -> tuple[float, float]:
         """Wilson's interval for the share, as if each of the things came by chance alone.
 

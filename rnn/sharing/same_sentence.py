@@ -74,7 +74,7 @@ class Outcome:
     @property
     def accuracy(self) -> float:
         """The same as a fraction, from one half."""
-        return self.share.count / self.share.total
+        return self.share.fraction
 
 
 def worst(outcomes: Iterable[Outcome]) -> Outcome:

@@ -68,6 +68,15 @@ def render(card: Mapping[str, Any]) -> str:
     return "\n\n".join([table, *_notes(card)])
 
 
+def in_a_sentence(card: Mapping[str, Any]) -> str:
+    """What came of the attack that a representation is trained against."""
+    found = card["same_sentence"]["fresh"]
+    return (
+        f"its provider's attack was right about {_percent(_fraction(found))} % of pairs of sentences (at most "
+        f"{_percent(found['high'])} %, with 95 % confidence; chance is 50 %)"
+    )
+
+
 def _rows(card: Mapping[str, Any]) -> Iterator[list[str]]:
     for name, text in _ADVERSARIES.items():
         if name in card["same_sentence"]:

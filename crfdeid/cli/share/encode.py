@@ -6,10 +6,11 @@ import argparse
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from crfdeid.cli.corpus_options import add_corpus, read_notes
+from crfdeid.cli.share.attacks import in_a_sentence
+from crfdeid.cli.share.representation import add_representation, load_representation
 from crfdeid.cli.shell import file_path, whole_number
-from crfdeid.corpora import FORMATS
 from crfdeid.errors import UsageError
-from crfdeid.labels import TYPES
 from crfdeid.settings import MOST_SEED
 
 _SUFFIX = ".npz"
@@ -17,15 +18,11 @@ _SUFFIX = ".npz"
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The options of ``crfdeid share encode``."""
-    text = "the representation's folder, from its provider (crfdeid share train)"
-    parser.add_argument("--representation", type=file_path, required=True, metavar="DIR", help=text)
+    add_representation(parser)
     parser.add_argument("--notes", type=file_path, required=True, metavar="PATH", help="annotated notes")
     text = "new file to send, NAME.npz; beside it, a record that stays in the house refuses the same notes next time"
     parser.add_argument("--out", type=file_path, required=True, metavar="FILE", help=text)
-    text = "the notes' format (default: auto)"
-    parser.add_argument("--format", choices=("auto", *FORMATS), default="auto", help=text)
-    text = "share all types of the notes, the seven of yadav2016, or one type for all PHI (binary) (default: all)"
-    parser.add_argument("--types", choices=TYPES, default="all", help=text)
+    add_corpus(parser, doing="share")
     text = (
         "a file with the secret that the record is keyed with (default: the environment variable CRFDEID_SECRET, else "
         "one that is made and kept for you)"
@@ -42,9 +39,6 @@ def run(options: argparse.Namespace) -> None:
         UsageError: options that cannot work, or notes that were encoded before.
         DataError: notes or a representation that cannot be read, or a file that cannot be written.
     """
-    from crfdeid.corpora import read_corpus  # noqa: PLC0415
-    from crfdeid.corpora.splits import Split  # noqa: PLC0415
-    from crfdeid.labels import map_types  # noqa: PLC0415
     from crfdeid.system.on_use import named  # noqa: PLC0415
     from crfdeid.system.threads import one_thread  # noqa: PLC0415
 
@@ -54,10 +48,10 @@ def run(options: argparse.Namespace) -> None:
     if path.exists() or path.is_symlink():
         raise UsageError(f"--out: {path} is there already: name a new file, nothing is overwritten")
     one_thread()
-    representation = named("rnn.sharing.representation:RepresentationModel").load(options.representation)
+    representation = load_representation(options.representation)
     card = named("rnn.sharing.attack_card:read_card")(options.representation)
     key = named("rnn.sharing.once:record_key")(options.key_file)
-    notes = Split.of(map_types(read_corpus(options.notes, format=options.format), options.types))
+    notes = read_notes(options.notes, options)
     written = named("rnn.sharing.encoding:write_shared")(notes, representation, path, key=key, seed=options.seed)
     for line in (*_summary(options, written, len(notes.documents)), _attacked(card)):
         print(line)
@@ -86,13 +80,6 @@ def _summary(options: argparse.Namespace, written: Any, notes: int) -> Iterator[
 
 
 def _attacked(card: Mapping[str, Any] | None) -> str:
-    """What its provider found when it attacked the representation, in a line."""
-    then = "run crfdeid share attack on these notes before you send them"
-    if card is None:
-        return f"nobody has attacked this representation yet: {then}"
-    found = card["same_sentence"]["fresh"]
-    right, high = (f"{100 * share:.2f} %" for share in (found["count"] / found["total"], found["high"]))
-    return (
-        f"its provider's attack was right about {right} of pairs of sentences (at most {high}, with 95 % confidence; "
-        f"chance is 50 %): {then}"
-    )
+    """What its provider found when it attacked the representation, and what to do."""
+    found = "nobody has attacked this representation yet" if card is None else in_a_sentence(card)
+    return f"{found}: run crfdeid share attack on these notes before you send them"

@@ -7,12 +7,10 @@ import sys
 import time
 from typing import Any
 
+from crfdeid.cli.corpus_options import add_corpus, add_seed
 from crfdeid.cli.share.attacks import add_effort
-from crfdeid.cli.shell import file_path, setting, whole_number
-from crfdeid.corpora import FORMATS
-from crfdeid.labels import TYPES
+from crfdeid.cli.shell import file_path, setting
 from crfdeid.models import profile_name
-from crfdeid.settings import MOST_SEED
 
 _LEARNED = ("fasttext", "cbow")
 
@@ -32,16 +30,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "(default: fasttext)"
     )
     parser.add_argument("--vectors", type=file_path, default="fasttext", metavar="NAME", help=text)
-    text = "the notes' format (default: auto, for each of --train, --dev and --test)"
-    parser.add_argument("--format", choices=("auto", *FORMATS), default="auto", help=text)
-    text = "learn all types of the notes, the seven of yadav2016, or one type for all PHI (binary) (default: all)"
-    parser.add_argument("--types", choices=TYPES, default="all", help=text)
+    add_corpus(parser, doing="learn", each="--train, --dev and --test")
     text = "settings to start from: default, or a paper's, friedrich2019"
     parser.add_argument("--profile", type=profile_name, default="default", metavar="NAME", help=text)
     text = "settings that differ from the profile's, such as neighbours=100 size=50"
     parser.add_argument("--set", type=setting, nargs="+", default=[], metavar="NAME=VALUE", help=text)
-    text = "random seed (default: 0)"
-    parser.add_argument("--seed", type=whole_number(0, MOST_SEED), default=0, metavar="N", help=text)
+    add_seed(parser)
     add_effort(parser)
 
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from crfdeid.corpora.splits import Corpus
-from crfdeid.scoring.leaks import Share
 from experiments.running.private.learning import Learned, Recipe
 from experiments.running.private.systems import PSEUDONYMS, RAW, neighbours_of
 from experiments.running.systems import Cell
@@ -68,23 +67,19 @@ def _on_encoder(encoder: Encoder, cell: Cell, corpus: Corpus, recipe: Recipe) ->
         "averaging_names": _averaged(found.averaging["names"]),
         "linking": {"auc": found.linking.auc},
         "inversion": {
-            "recovered": _fraction(read.phi.recovered),
-            "by_frequency": _fraction(read.phi.by_frequency),
-            "others_recovered": _fraction(read.others.recovered),
-            "others_by_frequency": _fraction(read.others.by_frequency),
+            "recovered": read.phi.recovered.fraction,
+            "by_frequency": read.phi.by_frequency.fraction,
+            "others_recovered": read.others.recovered.fraction,
+            "others_by_frequency": read.others.by_frequency.fraction,
         },
     }
 
 
 def _averaged(found: Averaging) -> dict[str, Any]:
     return {
-        str(draws): {"top1": _fraction(hits.top1), "top10": _fraction(hits.top10), "chance": hits.chance}
+        str(draws): {"top1": hits.top1.fraction, "top10": hits.top10.fraction, "chance": hits.chance}
         for draws, hits in found.by_draws.items()
     }
-
-
-def _fraction(share: Share) -> float:
-    return share.count / max(share.total, 1)
 
 
 def _same_sentence(trained: TrainedRepresentation, cell: Cell, corpus: Corpus, recipe: Recipe) -> dict[str, Any]:
