@@ -6,11 +6,13 @@ import argparse
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 
 from crfdeid.cli.shell import Parser, file_path, run_command, whole_number
 from crfdeid.corpora import write_corpus
-from crfdeid.corpora.synthetic import PROFILES, Splits, generate, generate_all_types
-from crfdeid.documents import Document
+from crfdeid.corpora.layers import alone
+from crfdeid.corpora.synthetic import PROFILES, Splits, generate, generate_all_types, generate_concepts
+from crfdeid.documents import CONCEPT, PHI, Document
 from crfdeid.models import profile_name
 from crfdeid.settings import MOST_SEED
 from crfdeid.system.folders import require_new
@@ -25,7 +27,7 @@ def marked(document: Document) -> str:
         'Seen by Dr. [Brown|DOCTOR].'
     """
     parts, end = [], 0
-    for span in document.spans:
+    for span in sorted(span for name in document.annotated for span in document.layer(name)):
         parts.append(document.text[end : span.start])
         parts.append(f"[{document.text[span.start : span.end]}|{span.label}]")
         end = span.end
@@ -34,12 +36,14 @@ def marked(document: Document) -> str:
 
 def counts(corpus: Splits) -> str:
     """The number of notes and of spans of each type in each split, as a Markdown table."""
-    by_split = {name: Counter(s.label for d in part for s in d.spans) for name, part in corpus._asdict().items()}
-    lines = ["| | " + " | ".join(by_split) + " |", "| --- " * (len(by_split) + 1) + "|"]
+    lines = ["| | " + " | ".join(corpus._fields) + " |", "| --- " * (len(corpus) + 1) + "|"]
     lines.append("| notes | " + " | ".join(str(len(part)) for part in corpus) + " |")
-    for label in sorted(by_split["train"]):
-        lines.append(f"| {label} | " + " | ".join(str(found[label]) for found in by_split.values()) + " |")
-    lines.append("| all spans | " + " | ".join(str(found.total()) for found in by_split.values()) + " |")
+    for layer in corpus.train[0].annotated:
+        by_split = [Counter(span.label for document in part for span in document.layer(layer)) for part in corpus]
+        for label in sorted(by_split[0]):
+            lines.append(f"| {label} | " + " | ".join(str(found[label]) for found in by_split) + " |")
+        name = "all spans" if layer == PHI else f"all {layer}s"
+        lines.append(f"| {name} | " + " | ".join(str(found.total()) for found in by_split) + " |")
     return "\n".join(lines)
 
 
@@ -61,11 +65,16 @@ def _parser() -> Parser:
         "general sentences with all types that HIPAA names"
     )
     parser.add_argument("--types", choices=("seven", "all"), default="seven", help=text)
+    text = "notes with concepts marked too: problems, treatments and tests; with --types all, the types are i2b2 2014's"
+    parser.add_argument("--concepts", action="store_true", help=text)
     text = "seed of every choice in it (default: 0)"
     parser.add_argument("--seed", type=whole_number(0, MOST_SEED), default=0, metavar="N", help=text)
     text = "how many training notes to print, with --types all spread over all styles (default: 0)"
     parser.add_argument("--notes", type=whole_number(0), default=0, metavar="N", help=text)
-    text = "new folder for the notes in brat's format, as train/, dev/ and test/"
+    text = (
+        "new folder for the notes in brat's format, as train/, dev/ and test/; with --concepts these are in phi/, and "
+        "again in concepts/ with the concepts marked"
+    )
     parser.add_argument("--out", type=file_path, metavar="DIR", help=text)
     return parser
 
@@ -73,14 +82,28 @@ def _parser() -> Parser:
 def _show(options: argparse.Namespace) -> None:
     if options.out is not None:
         require_new(options.out)
-    make = generate_all_types if options.types == "all" else generate
-    corpus = make(options.profile, seed=options.seed)
-    for document in _some(corpus.train, options.notes, spread=options.types == "all"):
+    corpus = _corpus(options)
+    mixed = options.types == "all" and not options.concepts
+    for document in _some(corpus.train, options.notes, spread=mixed):
         print(f"===== {document.id} =====\n{marked(document)}")
     print(counts(corpus))
     if options.out is not None:
-        for name, documents in corpus._asdict().items():
-            write_corpus(documents, options.out / name, format="brat")
+        _write(corpus, options.out)
+
+
+def _corpus(options: argparse.Namespace) -> Splits:
+    if options.concepts:
+        return generate_concepts(options.profile, seed=options.seed, fine=options.types == "all")
+    make = generate_all_types if options.types == "all" else generate
+    return make(options.profile, seed=options.seed)
+
+
+def _write(corpus: Splits, folder: Path) -> None:
+    """Write the notes; where there are concepts, each layer into a folder of its own."""
+    for name, documents in corpus._asdict().items():
+        layered = CONCEPT in documents[0].annotated
+        for layer, part in ((PHI, "phi"), (CONCEPT, "concepts")) if layered else ((PHI, ""),):
+            write_corpus([alone(document, layer) for document in documents], folder / part / name, format="brat")
 
 
 def _some(documents: Sequence[Document], count: int, *, spread: bool) -> Sequence[Document]:

@@ -230,14 +230,20 @@ def read_held_out(name: str, dev: Path, test: Path | None, corpus_format: str, t
     return Corpus(name, formats, types, Split((), ()), splits["dev"], splits.get("test"))
 
 
-def generate_corpus(profile: str, *, seed: int = 0, types: str = "seven") -> Corpus:
+def generate_corpus(profile: str, *, seed: int = 0, types: str = "seven", concepts: bool = False) -> Corpus:
     """The built-in synthetic corpus, the same for the same seed.
 
     With "seven" or "binary": invented discharge summaries and clinic notes. With "all": notes, messages, queries, forms
-    and general sentences with the types of i2b2 2014 (`generate_all_types`).
+    and general sentences with the types of i2b2 2014 (`generate_all_types`). With concepts: notes of their own, which
+    have them in a layer beside PHI of any of these types (`generate_concepts`).
     """
-    from crfdeid.corpora.synthetic import generate, generate_all_types  # noqa: PLC0415  Faker takes long to import.
+    # Here and not above, for Faker takes long to import.
+    from crfdeid.corpora.synthetic import generate, generate_all_types, generate_concepts  # noqa: PLC0415
 
-    splits = generate_all_types(profile, seed=seed) if types == "all" else generate(profile, seed=seed)
+    if concepts:
+        splits = generate_concepts(profile, seed=seed, fine=types == "all")
+    else:
+        splits = generate_all_types(profile, seed=seed) if types == "all" else generate(profile, seed=seed)
     train, dev, test = (Split.of(map_types(part, types)) for part in splits)
-    return Corpus(f"synthetic ({profile}, seed {seed})", "synthetic", types, train, dev, test)
+    name = f"synthetic ({profile}{', with concepts' * concepts}, seed {seed})"
+    return Corpus(name, "synthetic", types, train, dev, test)

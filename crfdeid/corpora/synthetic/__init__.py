@@ -8,6 +8,11 @@ fields.py       what a template's fields stand for     surrogates.py   how names
 templates.py    the template language                  pieces.py       text with its spans
 data.py         reads frames.txt, sentences.txt, scenarios_*.txt and names.txt: templates and word lists
 
+Notes with concepts marked too are made from sentences of their own:
+
+concepts.py     the terms of a split and of a note      concept_layout.py  kinds of such notes
+concepts.txt    the terms and the sentences
+
 With all types, short texts stand beside the notes:
 
 texts.py        kinds of short texts                   text_fields.py  what their fields stand for
@@ -21,7 +26,8 @@ from crfdeid.corpora.synthetic.generate import (
     Splits,
     generate,
     generate_all_types,
+    generate_concepts,
     generate_notes,
 )
 
-__all__ = ["PROFILES", "Profile", "Splits", "generate", "generate_all_types", "generate_notes"]
+__all__ = ["PROFILES", "Profile", "Splits", "generate", "generate_all_types", "generate_concepts", "generate_notes"]

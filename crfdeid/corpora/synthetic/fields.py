@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from random import Random
 
 from crfdeid.corpora.synthetic.case import SETTLED_FACTS, Case
+from crfdeid.corpora.synthetic.concepts import FIELDS, Terms
 from crfdeid.corpora.synthetic.data import sections
 from crfdeid.corpora.synthetic.pieces import Piece, join
 from crfdeid.corpora.synthetic.surrogates import (
@@ -77,10 +78,13 @@ class Fields:
         rng: the source of all choices.
         doctor: how this note writes the title.
         fine: whether types are those of i2b2 2014 instead of the seven.
+        terms: the note's concepts; None for a note whose concepts are not marked.
     """
 
-    def __init__(self, case: Case, rng: Random, *, doctor: str = "Dr.", fine: bool = False) -> None:
-        self._case, self._rng, self._doctor, self._fine = case, rng, doctor, fine
+    def __init__(
+        self, case: Case, rng: Random, *, doctor: str = "Dr.", fine: bool = False, terms: Terms | None = None
+    ) -> None:
+        self._case, self._rng, self._doctor, self._fine, self._terms = case, rng, doctor, fine, terms
         self._now = case.admit
         self._dates: Mapping[str, Callable[[], dt.date]] = {
             "admit": lambda: case.admit,
@@ -103,6 +107,8 @@ class Fields:
             KeyError: a template names a field that does not exist.
         """
         key, _, form = name.partition(".")
+        if self._terms is not None and key in FIELDS:
+            return self._terms(key, form)
         value = self._answers[key](key, "" if form == "any" else form)
         return self._refined(key, value) if self._fine else value
 

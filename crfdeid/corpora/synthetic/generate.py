@@ -8,14 +8,16 @@ from random import Random
 from typing import NamedTuple
 
 from crfdeid.corpora.synthetic.case import Source
+from crfdeid.corpora.synthetic.concepts import Vocabulary, make_vocabularies
 from crfdeid.corpora.synthetic.notes import draft_note, finish
 from crfdeid.corpora.synthetic.people import Cast, SplitName, make_casts
 from crfdeid.corpora.synthetic.quotas import meet
 from crfdeid.corpora.synthetic.texts import draw_texts
 from crfdeid.corpora.synthetic.world import make_worlds
-from crfdeid.documents import Document
+from crfdeid.documents import CONCEPT, Document
 from crfdeid.errors import UsageError
 
+_UNSEEN_CONCEPTS = 0.4
 LABELS = ("DOCTOR", "HOSPITAL", "DATE", "PATIENT", "LOCATION", "PHONE", "ID")
 
 
@@ -99,9 +101,7 @@ def generate(profile: str = "default", *, seed: int = 0) -> Splits:
         >>> corpus.train[0].id
         'train-0001'
     """
-    if profile not in PROFILES:
-        raise UsageError(f"unknown profile '{profile}' of the synthetic corpus: choose from {', '.join(PROFILES)}")
-    plan = PROFILES[profile]
+    plan = _plan(profile)
     casts = make_casts(seed)
     train, dev, test = (_split(split, plan, casts, Random(f"{plan.draws} {split} {seed}")) for split in casts)
     return Splits(train, dev, test)
@@ -131,9 +131,7 @@ def generate_all_types(profile: str = "default", *, seed: int = 0) -> Splits:
     Raises:
         UsageError: there is no such profile.
     """
-    if profile not in PROFILES:
-        raise UsageError(f"unknown profile '{profile}' of the synthetic corpus: choose from {', '.join(PROFILES)}")
-    plan = PROFILES[profile]
+    plan = _plan(profile)
     parts = []
     for split, world in make_worlds(seed).items():
         rng = Random(f"all {plan.draws} {split} {seed}")
@@ -142,24 +140,70 @@ def generate_all_types(profile: str = "default", *, seed: int = 0) -> Splits:
     return Splits(*parts)
 
 
-def _notes(count: int, source: Source, rng: Random, *, name: str, fine: bool = False) -> Iterator[Document]:
+def generate_concepts(profile: str = "default", *, seed: int = 0, fine: bool = False) -> Splits:
+    """A corpus with two annotation layers: PHI, and concepts as i2b2 2010 has them (PROBLEM, TREATMENT, TEST).
+
+    Its notes are others than those of `generate`, since every concept in them is marked: as many, but without exact
+    counts of PHI. A share of the people, places and concepts of dev and test stands there alone.
+
+    Args:
+        profile: a key of `PROFILES`.
+        seed: the seed of every choice; the same seed gives the same documents, with the same version of Faker.
+        fine: whether types of PHI are those of i2b2 2014 instead of the seven.
+
+    Raises:
+        UsageError: there is no such profile.
+
+    Example:
+        >>> generate_concepts(seed=1).train[0].annotated
+        ('phi', 'concept')
+    """
+    plan = _plan(profile)
+    casts, vocabularies = make_casts(seed), make_vocabularies(seed, _UNSEEN_CONCEPTS)
+    parts = []
+    for split, vocabulary in vocabularies.items():
+        rng = Random(f"concepts {plan.draws} {split} {seed}")
+        source = _source(split, plan, casts)
+        parts.append(list(_notes(plan.notes[split], source, rng, name=split, fine=fine, vocabulary=vocabulary)))
+    return Splits(*parts)
+
+
+def _plan(profile: str) -> Profile:
+    if profile not in PROFILES:
+        raise UsageError(f"unknown profile '{profile}' of the synthetic corpus: choose from {', '.join(PROFILES)}")
+    return PROFILES[profile]
+
+
+def _notes(
+    count: int,
+    source: Source,
+    rng: Random,
+    *,
+    name: str,
+    fine: bool = False,
+    vocabulary: Vocabulary | None = None,
+) -> Iterator[Document]:
     """Notes with about half of what they might hold."""
     for number in range(1, count + 1):
-        draft = draft_note(source, rng, fine=fine)
+        draft = draft_note(source, rng, fine=fine, vocabulary=vocabulary)
         optional = [
             (i, j)
             for i, section in enumerate(draft.sections)
             for j, block in enumerate(section.blocks)
             if not block.required and rng.random() < 0.5
         ]
-        text, spans = finish(draft, optional)
-        yield Document(f"{name}-{number:04d}", text, spans)
+        piece = finish(draft, optional)
+        layers = {} if vocabulary is None else {CONCEPT: piece.concepts}
+        yield Document(f"{name}-{number:04d}", piece.text, piece.spans, layers=layers)
 
 
 def _split(split: SplitName, plan: Profile, casts: Mapping[SplitName, Cast], rng: Random) -> list[Document]:
-    share = 1.0 if split == "train" else plan.unseen_share
-    source = Source(casts[split], casts["train"], share)
+    source = _source(split, plan, casts)
     drafts = [draft_note(source, rng) for _ in range(plan.notes[split])]
     left_out = meet(drafts, plan.spans[split], rng)
     pieces = [finish(draft, blocks) for draft, blocks in zip(drafts, left_out, strict=True)]
     return [Document(f"{split}-{i:04d}", piece.text, piece.spans) for i, piece in enumerate(pieces, 1)]
+
+
+def _source(split: SplitName, plan: Profile, casts: Mapping[SplitName, Cast]) -> Source:
+    return Source(casts[split], casts["train"], 1.0 if split == "train" else plan.unseen_share)

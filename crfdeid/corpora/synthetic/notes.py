@@ -9,6 +9,8 @@ from typing import NamedTuple
 import regex
 
 from crfdeid.corpora.synthetic.case import SETTLED_FACTS, Case, Source, draw_case
+from crfdeid.corpora.synthetic.concept_layout import CONCEPT_KINDS
+from crfdeid.corpora.synthetic.concepts import Terms, Vocabulary, concept_pools
 from crfdeid.corpora.synthetic.data import template_pools
 from crfdeid.corpora.synthetic.fields import Fields
 from crfdeid.corpora.synthetic.layout import KINDS, SectionPlan, Style
@@ -93,19 +95,21 @@ def _house(rng: Random) -> House:
     )
 
 
-def draft_note(source: Source, rng: Random, *, fine: bool = False) -> Draft:
+def draft_note(source: Source, rng: Random, *, fine: bool = False, vocabulary: Vocabulary | None = None) -> Draft:
     """A new note with everything it might hold.
 
     Args:
         source: the people and places to draw from.
         rng: the source of all choices.
         fine: whether types are those of i2b2 2014 instead of the seven.
+        vocabulary: the concepts to draw from, for a note with concepts; it is of other kinds and sentences.
     """
-    kinds = list(KINDS.values())
+    kinds = list((KINDS if vocabulary is None else CONCEPT_KINDS).values())
     kind = rng.choices(kinds, [kind.weight for kind in kinds])[0]
     case = draw_case(source, rng, stay=kind.stay)
     house = _house(rng)
-    writer = _Writer(case, house, rng, fine=fine)
+    terms = None if vocabulary is None else Terms(vocabulary, rng)
+    writer = _Writer(case, house, rng, fine=fine, terms=terms)
     planned = [plan for plan in kind.sections if rng.random() < plan.chance]
     return Draft(rng.choice(kind.titles.split("|")), tuple(writer.section(plan) for plan in planned), house)
 
@@ -113,9 +117,10 @@ def draft_note(source: Source, rng: Random, *, fine: bool = False) -> Draft:
 class _Writer:
     """Turns section plans into sections, with one case, one house style and one running date."""
 
-    def __init__(self, case: Case, house: House, rng: Random, *, fine: bool) -> None:
+    def __init__(self, case: Case, house: House, rng: Random, *, fine: bool, terms: Terms | None) -> None:
         self._case, self._house, self._rng = case, house, rng
-        self._fields = Fields(case, rng, doctor=house.doctor, fine=fine)
+        self._pools = template_pools() if terms is None else concept_pools()
+        self._fields = Fields(case, rng, doctor=house.doctor, fine=fine, terms=terms)
         self._used: set[str] = set()
         self._home_medication: list[str] = []
 
@@ -153,8 +158,8 @@ class _Writer:
         """The pool of the scenario's own group ("infant open", "head rad body") if there is one, else the general."""
         facts = self._case.scenario.facts
         owners = (*facts.get("group", ()), *facts.get("imaging", ()))
-        pools = template_pools()
-        return next(pools[name] for name in (*(f"{owner} {pool}" for owner in owners), pool) if name in pools)
+        names = (*(f"{owner} {pool}" for owner in owners), pool)
+        return next(self._pools[name] for name in names if name in self._pools)
 
     def _holds(self, tag: str) -> bool:
         """Whether a condition is met: "@>45" and "@<50" years, and `_CONDITIONS`. Other tags always hold."""
@@ -224,7 +229,7 @@ def finish(draft: Draft, left_out: Collection[tuple[int, int]]) -> Piece:
         note = note.upper()
     elif house.case == "lower":
         note = note.lower()
-    return Piece(note.text + "\n", note.spans)
+    return note._replace(text=note.text + "\n")
 
 
 def _set_section(section: Section, pieces: Sequence[Piece], house: House) -> Piece:
