@@ -67,24 +67,47 @@ def find_patterns(sentence: Sentence) -> Iterator[tuple[str, int, int]]:
         >>> list(find_patterns(split_sentences("Seen 03/14/72, took 5 mg")[0]))
         [('date', 1, 6), ('measure', 8, 10)]
     """
-    text, ends = single_spaced(sentence)
+    text = single_spaced(sentence)
     if not _WORTH_A_LOOK.search(text):
         return
+    ends: list[int] = []
     for match in _ANY.finditer(text):
+        ends = ends or token_ends(sentence)
         yield str(match.lastgroup), bisect_right(ends, match.start()), bisect_right(ends, match.end() - 1) + 1
 
 
-def single_spaced(sentence: Sentence) -> tuple[str, list[int]]:
-    """The sentence's text with one space for any gap, and where in it each token ends.
+def single_spaced(sentence: Sentence) -> str:
+    """The sentence's text with one space for any gap.
 
-    The character at a place is of the token ``bisect_right(ends, place)``; a space, of the token after it.
+    Example:
+        >>> single_spaced(Sentence.from_words(["on", "3/14"]))
+        'on 3/14'
     """
     before = sentence.tokens[0].start if sentence.tokens else 0
     parts: list[str] = []
     for text, start, end in sentence.tokens:
-        parts.append(text if start == before else " " + text)
+        if start != before:
+            parts.append(" ")
+        parts.append(text)
         before = end
-    return "".join(parts), list(accumulate(map(len, parts)))
+    return "".join(parts)
+
+
+def token_ends(sentence: Sentence) -> list[int]:
+    """Where in `single_spaced` each token ends.
+
+    The character at a place is of the token ``bisect_right(ends, place)``; a space, of the token after it.
+
+    Example:
+        >>> token_ends(Sentence.from_words(["on", "3/14"]))
+        [2, 7]
+    """
+    before = sentence.tokens[0].start if sentence.tokens else 0
+    lengths: list[int] = []
+    for text, start, end in sentence.tokens:
+        lengths.append(len(text) + (start != before))
+        before = end
+    return list(accumulate(lengths))
 
 
 @dataclass(frozen=True)

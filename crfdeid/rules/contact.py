@@ -55,6 +55,7 @@ CONTACT = (
         ),
         ("555-01", "120/80", "5 555", "10-20-30"),
         digits=7,
+        chain=5,
     ),
     Rule(
         "telephone after a word for it",
@@ -119,6 +120,7 @@ CONTACT = (
         _PLACES,
         ("SW1A 9QX", "QUILLTON [M4 8QT]", "EC1Y 8QX", "W1T4QX"),
         ("T4 8MG", "QX1 2AB", "sw1a 9qx", "L5 10ML", "B12 5MG"),
+        token=r"[A-Z]{2}(?!\w)",
         digits=2,
         sign=r"[A-Z]\d[A-Z\d]? ?\d[A-Z]{2}",
     ),
@@ -128,6 +130,7 @@ CONTACT = (
         _PLACES,
         ("K8R 4T2", "ON [M4B 8R2]"),
         ("D8R 4T2", "T4N2M1", "G1P0A1"),
+        token=r"(?<!\w)[A-Z](?:\d|$)",
         digits=3,
         sign=r"[A-Z]\d[A-Z] \d[A-Z]\d",
     ),
@@ -164,5 +167,8 @@ CONTACT = (
         ("48.22134, -7.48221", "48.2213° N, 7.4822° W"),
         ("3.5, 4.2", "48.22134"),
         digits=10,
+        run=4,
+        dense=6,
+        sign=r"\.\d{4}",
     ),
 )

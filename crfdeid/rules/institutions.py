@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crfdeid.rules.rule import CAPITAL, LINKED, WORD, Rule
+from crfdeid.rules.rule import CAPITAL, LINKED, WORD, Rule, one_of
 
 _INSTITUTIONS = ("INSTITUCION", "ORGANIZATION", "EMPLOYER", "HOSPITAL")
 _CENTRES = ("CENTRO_SALUD", "HOSPITAL", "ORGANIZATION")
@@ -23,7 +23,7 @@ _LINKS = r"(?:(?:de|del|da|do|dos|para|en|la|las|los|el) |d['’]){0,3}"
 INSTITUTIONS = (
     Rule(
         "institution",
-        rf"(?={CAPITAL})(?!{_COMMON})(?:(?:{'|'.join(_SPANISH)}) {_LINKS}{WORD}{LINKED}(?: \({CAPITAL}{{3,8}}\))?"
+        rf"(?={CAPITAL})(?!{_COMMON})(?:{one_of(_SPANISH)} {_LINKS}{WORD}{LINKED}(?: \({CAPITAL}{{3,8}}\))?"
         r"|ciudad (?:universitaria|de la justicia|sanitaria)|palacio de justicia|servicio [\w-]{4,30} de salud)",
         _INSTITUTIONS,
         (
@@ -37,6 +37,7 @@ INSTITUTIONS = (
             *("en otros Centros", "Instituto", "Colegio", "Residencia habitual", "Universidad, Avda. Quill"),
         ),
         words=(*_SPANISH, "ciudad", "palacio", "servicio"),
+        token=rf"(?={CAPITAL})(?i:{'|'.join(_SPANISH)}|ciudad|palacio|servicio)",
     ),
     Rule(
         "health centre",

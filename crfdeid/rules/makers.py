@@ -52,6 +52,8 @@ MAKERS = (
             *("(3 mg, Quill)", "(tawn, quill and zann)", "born in Tawn, England", "(seen in England)"),
         ),
         words=("®", "™", "("),
+        # Most brackets hold no name after a comma and no known firm.
+        sign=rf"[®™]|\([^()]*(?:[,;] ?|\. ){CAPITAL}|\([^()]*, |\((?:[^()]*[ .-])?(?={CAPITAL})(?i:{_KNOWN})",
         by_example=True,
     ),
 )

@@ -42,6 +42,7 @@ ONLINE = (
         ("tawn-clinic.org", "see [portal.tawn.co.uk/notes/4].", "quill.com"),
         ("well.Es", "p.es", "done.in time", "e.g. this"),
         words=_ENDINGS,
+        sign=r"\.[a-z]{2}",
     ),
     Rule(
         "IP address",
@@ -51,7 +52,8 @@ ONLINE = (
         ("10.0.7.256", "1.2.3", "1.2.3.4.5"),
         words=(".",),
         digits=4,
-        sign=r"\d\.\d{1,3}\.\d",
+        dense=7,
+        sign=r"\.\d{1,3}\.\d",
         check=is_ip,
     ),
     Rule(

@@ -6,7 +6,7 @@ notes hold examples that speak for it.
 
 from __future__ import annotations
 
-from crfdeid.rules.rule import Rule
+from crfdeid.rules.rule import Rule, one_of
 
 _KIN = ("FAMILIARES_SUJETO_ASISTENCIA", "RELATIVE", "FAMILY")
 _AGES = ("EDAD_SUJETO_ASISTENCIA", "AGE")
@@ -18,6 +18,7 @@ def _forms(stems: str, *endings: str) -> tuple[str, ...]:
     return tuple(stem + ending for stem in stems.split() for ending in endings)
 
 
+_SMALL = one_of(["dos", "tres", "cuatro", "cinco", "seis", "siete", "ocho", "nueve", "diez"])
 _SPANISH_KIN = (
     *("madre", "madres", "padre", "padres", "marido", "cónyuge", "conyuge", "yerno", "nuera", "pareja", "familia"),
     *("padrastro", "madrastra", "progenitor", "progenitora", "progenitores"),
@@ -28,6 +29,7 @@ _ENGLISH_KIN = (
     *_forms("grandmother grandfather grandparent grandson granddaughter stepmother stepfather stepson", "", "s"),
     *("wife", "husband", "spouse", "grandchild", "grandchildren", "stepdaughter"),
 )
+_SOME_KIN = rf"(?:(?:{_SMALL}|\d\d?) )?{one_of(_SPANISH_KIN)}"
 # Words that stand before one for kin where it names nobody: stock solutions, stem cells, meninges, doctors.
 _NO_KIN = "".join(
     f"(?<!{word} )"
@@ -51,8 +53,8 @@ _WHICH = r"(?:(?:matern|patern)[oa]s?|mayor(?:es)?|menor(?:es)?|(?:gemel|melliz)
 _NAMED = r"(?-i:[A-ZÁÉÍÓÚÑ][a-zà-ú]{2,20}+)"
 _NAMES = rf"{_NAMED}(?: (?:de (?:la |los )?)?{_NAMED}){{0,4}}"
 
-_SMALL = "dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez"
 _NUMBER = (
+    r"(?=[\dudtcsonqv])"  # the letters that the words below begin with: most words are done with by that
     rf"(?:\d{{1,3}}|una?|{_SMALL}|once|doce|trece|catorce|quince|(?:dieci|veint)[^\W\d_]{{1,8}}"
     r"|(?:treinta|cuarenta|cincuenta|sesenta|setenta|ochenta|noventa)(?: y [^\W\d_]{3,6})?)"
 )
@@ -91,7 +93,7 @@ _TRADES = (
 PEOPLE = (
     Rule(
         "relative",
-        rf"{_NO_KIN}{_NO_NAME}(?:(?:{_SMALL}|\d\d?) )?(?:{'|'.join(_SPANISH_KIN)})(?: {_WHICH})?"
+        rf"(?={_SOME_KIN}){_NO_KIN}{_NO_NAME}{_SOME_KIN}(?: {_WHICH})?"
         r"(?! de (?:riesgo|genes|fármacos|proteínas))|(?<=su )mujer"
         r"|(?:(?<=los )|(?<=sus )|(?<=otros )|(?<=dos )|(?<=varios )|(?<=por )|(?<=con )|(?<=a ))familiares",
         _KIN,
@@ -109,7 +111,7 @@ PEOPLE = (
     Rule(
         "relative in English",
         r"(?:(?:maternal|paternal|older|younger|elder|twin|half|step|great)[ -]){0,2}"
-        rf"(?:{'|'.join(_ENGLISH_KIN)}|(?:(?<=his )|(?<=her )|(?<=their )|(?<=the ))sons?)(?:-in-law)?"
+        rf"(?:{one_of(_ENGLISH_KIN)}|(?:(?<=his )|(?<=her )|(?<=their )|(?<=the ))sons?)(?:-in-law)?"
         r"(?! (?:cells?|cysts?|nucle[iu]s?|chromatids?|compounds?|mary)(?!\w))",
         _KIN,
         (
@@ -126,7 +128,7 @@ PEOPLE = (
     ),
     Rule(
         "name of a relative",
-        rf"(?=(?-i:[a-zñ]))(?:{'|'.join(_SPANISH_KIN)})(?: {_WHICH})?(?:,? | \()(?P<value>{_NAMES}(?: y {_NAMES})?)",
+        rf"(?=(?-i:[a-zñ])){one_of(_SPANISH_KIN)}(?: {_WHICH})?(?:,? | \()(?P<value>{_NAMES}(?: y {_NAMES})?)",
         (*_KIN, "NOMBRE_SUJETO_ASISTENCIA", "PATIENT", "NAME"),
         (
             *("su madre ([Zann])", "su hermano mayor, [Zann], acude", "los padres [Orla y Zann Quill]"),
@@ -137,7 +139,7 @@ PEOPLE = (
     ),
     Rule(
         "name of a relative in English",
-        rf"(?=(?-i:[a-z]))(?:{'|'.join(_ENGLISH_KIN)})(?:,? | \()(?P<value>{_NAMED}(?: {_NAMED}){{1,3}})",
+        rf"(?=(?-i:[a-z])){one_of(_ENGLISH_KIN)}(?:,? | \()(?P<value>{_NAMED}(?: {_NAMED}){{1,3}})",
         (*_KIN, "PATIENT", "NAME"),
         ("his wife [Orla Quill]", "her brother, [Abe Quill],", "his daughter ([Orla Quill])"),
         ("his wife, Monday", "her mother is well", "Mother Orla Quill", "his wife, who"),
@@ -155,7 +157,7 @@ PEOPLE = (
     Rule(
         "age",
         rf"(?P<before>{_AGE}) de (?:edad|vida)|edad(?: de)?:? (?:los )?(?P<after>{_AGE})"
-        rf"|(?:{'|'.join(_SOMEBODY)})s? de (?P<whose>{_AGE})|(?:desde|hasta) los (?P<since>{_NUMBER} años)"
+        rf"|{one_of(_SOMEBODY)}s? de (?P<whose>{_AGE})|(?:desde|hasta) los (?P<since>{_NUMBER} años)"
         rf"|a los (?P<at>{_NUMBER} años)(?! (?:del?|tras|después|antes|post[^\W\d_]{{0,20}})(?!\w))",
         _AGES,
         (
@@ -167,6 +169,7 @@ PEOPLE = (
             *("a los 2 años de la cirugía", "a los 3 meses", "desde los años"),
         ),
         words=("edad", "vida", "años", *_SOMEBODY, *(f"{word}s" for word in _SOMEBODY)),
+        token=r"(?i)año|mes|semana|día|hora",
         by_example=True,
     ),
     Rule(
@@ -177,6 +180,7 @@ PEOPLE = (
         ("a [42]-year-old man", "[8] months old", "[42] y/o", "[42]yo", "at the age of [12]", "Age: [12]"),
         ("42 years ago", "2 weeks", "age group 2"),
         words=("old", "yo", "y", "o", "age", "aged"),
+        sign=r"\d ?[-yYoO]|[aA][gG][eE]|[oO][lL][dD]",
         digits=1,
         by_example=True,
     ),
@@ -184,7 +188,7 @@ PEOPLE = (
         "profession",
         r"(?:(?:trabaj|ejerc)[^\W\d_]{1,6}(?: \w{1,20}){0,3}? como|emple(?:os?|ad[oa]s?) como|de profesión:?"
         rf"|(?:profesi|ocupaci)ón:),? (?P<after>{_WORK}{_OF})|(?P<before>{_WORK}{_OF}) de profesión"
-        rf"|años(?: de edad)?,? (?P<trade>(?:{'|'.join(_TRADES)}){_OF})",
+        rf"|años(?: de edad)?,? (?P<trade>{one_of(_TRADES)}{_OF})",
         _PROFESSIONS,
         (
             *(
@@ -200,6 +204,7 @@ PEOPLE = (
             *("trabajador autónomo", "cambio de profesión"),
         ),
         words=("profesión", "ocupación", "como", "años"),
+        token=rf"(?i)profesión|ocupación|trabaj|ejerc|emple|^(?:{'|'.join(_TRADES)})",
         by_example=True,
     ),
     Rule(

@@ -5,7 +5,7 @@ They are PHI in some corpora alone, so each is used only where the training note
 
 from __future__ import annotations
 
-from crfdeid.rules.rule import CAPITAL, Rule
+from crfdeid.rules.rule import CAPITAL, Rule, one_of
 from features.lexicons import LEXICONS
 
 _SHORT = 3  # "OR" and "IN" are words too
@@ -18,7 +18,7 @@ _COUNTRIES = tuple(sorted(LEXICONS["country"] - _PARTS))
 PLACES = (
     Rule(
         "Spanish province",
-        rf"(?={CAPITAL})(?:{'|'.join(_PROVINCES)})",
+        rf"(?={CAPITAL}){one_of(_PROVINCES)}",
         ("TERRITORIO", "STATE", "LOCATION", "GEOGRAPHIC_LOCATION"),
         ("natural de [Soria]", "(Dpto. de [Madrid])"),
         ("la rioja que bebió", "un madrid"),
@@ -27,7 +27,7 @@ PLACES = (
     ),
     Rule(
         "US state",
-        rf"(?={CAPITAL})(?:(?:North|South|West) )?(?:{'|'.join(_STATES)})"
+        rf"(?={CAPITAL})(?:(?:North|South|West) )?{one_of(_STATES)}"
         r"|New (?:York|Jersey|Mexico|Hampshire)|Rhode Island",
         ("STATE", "LOCATION", "GEOGRAPHIC_LOCATION"),
         ("from [Ohio]", "in [North Dakota]", "[New York]"),
@@ -37,7 +37,7 @@ PLACES = (
     ),
     Rule(
         "country",
-        rf"(?={CAPITAL})(?:{'|'.join(_COUNTRIES)}|Reino Unido|Estados Unidos|EE\.? ?UU|Costa Rica"
+        rf"(?={CAPITAL})(?:{one_of(_COUNTRIES)}|Reino Unido|Estados Unidos|EE\.? ?UU|Costa Rica"
         r"|United (?:States|Kingdom))",
         ("PAIS", "COUNTRY", "LOCATION", "GEOGRAPHIC_LOCATION"),
         ("nacido en [Francia]", "la sanidad de [Reino Unido]", "from [Ireland]", "(Tawn, [EE. UU].)"),

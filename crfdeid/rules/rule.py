@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 
@@ -19,8 +21,13 @@ class Rule(NamedTuple):
         after: names of fields, one of which must stand before it ("MRN: 4822"); none where its form says enough.
         words: tokens in lower case, one of which stands in every find: a sentence without is not searched. For a rule
             with ``after`` they come from there.
+        token: an expression that is found in a token of each find, with regard to case: a sentence without is not
+            searched. It may be slow, since what a token has is remembered.
         digits: the least number of digits that a find has: a sentence with fewer is not searched.
         run: the least number of digits that stand in a row in a find: a sentence with fewer is not searched.
+        dense: the least number of characters of a find from a digit on with no space between them: as above.
+        chain: the least number of digits of a find with nothing but spaces and the marks ().-/+ between them, where
+            the least number of all is 7 or more: as above.
         sign: an expression of which a match stands in every find and that is found in no time, with regard to case: a
             sentence without is not searched.
         check: what tells a right value from one that only looks like it, such as a checksum. Of a find that fails, the
@@ -42,12 +49,38 @@ class Rule(NamedTuple):
     leaves: tuple[str, ...]
     after: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
+    token: str = ""
     digits: int = 0
     run: int = 0
+    dense: int = 0
+    chain: int = 0
     sign: str = ""
     check: Callable[[str], bool] | None = None
     proven: bool = False
     by_example: bool = False
+
+
+def one_of(words: Iterable[str]) -> str:
+    """An expression for any of some words, the longest that fits first: it looks at each letter once, not at each word.
+
+    Example:
+        >>> one_of(["sister", "sisters", "son", "aunt"])
+        '(?=[as])(?:aunt|s(?:ister(?:s)?|on))'
+    """
+    words = set(words)
+    return f"(?=[{''.join(sorted({word[0] for word in words}))}]){_branches(words)}"
+
+
+def _branches(words: set[str]) -> str:
+    """The expression for any of some words, or for the ends of them."""
+    tails: dict[str, set[str]] = defaultdict(set)
+    for word in words - {""}:
+        tails[word[0]].add(word[1:])
+    if not tails:
+        return ""
+    branches = [re.escape(letter) + _branches(rest) for letter, rest in sorted(tails.items())]
+    whole = branches[0] if len(branches) == 1 and "" not in words else f"(?:{'|'.join(branches)})"
+    return whole + "?" * ("" in words)
 
 
 # Numbers in three groups or more, or letters and digits with two digits among them: "48-2213-7", "QX-48221", "A991204".
