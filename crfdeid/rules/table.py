@@ -95,7 +95,7 @@ def find_rules(sentence: Sentence) -> Iterator[tuple[Rule, int, int]]:
     Example:
         >>> from features.tokens import split_sentences
         >>> [(rule.name, a, b) for rule, a, b in find_rules(split_sentences("MRN: 48-2213, seen 3/14/72")[0])]
-        [('record number', 2, 5), ('date', 7, 12)]
+        [('record number', 2, 5), ('date in digits', 7, 12)]
     """
     bits = _NEEDS.among(sentence.tokens)
     if not bits & HAS_DIGIT and not _possible(bits, NO_NUMBERS):

@@ -1,8 +1,10 @@
 """The rules: every row of the table by its own examples, its columns, and hostile input."""
 
+import doctest
 import re
 import time
 from collections.abc import Callable
+from importlib import import_module
 
 import pytest
 from hypothesis import given
@@ -12,6 +14,13 @@ from crfdeid.rules.gates import LEAST_CHAIN, Needs, numbers_in
 from crfdeid.rules.rule import Rule, one_of
 from crfdeid.rules.table import RULES, find_rules
 from features.tokens import split_sentences, tokenize
+
+
+@pytest.mark.parametrize("name", ["checks", "gates", "rule", "table", "tagger"])
+def test_examples_in_docstrings_are_true(name: str) -> None:
+    tried = doctest.testmod(import_module(f"crfdeid.rules.{name}"))
+    assert tried.attempted > 0
+    assert tried.failed == 0
 
 
 def found(rule: Rule, text: str) -> list[str]:
