@@ -42,17 +42,13 @@ class PrivateBilstmCrf(nnx.Module):
     """Given vectors and casing -> BiLSTM layers -> emissions, beside learned transitions.
 
     Args:
-        size: of a given vector, D.
-        hidden: units of a layer in each direction, H.
-        layers: LSTM layers.
-        tags: the number of tags, K.
-        rngs: where the initial weights come from.
+        tagger: reads what is given, and casing alone beside it.
     """
 
     tables: Mapping[str, str] = {}  # none: the representation's vectors are an input
 
-    def __init__(self, *, size: int, hidden: int, layers: int, tags: int, rngs: nnx.Rngs) -> None:
-        self.tagger = BilstmCrf(dim=size, hidden=hidden, layers=layers, tags=tags, rngs=rngs)
+    def __init__(self, tagger: BilstmCrf) -> None:
+        self.tagger = tagger
 
     def draws(self, length: int) -> dict[str, Draw]:
         """Dropout, as of `BilstmCrf`."""
@@ -211,8 +207,11 @@ class PrivateTagger(NetworkTagger):
     def network(self, codec: PrivateCodec, rngs: nnx.Rngs) -> PrivateBilstmCrf:
         """A new network."""
         settings, tags = self._settings, len(codec.tags[PHI])
-        size = codec.representation.size
-        return PrivateBilstmCrf(size=size, hidden=settings.hidden, layers=settings.layers, tags=tags, rngs=rngs)
+        return PrivateBilstmCrf(
+            BilstmCrf(
+                dim=codec.representation.size, hidden=settings.hidden, layers=settings.layers, tags=tags, rngs=rngs
+            )
+        )
 
     def schedule(self, codec: PrivateCodec, rows: Sequence[Row]) -> Schedule:
         """One update for some sentences of about one length, until dev shows no progress."""

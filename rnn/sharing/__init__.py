@@ -9,12 +9,14 @@ pairs.py            real and fake pairs of sentences     adversaries.py   who ha
 network.py          representation, tagger and adversaries as one network, and what its parts descend
 schedule.py         the phases of training               training.py      `train_representation`
 same_sentence.py    the adversaries' attack on a frozen representation, with its controls
+pair_attack.py      how that attack trains and tries adversaries
 encoding.py         annotated sentences to what may leave the house
 shared.py           the file of it: vectors, casing, tags and lengths
 plain_arrays.py     arrays out of a file of anybody     codec.py          rows for a tagger over a representation
 once.py             notes are encoded once              system_random.py    noise and order from nobody's seed
 attacks/            attacks on vectors, and what came of them
-attack_card.py      all attacks as one card            provide.py         what the provider of a representation does
+attack_card.py      all attacks as one card            kept_card.py        it is kept beside the representation
+provide.py          what the provider of a representation does
 
 Reference:
     M. Friedrich, A. Köhn, G. Wiedemann, C. Biemann (2019). Adversarial learning of privacy-preserving text

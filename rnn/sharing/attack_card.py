@@ -1,14 +1,13 @@
 """Every attack on a representation with some notes, as the figures of one card: counts and shares, never a word.
 
-A provider makes one with its public notes and keeps it beside the representation. A hospital makes one with its own
-notes before it sends anything; there, half of its documents are what an attacker has.
+A provider makes one with its public notes (`rnn.sharing.kept_card`). A hospital makes one with its own notes
+before it sends anything; there, half of its documents are what an attacker has.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,10 +15,7 @@ import numpy as np
 from crfdeid.corpora.splits import Split
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import DataError
-from crfdeid.saving import declare, read_description
-from crfdeid.sealed import RETRAIN, read_sealed, sealed
 from crfdeid.settings import require_counts
-from crfdeid.system.files import write_files
 from rnn.sharing.attacks.averaging import Averaging, AveragingSettings, Hits
 from rnn.sharing.attacks.every import OnStep, attack_sentences, attack_vectors
 from rnn.sharing.attacks.inversion import Recovered
@@ -29,10 +25,6 @@ from rnn.sharing.pseudonyms import shareable
 from rnn.sharing.representation import RepresentationModel
 from rnn.sharing.same_sentence import Outcome, worst
 from rnn.sharing.training import TrainedRepresentation
-
-CARD = "attacks.json"
-_SCHEMA = 1
-_WHAT = "card of attacks"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -177,34 +169,6 @@ def attack_notes(
             raise DataError("a document is both known and attacked: give different ones")
         has, attacked = distinct(shareable(known.encoded)), sentences
     return attack_all(representation, has, attacked, effort, seed=seed, on_step=on_step)
-
-
-def save_card(folder: Path, card: Mapping[str, Any]) -> None:
-    """Write a card beside the representation in a folder, whose description holds its checksum from now on.
-
-    Raises:
-        DataError: there is no representation, or the card cannot be written.
-    """
-    write_files({folder / CARD: sealed({"schema": _SCHEMA, **card})})
-    declare(folder, attacks=read_sealed(folder / CARD, _WHAT)["sha256"])
-
-
-def read_card(folder: Path) -> dict[str, Any] | None:
-    """The card beside a representation; None where it has none.
-
-    Raises:
-        DataError: it is damaged, missing, or another representation's, or there is no representation.
-    """
-    expected = read_description(folder).get("attacks")
-    if expected is None:
-        return None
-    try:
-        card = read_sealed(folder / CARD, _WHAT)
-    except (FileNotFoundError, NotADirectoryError):
-        raise DataError(f"the {_WHAT} is missing: {RETRAIN}", path=folder / CARD) from None
-    if card["sha256"] != expected or card.get("schema") != _SCHEMA:
-        raise DataError(f"the {_WHAT} of another representation: {RETRAIN}", path=folder / CARD)
-    return card
 
 
 def _best(outcomes: Iterable[Outcome]) -> dict[str, Any]:

@@ -13,11 +13,11 @@ from flax import nnx
 from crfdeid.documents import PHI
 from rnn.layers import crf
 from rnn.layers.lstm import dropout_rates
+from rnn.layers.representation import Representation
 from rnn.layers.reversal import reverse_gradient
 from rnn.models.bilstm_crf import BilstmCrf
 from rnn.network import Draw, Scores
 from rnn.sharing.adversaries import ENCODINGS, LOG_2, TASKS, Adversaries, Shown, losses
-from rnn.sharing.representation import Representation
 from rnn.sharing.settings import PrivateSettings
 from rnn.training.phases import Arrays, Loss
 from rnn.vocabulary import PAD

@@ -10,8 +10,9 @@ from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.system.folders import require_new, whole_folder
 from rnn.embeddings import train_cbow, train_fasttext
 from rnn.embeddings.vectors import WordVectors
-from rnn.sharing.attack_card import Effort, attack_all, save_card
+from rnn.sharing.attack_card import Effort, attack_all
 from rnn.sharing.attacks.every import OnStep
+from rnn.sharing.kept_card import save_card
 from rnn.sharing.settings import PrivateSettings
 from rnn.sharing.training import Epoch, TrainedRepresentation, train_representation
 

@@ -130,7 +130,20 @@ def train_representation(
     """
     keep_compiled()
     keep_freed_memory()
-    return _Training.start(train, held_out, vectors, settings, seed, on_progress).run()
+    words = Words.of([*train, *held_out], vectors, settings.neighbours)
+    tags = tags_of([*train, *held_out])
+    codec = WordCodec(words.vocabulary, {PHI: tags}, casing=True)
+    pairs, *seeds = np.random.SeedSequence(seed).generate_state(4).tolist()
+    random = np.random.default_rng(pairs)
+    phases = Phases(
+        settings,
+        Quadruples.of(train, words, codec),
+        Quadruples.of(held_out, words, codec).fixed(random),
+        random,
+    )
+    graph, state = nnx.split(new_network(vectors.dim, len(tags), settings, nnx.Rngs(seed)))
+    weights = jax.tree.map(lambda array: jnp.asarray(array)[None], Weights({"words": words.table}, state))
+    return _Training(settings, seed, vectors, tags, phases, graph, weights, seeds, on_progress).run()
 
 
 @dataclass
@@ -147,31 +160,6 @@ class _Training:
     seeds: list[int]
     on_progress: Callable[[Epoch], None] | None
     history: list[Epoch] = field(default_factory=list)
-
-    @classmethod
-    def start(
-        cls,
-        train: Sequence[LabelledSentence],
-        held_out: Sequence[LabelledSentence],
-        vectors: WordVectors,
-        settings: PrivateSettings,
-        seed: int,
-        on_progress: Callable[[Epoch], None] | None,
-    ) -> _Training:
-        words = Words.of([*train, *held_out], vectors, settings.neighbours)
-        tags = tags_of([*train, *held_out])
-        codec = WordCodec(words.vocabulary, {PHI: tags}, casing=True)
-        pairs, *seeds = np.random.SeedSequence(seed).generate_state(4).tolist()
-        random = np.random.default_rng(pairs)
-        phases = Phases(
-            settings,
-            Quadruples.of(train, words, codec),
-            Quadruples.of(held_out, words, codec).fixed(random),
-            random,
-        )
-        graph, state = nnx.split(new_network(vectors.dim, len(tags), settings, nnx.Rngs(seed)))
-        weights = jax.tree.map(lambda array: jnp.asarray(array)[None], Weights({"words": words.table}, state))
-        return cls(settings, seed, vectors, tags, phases, graph, weights, seeds, on_progress)
 
     def run(self) -> TrainedRepresentation:
         settings, phases, pretrained = self.settings, self.phases, None

@@ -49,7 +49,7 @@ def run(options: argparse.Namespace) -> None:
         raise UsageError(f"--out: {path} is there already: name a new file, nothing is overwritten")
     one_thread()
     representation = load_representation(options.representation)
-    card = named("rnn.sharing.attack_card:read_card")(options.representation)
+    card = named("rnn.sharing.kept_card:read_card")(options.representation)
     key = named("rnn.sharing.once:record_key")(options.key_file)
     notes = read_notes(options.notes, options)
     written = named("rnn.sharing.encoding:write_shared")(notes, representation, path, key=key, seed=options.seed)

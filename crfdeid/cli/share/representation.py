@@ -45,7 +45,7 @@ def render_representation(folder: Path) -> str:
     from crfdeid.saving import read_description  # noqa: PLC0415
     from crfdeid.system.on_use import named  # noqa: PLC0415
 
-    model, card = load_representation(folder), named("rnn.sharing.attack_card:read_card")(folder)
+    model, card = load_representation(folder), named("rnn.sharing.kept_card:read_card")(folder)
     vectors, (of_inputs, of_outputs) = model.vectors, (float(place.mean()) for place in model.deviations)
     others = "" if vectors.subwords is None else ", others have those of their parts"
     facts = [

@@ -17,7 +17,7 @@ from crfdeid.model_card.card import model_digest, read_card
 from crfdeid.model_card.likeness import Likeness, NoteReader
 from crfdeid.saving import read_description
 from crfdeid.secrets import VARIABLE
-from rnn.sharing.attack_card import save_card
+from rnn.sharing.kept_card import save_card
 from rnn.sharing.once import RECORD
 from rnn.sharing.shared import SharedNotes
 

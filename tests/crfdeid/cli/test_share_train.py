@@ -13,7 +13,7 @@ from crfdeid import write_corpus
 from crfdeid.cli import main
 from crfdeid.corpora.splits import Split
 from crfdeid.errors import DataError
-from rnn.sharing.attack_card import CARD, read_card
+from rnn.sharing.kept_card import CARD, read_card
 from rnn.sharing.provide import learned_vectors
 from rnn.sharing.representation import RepresentationModel
 from rnn.sharing.same_sentence import Outcome

@@ -14,7 +14,8 @@ from crfdeid.cli.share.attacks import render
 from crfdeid.corpora.splits import Split
 from crfdeid.documents import Document
 from crfdeid.errors import DataError, UsageError
-from rnn.sharing.attack_card import CARD, Effort, attack_notes, halves, read_card, save_card
+from rnn.sharing.attack_card import Effort, attack_notes, halves
+from rnn.sharing.kept_card import CARD, read_card, save_card
 from rnn.sharing.representation import RepresentationModel
 from rnn.sharing.same_sentence import Outcome, WithoutNoise, Zeroed
 

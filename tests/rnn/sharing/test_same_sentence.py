@@ -7,7 +7,8 @@ import pytest
 import tiny_private as tiny
 
 from rnn.embeddings.lookup import Lookup
-from rnn.sharing.same_sentence import AVERAGE, Outcome, WithoutNoise, Zeroed, attack_pairs, worst
+from rnn.sharing.pair_attack import AVERAGE
+from rnn.sharing.same_sentence import Outcome, WithoutNoise, Zeroed, attack_pairs, worst
 
 
 def outcome(correct, total=100):
