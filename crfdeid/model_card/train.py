@@ -97,7 +97,8 @@ def require_layers(tagger: Tagger, splits: Mapping[str, Split]) -> None:
     for name, split in splits.items():
         for layer in learned:
             if layer not in split.layers:
-                raise DataError(f"the {_NOTES[name]} notes are not annotated in the layer '{layer}', which is learned")
+                problem = f"the {_NOTES[name]} notes are not annotated in the layer '{layer}', which is learned"
+                raise DataError(f"{problem}: give them with it marked, as docs/joint.md says")
         for document in split.documents:
             if not set(learned).intersection(document.annotated):
                 problem = f"annotated in {', '.join(document.annotated)} alone, and {', '.join(learned)} is learned"
