@@ -21,6 +21,7 @@ MODELS = {
     "elman": "rnn.models.elman:ElmanTagger",
     "jordan": "rnn.models.jordan:JordanTagger",
     "bilstm-crf": "rnn.models.bilstm_crf:BilstmCrfTagger",
+    "multitask": "rnn.models.multitask:MultitaskTagger",
     "rules": "crfdeid.rules:RulesTagger",
     "hybrid": "crfdeid.combined.hybrid:HybridTagger",
     "ensemble": "crfdeid.combined.ensemble:EnsembleTagger",

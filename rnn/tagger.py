@@ -173,12 +173,20 @@ class NetworkTagger(Tagger, ABC):
         return self._ask(sentences, ask, nothing=np.empty((0, len(self.tags)), np.float32))
 
     def _ask(
-        self, sentences: Sequence[Sentence], ask: Callable[[Batch], jax.Array], *, nothing: np.ndarray
+        self,
+        sentences: Sequence[Sentence],
+        ask: Callable[[Batch], jax.Array],
+        *,
+        nothing: np.ndarray,
+        rows: Sequence[Row] | None = None,
     ) -> list[np.ndarray]:
-        """What ``ask`` gives for batches, [1, B, T, ...], for each sentence: [T, ...]; ``nothing`` without tokens."""
+        """What ``ask`` gives for batches, [1, B, T, ...], for each sentence: [T, ...]; ``nothing`` without tokens.
+
+        With ``rows`` they are read that way, and as the codec makes them without.
+        """
         keep_compiled()
         codec = self._trained().codec
-        rows = codec.rows(sentences)
+        rows = codec.rows(sentences) if rows is None else rows
         many = MANY_TOKENS if jax.default_backend() == "cpu" else _ACCELERATOR_TOKENS
         # All batches are on their way before the first is waited for, so that host and device work at once.
         running = [(members, ask(batch)) for members, batch in batches(rows, many_tokens=many)]

@@ -103,6 +103,11 @@ class WordTagger(NetworkTagger):
         """Whether a parameter is learned."""
         return not (self._settings.freeze_embeddings and name == "tables.words")
 
+    def word_dropout(self, codec: WordCodec, rows: Sequence[Row], *, name: str = "words") -> dict[str, WordDropout]:
+        """Which words are read as unknown: what an input of the rows is replaced by that holds the words' numbers."""
+        alpha = self._settings.word_dropout
+        return {name: WordDropout.of(rows, codec.vocabulary, alpha=alpha, margin=codec.margin, name=name)}
+
     def supervised(
         self,
         codec: WordCodec,
@@ -124,7 +129,7 @@ class WordTagger(NetworkTagger):
             average: as of `rnn.training.phases.Phase`.
         """
         settings = self._settings
-        drop = WordDropout.of(rows, codec.vocabulary, alpha=settings.word_dropout, margin=codec.margin)
+        drop = self.word_dropout(codec, rows)
 
         def phase(epoch: int) -> Phase:
             return Phase(

@@ -22,6 +22,7 @@ SMALL = {"epochs": 40, "hidden": 16, "embedding_dim": 12, "window": 3, "lr": 0.2
          "word_dropout": 0.0, "min_count": 1, "max_iterations": 60, "precision": 0.4}  # fmt: skip
 OWN: dict[str, dict[str, Any]] = {
     "bilstm-crf": {"lr": 0.02, "layers": 1, "char_dim": 4, "char_filters": 6, "patience": None},
+    "multitask": {"lr": 0.02, "char_dim": 4, "char_filters": 6, "patience": None, "phi_first": 0, "task_hidden": 8},
     "hybrid": {"member": "elman"},
     "ensemble": {"members": ("crf", "elman"), "combine": "mean"},
 }

@@ -40,16 +40,19 @@ class WordDropout:
     unknown: np.ndarray
 
     @classmethod
-    def of(cls, rows: Sequence[Row], vocabulary: Vocabulary, *, alpha: float, margin: int) -> WordDropout:
+    def of(
+        cls, rows: Sequence[Row], vocabulary: Vocabulary, *, alpha: float, margin: int, name: str = "words"
+    ) -> WordDropout:
         """For the counts of some training rows.
 
         Args:
-            rows: the rows, with their "words".
+            rows: the rows.
             vocabulary: what the ids stand for.
             alpha: as above; 0 for no dropout.
             margin: words around a sentence in a row, which are not counted.
+            name: the input that holds the ids.
         """
-        words = [row.inputs["words"][margin : margin + row.length] for row in rows]
+        words = [row.inputs[name][margin : margin + row.length] for row in rows]
         counts = np.bincount(np.concatenate(words), minlength=len(vocabulary))
         return cls(alpha / np.maximum(alpha + counts, 1.0), vocabulary.unknown())
 
@@ -88,14 +91,13 @@ class Draws:
         workers = min(len(seeds), os.cpu_count() or 1)
         self._pool = ThreadPoolExecutor(workers) if workers > 1 else None  # NumPy draws without Python's lock
 
-    def words(self, ids: Sequence[np.ndarray], drops: Sequence[WordDropout | None]) -> list[np.ndarray]:
+    def words(self, ids: Sequence[np.ndarray], drops: Sequence[WordDropout]) -> list[np.ndarray]:
         """An epoch's word ids, some read as unknown: for each bucket's [S, ...], [N, S, ...]."""
         drawn = [np.empty((len(self._own), *bucket.shape), np.int32) for bucket in ids]
 
         def draw(n: int) -> None:
-            drop = drops[n]
             for words, bucket in zip(drawn, ids, strict=True):
-                words[n] = bucket if drop is None else drop(bucket, self._own[n])
+                words[n] = drops[n](bucket, self._own[n])
 
         self._for_each(draw)
         return drawn

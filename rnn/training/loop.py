@@ -20,7 +20,6 @@ from rnn.training.held_out import Dev
 from rnn.training.phases import HeldOut, Loss, Phase, Schedule, as_it_is
 from rnn.training.updates import Named, Pace, Sentences, Structure, total_loss, update_each, update_once
 
-_WORDS = "words"  # the input that word dropout replaces
 _HELD_OUT_SEED = 0  # of noise on held-out rows: the same after every phase, so that losses can be compared
 
 Watch = Callable[[Sequence[Phase], np.ndarray, Sequence[HeldOut], Weights], None]
@@ -138,10 +137,12 @@ class _State:
 
     def _sentences(self, phases: Sequence[Phase]) -> Iterator[Sentences]:
         """An epoch's runs, with their buckets on the device."""
-        read = [bucket.inputs[_WORDS] for bucket in self.buckets] if _WORDS in self.buckets[0].inputs else []
-        words = self.draws.words(read, [phase.drop for phase in phases])
+        words = {
+            name: self.draws.words([bucket.inputs[name] for bucket in self.buckets], [p.drop[name] for p in phases])
+            for name in phases[0].drop
+        }
         on_device = [jax.device_put(bucket) for bucket in self.buckets]
-        drawn = [jax.device_put({_WORDS: ids}) for ids in words] or [{} for _ in on_device]
+        drawn = [jax.device_put({name: ids[i] for name, ids in words.items()}) for i in range(len(on_device))]
         network = self.structure.network(self.structure.weights(self.weights))
         wanted = [network.draws(bucket.real.shape[1]) for bucket in self.buckets]
 

@@ -105,7 +105,7 @@ class Phase(NamedTuple):
             the same of the mean over all held-out rows. For updates with an optimiser.
         rates: the rates of dropping, by the names of the network's draws.
         max_norm: an update's gradient that is longer is shortened to this Euclidean length (Pascanu et al. 2013).
-        drop: which words are read as unknown, drawn anew for the phase; None for none.
+        drop: which words are read as unknown, drawn anew for the phase, by the input that holds their numbers.
         trains: which parameters move, by name ("tables.words", "network.U"); the others stay, bit for bit.
         average: the share of the average of the weights that each update keeps (0.999, say); 0 for no average. What is
             measured on dev and kept is then the average. For updates with an optimiser.
@@ -121,7 +121,7 @@ class Phase(NamedTuple):
     loss: Loss = negative_log_likelihood
     rates: Mapping[str, float] = {}
     max_norm: float = float("inf")
-    drop: WordDropout | None = None
+    drop: Mapping[str, WordDropout] = {}
     trains: Callable[[str], bool] = every_parameter
     average: float = 0.0
     held_out: Sequence[Row] = ()
@@ -158,5 +158,28 @@ def patient(phase_of: Callable[[int], Phase], *, epochs: int, patience: int | No
         told = yield phase_of(epoch)
         if told.f1 is not None:
             best, since = (told.f1, 0) if told.f1 > best else (best, since + 1)
+        if patience is not None and since >= patience:
+            return
+
+
+def halving(
+    phase_of: Callable[[int, float], Phase], *, epochs: int, rate: float, after: int, patience: int | None
+) -> Schedule:
+    """A phase an epoch, at a learning rate that is halved whenever F on dev has not risen for some epochs.
+
+    Args:
+        phase_of: the phase of each epoch, from 0, at a learning rate.
+        epochs: how many at most.
+        rate: the learning rate that it begins with.
+        after: epochs without a better F before the rate is halved, and again after as many more.
+        patience: as of `patient`.
+    """
+    best, since = -1.0, 0
+    for epoch in range(epochs):
+        told = yield phase_of(epoch, rate)
+        if told.f1 is not None:
+            best, since = (told.f1, 0) if told.f1 > best else (best, since + 1)
+        if since and since % after == 0:
+            rate /= 2
         if patience is not None and since >= patience:
             return

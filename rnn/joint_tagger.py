@@ -1,0 +1,183 @@
+"""What all taggers share that tag PHI and concepts by one network (lange2020, sections 3.3 and 4.1)."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Self
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+
+from crfdeid.bio import OUTSIDE
+from crfdeid.documents import CONCEPT, PHI
+from crfdeid.errors import UsageError
+from crfdeid.settings import require, require_choice, require_counts
+from crfdeid.tagger import LayeredTagger, Traits
+from features.tokens import Sentence
+from rnn.batches import Batch, Row
+from rnn.bilstm_tagger import BilstmSettings, BilstmTagger
+from rnn.inference import best_of_each_layer, predecessors
+from rnn.network import DECIDED
+from rnn.settings import WordSettings
+from rnn.training.draws import WordDropout
+from rnn.training.phases import Phase, Schedule, halving, patient, per_sentences
+
+OPTIMISERS = ("nadam", "sgd")
+_CONCEPT_PART = ("network.concept.", "tables.concept ")
+"""How the names of the parameters begin that concepts alone are tagged with."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class JointSettings(BilstmSettings):
+    """The settings of networks that tag PHI and concepts.
+
+    Args:
+        phi_first: epochs in which PHI alone is learned; in the others both are.
+        concept_rate: what the learning rate is multiplied by for the part that tags concepts alone.
+        optimiser: "nadam", or "sgd" for plain stochastic gradient descent.
+        halve_after: the learning rate is halved after each so many epochs without a better F on dev; None for one that
+            falls as ``final_lr`` says.
+
+    Raises:
+        UsageError: a value cannot work.
+    """
+
+    epochs: int = 15
+    phi_first: int = 3
+    concept_rate: float = 1.0
+    optimiser: str = "nadam"
+    halve_after: int | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_counts(self, "phi_first", least=0)
+        require("concept_rate", self.concept_rate, "a number above 0, at most 100", lambda v: 0 < v <= 100)
+        require_choice(self, "optimiser", OPTIMISERS)
+        if self.halve_after is not None:
+            require_counts(self, "halve_after")
+        if self.epochs <= self.phi_first:
+            more = f"give more than {self.phi_first}, or fewer for phi_first"
+            raise UsageError(f"epochs is {self.epochs}, and concepts are learned after phi_first epochs: {more}")
+
+    @classmethod
+    def lange2020(cls) -> Self:
+        """What section 4.1 says of training.
+
+        It gives neither dropout, which is ours here, nor the number of epochs, nor when early stopping ends training,
+        nor a bound on gradients, without which a rate of 0.1 on whole sentences diverges.
+        """
+        return cls(
+            epochs=100,
+            optimiser="sgd",
+            lr=0.1,
+            concept_rate=2.0,
+            halve_after=3,
+            patience=12,
+            batch=32,
+            max_norm=5.0,
+            hidden=256,
+            features="none",
+            average=0.0,
+            word_dropout=0.0,
+            min_count=1,
+            fold_digits=False,
+        )
+
+
+@cache  # one object for one program: JAX compiles anew for another
+def optimiser(name: str, concept_rate: float) -> optax.GradientTransformation:
+    """An optimiser of a learning rate of 1, with steps ``concept_rate`` times as long for the part of the concepts."""
+    plain = optax.nadam(1.0) if name == "nadam" else optax.sgd(1.0)
+    return optax.multi_transform({CONCEPT: optax.chain(plain, optax.scale(concept_rate)), PHI: plain}, _parts)
+
+
+def _parts(parameters: Mapping[str, Any]) -> dict[str, str]:
+    return {name: CONCEPT if name.startswith(_CONCEPT_PART) else PHI for name in parameters}
+
+
+class JointTagger(BilstmTagger, LayeredTagger):
+    """A tagger on a network whose scores are of PHI and of concepts; its tags as a `Tagger` are those of PHI."""
+
+    _settings: JointSettings
+
+    @classmethod
+    def traits(cls, settings: WordSettings) -> Traits:
+        """What the model needs and can do."""
+        return super().traits(settings)._replace(layers=(PHI, CONCEPT))
+
+    @abstractmethod
+    def dropped(self, codec: Any, rows: Sequence[Row]) -> Mapping[str, WordDropout]:
+        """Which words are read as unknown, by the input that holds their numbers."""
+
+    def schedule(self, codec: Any, rows: Sequence[Row]) -> Schedule:
+        """PHI alone for some epochs, then both, until dev shows no progress."""
+        settings = self._settings
+        with_phi = [row._replace(targets={PHI: row.targets[PHI]}) for row in rows if PHI in row.targets]
+        updates = per_sentences(settings.batch, optimiser(settings.optimiser, settings.concept_rate))
+        drop, rates = self.dropped(codec, rows), self.rates()
+
+        def phase(epoch: int, rate: float) -> Phase:
+            alone = epoch < settings.phi_first
+            return Phase(
+                PHI if alone else "both",
+                with_phi if alone else rows,
+                updates,
+                rate,
+                rates=rates,
+                max_norm=settings.longest_gradient,
+                drop=drop,
+                trains=lambda name: self.trains(name) and not (alone and name.startswith(_CONCEPT_PART)),
+                average=settings.average,
+            )
+
+        if settings.halve_after is None:
+            falling = lambda epoch: phase(epoch, settings.rate(epoch))  # noqa: E731
+            return patient(falling, epochs=settings.epochs, patience=settings.patience)
+        return halving(
+            phase, epochs=settings.epochs, rate=settings.lr, after=settings.halve_after, patience=settings.patience
+        )
+
+    def predict_layers(
+        self, sentences: Sequence[Sentence], *, phi: Sequence[Sequence[str]] | None = None
+    ) -> dict[str, list[list[str]]]:
+        """One tag per token of PHI and of concepts, for each sentence; see `crfdeid.tagger.LayeredTagger`.
+
+        Raises:
+            UsageError: the model was trained on notes without PHI, and has no vector for that which is given.
+        """
+        learned = self._trained()
+        tags: Mapping[str, Sequence[str]] = learned.codec.tags
+        begins = {layer: predecessors(names, self._settings.decoding) for layer, names in tags.items()}
+        rows = learned.codec.rows(sentences)
+        if phi is not None:
+            decided = (_numbers(row, self.tags) for row in phi)
+            rows = [row._replace(inputs={**row.inputs, DECIDED: ids}) for row, ids in zip(rows, decided, strict=True)]
+
+        def ask(batch: Batch) -> jax.Array:
+            inputs = dict(batch.inputs)
+            given = inputs.pop(DECIDED, None)
+            batch, decided = batch._replace(inputs=inputs), None if given is None else jnp.asarray(given)[None]
+            found = best_of_each_layer(learned.graph, learned.weights, batch, begins=begins, decided=decided)
+            return jnp.stack([found[layer] for layer in tags], axis=-1)  # [1, B, T, layers]
+
+        found = self._ask(sentences, ask, nothing=np.empty((0, len(tags)), np.int32), rows=rows)
+        named = {
+            layer: [np.array(names, object)[ids[:, n]].tolist() for ids in found]
+            for n, (layer, names) in enumerate(tags.items())
+        }
+        return named if phi is None else named | {PHI: [list(row) for row in phi]}
+
+
+def _numbers(tags: Iterable[str], known: Sequence[str]) -> np.ndarray:
+    """The ids of PHI tags, [T]; a type that the model does not know is hidden as one that it knows."""
+    number = {tag: k for k, tag in enumerate(known)}
+    hiding = next((k for tag, k in number.items() if tag != OUTSIDE), None)
+    ids = [number.get(tag, hiding) for tag in tags]
+    if None in ids:
+        raise UsageError("PHI tags for a model that was trained on notes without any: it cannot hide what they mark")
+    return np.array(ids, np.int32)

@@ -1,0 +1,158 @@
+"""The multitask model (lange2020, section 3.3.1): one BiLSTM, and for each task a hidden layer and a CRF of its own.
+
+    words, casing, characters, features -> BiLSTM layers -+-> hidden layer -> CRF: PHI
+                                                          +-> hidden layer -> CRF: concepts
+
+The part that tags concepts reads the text as it is, PHI and all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+import jax
+import jax.numpy as jnp
+from flax import nnx
+
+from crfdeid.documents import CONCEPT, PHI
+from crfdeid.settings import require_counts
+from rnn.batches import Row
+from rnn.codecs.words import WordCodec
+from rnn.joint_tagger import JointSettings, JointTagger
+from rnn.layers.crf import CrfOutput
+from rnn.layers.lstm import BiLstms
+from rnn.layers.recurrence import uniform
+from rnn.layers.tokens import TokenInputs
+from rnn.network import Draw, Scores
+from rnn.training.draws import WordDropout
+from rnn.vocabulary import FIRST_WORD, PAD
+
+
+class TaskOutput(nnx.Module):
+    """ReLU(W h + b) -> CRF.
+
+    Args:
+        inputs: the size of a state h.
+        hidden: units of the hidden layer.
+        tags: the number of tags, K.
+        rngs: where the initial weights come from.
+    """
+
+    def __init__(self, inputs: int, hidden: int, tags: int, *, rngs: nnx.Rngs) -> None:
+        self.W = nnx.Param(uniform(rngs.params(), (hidden, inputs), None))
+        self.b = nnx.Param(jnp.zeros(hidden))
+        self.crf = CrfOutput(hidden, tags, rngs=rngs)
+
+    def __call__(self, states: jax.Array) -> Scores:
+        """The scores of T tokens from their states, [T, inputs]."""
+        return self.crf(jax.nn.relu(states @ self.W[...].T + self.b[...][None]))
+
+
+class Multitask(nnx.Module):
+    """The network.
+
+    Args:
+        tokens: what `TokenInputs` is told.
+        hidden: units of an LSTM layer in each direction, H.
+        layers: LSTM layers.
+        task_hidden: units of each task's hidden layer.
+        tags: the number of tags of each annotation layer.
+        context: words of the note before and after the sentence that the LSTMs read too.
+        rngs: where the initial weights come from.
+    """
+
+    def __init__(
+        self,
+        tokens: Mapping[str, Any],
+        *,
+        hidden: int,
+        layers: int,
+        task_hidden: int,
+        tags: Mapping[str, int],
+        context: int,
+        rngs: nnx.Rngs,
+    ) -> None:
+        self.context = context
+        self.tokens = TokenInputs(**tokens, rngs=rngs)
+        self.bilstm = BiLstms(self.tokens.size, hidden, layers=layers, rngs=rngs)
+        self.phi = TaskOutput(2 * hidden, task_hidden, tags[PHI], rngs=rngs)
+        self.concept = TaskOutput(2 * hidden, task_hidden, tags[CONCEPT], rngs=rngs)
+
+    @property
+    def tables(self) -> dict[str, str]:
+        """Words, and where they are wanted characters and features."""
+        return self.tokens.tables
+
+    def draws(self, length: int) -> dict[str, Draw]:
+        """Dropout: that of the BiLSTM layers, and of their last states."""
+        output = Draw("keep", (length, 2 * self.bilstm.hidden))
+        return self.bilstm.draws(length + 2 * self.context) | {"output": output}
+
+    def scores(
+        self,
+        vectors: Mapping[str, jax.Array],
+        inputs: Mapping[str, jax.Array],
+        length: jax.Array,
+        draws: Mapping[str, jax.Array],
+    ) -> dict[str, Scores]:
+        """The scores of PHI and of concepts."""
+        real = inputs["words"] != PAD
+        states = self.bilstm(self.tokens(vectors, inputs), real, draws)  # [P, 2H]
+        own = states[self.context : states.shape[0] - self.context] * draws["output"]  # [T, 2H]
+        return {PHI: self.phi(own), CONCEPT: self.concept(own)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class MultitaskSettings(JointSettings):
+    """The multitask model's settings.
+
+    Args:
+        task_hidden: units of each task's hidden layer.
+
+    Raises:
+        UsageError: a value cannot work.
+    """
+
+    task_hidden: int = 128
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_counts(self, "task_hidden")
+
+
+@final
+class MultitaskTagger(JointTagger):
+    """A tagger on the multitask network."""
+
+    model = "multitask"
+    settings_class = MultitaskSettings
+    _settings: MultitaskSettings
+
+    @classmethod
+    def profiles(cls) -> Mapping[str, MultitaskSettings]:
+        """Settings by profile name: "lange2020" is section 4.1, over word vectors and characters of our own."""
+        return {"default": MultitaskSettings(), "lange2020": MultitaskSettings.lange2020()}
+
+    def network(self, codec: WordCodec, rngs: nnx.Rngs) -> Multitask:
+        """A new network."""
+        settings = self._settings
+        return Multitask(
+            self.sizes(codec),
+            hidden=settings.hidden,
+            layers=settings.layers,
+            task_hidden=settings.task_hidden,
+            tags={layer: len(names) for layer, names in codec.tags.items()},
+            context=settings.context,
+            rngs=rngs,
+        )
+
+    def dropped(self, codec: WordCodec, rows: Sequence[Row]) -> Mapping[str, WordDropout]:
+        """Rare words, for both tasks at once."""
+        return self.word_dropout(codec, rows)
+
+    def holds(self, words: Sequence[str]) -> list[bool]:
+        """Whether each word has a vector of its own: the tasks share them."""
+        codec: Any = self._trained().codec
+        return [number >= FIRST_WORD for number in codec.vocabulary.ids(words)]
