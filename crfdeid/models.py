@@ -22,6 +22,7 @@ MODELS = {
     "jordan": "rnn.models.jordan:JordanTagger",
     "bilstm-crf": "rnn.models.bilstm_crf:BilstmCrfTagger",
     "multitask": "rnn.models.multitask:MultitaskTagger",
+    "stacked": "rnn.models.stacked:StackedTagger",
     "rules": "crfdeid.rules:RulesTagger",
     "hybrid": "crfdeid.combined.hybrid:HybridTagger",
     "ensemble": "crfdeid.combined.ensemble:EnsembleTagger",

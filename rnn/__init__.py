@@ -1,7 +1,7 @@
 """Networks for tagging, in JAX and Flax.
 
     models/          one network a file, with its settings and its tagger: elman.py, jordan.py, bilstm_crf.py,
-                     private.py
+                     multitask.py, stacked.py, private.py
     sharing/         private representations: what may be shared, and the attacks on it
     layers/          parts that networks share: windows, recurrence, LSTM, CRF, characters
     network.py       what a network is: scores of a sentence, from vectors and draws that it is given
@@ -12,7 +12,7 @@
     inference.py     the best tags, and the probability of each
     tagger.py        a network as a `crfdeid.tagger.Tagger`: fit, predict, marginals, save, load, for all of them
     word_tagger.py, window_tagger.py, bilstm_tagger.py    what taggers share that read words, or context windows, or
-                     words, characters and features by BiLSTM layers
+                     words, characters and features by BiLSTM layers; joint_tagger.py, those that tag concepts too
     settings.py      settings that they share         compilation.py   compiled programs are kept on disk
 
 Letters of shapes, in comments and docstrings throughout:

@@ -101,9 +101,9 @@ class BilstmTagger(WordTagger):
             features=Features(feature_set(settings.features, pos="none"), ()) if wanted else None,
         )
 
-    def codec(self, train: Sequence[LabelledSentence]) -> WordCodec:
-        """The codec for some training sentences."""
-        codec, sentences = super().codec(train), [item.sentence for item in train]
+    def filled(self, blank: WordCodec, train: Sequence[LabelledSentence]) -> WordCodec:
+        """A codec that knows the words, characters and features of some sentences, and their tags."""
+        codec, sentences = super().filled(blank, train), [item.sentence for item in train]
         if codec.characters is not None:
             known = Characters.build(word for sentence in sentences for word in sentence.words)
             codec = dataclasses.replace(codec, characters=known)
@@ -118,7 +118,7 @@ class BilstmTagger(WordTagger):
             codec = dataclasses.replace(codec, features=features, width=width)
         return codec
 
-    def tables(self, codec: WordCodec, rngs: nnx.Rngs) -> dict[str, jax.Array]:
+    def tables(self, codec: Any, rngs: nnx.Rngs) -> dict[str, jax.Array]:
         """The initial vectors of words, and where they are wanted of characters and features."""
         found = super().tables(codec, rngs)
         if codec.characters is not None:

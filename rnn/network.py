@@ -96,7 +96,9 @@ DECIDED = "decided"
 """The input that holds the PHI tags' ids, [T], once they are decided: for what reads text in which PHI is hidden."""
 
 GIVEN = "given"
-"""The input that holds a vector for each word, [T + padding, D], for those that have none of their own."""
+"""The input that holds a vector for each word, [T + padding, D], for those that have none of their own.
+
+It stands beside "words"; beside an input whose name ends so, "concept words", it is "concept given"."""
 
 
 def look_up(network: Network, tables: Mapping[str, jax.Array], inputs: Mapping[str, jax.Array]) -> dict[str, jax.Array]:
@@ -110,10 +112,11 @@ def look_up(network: Network, tables: Mapping[str, jax.Array], inputs: Mapping[s
         inputs: of one sentence, or of several.
     """
     found = {table: tables[table][inputs[name]] for table, name in network.tables.items()}
-    if GIVEN in inputs:
-        ids = inputs["words"]
-        unknown = (ids != PAD) & (ids < FIRST_WORD)
-        found["words"] = found["words"] + jnp.where(unknown[..., None], inputs[GIVEN], 0.0)
+    for table, name in network.tables.items():
+        given = name.removesuffix("words") + GIVEN
+        if name.endswith("words") and given in inputs:
+            unknown = (inputs[name] != PAD) & (inputs[name] < FIRST_WORD)
+            found[table] = found[table] + jnp.where(unknown[..., None], inputs[given], 0.0)
     return found
 
 

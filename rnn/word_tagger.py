@@ -15,6 +15,7 @@ from flax import nnx
 from crfdeid.documents import LabelledSentence
 from crfdeid.tagger import Traits
 from rnn.batches import Row
+from rnn.codecs.codec import Codec
 from rnn.codecs.words import WordCodec, tags_of
 from rnn.embeddings.vectors import WordVectors, extend, initial_table, matching_scale
 from rnn.settings import WordSettings
@@ -65,8 +66,12 @@ class WordTagger(NetworkTagger):
         """A vocabulary without words."""
         return Vocabulary((), self._settings.fold_digits)
 
-    def codec(self, train: Sequence[LabelledSentence]) -> WordCodec:
+    def codec(self, train: Sequence[LabelledSentence]) -> Codec:
         """The codec for some training sentences."""
+        return self.filled(self.blank_codec(), train)
+
+    def filled(self, blank: WordCodec, train: Sequence[LabelledSentence]) -> WordCodec:
+        """A codec that knows the words of some sentences, and their tags."""
         settings = self._settings
         vocabulary = Vocabulary.build(
             [item.sentence.words for item in train],
@@ -82,15 +87,13 @@ class WordTagger(NetworkTagger):
             spread = settings.embedding_range / 3**0.5  # the standard deviation of the random table
             subwords = subwords.scaled(matching_scale(self._vectors, np.array([-spread, spread])))
         tags = {layer: tags_of(train, layer) for layer in self.traits(settings).layers}
-        return dataclasses.replace(self.blank_codec(), vocabulary=vocabulary, tags=tags, subwords=subwords)
+        return dataclasses.replace(blank, vocabulary=vocabulary, tags=tags, subwords=subwords)
 
-    def saved_codec(
-        self, described: Mapping[str, Any], arrays: Mapping[str, np.ndarray], key: bytes | None
-    ) -> WordCodec:
+    def saved_codec(self, described: Mapping[str, Any], arrays: Mapping[str, np.ndarray], key: bytes | None) -> Codec:
         """The codec of a saved model."""
         return self.blank_codec().read(described, arrays, key)
 
-    def tables(self, codec: WordCodec, rngs: nnx.Rngs) -> dict[str, jax.Array]:
+    def tables(self, codec: Any, rngs: nnx.Rngs) -> dict[str, jax.Array]:
         """The initial word vectors."""
         bound = self._settings.embedding_range
         shape = (len(codec.vocabulary), self._settings.embedding_dim)
@@ -101,7 +104,7 @@ class WordTagger(NetworkTagger):
 
     def trains(self, name: str) -> bool:
         """Whether a parameter is learned."""
-        return not (self._settings.freeze_embeddings and name == "tables.words")
+        return not (self._settings.freeze_embeddings and name.startswith("tables.") and name.endswith("words"))
 
     def word_dropout(self, codec: WordCodec, rows: Sequence[Row], *, name: str = "words") -> dict[str, WordDropout]:
         """Which words are read as unknown: what an input of the rows is replaced by that holds the words' numbers."""

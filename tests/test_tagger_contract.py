@@ -10,11 +10,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crfdeid import models
-from crfdeid.documents import LabelledSentence
+from crfdeid.documents import CONCEPT, PHI, LabelledSentence
 from crfdeid.errors import DataError, UsageError
 from crfdeid.saving import is_private
 from crfdeid.sealed import checksum
-from crfdeid.tagger import Tagger, Traits
+from crfdeid.tagger import LayeredTagger, Tagger, Traits
 from features.tokens import Sentence, split_sentences
 
 # Settings that make a model small and quick to learn by heart; each model takes those it has, and its own instead.
@@ -23,6 +23,7 @@ SMALL = {"epochs": 40, "hidden": 16, "embedding_dim": 12, "window": 3, "lr": 0.2
 OWN: dict[str, dict[str, Any]] = {
     "bilstm-crf": {"lr": 0.02, "layers": 1, "char_dim": 4, "char_filters": 6, "patience": None},
     "multitask": {"lr": 0.02, "char_dim": 4, "char_filters": 6, "patience": None, "phi_first": 0, "task_hidden": 8},
+    "stacked": {"lr": 0.02, "char_dim": 4, "char_filters": 6, "patience": None, "phi_first": 0},
     "hybrid": {"member": "elman"},
     "ensemble": {"members": ("crf", "elman"), "combine": "mean"},
 }
@@ -76,7 +77,10 @@ OTHERS = [
     *note("4", "admitted/O 04/B-DAY ///I-DAY 02/I-DAY", "brown/O sputum/O noted/O", "stable/O"),
 ]
 
-pytestmark = [pytest.mark.parametrize("name", models.MODELS), pytest.mark.usefixtures("quickly_compiled")]
+# JAX takes a minute to compile all that is asked here of one of these; tests/rnn/models has quick tests of them too.
+SLOW = ("multitask", "stacked")
+NAMES = [pytest.param(name, marks=pytest.mark.slow) if name in SLOW else name for name in models.MODELS]
+pytestmark = [pytest.mark.parametrize("name", NAMES), pytest.mark.usefixtures("quickly_compiled")]
 
 
 def create(name: str, *, seed: int = 0, **more: Any) -> Tagger:
@@ -142,6 +146,44 @@ def test_marginals_of_what_it_knows_by_heart_point_at_the_tags(tagger):
     by_heart(tagger)
     for item, table in zip(TRAIN, tagger.marginals(SENTENCES), strict=True):
         assert tuple(tagger.tags[k] for k in table.argmax(axis=1)) == item.tags
+
+
+def layered(tagger: Tagger) -> LayeredTagger:
+    """For what only a model can do that tags concepts too."""
+    if traits(tagger).layers == (PHI,):
+        pytest.skip("it tags PHI alone, as its traits say")
+    assert isinstance(tagger, LayeredTagger)
+    return tagger
+
+
+def test_concepts_are_tagged_beside_phi(tagger):
+    found = layered(tagger).predict_layers(SENTENCES + UNSEEN)
+    assert list(found) == list(traits(tagger).layers) == [PHI, CONCEPT]
+    assert found[PHI] == tagger.predict(SENTENCES + UNSEEN)
+    assert [len(row) for row in found[CONCEPT]] == [len(sentence.tokens) for sentence in SENTENCES + UNSEEN]
+    assert found[CONCEPT][: len(TRAIN)] == [list(item.layer(CONCEPT)) for item in TRAIN]
+    assert layered(tagger).predict_layers([]) == {PHI: [], CONCEPT: []}
+
+
+def test_phi_that_is_decided_already_is_reported_and_hidden(tagger):
+    """Where PHI is hidden, no other word in its place changes what is read beside it, nor does what it is called."""
+    given = [["B-PATIENT" if i % 2 else "O" for i in range(len(s.tokens))] for s in SENTENCES + UNSEEN]
+    swapped = [
+        Sentence.from_words(["Zyx" if tag != "O" else word for word, tag in zip(s.words, tags, strict=True)])
+        for s, tags in zip(SENTENCES + UNSEEN, given, strict=True)
+    ]
+    found = layered(tagger).predict_layers(SENTENCES + UNSEEN, phi=given)
+    assert found[PHI] == given
+    if traits(tagger).hides_phi:
+        assert tagger.predict_layers(swapped, phi=given) == found
+
+
+def test_notes_without_the_layer_that_it_learns_are_refused(name):
+    tagger = create(name)
+    if traits(tagger).layers == (PHI,):
+        pytest.skip("it tags PHI alone, as its traits say")
+    with pytest.raises(DataError, match="--concepts"):
+        tagger.fit([LabelledSentence(item.sentence, item.tags) for item in TRAIN], [])
 
 
 def test_no_sentences_no_tags(tagger):

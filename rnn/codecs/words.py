@@ -255,7 +255,7 @@ class WordCodec:
         if features is not None:
             features = replace(features, names=different_names(described["features"]), key=key)
         tags = {str(layer): different_names(names) for layer, names in dict(described["tags"]).items()}
-        if not tags.get(PHI):
+        if not tags or not all(tags.values()):
             raise ValueError("no tags")
         width = int(described["width"])
         if not 0 <= width <= _MOST_FEATURES:

@@ -1,0 +1,119 @@
+"""The multitask model: its heads against plain NumPy, and how both joint models are trained."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from flax import nnx
+from tiny_joint import BOTH, CONCEPTS_ALONE, PHI_ALONE, SMALL
+
+from crfdeid.documents import CONCEPT, PHI
+from crfdeid.errors import UsageError
+from crfdeid.models import create
+from rnn.joint_tagger import JointSettings, optimiser
+from rnn.models.multitask import Multitask, MultitaskSettings, MultitaskTagger, TaskOutput
+from rnn.models.stacked import StackedSettings, StackedTagger
+from rnn.network import Scores
+from rnn.training.phases import HeldOut, negative_log_likelihood
+
+TRAIN = [*BOTH, *PHI_ALONE, *CONCEPTS_ALONE]
+
+
+def test_a_head_is_a_hidden_layer_with_relu_under_a_crf():
+    head = TaskOutput(4, 6, 3, rngs=nnx.Rngs(1))
+    states = np.random.default_rng(0).normal(size=(5, 4))
+    W, b, U, c = (np.asarray(array[...], float) for array in (head.W, head.b, head.crf.U, head.crf.c))
+    expected = np.maximum(states @ W.T + b, 0.0) @ U.T + c
+    np.testing.assert_allclose(head(jnp.asarray(states, jnp.float32)).emissions, expected, atol=1e-5)
+    assert W.shape == (6, 4)
+
+
+def test_both_heads_read_the_same_states():
+    net = Multitask(
+        {"dim": 3, "casing": False, "char_dim": 0, "char_filters": 0, "feature_dim": 0},
+        hidden=2, layers=1, task_hidden=4, tags={PHI: 3, CONCEPT: 2}, context=0, rngs=nnx.Rngs(0),
+    )  # fmt: skip
+    vectors = {"words": jnp.asarray(np.random.default_rng(0).normal(size=(4, 3)), jnp.float32)}
+    draws = {name: jnp.ones(draw.shape) for name, draw in net.draws(4).items()}
+    found = net.scores(vectors, {"words": jnp.array([7, 8, 9, 0])}, jnp.array(3), draws)
+    states = net.bilstm(vectors["words"], jnp.array([True, True, True, False]), draws)
+    for layer, head in ((PHI, net.phi), (CONCEPT, net.concept)):
+        np.testing.assert_allclose(found[layer].emissions, head(states).emissions, atol=1e-6)
+    assert found[CONCEPT].emissions.shape == (4, 2)
+
+
+def phases(tagger, f1s):
+    """The phases of a training, of which each has this F on dev."""
+    codec = tagger.codec(TRAIN)
+    rows = codec.rows([item.sentence for item in TRAIN], TRAIN)
+    schedule, found, told = tagger.schedule(codec, rows), [], None
+    for f1 in f1s:
+        try:
+            found.append(schedule.send(told))
+        except StopIteration:
+            break
+        told = HeldOut(f1, None)
+    return found, rows
+
+
+@pytest.mark.parametrize(("model", "own"), [("multitask", "network.concept.W"), ("stacked", "tables.concept words")])
+def test_phi_alone_comes_first_then_both(model, own):
+    settings = {**SMALL, "epochs": 4, "phi_first": 3}
+    found, rows = phases(create(model, overrides=settings), [0.1, 0.2, 0.3, 0.4, 0.5])
+    assert len(found) == 4
+    for phase in found[:3]:
+        assert {tuple(row.targets) for row in phase.rows} == {(PHI,)}
+        assert len(phase.rows) == len(BOTH) + len(PHI_ALONE)
+        assert not phase.trains(own) and phase.trains("tables.words") and phase.trains("network.phi.b")
+    assert found[3].rows is rows and found[3].trains(own) and found[3].name != found[2].name
+    assert [tuple(row.targets) for row in rows[-4:]] == [(PHI,)] * 2 + [(CONCEPT,)] * 2
+
+
+@pytest.mark.parametrize("profile", [MultitaskTagger.profiles()["lange2020"], StackedTagger.profiles()["lange2020"]])
+def test_lange2020_is_section_4_1(profile):
+    assert (profile.optimiser, profile.lr, profile.lr * profile.concept_rate) == ("sgd", 0.1, 0.2)
+    assert (profile.batch, profile.hidden, profile.phi_first, profile.halve_after) == (32, 256, 3, 3)
+    assert MultitaskSettings.lange2020().task_hidden == 128
+
+
+def test_the_rate_is_halved_after_three_epochs_without_gain():
+    tagger = StackedTagger(StackedSettings(**SMALL | {"epochs": 9}, lr=0.1, halve_after=3))
+    found, _ = phases(tagger, [0.5, 0.4, 0.5, 0.3, 0.6, 0.6, 0.6, 0.6, 0.6])
+    np.testing.assert_allclose([phase.rate for phase in found], [0.1] * 4 + [0.05] * 4 + [0.025])
+
+
+def test_the_part_of_the_concepts_takes_longer_steps():
+    moving = {"network.phi.W": jnp.ones(2), "network.concept.W": jnp.ones(2), "tables.concept words": jnp.ones(2)}
+    sgd = optimiser("sgd", 2.0)
+    steps, _ = sgd.update(moving, sgd.init(moving), moving)
+    assert {name: float(step[0]) for name, step in steps.items()} == {
+        "network.phi.W": -1.0, "network.concept.W": -2.0, "tables.concept words": -2.0,
+    }  # fmt: skip
+
+
+def test_a_row_counts_for_the_layers_that_it_has():
+    class Fixed:
+        def scores(self, vectors, inputs, length, draws):
+            return {PHI: Scores(jnp.zeros((2, 3))), CONCEPT: Scores(jnp.zeros((2, 5)))}
+
+    def loss(*layers):
+        targets = dict.fromkeys(layers, jnp.zeros(2, int))
+        return float(negative_log_likelihood(Fixed(), {}, {}, targets, jnp.array(2), {}))
+
+    expected = [2 * np.log(3), 2 * np.log(5), 2 * np.log(15), 0.0]
+    np.testing.assert_allclose([loss(PHI), loss(CONCEPT), loss(PHI, CONCEPT), loss()], expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("phi_first", -1), ("concept_rate", 0.0), ("optimiser", "adam"), ("halve_after", 0), ("epochs", 3)],
+)
+def test_a_setting_that_cannot_work_is_refused(name, value):
+    with pytest.raises(UsageError, match=f"{name}.*{value}"):
+        JointSettings(**{name: value})
+
+
+def test_further_settings_are_checked_too():
+    with pytest.raises(UsageError, match="task_hidden"):
+        MultitaskSettings(task_hidden=0)
+    with pytest.raises(UsageError, match="temperature"):
+        StackedSettings(temperature=0.0)

@@ -1,0 +1,181 @@
+"""The stacked model's promise: nothing of a hidden word reaches what reads concepts, in training as in prediction."""
+
+from functools import cache
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from flax import nnx
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tiny_joint import BOTH, CONCEPTS_ALONE, PHI_ALONE, SMALL
+
+from crfdeid.documents import CONCEPT, PHI, LabelledSentence
+from crfdeid.models import load_tagger
+from features.tokens import Sentence
+from rnn.batches import make_batch
+from rnn.codecs.stacked import forgetting, without_phi
+from rnn.embeddings.vectors import WordVectors
+from rnn.models.stacked import StackedSettings, StackedTagger
+from rnn.network import DECIDED, look_up, scores_of, still
+from rnn.training.phases import negative_log_likelihood
+from rnn.vocabulary import FIRST_WORD, Vocabulary
+
+pytestmark = pytest.mark.usefixtures("quickly_compiled")
+T = 8
+
+
+@cache
+def fitted() -> StackedTagger:
+    """Of two corpora that share no text: one has PHI alone, the other concepts."""
+    tagger = StackedTagger(StackedSettings(**SMALL, context=1))
+    tagger.fit([*PHI_ALONE, *CONCEPTS_ALONE], [*PHI_ALONE, *CONCEPTS_ALONE])
+    return tagger
+
+
+def spread(row, length=T):
+    """A row's inputs as those of one sentence padded to a length."""
+    return {name: jnp.asarray(array[0]) for name, array in make_batch([row], length=length).inputs.items()}
+
+
+@jax.jit
+def concept_scores(inputs, length, gumbel):
+    """In training, with the noise that draws the tags: the emissions, and the gradient of the loss of some tags."""
+    learned = fitted().learned
+
+    def loss(state, tables):
+        network = nnx.merge(learned.graph, state)
+        draws = {**still(network, T), "gumbel": gumbel}
+        vectors = look_up(network, tables, inputs)
+        targets = {CONCEPT: jnp.zeros(T, int)}
+        emissions = network.scores(vectors, inputs, length, draws)[CONCEPT].emissions
+        return negative_log_likelihood(network, vectors, inputs, targets, length, draws), emissions
+
+    first = jax.tree.map(lambda array: array[0], learned.weights)
+    (state, tables), emissions = jax.grad(loss, argnums=(0, 1), has_aux=True)(first.network, first.tables)
+    own = [array for name, array in tables.items() if name.startswith("concept ")]
+    return emissions, (jax.tree.leaves(state.concept), own), state.phi
+
+
+@jax.jit
+def concept_scores_given(inputs, length):
+    """In prediction, with the decided tags among the inputs."""
+    learned = fitted().learned
+    first = jax.tree.map(lambda array: array[0], learned.weights)
+    return scores_of(learned.graph, first, inputs, length, T)[CONCEPT].emissions
+
+
+many_scores_given = jax.jit(jax.vmap(concept_scores_given))
+WORDS = st.one_of(st.text(min_size=1, max_size=30), st.sampled_from(["Quill", "aspirin", "iron", "3", "-", "DOCTOR"]))
+
+
+@settings(max_examples=20)
+@given(data=st.data())
+def test_no_bit_of_a_hidden_word_reaches_the_concepts(data):
+    """Whatever stands there, before it or in another sentence of the note: scores and gradients are the same bits."""
+    tagger = fitted()
+    tags = tagger.learned.codec.tags[PHI]
+    words = data.draw(st.lists(WORDS, min_size=1, max_size=T - 2))
+    decided = data.draw(st.lists(st.integers(0, len(tags) - 1), min_size=len(words), max_size=len(words)))
+    others = [data.draw(WORDS) if tags[k] != "O" else word for k, word in zip(decided, words, strict=True)]
+    ids = np.pad(np.array(decided, np.int32), (0, T - len(words)))
+    gumbel = 1e4 * jax.nn.one_hot(ids, len(tags))  # draws just these tags
+    found = []
+    for read in (words, others):
+        note = Sentence.from_words(["before", *read, "after"]).tokens
+        sentence = Sentence(note[1:-1], heading=read[0], line_prefix=read[-1], note=note, note_start=1)
+        inputs = spread(*tagger.learned.codec.rows([sentence]))
+        training, gradients, _ = concept_scores(inputs, np.int32(len(read)), gumbel)
+        given = concept_scores_given({**inputs, DECIDED: jnp.asarray(ids)}, np.int32(len(read)))
+        np.testing.assert_allclose(training[: len(read)], given[: len(read)], atol=1e-6)
+        leaves = jax.tree.leaves(gradients)
+        assert any(np.asarray(leaf).any() for leaf in leaves)
+        found.append([np.asarray(array).tobytes() for array in (training, given, *leaves)])
+    assert found[0] == found[1]
+
+
+def test_a_word_that_is_not_hidden_reaches_them():
+    """The test above can fail."""
+    outside = np.full(T, fitted().tags.index("O"), np.int32)
+    found = []
+    for word in ("aspirin", "iron"):
+        inputs = spread(*fitted().learned.codec.rows([Sentence.from_words(["Dr", word])]))
+        found.append(concept_scores_given({**inputs, DECIDED: jnp.asarray(outside)}, np.int32(2))[:2])
+    assert np.abs(found[0] - found[1]).min() > 0
+
+
+@pytest.mark.parametrize("size", [1, 2, 5])
+def test_the_mask_falls_on_the_tokens_that_it_was_computed_for(size):
+    """Each row of a batch, whatever the others are and however it is padded, has what it has alone."""
+    tagger = fitted()
+    random = np.random.default_rng(size)
+    words = [list(random.choice(["Dr", "Quill", "iron", "03", "x"], n)) for n in random.integers(1, T, size)]
+    rows = tagger.learned.codec.rows([Sentence.from_words(row) for row in words])
+    ids = [random.integers(0, len(tagger.tags), len(row)).astype(np.int32) for row in words]
+    rows = [row._replace(inputs={**row.inputs, DECIDED: own}) for row, own in zip(rows, ids, strict=True)]
+    batch = make_batch(rows, length=T, size=6)
+    together = many_scores_given(batch.inputs, batch.lengths)
+    for row, found in zip(rows, together, strict=False):
+        alone = concept_scores_given(spread(row), np.int32(row.length))
+        np.testing.assert_allclose(found[: row.length], alone[: row.length], atol=1e-6)
+
+
+def test_what_is_hidden_is_what_is_reported():
+    """The tags that `predict` gives, given as decided, lead to the same concepts; others to other scores."""
+    tagger, sentences = fitted(), [item.sentence for item in BOTH]
+    found = tagger.predict_layers(sentences)
+    assert found[PHI] == tagger.predict(sentences)
+    assert tagger.predict_layers(sentences, phi=found[PHI]) == found
+    with_unknown = [["B-NEVER"] * len(item.tags) for item in BOTH]
+    assert tagger.predict_layers(sentences, phi=with_unknown)[PHI] == with_unknown
+
+
+def test_the_gradient_of_the_concepts_reaches_what_finds_phi():
+    inputs = spread(*fitted().learned.codec.rows([BOTH[0].sentence]))
+    gumbel = jnp.zeros((T, len(fitted().tags)))
+    phi = concept_scores(inputs, np.int32(len(BOTH[0].tags)), gumbel)[2]
+    assert np.abs(phi.crf.U[...]).max() > 0
+    assert not np.asarray(phi.crf.A[...]).any()  # the tags are drawn from the emissions
+
+
+def test_words_that_are_only_phi_have_no_vector_in_the_concept_part():
+    tagger = fitted()
+    assert tagger.holds(["Quill", "Jane", "Vole", "aspirin", "iron"]) == [False, False, False, True, True]
+    codec = tagger.learned.codec
+    assert all(number >= FIRST_WORD for number in codec.phi.vocabulary.ids(["Quill", "Jane", "aspirin"]))
+    rows = tagger.learned.weights.tables["concept words"].shape[1]
+    assert rows == len(codec.concept.vocabulary) < len(codec.phi.vocabulary)
+
+
+def test_given_vectors_bring_no_hidden_word_in():
+    words = ("Quill", "aspirin", "zinc", "quill")
+    vectors = WordVectors(words, np.random.default_rng(0).normal(size=(4, 4)).astype(np.float32))
+    tagger = StackedTagger(StackedSettings(**SMALL), vectors=vectors)
+    codec = tagger.codec(BOTH)
+    assert "Quill" in codec.phi.vocabulary.words and "zinc" in codec.concept.vocabulary.words
+    assert not {"Quill", "quill", "Jane"} & set(codec.concept.vocabulary.words)
+
+
+def test_a_name_that_is_also_a_word_is_known():
+    mixed = [LabelledSentence(Sentence.from_words(["Rose", "rose"]), ("B-PATIENT", "O"))]
+    vocabulary = Vocabulary(("Rose", "rose", "other"))
+    assert forgetting(vocabulary, mixed).words == ("rose", "other")
+    assert [item.sentence.words for item in without_phi([*mixed, *CONCEPTS_ALONE])] == [
+        ("rose",), *(item.sentence.words for item in CONCEPTS_ALONE),
+    ]  # fmt: skip
+
+
+def test_of_two_corpora_each_brings_the_tags_of_its_layer():
+    assert fitted().tags == ("B-DOCTOR", "B-PATIENT", "I-DOCTOR", "O")
+    assert fitted().learned.codec.tags[CONCEPT] == ("B-DRUG", "O")
+    rows = fitted().learned.codec.rows([item.sentence for item in CONCEPTS_ALONE], CONCEPTS_ALONE)
+    assert [list(row.targets) for row in rows] == [[CONCEPT], [CONCEPT]]
+
+
+def test_saved_with_a_key_it_reads_both_layers_as_before(tmp_path):
+    tagger, sentences = fitted(), [item.sentence for item in BOTH]
+    tagger.save(tmp_path, key=bytes(32))
+    loaded = load_tagger(tmp_path, key=bytes(32))
+    assert loaded.predict_layers(sentences) == tagger.predict_layers(sentences)
+    assert loaded.holds(["Quill", "aspirin"]) == [False, True]
