@@ -23,6 +23,7 @@ MODELS = {
     "bilstm-crf": "rnn.models.bilstm_crf:BilstmCrfTagger",
     "multitask": "rnn.models.multitask:MultitaskTagger",
     "stacked": "rnn.models.stacked:StackedTagger",
+    "pipeline": "crfdeid.combined.pipeline:PipelineTagger",
     "rules": "crfdeid.rules:RulesTagger",
     "hybrid": "crfdeid.combined.hybrid:HybridTagger",
     "ensemble": "crfdeid.combined.ensemble:EnsembleTagger",

@@ -210,8 +210,24 @@ class Tagger(Protocol):
 
 
 @runtime_checkable
-class LayeredTagger(Tagger, Protocol):
-    """A model that tags further annotation layers beside PHI: concepts."""
+class WordHolder(Protocol):
+    """What can say which words of the notes its files hold."""
+
+    def holds(self, words: Sequence[str]) -> list[bool]:
+        """Whether it has stored something for each word, and for it alone, as it does without a key.
+
+        Args:
+            words: as they stand in text.
+        """
+        ...
+
+
+@runtime_checkable
+class LayeredTagger(Tagger, WordHolder, Protocol):
+    """A model that tags further annotation layers beside PHI: concepts.
+
+    What it `holds` is what the part of it holds that tags these.
+    """
 
     def predict_layers(
         self, sentences: Sequence[Sentence], *, phi: Sequence[Sequence[str]] | None = None
@@ -225,13 +241,5 @@ class LayeredTagger(Tagger, Protocol):
 
         Returns:
             By layer; the PHI tags are what `predict` gives, or those that were given.
-        """
-        ...
-
-    def holds(self, words: Sequence[str]) -> list[bool]:
-        """Whether the part of the model that tags concepts has stored something for each word, and for it alone.
-
-        Args:
-            words: as they stand in text.
         """
         ...

@@ -22,7 +22,7 @@ from rnn.settings import WordSettings
 from rnn.tagger import NetworkTagger
 from rnn.training.draws import WordDropout
 from rnn.training.phases import Phase, Schedule, Updates, patient
-from rnn.vocabulary import Vocabulary
+from rnn.vocabulary import FIRST_WORD, Vocabulary
 
 
 class WordTagger(NetworkTagger):
@@ -101,6 +101,11 @@ class WordTagger(NetworkTagger):
         if self._vectors is not None:
             table = jnp.asarray(initial_table(codec.vocabulary, self._vectors, table))
         return {"words": table}
+
+    def holds(self, words: Sequence[str]) -> list[bool]:
+        """Whether each word has a vector of its own."""
+        codec: Any = self._trained().codec
+        return [number >= FIRST_WORD for number in codec.vocabulary.ids(words)]
 
     def trains(self, name: str) -> bool:
         """Whether a parameter is learned."""

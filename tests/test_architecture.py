@@ -213,8 +213,9 @@ def test_there_are_networks() -> None:
     assert {"rnn.models.elman", "rnn.models.jordan", "rnn.models.bilstm_crf"} <= set(map(module_name, networks()))
 
 
-# What a private representation is read by is the BiLSTM-CRF itself (friedrich2019, section 5.1).
-BUILT_ON = {"rnn.models.private": {"rnn.models.bilstm_crf"}}
+# What a private representation is read by is the BiLSTM-CRF itself (friedrich2019, section 5.1); and it is what finds
+# PHI for the stacked model (lange2020, section 3.3.2).
+BUILT_ON = {name: {"rnn.models.bilstm_crf"} for name in ("rnn.models.private", "rnn.models.stacked")}
 
 
 @pytest.mark.parametrize("path", networks(), ids=module_name)

@@ -24,6 +24,7 @@ OWN: dict[str, dict[str, Any]] = {
     "bilstm-crf": {"lr": 0.02, "layers": 1, "char_dim": 4, "char_filters": 6, "patience": None},
     "multitask": {"lr": 0.02, "char_dim": 4, "char_filters": 6, "patience": None, "phi_first": 0, "task_hidden": 8},
     "stacked": {"lr": 0.02, "char_dim": 4, "char_filters": 6, "patience": None, "phi_first": 0},
+    "pipeline": {"deid": "crf", "concepts": "crf"},
     "hybrid": {"member": "elman"},
     "ensemble": {"members": ("crf", "elman"), "combine": "mean"},
 }

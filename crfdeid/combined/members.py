@@ -12,8 +12,6 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from crfdeid.bio import OUTSIDE
-from crfdeid.documents import PHI
-from crfdeid.errors import UsageError
 from crfdeid.models import load_tagger, parts_of, profile_name, tagger_class
 from crfdeid.tagger import CombinedSettings, Tagger, Traits
 
@@ -24,14 +22,11 @@ def settle(settings: CombinedSettings) -> None:
     """Bring settings, while they are made, into the form in which they will be read again, and refuse what cannot work.
 
     Raises:
-        UsageError: an option that no member has, a value or profile that one refuses, or a member that tags more than
-            PHI, which it would learn for nothing.
+        UsageError: an option that no member has, or a value or profile that one refuses.
     """
     object.__setattr__(settings, "profile", profile_name(settings.profile))
     object.__setattr__(settings, "options", json.loads(json.dumps(dict(settings.options))))
-    for name, own in parts_of(settings):
-        if tagger_class(name).traits(own).layers != (PHI,):
-            raise UsageError(f"{name} tags concepts beside PHI: train it by itself, or join models that tag PHI alone")
+    parts_of(settings)
 
 
 def create_members(settings: CombinedSettings, *, seed: int) -> list[Tagger]:

@@ -51,6 +51,7 @@ from features.tokens import Sentence
 _SCHEMA = 2
 _FILES = ModelFiles("crf", _SCHEMA, "weights.npz", ("python-crfsuite", "sklearn-crfsuite", "numpy"))
 _MOST = 2**31 - 1  # CRFsuite's whole numbers have 32 bits
+_WORD_HEADS = tuple(f"{kind}[{place}]=" for kind in ("w", "lower") for place in range(-3, 4))  # of `ContextWords`
 _SENTENCES_AT_ONCE = 512  # whose features are in memory together
 
 
@@ -224,6 +225,12 @@ class CrfTagger(Tagger):
             columns = (self._features.columns(sentence) for sentence in some)
             matrix = learned.features.matrix(zip(lengths, columns, strict=True))
             yield matrix @ learned.state, lengths, learned.transitions
+
+    def holds(self, words: Sequence[str]) -> list[bool]:
+        """Whether a feature is stored that is the word, as it is or in small letters, at any place of a window."""
+        asked = ((1, [(_WORD_HEADS, [w] * len(_WORD_HEADS)) for w in (word, word.lower())]) for word in words)
+        counts = self._trained().features.matrix(asked).sum(axis=1)
+        return [bool(count) for count in counts]
 
     def save(self, folder: Path, *, key: bytes | None = None) -> None:
         """Write ``model.json`` (settings, tags, versions, checksum) and ``weights.npz``.

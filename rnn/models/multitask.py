@@ -27,7 +27,7 @@ from rnn.layers.recurrence import uniform
 from rnn.layers.tokens import TokenInputs
 from rnn.network import Draw, Scores
 from rnn.training.draws import WordDropout
-from rnn.vocabulary import FIRST_WORD, PAD
+from rnn.vocabulary import PAD
 
 
 class TaskOutput(nnx.Module):
@@ -151,8 +151,3 @@ class MultitaskTagger(JointTagger):
     def dropped(self, codec: WordCodec, rows: Sequence[Row]) -> Mapping[str, WordDropout]:
         """Rare words, for both tasks at once."""
         return self.word_dropout(codec, rows)
-
-    def holds(self, words: Sequence[str]) -> list[bool]:
-        """Whether each word has a vector of its own: the tasks share them."""
-        codec: Any = self._trained().codec
-        return [number >= FIRST_WORD for number in codec.vocabulary.ids(words)]

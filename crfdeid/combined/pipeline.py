@@ -1,0 +1,282 @@
+"""The pipeline (lange2020, section 3.2): a de-identifier, and a model of concepts that reads what it leaves.
+
+The model of concepts learns from text in which PHI is hidden as it will be later: by predictions, made for each part of
+the training notes by a de-identifier that has not seen them. One that had seen them would hide nearly all, and the
+model would meet PHI for the first time in use. The paper's own text says that it learns from the original; its Table 3
+holds what Table 5 has for predicted PHI. Each of Table 5's ways is a setting here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from crfdeid.combined.hiding import hidden
+from crfdeid.combined.members import create_members, joint_traits, pack, settle, unpack
+from crfdeid.documents import CONCEPT, PHI, LabelledSentence
+from crfdeid.errors import DataError, UsageError
+from crfdeid.models import parts_of, tagger_class
+from crfdeid.saving import ModelFiles
+from crfdeid.settings import require_choice, require_counts
+from crfdeid.tagger import (
+    CombinedSettings,
+    FitProgress,
+    LayeredTagger,
+    OnProgress,
+    Tagger,
+    Traits,
+    WordHolder,
+    require_layers,
+)
+from features.tokens import Sentence
+
+_FILES = ModelFiles("pipeline", schema=1, file="members.zip")
+ORIGINAL, GOLD, PREDICTED = TEXTS = ("original", "gold", "predicted")
+"""What the model of concepts reads: the text as it is, or with the gold or the predicted PHI hidden (Table 5)."""
+
+
+@dataclass(frozen=True, slots=True)
+class PipelineSettings(CombinedSettings):
+    """What is put one after the other.
+
+    Args:
+        deid: the model that finds PHI, a name in `crfdeid.models.MODELS`.
+        concepts: the model that finds concepts.
+        learns_from: what that learns from: text with the "predicted" or the "gold" PHI hidden, or the "original".
+        reads: what it reads later: "predicted" hides what the first model finds, or what it is told to be PHI; "gold"
+            hides what it is told, and refuses text of which nobody has told it; "original" hides nothing.
+        folds: parts of the training notes, each hidden by a model trained on the others.
+        profile: the settings that both start from.
+        options: settings of the two that differ, JSON data; each takes those it has.
+
+    Raises:
+        UsageError: a value cannot work, an option that neither has, or a profile that one lacks.
+    """
+
+    deid: str = "bilstm-crf"
+    concepts: str = "bilstm-crf"
+    learns_from: str = PREDICTED
+    reads: str = PREDICTED
+    folds: int = 3
+    profile: str = "default"
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        require_choice(self, "learns_from", TEXTS)
+        require_choice(self, "reads", TEXTS)
+        require_counts(self, "folds", least=2)
+        if "pipeline" in (self.deid, self.concepts):
+            raise UsageError("a pipeline cannot be half of a pipeline: give another model, such as crf")
+        settle(self)
+        for name, own in parts_of(self):
+            if CONCEPT in tagger_class(name).traits(own).layers:
+                raise UsageError(f"{name} cannot be half of a pipeline: give a model that tags one layer, such as crf")
+
+    @property
+    def parts(self) -> list[tuple[str, str]]:
+        """The two models, and the profile that each starts from."""
+        return [(self.deid, self.profile), (self.concepts, self.profile)]
+
+
+class PipelineTagger(LayeredTagger):
+    """A model that finds PHI, and one that finds concepts in what that leaves; its tags as a `Tagger` are of PHI."""
+
+    settings_class: ClassVar[type[PipelineSettings]] = PipelineSettings
+
+    def __init__(self, settings: PipelineSettings | None = None, *, seed: int = 0) -> None:
+        self._settings = settings if settings is not None else PipelineSettings()
+        self._seed = seed
+        self._halves: tuple[Tagger, Tagger] | None = None
+
+    @classmethod
+    def profiles(cls) -> Mapping[str, PipelineSettings]:
+        """Settings by profile name: those of the default halves. With others, it knows the profiles that both know."""
+        return {name: PipelineSettings(profile=name) for name in tagger_class(PipelineSettings().deid).profiles()}
+
+    @classmethod
+    def traits(cls, settings: PipelineSettings) -> Traits:
+        """What the model needs and can do: as its halves do."""
+        return joint_traits(settings)._replace(layers=(PHI, CONCEPT), hides_phi=settings.reads != ORIGINAL)
+
+    @property
+    def settings(self) -> PipelineSettings:
+        """The settings this tagger was built with."""
+        return self._settings
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The PHI tags this tagger can give, sorted: the columns of `marginals`. Empty before `fit`."""
+        return () if self._halves is None else self._halves[0].tags
+
+    def fit(
+        self,
+        train: Sequence[LabelledSentence],
+        dev: Sequence[LabelledSentence],
+        *,
+        on_progress: OnProgress | None = None,
+    ) -> None:
+        """Train both, and before the second one for each fold a model that hides PHI in it.
+
+        Raises:
+            DataError: ``train`` holds no tokens, no PHI annotation or no concepts; or gold PHI is to be hidden in notes
+                without its annotation.
+        """
+        train = [item for item in train if item.tags]
+        if not train:
+            raise DataError("there is nothing to train on: the training set holds no tokens")
+        require_layers("pipeline", (PHI, CONCEPT), train)
+        ways = self._settings.learns_from, self._settings.reads
+        folds = _folds(train, self._settings.folds) if ways[0] == PREDICTED else []
+        done = _counter(2 + len(folds), on_progress)
+        deid, concepts = create_members(self._settings, seed=self._seed)
+        phi_dev = _annotated(dev, PHI)
+        deid.fit(_annotated(train, PHI), phi_dev)
+        done()
+        found = self._crossed(train, phi_dev, folds, done)
+        learned = _to_read(train, ways[0], deid, found)
+        concepts.fit(learned, _to_read(dev, ways[1], deid))
+        done()
+        self._halves = (deid, concepts)
+
+    def _crossed(
+        self,
+        train: Sequence[LabelledSentence],
+        dev: Sequence[LabelledSentence],
+        folds: Sequence[Sequence[int]],
+        done: Callable[[], None],
+    ) -> dict[int, list[str]]:
+        """By their places, the PHI tags of the sentences of each fold, from a model that has not seen it."""
+        found: dict[int, list[str]] = {}
+        for fold in folds:
+            inside = set(fold)
+            model = create_members(self._settings, seed=self._seed)[0]
+            model.fit(_annotated([item for i, item in enumerate(train) if i not in inside], PHI), dev)
+            found |= zip(fold, model.predict([train[i].sentence for i in fold]), strict=True)
+            done()
+        return found
+
+    def predict(self, sentences: Sequence[Sentence]) -> list[list[str]]:
+        """One PHI tag per token, for each sentence."""
+        return self._trained()[0].predict(sentences)
+
+    def predict_layers(
+        self, sentences: Sequence[Sentence], *, phi: Sequence[Sequence[str]] | None = None
+    ) -> dict[str, list[list[str]]]:
+        """One tag per token of PHI and of concepts, for each sentence; see `crfdeid.tagger.LayeredTagger`.
+
+        Raises:
+            UsageError: it hides gold PHI, and is not given any.
+        """
+        deid, concepts = self._trained()
+        if phi is None and self._settings.reads == GOLD:
+            raise UsageError("this pipeline hides gold PHI: give the PHI tags, or set reads=predicted")
+        tags = deid.predict(sentences) if phi is None else [list(row) for row in phi]
+        hides = self._settings.reads != ORIGINAL
+        read = [hidden(*pair) for pair in zip(sentences, tags, strict=True)] if hides else sentences
+        return {PHI: tags, CONCEPT: concepts.predict(read)}
+
+    def marginals(self, sentences: Sequence[Sentence]) -> list[np.ndarray]:
+        """The probability of each PHI tag at each token, for each sentence: [T, K], rows sum to 1."""
+        return self._trained()[0].marginals(sentences)
+
+    def holds(self, words: Sequence[str]) -> list[bool]:
+        """Whether the model of concepts has stored something for each word.
+
+        Raises:
+            UsageError: it is of a kind that does not say.
+        """
+        half = self._trained()[1]
+        if not isinstance(half, WordHolder):
+            raise UsageError(f"{self._settings.concepts} does not say which words it has stored")
+        return half.holds(words)
+
+    def save(self, folder: Path, *, key: bytes | None = None) -> None:
+        """Write ``model.json`` and ``members.zip``, with the files of both."""
+        weights = pack(self._trained(), key=key)
+        _FILES.save(folder, weights, settings=self._settings, seed=self._seed, key=key)
+
+    @classmethod
+    def load(cls, folder: Path, *, key: bytes | None = None) -> Self:
+        """Read a model that `save` wrote.
+
+        Raises:
+            DataError: the folder holds no such model, one of another version, or a damaged one.
+            UsageError: its words are hashed, and the key is missing or another one.
+        """
+        saved = _FILES.load(folder, key=key)
+        tagger = cls(saved.settings(PipelineSettings), seed=saved.seed)
+        with saved.refusing_damage():
+            deid, concepts = unpack(saved.weights, 2, key=saved.key)
+        tagger._halves = (deid, concepts)
+        return tagger
+
+    def _trained(self) -> tuple[Tagger, Tagger]:
+        if self._halves is None:
+            raise UsageError("this pipeline is not trained: call fit, or load a saved one")
+        return self._halves
+
+
+def _annotated(sentences: Iterable[LabelledSentence], layer: str) -> list[LabelledSentence]:
+    return [item for item in sentences if layer in item.annotated]
+
+
+def _folds(train: Sequence[LabelledSentence], most: int) -> list[list[int]]:
+    """The places of the sentences that have both layers, in parts of whole documents, or of sentences of a single one.
+
+    There are at most ``most``; none where there is nothing but one sentence.
+    """
+    both = [i for i, item in enumerate(train) if {PHI, CONCEPT} <= set(item.annotated)]
+    documents = list(dict.fromkeys(train[i].document for i in both))
+    part = {document: n % most for n, document in enumerate(documents)}
+    parts = [part[train[i].document] if len(documents) > 1 else n % most for n, i in enumerate(both)]
+    folds = [[i for i, p in zip(both, parts, strict=True) if p == number] for number in range(most)]
+    found = [fold for fold in folds if fold]
+    return found if len(found) > 1 else []
+
+
+def _to_read(
+    sentences: Sequence[LabelledSentence],
+    way: str,
+    deid: Tagger,
+    found: Mapping[int, Sequence[str]] = MappingProxyType({}),
+) -> list[LabelledSentence]:
+    """What the model of concepts gets of the sentences that have any: their text, PHI hidden, and concepts as tags.
+
+    Args:
+        sentences: the sentences.
+        way: what of them is hidden, one of `TEXTS`.
+        deid: finds the PHI that is to be hidden.
+        found: the PHI tags of some sentences, by their places, which were found otherwise.
+    """
+    places = [i for i, item in enumerate(sentences) if CONCEPT in item.annotated]
+    if way == ORIGINAL:
+        return [_with_concepts(sentences[i], sentences[i].sentence) for i in places]
+    if way == GOLD:
+        hides: dict[int, Sequence[str]] = {i: sentences[i].layer(PHI) for i in places}
+    else:
+        others = [i for i in places if i not in found]
+        predicted = deid.predict([sentences[i].sentence for i in others])
+        hides = {**found, **dict(zip(others, predicted, strict=True))}
+    return [_with_concepts(sentences[i], hidden(sentences[i].sentence, hides[i])) for i in places]
+
+
+def _with_concepts(item: LabelledSentence, sentence: Sentence) -> LabelledSentence:
+    """As a model learns it that tags one layer: concepts in the place of PHI."""
+    return LabelledSentence(sentence, item.layer(CONCEPT), item.document)
+
+
+def _counter(total: int, on_progress: OnProgress | None) -> Callable[[], None]:
+    """Tells of each step that is done."""
+    steps = count(1)
+
+    def done() -> None:
+        if on_progress is not None:
+            on_progress(FitProgress(next(steps), total))
+
+    return done
