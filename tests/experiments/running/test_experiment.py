@@ -47,3 +47,9 @@ def test_pseudonyms_are_near_by_the_vectors_of_each_share_of_the_training_docume
 def test_a_system_with_word_vectors_says_which() -> None:
     settings = full_settings([System("elman-cbow", "elman", "cbow")], Plan())["elman-cbow"]
     assert (settings["embedding"], settings["window"]) == ("cbow", 11)
+
+
+@pytest.mark.parametrize("model", ["stacked", "pipeline"])
+def test_models_that_need_concepts_are_sent_to_the_experiment_that_has_them(model: str) -> None:
+    with pytest.raises(UsageError, match=rf"^{model} tags concepts.*python -m experiments\.joint$"):
+        prepare(Experiment(models=ModelSettings(models=("crf", model))), on_step=lambda *step: None)
