@@ -1,20 +1,27 @@
-"""The development sentences, ready to be tagged and scored after every epoch."""
+"""What is held out: development sentences, tagged and scored after every epoch; and rows whose loss is measured."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple, Self
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from flax import nnx
 
 from crfdeid.documents import PHI
-from rnn.batches import Batch, Row, batches
+from rnn.batches import Batch, Row, batches, even_batches
 from rnn.inference import best_of_each_layer, predecessors
-from rnn.network import Weights
+from rnn.network import Weights, side_by_side, still
+from rnn.training.draws import noise
+from rnn.training.phases import Loss, Phase
 from rnn.training.scoring import count_tag_ids
+from rnn.training.structure import Named, Structure, total_loss
+
+_SEED = 0  # of noise on held-out rows: the same after every phase, so that losses can be compared
 
 
 class Gold(NamedTuple):
@@ -102,3 +109,39 @@ def _gold(
     ids = [number[tag] for row in rows for tag in row]
     first = [t == 0 for row in rows for t in range(len(row))]
     return Gold(names, np.array(ids, int), np.array(first, bool), tuple(has))
+
+
+def held_out_losses(structure: Structure, weights: Weights, phases: Sequence[Phase]) -> list[float | None]:
+    """Each replicate's mean loss a row on its phase's held-out rows; None for a phase without any.
+
+    Args:
+        structure: of the network and its weights.
+        weights: of N replicates.
+        phases: one for each.
+    """
+    rows = [row for row in phases[0].held_out if row.length]
+    if not rows:
+        return [None] * len(phases)
+    network, random, total = structure.network(weights), np.random.default_rng(_SEED), np.zeros(())
+    cut = phases[0].updates
+    for batch in even_batches(rows, buckets=cut.buckets, cost=cut.bucket_cost):
+        count, length = batch.real.shape
+        drawn = noise(network.draws(length), phases[0].noisy, count, random)
+        total = total + np.asarray(_held_out_loss(structure, phases[0].loss, weights, batch, drawn))
+    return [float(phases[0].whole(value / len(rows))) for value in total]
+
+
+@partial(jax.jit, static_argnames=("structure", "loss"))
+def _held_out_loss(structure: Structure, loss: Loss, weights: Weights, batch: Batch, drawn: Named) -> jax.Array:
+    """The summed loss of each of N replicates, [N] or [N, parts], with nothing random but what was drawn, [B, ...]."""
+    batch, drawn = jax.tree.map(jnp.asarray, (batch, drawn))
+
+    def total(weights: Weights) -> jax.Array:
+        neutral = still(structure.network(weights), batch.real.shape[1])
+        draws = {name: jnp.broadcast_to(array, (len(batch.lengths), *array.shape)) for name, array in neutral.items()}
+        draws |= drawn
+        inputs, targets = dict(batch.inputs), dict(batch.targets)
+        return total_loss(structure, loss, weights, inputs, targets, batch.lengths, draws)
+
+    found: jax.Array = side_by_side(total, weights)
+    return found

@@ -13,14 +13,13 @@ import numpy as np
 from flax import nnx
 
 from crfdeid.tagger import FitProgress, OnProgressOfMany
-from rnn.batches import Batch, Row, even_batches, make_buckets
-from rnn.network import Weights, named, side_by_side, still
-from rnn.training.draws import Drawn, Draws, kept_scale, noise
-from rnn.training.held_out import Dev
-from rnn.training.phases import HeldOut, Loss, Phase, Schedule, as_it_is
-from rnn.training.updates import Named, Pace, Sentences, Structure, total_loss, update_each, update_once
-
-_HELD_OUT_SEED = 0  # of noise on held-out rows: the same after every phase, so that losses can be compared
+from rnn.batches import Batch, Row, make_buckets
+from rnn.network import Weights, named, side_by_side
+from rnn.training.draws import Drawn, Draws, kept_scale
+from rnn.training.held_out import Dev, held_out_losses
+from rnn.training.phases import HeldOut, Phase, Schedule, as_it_is
+from rnn.training.structure import Named, Structure
+from rnn.training.updates import Pace, Sentences, update_each, update_once
 
 Watch = Callable[[Sequence[Phase], np.ndarray, Sequence[HeldOut], Weights], None]
 """Is told of each phase: of each replicate its phase, its mean loss a row, [N], and what its schedule is told; and the
@@ -69,7 +68,7 @@ def train(
             break
         losses = state.run(phases)
         scores = None if dev is None else dev.f1(graph, state.result())
-        held_out = state.held_out(phases)
+        held_out = held_out_losses(state.structure, state.result(), phases)
         worth = scores
         if dev is None and lowest == phases[0].name and None not in held_out:
             worth = -np.array(held_out, float)
@@ -194,20 +193,6 @@ class _State:
             numbers(lambda phase: min(phase.average, warm)),
         )
 
-    def held_out(self, phases: Sequence[Phase]) -> list[float | None]:
-        """Each replicate's mean loss a row on its phase's held-out rows."""
-        rows = [row for row in phases[0].held_out if row.length]
-        if not rows:
-            return [None] * len(phases)
-        weights, total = self.result(), np.zeros(())
-        network, random = self.structure.network(weights), np.random.default_rng(_HELD_OUT_SEED)
-        cut = phases[0].updates
-        for batch in even_batches(rows, buckets=cut.buckets, cost=cut.bucket_cost):
-            count, length = batch.real.shape
-            drawn = noise(network.draws(length), phases[0].noisy, count, random)
-            total = total + np.asarray(_held_out_loss(self.structure, phases[0].loss, weights, batch, drawn))
-        return [float(phases[0].whole(value / len(rows))) for value in total]
-
 
 def _require_optimiser(phases: Sequence[Phase]) -> None:
     """Refuse what one update a sentence cannot do."""
@@ -216,22 +201,6 @@ def _require_optimiser(phases: Sequence[Phase]) -> None:
             raise ValueError("one update a sentence keeps no average of the weights: cut the updates another way")
         if phases[0].whole is not as_it_is:
             raise ValueError("one update a sentence descends no loss of several parts: cut the updates another way")
-
-
-@partial(jax.jit, static_argnames=("structure", "loss"))
-def _held_out_loss(structure: Structure, loss: Loss, weights: Weights, batch: Batch, drawn: Named) -> jax.Array:
-    """The summed loss of each of N replicates, [N] or [N, parts], with nothing random but what was drawn, [B, ...]."""
-    batch, drawn = jax.tree.map(jnp.asarray, (batch, drawn))
-
-    def total(weights: Weights) -> jax.Array:
-        neutral = still(structure.network(weights), batch.real.shape[1])
-        draws = {name: jnp.broadcast_to(array, (len(batch.lengths), *array.shape)) for name, array in neutral.items()}
-        draws |= drawn
-        inputs, targets = dict(batch.inputs), dict(batch.targets)
-        return total_loss(structure, loss, weights, inputs, targets, batch.lengths, draws)
-
-    found: jax.Array = side_by_side(total, weights)
-    return found
 
 
 def _copy(weights: Any) -> Any:

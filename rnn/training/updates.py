@@ -15,44 +15,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from flax import nnx
 from jax import lax
 
 from rnn.batches import Batch
-from rnn.network import Network, Weights, look_up, named, side_by_side
+from rnn.network import look_up, side_by_side
 from rnn.training.phases import Loss
-
-Named = dict[str, Any]
-"""Arrays by the names of `rnn.network.named`."""
-
-
-class Structure(NamedTuple):
-    """What turns named arrays into weights again, and weights into a network; it holds no numbers.
-
-    Attributes:
-        graph: the network's, from `nnx.split`.
-        tree: that of the weights.
-    """
-
-    graph: nnx.GraphDef[Any]
-    tree: Any
-
-    @classmethod
-    def of(cls, graph: nnx.GraphDef[Any], weights: Weights) -> Structure:
-        """The structure of a network's weights."""
-        return cls(graph, jax.tree.structure(weights))
-
-    def weights(self, *parts: Named) -> Weights:
-        """The weights whose arrays are in these parts; where an array is in several, the last one's."""
-        arrays = {name: array for part in parts for name, array in part.items()}
-        names = named(jax.tree.unflatten(self.tree, range(self.tree.num_leaves)))
-        whole: Weights = jax.tree.unflatten(self.tree, [arrays[name] for name in names])
-        return whole
-
-    def network(self, weights: Weights) -> Network:
-        """The network with its parameters."""
-        network: Network = nnx.merge(self.graph, weights.network)
-        return network
+from rnn.training.structure import Named, Structure, total_loss
 
 
 class Pace(NamedTuple):
@@ -230,20 +198,3 @@ def update_once(
         run, moving, frozen, memory, average, sentences.words, sentences.order, sentences.draws, pace
     )
     return found
-
-
-def total_loss(
-    structure: Structure,
-    loss: Loss,
-    weights: Weights,
-    inputs: Named,
-    targets: Named,
-    lengths: jax.Array,
-    draws: Named,
-) -> jax.Array:
-    """The summed loss of B rows, [B, ...] each, or of each of its parts; a row of length 0 counts nothing."""
-    network = structure.network(weights)
-    vectors = look_up(network, weights.tables, inputs)
-    losses = jax.vmap(partial(loss, network))(vectors, inputs, targets, lengths, draws)
-    real = (lengths > 0).reshape(-1, *[1] * (losses.ndim - 1))
-    return jnp.sum(losses, axis=0, where=real)

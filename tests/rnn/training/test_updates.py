@@ -19,7 +19,8 @@ from tiny_networks import (
 from rnn import Elman, Jordan
 from rnn.network import named
 from rnn.training.phases import negative_log_likelihood
-from rnn.training.updates import Pace, Sentences, Structure, update_each
+from rnn.training.structure import Structure
+from rnn.training.updates import Pace, Sentences, update_each
 from rnn.vocabulary import PAD
 
 RATE = 0.1
