@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import jax
@@ -17,6 +18,7 @@ from rnn.codecs.characters import Characters
 from rnn.codecs.words import Features, WordCodec
 from rnn.layers.lstm import dropout_rates
 from rnn.settings import WordSettings
+from rnn.training.phases import Phase, Schedule, halving, patient
 from rnn.word_tagger import WordTagger
 
 
@@ -38,6 +40,9 @@ class BilstmSettings(WordSettings):
         variational_dropout: that of an input or a hidden unit of an LSTM layer, for a whole sentence.
         output_dropout: that of a number of the last layer's states, before the CRF.
         batch: sentences an update.
+        optimiser: "nadam", or "sgd" for plain stochastic gradient descent.
+        halve_after: the learning rate is halved after each so many epochs without a better F on dev; None for one that
+            falls as ``final_lr`` says.
         patience: training ends when so many epochs brought no better F on dev; None for never.
         average: the share of the average of the weights that each update keeps, such as 0.999; what is used is then
             the average. 0 for none.
@@ -63,6 +68,8 @@ class BilstmSettings(WordSettings):
     variational_dropout: float = 0.25
     output_dropout: float = 0.5
     batch: int = 32
+    optimiser: str = "nadam"
+    halve_after: int | None = None
     patience: int | None = 6
     average: float = 0.998
 
@@ -74,12 +81,39 @@ class BilstmSettings(WordSettings):
         most = 1000  # words: room is made for all of them around every sentence
         what = f"a whole number from 0 to {most}"
         require("context", self.context, what, lambda v: isinstance(v, int) and 0 <= v <= most)
-        if self.patience is not None:
-            require_counts(self, "patience")
+        require_choice(self, "optimiser", OPTIMISERS)
+        for name in ("patience", "halve_after"):
+            if getattr(self, name) is not None:
+                require_counts(self, name)
         require_choice(self, "features", _FEATURES)
 
 
+OPTIMISERS = ("nadam", "sgd")
 _FEATURES = ("casing", "none", *FEATURE_SETS)
+
+
+LANGE2020: Mapping[str, Any] = MappingProxyType(
+    {
+        "epochs": 100,
+        "optimiser": "sgd",
+        "lr": 0.1,
+        "halve_after": 3,
+        "patience": 12,
+        "batch": 32,
+        "max_norm": 5.0,
+        "hidden": 256,
+        "features": "none",
+        "average": 0.0,
+        "word_dropout": 0.0,
+        "min_count": 1,
+        "fold_digits": False,
+    }
+)
+"""What section 4.1 of lange2020 says of training, the same for all its models.
+
+It gives neither dropout, which is ours here, nor the number of epochs, nor when early stopping ends training, nor a
+bound on gradients. Word vectors and characters are ours too: it has byte pairs, fastText, FLAIR and BERT.
+"""
 
 
 class BilstmTagger(WordTagger):
@@ -150,3 +184,11 @@ class BilstmTagger(WordTagger):
             variational=settings.variational_dropout,
             output=settings.output_dropout,
         )
+
+    def epochs(self, phase_of: Callable[[int, float], Phase]) -> Schedule:
+        """A phase an epoch, by its number from 0 and a learning rate that falls, until dev shows no progress."""
+        settings = self._settings
+        limits: dict[str, Any] = {"epochs": settings.epochs, "patience": settings.patience}
+        if settings.halve_after is not None:
+            return halving(phase_of, rate=settings.lr, after=settings.halve_after, **limits)
+        return patient(lambda epoch: phase_of(epoch, settings.rate(epoch)), **limits)

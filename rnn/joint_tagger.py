@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Self
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -16,18 +16,17 @@ import optax
 from crfdeid.bio import OUTSIDE
 from crfdeid.documents import CONCEPT, PHI
 from crfdeid.errors import UsageError
-from crfdeid.settings import require, require_choice, require_counts
+from crfdeid.settings import require, require_counts
 from crfdeid.tagger import LayeredTagger, Traits
 from features.tokens import Sentence
 from rnn.batches import Batch, Row
-from rnn.bilstm_tagger import BilstmSettings, BilstmTagger
+from rnn.bilstm_tagger import LANGE2020, BilstmSettings, BilstmTagger
 from rnn.inference import best_of_each_layer, predecessors
 from rnn.network import DECIDED
 from rnn.settings import WordSettings
 from rnn.training.draws import WordDropout
-from rnn.training.phases import Phase, Schedule, halving, patient, per_sentences
+from rnn.training.phases import Phase, Schedule, optimiser, per_sentences
 
-OPTIMISERS = ("nadam", "sgd")
 _CONCEPT_PART = ("network.concept.", "tables.concept ")
 """How the names of the parameters begin that concepts alone are tagged with."""
 
@@ -39,9 +38,6 @@ class JointSettings(BilstmSettings):
     Args:
         phi_first: epochs in which PHI alone is learned; in the others both are.
         concept_rate: what the learning rate is multiplied by for the part that tags concepts alone.
-        optimiser: "nadam", or "sgd" for plain stochastic gradient descent.
-        halve_after: the learning rate is halved after each so many epochs without a better F on dev; None for one that
-            falls as ``final_lr`` says.
 
     Raises:
         UsageError: a value cannot work.
@@ -50,49 +46,24 @@ class JointSettings(BilstmSettings):
     epochs: int = 15
     phi_first: int = 3
     concept_rate: float = 1.0
-    optimiser: str = "nadam"
-    halve_after: int | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
         require_counts(self, "phi_first", least=0)
         require("concept_rate", self.concept_rate, "a number above 0, at most 100", lambda v: 0 < v <= 100)
-        require_choice(self, "optimiser", OPTIMISERS)
-        if self.halve_after is not None:
-            require_counts(self, "halve_after")
         if self.epochs <= self.phi_first:
             more = f"give more than {self.phi_first}, or fewer for phi_first"
             raise UsageError(f"epochs is {self.epochs}, and concepts are learned after phi_first epochs: {more}")
 
-    @classmethod
-    def lange2020(cls) -> Self:
-        """What section 4.1 says of training.
 
-        It gives neither dropout, which is ours here, nor the number of epochs, nor when early stopping ends training,
-        nor a bound on gradients, without which a rate of 0.1 on whole sentences diverges.
-        """
-        return cls(
-            epochs=100,
-            optimiser="sgd",
-            lr=0.1,
-            concept_rate=2.0,
-            halve_after=3,
-            patience=12,
-            batch=32,
-            max_norm=5.0,
-            hidden=256,
-            features="none",
-            average=0.0,
-            word_dropout=0.0,
-            min_count=1,
-            fold_digits=False,
-        )
+LANGE2020_JOINT: Mapping[str, Any] = {**LANGE2020, "phi_first": 3, "concept_rate": 2.0}
+"""The same for its joint models, with a learning rate of 0.2 for the part of the concepts."""
 
 
 @cache  # one object for one program: JAX compiles anew for another
-def optimiser(name: str, concept_rate: float) -> optax.GradientTransformation:
+def joint_optimiser(name: str, concept_rate: float) -> optax.GradientTransformation:
     """An optimiser of a learning rate of 1, with steps ``concept_rate`` times as long for the part of the concepts."""
-    plain = optax.nadam(1.0) if name == "nadam" else optax.sgd(1.0)
+    plain = optimiser(name)
     return optax.multi_transform({CONCEPT: optax.chain(plain, optax.scale(concept_rate)), PHI: plain}, _parts)
 
 
@@ -118,7 +89,7 @@ class JointTagger(BilstmTagger, LayeredTagger):
         """PHI alone for some epochs, then both, until dev shows no progress."""
         settings = self._settings
         with_phi = [row._replace(targets={PHI: row.targets[PHI]}) for row in rows if PHI in row.targets]
-        updates = per_sentences(settings.batch, optimiser(settings.optimiser, settings.concept_rate))
+        updates = per_sentences(settings.batch, joint_optimiser(settings.optimiser, settings.concept_rate))
         drop, rates = self.dropped(codec, rows), self.rates()
 
         def phase(epoch: int, rate: float) -> Phase:
@@ -135,12 +106,7 @@ class JointTagger(BilstmTagger, LayeredTagger):
                 average=settings.average,
             )
 
-        if settings.halve_after is None:
-            falling = lambda epoch: phase(epoch, settings.rate(epoch))  # noqa: E731
-            return patient(falling, epochs=settings.epochs, patience=settings.patience)
-        return halving(
-            phase, epochs=settings.epochs, rate=settings.lr, after=settings.halve_after, patience=settings.patience
-        )
+        return self.epochs(phase)
 
     def predict_layers(
         self, sentences: Sequence[Sentence], *, phi: Sequence[Sequence[str]] | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -123,7 +123,6 @@ class WordTagger(NetworkTagger):
         updates: Updates,
         rates: Mapping[str, float],
         *,
-        patience: int | None = None,
         average: float = 0.0,
     ) -> Schedule:
         """The same sentences in every epoch, with word dropout and a learning rate that falls.
@@ -133,18 +132,17 @@ class WordTagger(NetworkTagger):
             rows: what is learned from.
             updates: how they are cut into updates.
             rates: the rates of dropping, by the names of the network's draws.
-            patience: epochs without a better F on dev before training ends; None for never.
             average: as of `rnn.training.phases.Phase`.
         """
         settings = self._settings
         drop = self.word_dropout(codec, rows)
 
-        def phase(epoch: int) -> Phase:
+        def phase(epoch: int, rate: float) -> Phase:
             return Phase(
                 self.model,
                 rows,
                 updates,
-                settings.rate(epoch),
+                rate,
                 rates=rates,
                 max_norm=settings.longest_gradient,
                 drop=drop,
@@ -152,4 +150,9 @@ class WordTagger(NetworkTagger):
                 average=average,
             )
 
-        return patient(phase, epochs=settings.epochs, patience=patience)
+        return self.epochs(phase)
+
+    def epochs(self, phase_of: Callable[[int, float], Phase]) -> Schedule:
+        """A phase an epoch, by its number from 0 and its learning rate."""
+        settings = self._settings
+        return patient(lambda epoch: phase_of(epoch, settings.rate(epoch)), epochs=settings.epochs, patience=None)

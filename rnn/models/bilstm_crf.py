@@ -11,13 +11,13 @@ from flax import nnx
 
 from crfdeid.documents import PHI
 from rnn.batches import Row
-from rnn.bilstm_tagger import BilstmSettings, BilstmTagger
+from rnn.bilstm_tagger import LANGE2020, BilstmSettings, BilstmTagger
 from rnn.codecs.words import WordCodec
 from rnn.layers.crf import CrfOutput
 from rnn.layers.lstm import BiLstms
 from rnn.layers.tokens import TokenInputs
 from rnn.network import Draw, Scores
-from rnn.training.phases import Schedule, nadam, per_sentences
+from rnn.training.phases import Schedule, optimiser, per_sentences
 from rnn.vocabulary import PAD
 
 
@@ -103,11 +103,11 @@ class BilstmCrfTagger(BilstmTagger):
 
     @classmethod
     def profiles(cls) -> Mapping[str, BilstmCrfSettings]:
-        """Settings by profile name: "friedrich2019" is Table 1.
+        """Settings by profile name: "friedrich2019" is Table 1, "lange2020" a half of the pipeline (section 4.1).
 
-        The paper gives neither the learning rate nor the number of epochs: 0.002 is the rate of Keras's Nadam, whose
-        momentum schedule optax's lacks. The authors' code trains the CRF by its marginals; here the paper's words are
-        followed, and the likelihood of the path is trained.
+        The former paper gives neither the learning rate nor the number of epochs: 0.002 is the rate of Keras's Nadam,
+        whose momentum schedule optax's lacks. The authors' code trains the CRF by its marginals; here the paper's words
+        are followed, and the likelihood of the path is trained.
         """
         paper = BilstmCrfSettings(
             epochs=40,
@@ -122,7 +122,11 @@ class BilstmCrfTagger(BilstmTagger):
             min_count=1,
             fold_digits=False,
         )
-        return {"default": BilstmCrfSettings(), "friedrich2019": paper}
+        return {
+            "default": BilstmCrfSettings(),
+            "friedrich2019": paper,
+            "lange2020": BilstmCrfSettings(**LANGE2020),
+        }
 
     def network(self, codec: WordCodec, rngs: nnx.Rngs) -> BilstmCrf:
         """A new network."""
@@ -139,5 +143,5 @@ class BilstmCrfTagger(BilstmTagger):
     def schedule(self, codec: WordCodec, rows: Sequence[Row]) -> Schedule:
         """One update for some sentences of about one length, until dev shows no progress."""
         settings = self._settings
-        updates = per_sentences(settings.batch, nadam())
-        return self.supervised(codec, rows, updates, self.rates(), patience=settings.patience, average=settings.average)
+        updates = per_sentences(settings.batch, optimiser(settings.optimiser))
+        return self.supervised(codec, rows, updates, self.rates(), average=settings.average)

@@ -20,7 +20,7 @@ from crfdeid.documents import CONCEPT, PHI
 from crfdeid.settings import require_counts
 from rnn.batches import Row
 from rnn.codecs.words import WordCodec
-from rnn.joint_tagger import JointSettings, JointTagger
+from rnn.joint_tagger import LANGE2020_JOINT, JointSettings, JointTagger
 from rnn.layers.crf import CrfOutput
 from rnn.layers.lstm import BiLstms
 from rnn.layers.recurrence import uniform
@@ -133,7 +133,7 @@ class MultitaskTagger(JointTagger):
     @classmethod
     def profiles(cls) -> Mapping[str, MultitaskSettings]:
         """Settings by profile name: "lange2020" is section 4.1, over word vectors and characters of our own."""
-        return {"default": MultitaskSettings(), "lange2020": MultitaskSettings.lange2020()}
+        return {"default": MultitaskSettings(), "lange2020": MultitaskSettings(**LANGE2020_JOINT)}
 
     def network(self, codec: WordCodec, rngs: nnx.Rngs) -> Multitask:
         """A new network."""

@@ -30,7 +30,7 @@ from rnn.batches import Row
 from rnn.codecs.characters import Characters
 from rnn.codecs.stacked import StackedCodec, as_own, forgetting, own, without_phi
 from rnn.codecs.words import WordCodec, tags_of
-from rnn.joint_tagger import JointSettings, JointTagger
+from rnn.joint_tagger import LANGE2020_JOINT, JointSettings, JointTagger
 from rnn.layers.crf import CrfOutput
 from rnn.layers.lstm import BiLstms
 from rnn.layers.masked import MaskedEmbedding, gumbel_softmax
@@ -154,7 +154,7 @@ class StackedTagger(JointTagger):
     @classmethod
     def profiles(cls) -> Mapping[str, StackedSettings]:
         """Settings by profile name: "lange2020" is section 4.1; the paper gives no temperature."""
-        return {"default": StackedSettings(), "lange2020": StackedSettings.lange2020()}
+        return {"default": StackedSettings(), "lange2020": StackedSettings(**LANGE2020_JOINT)}
 
     @classmethod
     def traits(cls, settings: WordSettings) -> Traits:

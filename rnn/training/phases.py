@@ -63,6 +63,17 @@ def nadam() -> optax.GradientTransformation:
     return optax.nadam(1.0)
 
 
+@cache
+def sgd() -> optax.GradientTransformation:
+    """Plain stochastic gradient descent at a learning rate of 1."""
+    return optax.sgd(1.0)
+
+
+def optimiser(name: str) -> optax.GradientTransformation:
+    """By its name: "nadam" or "sgd"."""
+    return {"nadam": nadam, "sgd": sgd}[name]()
+
+
 def as_it_is(loss: jax.Array) -> jax.Array:
     """The loss itself."""
     return loss

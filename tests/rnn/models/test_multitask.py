@@ -9,7 +9,7 @@ from tiny_joint import BOTH, CONCEPTS_ALONE, PHI_ALONE, SMALL
 from crfdeid.documents import CONCEPT, PHI
 from crfdeid.errors import UsageError
 from crfdeid.models import create
-from rnn.joint_tagger import JointSettings, optimiser
+from rnn.joint_tagger import JointSettings, joint_optimiser
 from rnn.models.multitask import Multitask, MultitaskSettings, MultitaskTagger, TaskOutput
 from rnn.models.stacked import StackedSettings, StackedTagger
 from rnn.network import Scores
@@ -72,7 +72,7 @@ def test_phi_alone_comes_first_then_both(model, own):
 def test_lange2020_is_section_4_1(profile):
     assert (profile.optimiser, profile.lr, profile.lr * profile.concept_rate) == ("sgd", 0.1, 0.2)
     assert (profile.batch, profile.hidden, profile.phi_first, profile.halve_after) == (32, 256, 3, 3)
-    assert MultitaskSettings.lange2020().task_hidden == 128
+    assert MultitaskTagger.profiles()["lange2020"].task_hidden == 128
 
 
 def test_the_rate_is_halved_after_three_epochs_without_gain():
@@ -83,7 +83,7 @@ def test_the_rate_is_halved_after_three_epochs_without_gain():
 
 def test_the_part_of_the_concepts_takes_longer_steps():
     moving = {"network.phi.W": jnp.ones(2), "network.concept.W": jnp.ones(2), "tables.concept words": jnp.ones(2)}
-    sgd = optimiser("sgd", 2.0)
+    sgd = joint_optimiser("sgd", 2.0)
     steps, _ = sgd.update(moving, sgd.init(moving), moving)
     assert {name: float(step[0]) for name, step in steps.items()} == {
         "network.phi.W": -1.0, "network.concept.W": -2.0, "tables.concept words": -2.0,
