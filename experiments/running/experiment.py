@@ -13,10 +13,9 @@ from crfdeid.errors import UsageError
 from crfdeid.tagger import Traits
 from experiments.running.device import choose_device, choose_jobs
 from experiments.running.embeddings import OnStep, embedding_name, prepare_embeddings
-from experiments.running.prepared import Prepared, models_folder, plain_settings, read_corpus
+from experiments.running.prepared import Prepared, compare_runs, models_folder, plain_settings, read_corpus
 from experiments.running.runs import Plan, Run
 from experiments.running.settings import RANDOM, Experiment, ModelSettings, Point
-from experiments.running.significance import compare_systems
 from experiments.running.systems import (
     Cell,
     System,
@@ -185,9 +184,5 @@ def run_systems(prepared: Comparison, settled: Settled, train: Train) -> Outcome
     models = prepared.experiment.models
     runs = tuple(train(plain_cells(settled.systems, models.seeds, models.fractions)))
     seconds = time.perf_counter() - prepared.started
-    predictions = {
-        system.name: [run.predictions for run in runs if run.cell.system == system and run.cell.is_plain]
-        for system in settled.systems
-    }
-    significance = compare_systems(prepared.corpus.scored.documents, predictions)
+    significance = compare_runs(prepared, settled.systems, runs)
     return Outcome(prepared, settled, runs, seconds, significance)

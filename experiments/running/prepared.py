@@ -17,6 +17,7 @@ from experiments.running.device import CPU
 from experiments.running.embeddings import Embeddings
 from experiments.running.runs import OnProgress, Run, Work, run_cells
 from experiments.running.settings import CorpusSettings
+from experiments.running.significance import compare_systems
 from experiments.running.systems import Cell, System, groups
 
 NO_TEST = (
@@ -147,3 +148,12 @@ def train_cells(
         if keeper is not None:
             keeper.keep(run)
     return [runs[cell] for cell in cells]
+
+
+def compare_runs(prepared: Prepared[Any, Any], systems: Iterable[System], runs: Sequence[Run]) -> dict[str, Any]:
+    """Which differences between systems hold, by their runs on all training documents (`compare_systems`)."""
+    predictions = {
+        system.name: [run.predictions for run in runs if run.cell.system == system and run.cell.is_plain]
+        for system in systems
+    }
+    return compare_systems(prepared.corpus.scored.documents, predictions)

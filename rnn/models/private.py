@@ -216,23 +216,20 @@ class PrivateTagger(NetworkTagger):
     def schedule(self, codec: PrivateCodec, rows: Sequence[Row]) -> Schedule:
         """One update for some sentences of about one length, until dev shows no progress."""
         settings = self._settings
-        updates = per_sentences(settings.batch, nadam())
-        rates = dropout_rates(
-            settings.layers,
-            inputs=settings.input_dropout,
-            variational=settings.variational_dropout,
-            output=settings.output_dropout,
+        phase = Phase(
+            self.model,
+            rows,
+            per_sentences(settings.batch, nadam()),
+            settings.lr,
+            rates=dropout_rates(
+                settings.layers,
+                inputs=settings.input_dropout,
+                variational=settings.variational_dropout,
+                output=settings.output_dropout,
+            ),
+            max_norm=settings.longest_gradient,
+            average=settings.average,
         )
-
-        def phase(epoch: int) -> Phase:
-            return Phase(
-                self.model,
-                rows,
-                updates,
-                settings.rate(epoch),
-                rates=rates,
-                max_norm=settings.longest_gradient,
-                average=settings.average,
-            )
-
-        return patient(phase, epochs=settings.epochs, patience=settings.patience)
+        return patient(
+            lambda epoch: phase._replace(rate=settings.rate(epoch)), epochs=settings.epochs, patience=settings.patience
+        )

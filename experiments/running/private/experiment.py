@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -11,7 +11,7 @@ from crfdeid.corpora.splits import Corpus
 from crfdeid.models import settings_of
 from experiments.running.device import choose_device, choose_jobs
 from experiments.running.embeddings import Embeddings, OnStep, prepare_embeddings
-from experiments.running.prepared import Prepared, models_folder, plain_settings, read_corpus
+from experiments.running.prepared import Prepared, compare_runs, models_folder, plain_settings, read_corpus
 from experiments.running.private.learning import PRIVATE_TAGGER, PROFILE, TAGGER, Recipe
 from experiments.running.private.plan import PrivatePlan
 from experiments.running.private.pooling import shared_out
@@ -25,8 +25,6 @@ from experiments.running.private.systems import (
     systems_of,
 )
 from experiments.running.runs import Run
-from experiments.running.significance import compare_systems
-from experiments.running.systems import System
 
 PrivatePrepared: TypeAlias = Prepared[PrivateExperiment, PrivatePlan]
 """This experiment about to be trained."""
@@ -98,8 +96,8 @@ def outcome_of(prepared: PrivatePrepared, runs: Sequence[Run]) -> Outcome:
         prepared,
         tuple(runs),
         seconds,
-        _compared(prepared, of_table_2(experiment), runs),
-        _compared(prepared, pooled, runs) if pooled else None,
+        compare_runs(prepared, of_table_2(experiment), runs),
+        compare_runs(prepared, pooled, runs) if pooled else None,
     )
 
 
@@ -123,8 +121,3 @@ def settings_by_system(experiment: PrivateExperiment, recipe: Recipe) -> dict[st
 def _embeddings(experiment: PrivateExperiment, corpus: Corpus, on_step: OnStep) -> Embeddings:
     vectors = experiment.vectors
     return prepare_embeddings(vectors.sources, corpus, vectors, seed=experiment.corpus.seed, on_step=on_step)
-
-
-def _compared(prepared: PrivatePrepared, systems: Iterable[System], runs: Sequence[Run]) -> Mapping[str, Any]:
-    predictions = {system.name: [run.predictions for run in runs if run.cell.system == system] for system in systems}
-    return compare_systems(prepared.corpus.scored.documents, predictions)
