@@ -34,7 +34,7 @@ def begun(seed=0):
     return {part: parameters(state[part]) for part in ("representation", "tagger", "adversaries")}
 
 
-pytestmark = pytest.mark.slow  # a program for each phase to compile
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("quickly_compiled")]  # a program for each phase to compile
 
 
 def test_the_history_has_every_epoch_with_the_course_of_the_noise(found):
