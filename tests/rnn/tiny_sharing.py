@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
 from crfdeid.documents import Document, Span
@@ -15,6 +17,7 @@ NAMES = ("Quill", "Marsh", "Vole", "Tarn")
 """Of the notes alone: the representation's words are others."""
 
 
+@cache  # and not made by who imports this: its first one compiles for seconds
 def tiny_representation(*, seed: int = 0) -> RepresentationModel:
     """A representation with random weights and public vectors, and so little noise that few notes teach a tagger.
 

@@ -28,7 +28,6 @@ from rnn.sharing.encoding import encode_notes
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")
 
-REPRESENTATION = tiny_representation()
 QUICK = PrivateTaggerSettings(epochs=25, lr=0.02, hidden=8, layers=1, batch=4, patience=None, average=0.0)
 TRAIN, DEV = Split.of(tiny_notes(6)).sentences, Split.of(tiny_notes(3, first=2)).sentences
 SENTENCES = [item.sentence for item in DEV]
@@ -38,7 +37,7 @@ UNSEEN = [Sentence.from_words(["Zxqv", "by", "Dr", "Ünïcödé"]), Sentence(())
 @pytest.fixture(scope="module")
 def tagger() -> PrivateTagger:
     """With random weights: that it learns is a test of ``crfdeid train --shared``."""
-    found = PrivateTagger(QUICK, seed=1, representation=REPRESENTATION)
+    found = PrivateTagger(QUICK, seed=1, representation=tiny_representation())
     found.learned = found.start(found.codec(TRAIN))
     return found
 
@@ -72,14 +71,14 @@ def test_text_is_tagged_without_noise(tagger: PrivateTagger) -> None:
         np.testing.assert_array_equal(a, b)
     codec = tagger.codec(TRAIN)
     (row,) = codec.rows(SENTENCES[:1])
-    np.testing.assert_array_equal(row.inputs["vectors"], REPRESENTATION.encode(SENTENCES[:1], None)[0])
+    np.testing.assert_array_equal(row.inputs["vectors"], tiny_representation().encode(SENTENCES[:1], None)[0])
 
 
 def test_shared_vectors_are_learned_from_as_they_are() -> None:
-    shared = encode_notes(TRAIN, REPRESENTATION, seed=4)
+    shared = encode_notes(TRAIN, tiny_representation(), seed=4)
     tags = ("B-DATE", "B-DOCTOR", "I-DATE", "O", "Z-OTHER")
-    codec = PrivateTagger(QUICK, representation=REPRESENTATION).codec(TRAIN)
-    rows = type(codec)(REPRESENTATION, {PHI: tags}).shared_rows(shared)
+    codec = PrivateTagger(QUICK, representation=tiny_representation()).codec(TRAIN)
+    rows = type(codec)(tiny_representation(), {PHI: tags}).shared_rows(shared)
     assert [row.length for row in rows] == shared.lengths.tolist()
     vectors, classes = (np.concatenate([row.inputs[name] for row in rows]) for name in ("vectors", "casing"))
     np.testing.assert_array_equal(vectors, shared.vectors)
@@ -92,8 +91,8 @@ def test_files_are_pooled_with_the_tags_of_all(monkeypatch: pytest.MonkeyPatch) 
     others = [LabelledSentence(words, ("O", "B-AGE")), *TRAIN]
     seen: list[tuple[PrivateCodec, list[Row]]] = []
     monkeypatch.setattr("rnn.models.private.fit_rows", lambda _, codec, rows, *rest, **more: seen.append((codec, rows)))
-    parts = [encode_notes(part, REPRESENTATION, seed=0) for part in (TRAIN, others)]
-    PrivateTagger(QUICK, representation=REPRESENTATION).fit_shared(parts, [])
+    parts = [encode_notes(part, tiny_representation(), seed=0) for part in (TRAIN, others)]
+    PrivateTagger(QUICK, representation=tiny_representation()).fit_shared(parts, [])
     ((codec, rows),) = seen
     assert codec.tags[PHI] == ("B-AGE", "B-DATE", "B-DOCTOR", "I-DATE", "O")
     assert len(rows) == sum(len(part.lengths) for part in parts)
@@ -105,14 +104,14 @@ def test_files_are_pooled_with_the_tags_of_all(monkeypatch: pytest.MonkeyPatch) 
 def test_notes_of_another_representation_are_refused(tagger: PrivateTagger) -> None:
     other = encode_notes(TRAIN, tiny_representation(seed=9), seed=0)
     with pytest.raises(UsageError, match="another representation"):
-        PrivateTagger(QUICK, representation=REPRESENTATION).fit_shared([other], [])
+        PrivateTagger(QUICK, representation=tiny_representation()).fit_shared([other], [])
 
 
 def test_notes_of_ones_own_are_learned_from_with_noise_as_those_of_others_are() -> None:
-    codec = PrivateTagger(QUICK, seed=3, representation=REPRESENTATION).codec(TRAIN)
+    codec = PrivateTagger(QUICK, seed=3, representation=tiny_representation()).codec(TRAIN)
     sentences = [item.sentence for item in TRAIN]
     rows = codec.rows(sentences, TRAIN)
-    expected = REPRESENTATION.encode(sentences, np.random.default_rng(3))
+    expected = tiny_representation().encode(sentences, np.random.default_rng(3))
     for row, vectors, item in zip(rows, expected, TRAIN, strict=True):
         np.testing.assert_array_equal(row.inputs["vectors"], vectors)
         assert tuple(codec.tags[PHI][k] for k in row.targets[PHI]) == item.tags
@@ -122,7 +121,7 @@ def test_saved_with_its_representation_it_is_loaded_as_any_other_model(tagger: P
     tagger.save(tmp_path)
     loaded = load_tagger(tmp_path)
     assert isinstance(loaded, PrivateTagger)
-    assert loaded.representation.digest == REPRESENTATION.digest
+    assert loaded.representation.digest == tiny_representation().digest
     assert loaded.settings == tagger.settings
     for a, b in zip(loaded.marginals(SENTENCES + UNSEEN), tagger.marginals(SENTENCES + UNSEEN), strict=True):
         np.testing.assert_array_equal(a, b)

@@ -1,5 +1,6 @@
 """What each part of training descends, against the parts it is made of."""
 
+from functools import cache
 from typing import Any, NamedTuple
 
 import jax
@@ -16,24 +17,37 @@ from rnn.sharing.adversaries import LOG_2, Shown, losses
 from rnn.sharing.network import NOISE, beside_telling_apart, conjoint, hiding, tagging, telling_apart
 from rnn.sharing.training import new_network
 
+pytestmark = pytest.mark.usefixtures("quickly_compiled")
+
 T, K = 4, 2
 SETTINGS = tiny.settings()
-GRAPH, STATE = nnx.split(new_network(tiny.D, K, SETTINGS, nnx.Rngs(0)))
+GRAPH = nnx.graphdef(nnx.eval_shape(lambda: new_network(tiny.D, K, SETTINGS, nnx.Rngs(0))))  # compiles nothing
 RANDOM = np.random.default_rng(0)
 VECTORS = RANDOM.normal(size=(T, 2, tiny.D)).astype(np.float32)
 INPUTS = {"words": np.array([[7, 7], [8, 9], [9, 9], [0, 0]], np.int32), "casing": np.array([2, 4, 2, 0], np.int32)}
 TARGETS = {"phi": np.array([1, 0, 1, 0], np.int32)}
 LENGTH = np.int32(3)
-DRAWS = {
-    name: RANDOM.normal(size=draw.shape).astype(np.float32) if name in NOISE else np.ones(draw.shape, np.float32)
-    for name, draw in nnx.merge(GRAPH, STATE).draws(T).items()
-}
 PLAIN = {"words": INPUTS["words"][:, 0], "casing": INPUTS["casing"]}
+
+
+@cache
+def weights():
+    """The network's parameters."""
+    return nnx.state(new_network(tiny.D, K, SETTINGS, nnx.Rngs(0)))
+
+
+@cache
+def draws():
+    """Dropout that drops nothing, and noise."""
+    return {
+        name: RANDOM.normal(size=draw.shape).astype(np.float32) if name in NOISE else np.ones(draw.shape, np.float32)
+        for name, draw in nnx.merge(GRAPH, weights()).draws(T).items()
+    }
 
 
 def loss_of(loss, vectors, inputs):
     """A loss as a function of the parameters."""
-    return lambda state: loss(nnx.merge(GRAPH, state), {"words": vectors}, inputs, TARGETS, LENGTH, DRAWS)
+    return lambda state: loss(nnx.merge(GRAPH, state), {"words": vectors}, inputs, TARGETS, LENGTH, draws())
 
 
 ON_TAGS = loss_of(tagging, VECTORS[:, 0], PLAIN)
@@ -45,8 +59,8 @@ def parts(state):
     """What a loss is made of; and losses."""
     network = nnx.merge(GRAPH, state)
     words = jnp.moveaxis(jnp.asarray(VECTORS), 1, 0)
-    encoded = network.encoded(words, INPUTS, DRAWS)
-    scores = network.tags(encoded[0], PLAIN["words"], PLAIN, LENGTH, DRAWS)["phi"]
+    encoded = network.encoded(words, INPUTS, draws())
+    scores = network.tags(encoded[0], PLAIN["words"], PLAIN, LENGTH, draws())["phi"]
     lost = crf.negative_log_likelihood(scores.emissions, scores.transitions, TARGETS["phi"], LENGTH)
     said = network.adversaries(encoded, words, LENGTH, Shown.of("symmetric"))
     combined = {together: loss_of(loss, VECTORS, INPUTS)(state) for together, loss in HIDING.items()}
@@ -67,17 +81,17 @@ class Made(NamedTuple):
 
 @pytest.fixture(scope="module")
 def made():
-    return Made(*parts(STATE))
+    return Made(*parts(weights()))
 
 
 def test_a_quadruple_is_encoded_twice_each_with_noise_of_its_own(made):
-    layer = STATE["representation"]["layer"]
+    layer = weights()["representation"]["layer"]
     W, R, b = (np.asarray(layer[name][...], float) for name in "WRb")
     deviation = SETTINGS.deviation
     for n, found in enumerate(made.encoded):
-        noisy = VECTORS[:3, n // 2] + deviation * DRAWS["input noise"][n, :3]
+        noisy = VECTORS[:3, n // 2] + deviation * draws()["input noise"][n, :3]
         expected = bilstm_by_hand(W, R, b, noisy.astype(float), np.ones((2, 1)))
-        np.testing.assert_allclose(found[:3], expected + deviation * DRAWS["output noise"][n, :3], atol=1e-5)
+        np.testing.assert_allclose(found[:3], expected + deviation * draws()["output noise"][n, :3], atol=1e-5)
 
 
 def test_the_tagger_reads_the_first_encoding_of_the_sentence(made):
@@ -108,7 +122,7 @@ def test_dann_turns_the_adversaries_gradient_around_for_the_representation_alone
     on_pairs = loss_of(telling_apart("symmetric", "each"), VECTORS, INPUTS)
     together = loss_of(conjoint("symmetric", "each", 2.0), VECTORS, INPUTS)
     every = jax.jit(lambda state: [jax.value_and_grad(loss)(state) for loss in (ON_TAGS, on_pairs, together)])
-    (_, of_tags), (value, of_pairs), (total, found) = every(STATE)
+    (_, of_tags), (value, of_pairs), (total, found) = every(weights())
     np.testing.assert_allclose(total, made.lost + value, rtol=1e-5)
     for part, factor in (("representation", -2.0), ("adversaries", 1.0), ("tagger", 1.0)):
         expected = jax.tree.map(lambda a, b, factor=factor: a + factor * b, of_tags[part], of_pairs[part])
@@ -117,4 +131,4 @@ def test_dann_turns_the_adversaries_gradient_around_for_the_representation_alone
 
 
 def test_without_noise_nothing_of_the_representation_is_random():
-    assert not any(still(nnx.merge(GRAPH, STATE), T)[name].any() for name in NOISE)
+    assert not any(still(nnx.merge(GRAPH, weights()), T)[name].any() for name in NOISE)

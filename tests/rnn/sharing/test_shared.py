@@ -26,14 +26,13 @@ from rnn.sharing.shared import SharedNotes
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")
 
-REPRESENTATION = tiny_representation()
 SENTENCES = Split.of(tiny_notes(6)).sentences
 
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("shared") / "ours.npz"
-    encode_notes(SENTENCES, REPRESENTATION).save(path)
+    encode_notes(SENTENCES, tiny_representation()).save(path)
     return path
 
 
@@ -51,7 +50,7 @@ def pack(path: Path, content: dict[str, bytes], *, compression: int = zipfile.ZI
 
 def test_what_was_shared_is_read_again(file: Path) -> None:
     shared = SharedNotes.load(file)
-    assert (shared.size, shared.representation) == (16, REPRESENTATION.digest)
+    assert (shared.size, shared.representation) == (16, tiny_representation().digest)
     assert shared.from_system
     rows = Counter((len(tags), *tags) for tags in shared.sentence_tags())
     assert rows == Counter(
@@ -88,14 +87,14 @@ def test_casing_and_tags_stay_with_their_tokens() -> None:
     by_tags: dict[tuple[str, ...], set[tuple[int, ...]]] = {}
     for item in SENTENCES:
         by_tags.setdefault(item.tags, set()).add(tuple(map(casing, item.sentence.words)))
-    shared = encode_notes(SENTENCES, REPRESENTATION)
+    shared = encode_notes(SENTENCES, tiny_representation())
     for tags, classes in zip(shared.sentence_tags(), np.split(shared.casing, shared.starts[1:-1]), strict=True):
         assert tuple(classes.tolist()) in by_tags[tuple(tags)]
 
 
 def test_the_order_of_sentences_is_the_systems_and_not_the_notes() -> None:
     items = [LabelledSentence(Sentence.from_words(["id", f"x{n}"]), ("O", f"B-T{n}")) for n in range(40)]
-    orders = [[tags[1] for tags in encode_notes(items, REPRESENTATION).sentence_tags()] for _ in range(2)]
+    orders = [[tags[1] for tags in encode_notes(items, tiny_representation()).sentence_tags()] for _ in range(2)]
     given_order = [item.tags[1] for item in items]
     assert sorted(orders[0]) == sorted(orders[1]) == sorted(given_order)
     assert orders[0] != orders[1] and given_order not in orders
@@ -107,14 +106,14 @@ def test_a_sentence_is_encoded_once_with_its_usual_tags() -> None:
         LabelledSentence(words, ("O", "B-ID", "I-ID"), "1"),
         LabelledSentence(words, ("O", "B-ID", "O"), "2"),
     )
-    shared = encode_notes([missed, named, named, LabelledSentence(Sentence(()), ()), *SENTENCES], REPRESENTATION)
+    shared = encode_notes([missed, named, named, LabelledSentence(Sentence(()), ()), *SENTENCES], tiny_representation())
     assert [tags for tags in shared.sentence_tags() if "B-ID" in tags] == [["O", "B-ID", "I-ID"]]
 
 
 def test_noise_is_new_each_time_unless_a_seed_is_asked_for() -> None:
-    one, two = (encode_notes(SENTENCES, REPRESENTATION) for _ in range(2))
+    one, two = (encode_notes(SENTENCES, tiny_representation()) for _ in range(2))
     assert not {*map(bytes, one.vectors)} & {*map(bytes, two.vectors)}
-    seeded = [encode_notes(SENTENCES, REPRESENTATION, seed=3) for _ in range(2)]
+    seeded = [encode_notes(SENTENCES, tiny_representation(), seed=3) for _ in range(2)]
     np.testing.assert_array_equal(seeded[0].vectors, seeded[1].vectors)
     assert seeded[0].sha256 == seeded[1].sha256 != one.sha256
     assert not seeded[0].from_system
@@ -126,7 +125,7 @@ def test_noise_is_new_each_time_unless_a_seed_is_asked_for() -> None:
 )
 def test_notes_that_teach_nothing_are_refused(sentences: list[LabelledSentence], says: str) -> None:
     with pytest.raises(DataError, match=says):
-        encode_notes(sentences, REPRESENTATION)
+        encode_notes(sentences, tiny_representation())
 
 
 def array(values: object, dtype: str) -> bytes:
