@@ -81,7 +81,8 @@ OTHERS = [
 # JAX takes a minute to compile all that is asked here of one of these; tests/rnn/models has quick tests of them too.
 SLOW = ("multitask", "stacked")
 NAMES = [pytest.param(name, marks=pytest.mark.slow) if name in SLOW else name for name in models.MODELS]
-pytestmark = [pytest.mark.parametrize("name", NAMES), pytest.mark.usefixtures("quickly_compiled")]
+# One model after the other: what a worker compiled for a model it compiled for all of the model's tests.
+pytestmark = [pytest.mark.parametrize("name", NAMES, scope="module"), pytest.mark.usefixtures("quickly_compiled")]
 
 
 def create(name: str, *, seed: int = 0, **more: Any) -> Tagger:

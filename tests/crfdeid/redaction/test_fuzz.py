@@ -204,7 +204,7 @@ def test_a_very_long_text_is_redacted_whole() -> None:
 @pytest.mark.slow
 def test_a_very_long_text_is_tagged_whole(model: Deidentifier) -> None:
     note = "Patient Quill was seen on 3/14/2031.\r\nAttending: Dr. Orla Marsh, call 555-1037.\n"
-    times = 2_000_000 // len(note)
+    times = 500_000 // len(note)
     spans = model.annotate(note).spans
     assert spans
     found = model.annotate(note * times).spans

@@ -42,9 +42,10 @@ def test_rules_are_known_by_their_names() -> None:
 
 
 @pytest.mark.parametrize(("rule", "text"), [(rule, text) for rule in RULES for text in rule.finds])
-@pytest.mark.parametrize("frame", ["{}", "Seen, {}, well", "({})", "x\n{}\ny", "{}. "])
-def test_each_rule_finds_its_examples(rule: Rule, text: str, frame: str) -> None:
-    assert found(rule, frame.format(text.replace("[", "").replace("]", ""))) == [value_of(text)]
+def test_each_rule_finds_its_examples(rule: Rule, text: str) -> None:
+    plain = text.replace("[", "").replace("]", "")
+    for frame in ("{}", "Seen, {}, well", "({})", "x\n{}\ny", "{}. "):
+        assert found(rule, frame.format(plain)) == [value_of(text)], frame
 
 
 @pytest.mark.parametrize(("rule", "text"), [(rule, text) for rule in RULES for text in rule.leaves])
