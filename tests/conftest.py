@@ -28,6 +28,11 @@ if find_spec("jax"):
     os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0.2"
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The tests of every model first: a worker without work takes the last of another, which should share little."""
+    items.sort(key=lambda item: item.path.name != "test_tagger_contract.py")
+
+
 @pytest.fixture(scope="module")
 def quickly_compiled() -> Iterator[None]:
     """JAX compiles without most of its optimisations: for tests that compile more than they compute.

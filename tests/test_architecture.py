@@ -57,10 +57,12 @@ def breaches(source: str, module: str, *, package: bool = False) -> list[str]:
     return sorted({name for name in imports(source, module, package=package) if name.split(".")[0] in forbidden})
 
 
-@pytest.mark.parametrize("path", files(), ids=module_name)
-def test_a_module_imports_only_its_own_layer_and_those_before_it(path: Path) -> None:
-    found = breaches(path.read_text("utf-8"), module_name(path), package=path.name == "__init__.py")
-    assert not found, f"{module_name(path)} must not import {', '.join(found)}"
+def test_a_module_imports_only_its_own_layer_and_those_before_it() -> None:
+    found = {
+        module_name(path): breaches(path.read_text("utf-8"), module_name(path), package=path.name == "__init__.py")
+        for path in files()
+    }
+    assert {name: names for name, names in found.items() if names} == {}, "these must not import that"
 
 
 @pytest.mark.parametrize(
@@ -140,10 +142,13 @@ def test_a_circle_is_found() -> None:
     assert circles({"a": {"b", "c"}, "b": {"c"}, "c": set()}) == []
 
 
-@pytest.mark.parametrize("path", files(), ids=module_name)
-def test_only_the_commands_speak_to_the_user(path: Path) -> None:
-    if not module_name(path).startswith(COMMANDS) and module_name(path) not in COMMAND_MODULES:
-        assert not list(spoken(path.read_text("utf-8")))
+def test_only_the_commands_speak_to_the_user() -> None:
+    found = {
+        module_name(path): list(spoken(path.read_text("utf-8")))
+        for path in files()
+        if not module_name(path).startswith(COMMANDS) and module_name(path) not in COMMAND_MODULES
+    }
+    assert {name: what for name, what in found.items() if what} == {}
 
 
 def spoken(source: str) -> Iterator[str]:
@@ -170,9 +175,9 @@ def test_speaking_is_found(source: str) -> None:
     assert list(spoken(source))
 
 
-@pytest.mark.parametrize("path", files(), ids=module_name)
-def test_nothing_private_is_used_by_another_module(path: Path) -> None:
-    assert not list(private_names(path.read_text("utf-8")))
+def test_nothing_private_is_used_by_another_module() -> None:
+    found = {module_name(path): list(private_names(path.read_text("utf-8"))) for path in files()}
+    assert {name: names for name, names in found.items() if names} == {}
 
 
 def private_names(source: str) -> Iterator[str]:
