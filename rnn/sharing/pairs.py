@@ -24,10 +24,11 @@ import numpy.typing as npt
 from crfdeid.bio import OUTSIDE
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import DataError
-from features.tokens import Sentence, Token
+from features.tokens import Sentence
 from rnn.embeddings.lookup import Lookup
 from rnn.embeddings.vectors import WordVectors
 from rnn.sharing.neighbours import Neighbours
+from rnn.sharing.pseudonyms import phi_words
 from rnn.sharing.settings import require_neighbours
 from rnn.vocabulary import FIRST_WORD, Vocabulary
 
@@ -83,7 +84,7 @@ class Words:
             UsageError: ``count`` is less than 2.
         """
         require_neighbours(count)
-        phi = {item.sentence.words[place] for item in sentences for place in phi_places(item)}
+        phi = phi_words(sentences)
         neighbours = Neighbours.of(phi, vectors, count)
         known = {word for item in sentences for word in item.sentence.words}
         words = sorted(known.union(*(neighbours[word] for word in phi)))
@@ -159,10 +160,7 @@ class Replaceable:
 
     def replaced(self, drawn: Replacement, words: Words) -> Sentence:
         """The sentence x' of a replacement; it has no note."""
-        tokens = list(self.sentences[drawn.sentence].sentence.tokens)
-        old = tokens[drawn.place]
-        tokens[drawn.place] = Token(words.word(drawn.word), old.start, old.end)
-        return replace(self.sentences[drawn.sentence].sentence, tokens=tuple(tokens), note=(), note_start=0)
+        return with_word(self.sentences[drawn.sentence].sentence, drawn.place, words.word(drawn.word))
 
 
 def both(ids: npt.NDArray[np.int32], drawn: Replacement) -> npt.NDArray[np.int32]:
@@ -170,6 +168,13 @@ def both(ids: npt.NDArray[np.int32], drawn: Replacement) -> npt.NDArray[np.int32
     pair = np.stack([ids, ids], axis=1)
     pair[drawn.place, 1] = drawn.word
     return pair
+
+
+def with_word(sentence: Sentence, place: int, word: str) -> Sentence:
+    """The sentence with another word in the place of a token, and nothing of its note."""
+    tokens = list(sentence.tokens)
+    tokens[place] = tokens[place]._replace(text=word)
+    return replace(sentence, tokens=tuple(tokens), note=(), note_start=0)
 
 
 def phi_places(item: LabelledSentence) -> list[int]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from crfdeid.bio import OUTSIDE
 from crfdeid.documents import LabelledSentence
 from features.tokens import Sentence
+from rnn.sharing.pairs import with_word
 
 
 class Target(NamedTuple):
@@ -40,9 +40,7 @@ class Target(NamedTuple):
             >>> Target(Sentence.from_words(["seen", "by", "Doe"]), 2, "DOCTOR").with_word("Roe").words
             ('seen', 'by', 'Roe')
         """
-        tokens = list(self.sentence.tokens)
-        tokens[self.place] = tokens[self.place]._replace(text=word)
-        return replace(self.sentence, tokens=tuple(tokens), note=(), note_start=0)
+        return with_word(self.sentence, self.place, word)
 
 
 def is_name(word: str) -> bool:
