@@ -19,11 +19,11 @@ class SystemRandom(np.random.Generator):
 
     NumPy's own generators go on from a state. Whoever knows some of their numbers can compute it and all others: who
     guesses one sentence right knows its noise, or which neighbours of its words were drawn, and must learn nothing of
-    the rest by that.
+    the rest by that. So the methods of a generator that are not written anew here are refused.
     """
 
     def __init__(self) -> None:
-        super().__init__(np.random.PCG64())  # which the methods below do not use
+        super().__init__(np.random.PCG64())  # it must have a state, which nothing here uses
 
     def standard_normal(  # type: ignore[override]
         self, size: int | tuple[int, ...] = (), dtype: npt.DTypeLike = np.float64, out: None = None
@@ -52,6 +52,15 @@ class SystemRandom(np.random.Generator):
         order = list(range(x))
         secrets.SystemRandom().shuffle(order)
         return order
+
+
+def _refused(*_: Any, **__: Any) -> Any:
+    raise NotImplementedError("the operating system draws no such numbers here: write it in SystemRandom")
+
+
+for _name in vars(np.random.Generator).keys() - vars(SystemRandom).keys():
+    if not _name.startswith("_"):
+        setattr(SystemRandom, _name, _refused)
 
 
 def generator(seed: int | None) -> np.random.Generator:

@@ -3,6 +3,7 @@
 from collections import Counter
 
 import numpy as np
+import pytest
 from scipy import stats
 
 from rnn.sharing.system_random import SystemRandom, generator
@@ -23,6 +24,12 @@ def test_every_number_is_as_likely_and_every_order_holds_all() -> None:
     assert all(800 < count < 1200 for count in counts.values())
     orders = {tuple(random.permutation(3)) for _ in range(200)}
     assert len(orders) == 6
+
+
+@pytest.mark.parametrize("method", ["normal", "random", "choice", "shuffle", "permuted", "bytes"])
+def test_what_would_be_drawn_from_a_state_is_refused(method: str) -> None:
+    with pytest.raises(NotImplementedError, match="write it in SystemRandom"):
+        getattr(SystemRandom(), method)([1, 2])
 
 
 def test_a_seed_draws_the_same_again() -> None:
