@@ -12,8 +12,9 @@ a row as soon as it is there, in per cent:
                 each number of epochs
     continued   the worst of those that the representation grew up with, trained on
 
-The first row is the same tagger on the word vectors themselves. --controls adds a representation of zeros and one
-without noise. --longest and --sentences keep it short: an LSTM takes its time for each word of the longest sentence.
+The first row is the same tagger on the word vectors themselves; --pseudonyms adds what it learns from sentences in which
+every word of PHI is one of its neighbours. --controls adds a representation of zeros, and one without noise. --longest
+and --sentences keep it short: an LSTM takes its time for each word of the longest sentence.
 """
 
 from __future__ import annotations
@@ -40,6 +41,8 @@ from rnn.embeddings import WordVectors
 from rnn.models.private import PrivateTagger, PrivateTaggerSettings
 from rnn.sharing.encoder import Encoder
 from rnn.sharing.encoding import encode_notes
+from rnn.sharing.neighbours import Neighbours
+from rnn.sharing.pseudonyms import phi_words, pseudonymised
 from rnn.sharing.same_sentence import WithoutNoise, Zeroed, attack_pairs, worst
 from rnn.sharing.settings import PrivateSettings
 from rnn.sharing.training import train_representation
@@ -62,6 +65,9 @@ def main() -> None:
     parser.add_argument("--attack", type=int, nargs="+", default=[20], metavar="N", help="epochs of an attack")
     parser.add_argument("--adversaries", type=int, default=3, metavar="N", help="fresh adversaries (default: 3)")
     parser.add_argument("--controls", action="store_true", help="attack zeros and the representation without noise")
+    parser.add_argument(
+        "--pseudonyms", type=int, nargs="+", default=[], metavar="N", help="a row for N neighbours each"
+    )
     parser.add_argument("--tagger-epochs", type=int, default=15, metavar="N", help="of the taggers (default: 15)")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="default: 0")
     args = parser.parse_intermixed_args()
@@ -75,7 +81,9 @@ def main() -> None:
         "| settings | F | F shared | deviations | fresh | continued | CPU seconds |\n" + "| --- " * 7 + "|", flush=True
     )
     trial = Trial(corpus, found.vectors["vectors", 1.0], args)
-    trial.without()
+    trial.without("none, word vectors", trial.train)
+    for count in args.pseudonyms:
+        trial.without(f"none, pseudonyms of N = {count}", trial.pseudonyms(count))
     for variant in args.variants:
         trial.row(variant)
 
@@ -93,15 +101,20 @@ class Trial:
         self.scored = corpus.scored.sentences
         self.tagger = {"epochs": args.tagger_epochs, "layers": 1}
 
-    def without(self) -> None:
-        """The row of the tagger on the word vectors."""
+    def without(self, name: str, train: Sequence[LabelledSentence]) -> None:
+        """The row of the tagger on word vectors."""
         started = time.process_time()
         settings = {"fold_digits": self.vectors.folds_digits, **self.tagger}
         tagger = create(
             "bilstm-crf", profile="friedrich2019", seed=self.args.seed, overrides=settings, vectors=self.vectors
         )
-        tagger.fit(self.train, self.held_out)
-        show("none, word vectors", f"{self.f1(tagger):.2f}", "", "", "", "", started)
+        tagger.fit(train, self.held_out)
+        show(name, f"{self.f1(tagger):.2f}", "", "", "", "", started)
+
+    def pseudonyms(self, count: int) -> list[LabelledSentence]:
+        """The training sentences, every word of PHI one of its neighbours."""
+        neighbours = Neighbours.of(phi_words(self.train), self.vectors, count)
+        return pseudonymised(self.train, neighbours, np.random.default_rng(self.args.seed))
 
     def row(self, variant: str) -> None:
         """Train with some settings, attack, and print a row, or three with the controls."""
