@@ -12,8 +12,8 @@ a row as soon as it is there, in per cent:
                 each number of epochs
     continued   the worst of those that the representation grew up with, trained on
 
-The first row is the same tagger on the word vectors themselves; --pseudonyms adds what it learns from sentences in which
-every word of PHI is one of its neighbours. --controls adds a representation of zeros, and one without noise. --longest
+The first row is the same tagger on the word vectors themselves; --pseudonyms adds what it learns from sentences whose
+words of PHI are replaced by neighbours. --controls adds a representation of zeros, and one without noise. --longest
 and --sentences keep it short: an LSTM takes its time for each word of the longest sentence.
 """
 
