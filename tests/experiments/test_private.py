@@ -15,6 +15,8 @@ from experiments.running.private.attacks import NAMES
 from experiments.running.private.learning import Learned, Recipe
 from experiments.running.systems import Cell
 
+pytestmark = pytest.mark.usefixtures("quickly_compiled")
+
 
 def test_defaults_are_small_and_those_of_the_paper_are_its_own() -> None:
     found = parse([])

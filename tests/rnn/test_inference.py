@@ -14,6 +14,8 @@ from rnn import Elman, Jordan
 from rnn.batches import make_batch
 from rnn.inference import ANY, best_path, best_tags, posteriors, predecessors
 
+pytestmark = pytest.mark.usefixtures("quickly_compiled")
+
 TAGS = ("B-DATE", "B-ID", "I-DATE", "I-ID", "O")
 PADDED = 6  # one shape, so that one program is compiled
 best = jax.jit(best_path)

@@ -21,6 +21,8 @@ from rnn.sharing.kept_card import save_card
 from rnn.sharing.once import RECORD
 from rnn.sharing.shared import SharedNotes
 
+pytestmark = pytest.mark.usefixtures("quickly_compiled")
+
 NOTES = tiny_notes(30)
 QUICK = ["--set", "epochs=12", "lr=0.02", "hidden=8", "layers=1", "batch=4", "average=0"]
 

@@ -23,6 +23,8 @@ from rnn.training.structure import Structure
 from rnn.training.updates import Pace, Sentences, update_each
 from rnn.vocabulary import PAD
 
+pytestmark = pytest.mark.usefixtures("quickly_compiled")
+
 RATE = 0.1
 VISITS = [2, 0, 1, 0]
 NETWORKS = pytest.mark.parametrize("network", [Elman, Jordan])
