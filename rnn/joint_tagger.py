@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -115,14 +115,14 @@ class JointTagger(BilstmTagger, LayeredTagger):
 
         Raises:
             UsageError: the model was trained on notes without PHI, and has no vector for that which is given.
+            ValueError: there is not exactly one given tag per token.
         """
         learned = self._trained()
-        tags: Mapping[str, Sequence[str]] = learned.codec.tags
+        tags = {layer: learned.codec.tags[layer] for layer in self.traits(self._settings).layers}
         begins = {layer: predecessors(names, self._settings.decoding) for layer, names in tags.items()}
         rows = learned.codec.rows(sentences)
         if phi is not None:
-            decided = (_numbers(row, self.tags) for row in phi)
-            rows = [row._replace(inputs={**row.inputs, DECIDED: ids}) for row, ids in zip(rows, decided, strict=True)]
+            rows = [_decided(row, given, self.tags) for row, given in zip(rows, phi, strict=True)]
 
         def ask(batch: Batch) -> jax.Array:
             inputs = dict(batch.inputs)
@@ -139,11 +139,13 @@ class JointTagger(BilstmTagger, LayeredTagger):
         return named if phi is None else named | {PHI: [list(row) for row in phi]}
 
 
-def _numbers(tags: Iterable[str], known: Sequence[str]) -> np.ndarray:
-    """The ids of PHI tags, [T]; a type that the model does not know is hidden as one that it knows."""
+def _decided(row: Row, tags: Sequence[str], known: Sequence[str]) -> Row:
+    """A row with its PHI tags as an input; a type that the model does not know is hidden as one that it knows."""
+    if len(tags) != row.length:
+        raise ValueError(f"{len(tags)} PHI tags for {row.length} tokens")
     number = {tag: k for k, tag in enumerate(known)}
     hiding = next((k for tag, k in number.items() if tag != OUTSIDE), None)
-    ids = [number.get(tag, hiding) for tag in tags]
+    ids = [number.get(tag, number.get(f"B-{tag[2:]}", hiding)) for tag in tags]
     if None in ids:
         raise UsageError("PHI tags for a model that was trained on notes without any: it cannot hide what they mark")
-    return np.array(ids, np.int32)
+    return row._replace(inputs={**row.inputs, DECIDED: np.array(ids, np.int32)})

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from crfdeid.bio import OUTSIDE
-from crfdeid.documents import PHI, LabelledSentence
+from crfdeid.documents import CONCEPT, PHI, LabelledSentence
 from features.tokens import Sentence
 from rnn.batches import Row
 from rnn.codecs.words import WordCodec
@@ -85,7 +85,7 @@ class StackedCodec:
         return replace(
             self,
             phi=self.phi.read(described["phi"], shared, key),
-            concept=self.concept.read(described["concept"], own(arrays), key),
+            concept=self.concept.read(described["concept"], own(arrays), key, layer=CONCEPT),
         )
 
 

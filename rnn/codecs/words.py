@@ -230,13 +230,16 @@ class WordCodec:
         """What `describe` leaves out, as arrays."""
         return {} if self.subwords is None else self.subwords.arrays()
 
-    def read(self, described: Mapping[str, Any], arrays: Mapping[str, np.ndarray], key: bytes | None) -> WordCodec:
+    def read(
+        self, described: Mapping[str, Any], arrays: Mapping[str, np.ndarray], key: bytes | None, *, layer: str = PHI
+    ) -> WordCodec:
         """What `describe` described, with this codec's settings.
 
         Args:
             described: JSON data of a saved model.
             arrays: its arrays.
             key: what words and features are hashed with; None where they are readable.
+            layer: the annotation layer that it must have tags of.
 
         Raises:
             KeyError: something is not there.
@@ -255,7 +258,7 @@ class WordCodec:
         if features is not None:
             features = replace(features, names=different_names(described["features"]), key=key)
         tags = {str(layer): different_names(names) for layer, names in dict(described["tags"]).items()}
-        if not tags or not all(tags.values()):
+        if not tags.get(layer):
             raise ValueError("no tags")
         width = int(described["width"])
         if not 0 <= width <= _MOST_FEATURES:

@@ -129,6 +129,8 @@ def test_what_is_hidden_is_what_is_reported():
     assert tagger.predict_layers(sentences, phi=found[PHI]) == found
     with_unknown = [["B-NEVER"] * len(item.tags) for item in BOTH]
     assert tagger.predict_layers(sentences, phi=with_unknown)[PHI] == with_unknown
+    with pytest.raises(ValueError, match="2 PHI tags for 5 tokens"):
+        tagger.predict_layers(sentences[:1], phi=[["O", "O"]])
 
 
 def test_the_gradient_of_the_concepts_reaches_what_finds_phi():
