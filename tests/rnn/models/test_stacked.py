@@ -24,13 +24,14 @@ from rnn.vocabulary import FIRST_WORD, Vocabulary
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")
 T = 8
+APART = [*PHI_ALONE, *CONCEPTS_ALONE]
 
 
 @cache
-def fitted() -> StackedTagger:
-    """Of two corpora that share no text: one has PHI alone, the other concepts."""
+def started() -> StackedTagger:
+    """With its initial weights, which are drawn; for two corpora that share no text: PHI alone, and concepts alone."""
     tagger = StackedTagger(StackedSettings(**SMALL, context=1))
-    tagger.fit([*PHI_ALONE, *CONCEPTS_ALONE], [*PHI_ALONE, *CONCEPTS_ALONE])
+    tagger.learned = tagger.start(tagger.codec(APART))
     return tagger
 
 
@@ -42,7 +43,7 @@ def spread(row, length=T):
 @jax.jit
 def concept_scores(inputs, length, gumbel):
     """In training, with the noise that draws the tags: the emissions, and the gradient of the loss of some tags."""
-    learned = fitted().learned
+    learned = started().learned
 
     def loss(state, tables):
         network = nnx.merge(learned.graph, state)
@@ -61,7 +62,7 @@ def concept_scores(inputs, length, gumbel):
 @jax.jit
 def concept_scores_given(inputs, length):
     """In prediction, with the decided tags among the inputs."""
-    learned = fitted().learned
+    learned = started().learned
     first = jax.tree.map(lambda array: array[0], learned.weights)
     return scores_of(learned.graph, first, inputs, length, T)[CONCEPT].emissions
 
@@ -74,7 +75,7 @@ WORDS = st.one_of(st.text(min_size=1, max_size=30), st.sampled_from(["Quill", "a
 @given(data=st.data())
 def test_no_bit_of_a_hidden_word_reaches_the_concepts(data):
     """Whatever stands there, before it or in another sentence of the note: scores and gradients are the same bits."""
-    tagger = fitted()
+    tagger = started()
     tags = tagger.learned.codec.tags[PHI]
     words = data.draw(st.lists(WORDS, min_size=1, max_size=T - 2))
     decided = data.draw(st.lists(st.integers(0, len(tags) - 1), min_size=len(words), max_size=len(words)))
@@ -97,10 +98,10 @@ def test_no_bit_of_a_hidden_word_reaches_the_concepts(data):
 
 def test_a_word_that_is_not_hidden_reaches_them():
     """The test above can fail."""
-    outside = np.full(T, fitted().tags.index("O"), np.int32)
+    outside = np.full(T, started().tags.index("O"), np.int32)
     found = []
     for word in ("aspirin", "iron"):
-        inputs = spread(*fitted().learned.codec.rows([Sentence.from_words(["Dr", word])]))
+        inputs = spread(*started().learned.codec.rows([Sentence.from_words(["Dr", word])]))
         found.append(concept_scores_given({**inputs, DECIDED: jnp.asarray(outside)}, np.int32(2))[:2])
     assert np.abs(found[0] - found[1]).min() > 0
 
@@ -108,7 +109,7 @@ def test_a_word_that_is_not_hidden_reaches_them():
 @pytest.mark.parametrize("size", [1, 2, 5])
 def test_the_mask_falls_on_the_tokens_that_it_was_computed_for(size):
     """Each row of a batch, whatever the others are and however it is padded, has what it has alone."""
-    tagger = fitted()
+    tagger = started()
     random = np.random.default_rng(size)
     words = [list(random.choice(["Dr", "Quill", "iron", "03", "x"], n)) for n in random.integers(1, T, size)]
     rows = tagger.learned.codec.rows([Sentence.from_words(row) for row in words])
@@ -123,7 +124,7 @@ def test_the_mask_falls_on_the_tokens_that_it_was_computed_for(size):
 
 def test_what_is_hidden_is_what_is_reported():
     """The tags that `predict` gives, given as decided, lead to the same concepts; others to other scores."""
-    tagger, sentences = fitted(), [item.sentence for item in BOTH]
+    tagger, sentences = started(), [item.sentence for item in BOTH]
     found = tagger.predict_layers(sentences)
     assert found[PHI] == tagger.predict(sentences)
     assert tagger.predict_layers(sentences, phi=found[PHI]) == found
@@ -134,15 +135,15 @@ def test_what_is_hidden_is_what_is_reported():
 
 
 def test_the_gradient_of_the_concepts_reaches_what_finds_phi():
-    inputs = spread(*fitted().learned.codec.rows([BOTH[0].sentence]))
-    gumbel = jnp.zeros((T, len(fitted().tags)))
+    inputs = spread(*started().learned.codec.rows([BOTH[0].sentence]))
+    gumbel = jnp.zeros((T, len(started().tags)))
     phi = concept_scores(inputs, np.int32(len(BOTH[0].tags)), gumbel)[2]
     assert np.abs(phi.crf.U[...]).max() > 0
     assert not np.asarray(phi.crf.A[...]).any()  # the tags are drawn from the emissions
 
 
 def test_words_that_are_only_phi_have_no_vector_in_the_concept_part():
-    tagger = fitted()
+    tagger = started()
     assert tagger.holds(["Quill", "Jane", "Vole", "aspirin", "iron"]) == [False, False, False, True, True]
     codec = tagger.learned.codec
     assert all(number >= FIRST_WORD for number in codec.phi.vocabulary.ids(["Quill", "Jane", "aspirin"]))
@@ -169,14 +170,23 @@ def test_a_name_that_is_also_a_word_is_known():
 
 
 def test_of_two_corpora_each_brings_the_tags_of_its_layer():
-    assert fitted().tags == ("B-DOCTOR", "B-PATIENT", "I-DOCTOR", "O")
-    assert fitted().learned.codec.tags[CONCEPT] == ("B-DRUG", "O")
-    rows = fitted().learned.codec.rows([item.sentence for item in CONCEPTS_ALONE], CONCEPTS_ALONE)
-    assert [list(row.targets) for row in rows] == [[CONCEPT], [CONCEPT]]
+    assert started().tags == ("B-DOCTOR", "B-PATIENT", "I-DOCTOR", "O")
+    assert started().learned.codec.tags[CONCEPT] == ("B-DRUG", "O")
+    rows = started().learned.codec.rows([item.sentence for item in APART], APART)
+    assert [list(row.targets) for row in rows] == [[PHI], [PHI], [CONCEPT], [CONCEPT]]
+
+
+@pytest.mark.slow
+def test_corpora_that_share_no_text_are_learned_from_together():
+    tagger = StackedTagger(StackedSettings(**SMALL | {"epochs": 60, "hidden": 8}, lr=0.02, average=0.0))
+    tagger.fit(APART, APART)
+    found = tagger.predict_layers([item.sentence for item in APART])
+    for item, phi, concept in zip(APART, found[PHI], found[CONCEPT], strict=True):
+        assert tuple({PHI: phi, CONCEPT: concept}[item.annotated[0]]) == item.layer(item.annotated[0])
 
 
 def test_saved_with_a_key_it_reads_both_layers_as_before(tmp_path):
-    tagger, sentences = fitted(), [item.sentence for item in BOTH]
+    tagger, sentences = started(), [item.sentence for item in BOTH]
     tagger.save(tmp_path, key=bytes(32))
     loaded = load_tagger(tmp_path, key=bytes(32))
     assert loaded.predict_layers(sentences) == tagger.predict_layers(sentences)
