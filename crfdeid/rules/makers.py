@@ -52,8 +52,7 @@ MAKERS = (
             *("(3 mg, Quill)", "(tawn, quill and zann)", "born in Tawn, England", "(seen in England)"),
         ),
         words=("®", "™", "("),
-        # Most brackets hold no name after a comma and no known firm.
-        sign=rf"[®™]|\([^()]*(?:[,;] ?|\. ){CAPITAL}|\([^()]*, |\((?:[^()]*[ .-])?(?={CAPITAL})(?i:{_KNOWN})",
+        sign=rf"[®™]|\([^()]*{CAPITAL}",
         by_example=True,
     ),
 )

@@ -180,7 +180,7 @@ PEOPLE = (
         ("a [42]-year-old man", "[8] months old", "[42] y/o", "[42]yo", "at the age of [12]", "Age: [12]"),
         ("42 years ago", "2 weeks", "age group 2"),
         words=("old", "yo", "y", "o", "age", "aged"),
-        sign=r"\d ?[-yYoO]|[aA][gG][eE]|[oO][lL][dD]",
+        token=r"(?i)old|yo|y/o|y\.o|age|^o$",  # "y" alone is a word of Spanish
         digits=1,
         by_example=True,
     ),

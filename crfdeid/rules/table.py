@@ -119,11 +119,15 @@ def _matches(text: str, rules: Sequence[_Compiled]) -> Iterator[tuple[Rule, int,
         text: a sentence with one space for any white space.
         rules: those that its tokens and digits allow.
     """
-    lower = _lower(text)
+    lower = ""
     for rule, form, sign, parts, _, _ in rules:
         # Most rules are done with by here: that is what makes so many of them cheap.
-        if (parts and not any(part in lower for part in parts)) or (sign and not sign.search(text)):
+        if sign and not sign.search(text):
             continue
+        if parts:
+            lower = lower or _lower(text)
+            if not any([part in lower for part in parts]):  # noqa: C419  A list is faster here than a generator.
+                continue
         for match in form.finditer(text):
             start, end = match.span(match.lastgroup or 0)
             end = _right_end(rule, text, start, end)

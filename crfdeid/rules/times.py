@@ -95,6 +95,7 @@ TIMES = (
         ("[93] years", "a [101]-year-old", "[93] y.o.", "[93]yo", "de [95 años]"),
         ("89 years", "193 years", "93 mg", "page 93"),
         words=("year", "years", "yr", "yrs", "y", "yo", "años"),
+        token=r"(?i)year|yr|yo|y/o|y\.o|años|^o$",  # "y" alone is a word of Spanish
         digits=2,
         run=2,
         sign=r"9\d|1[01]\d",
