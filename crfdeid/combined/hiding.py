@@ -1,11 +1,17 @@
-"""Text in which PHI is hidden: each token of it is a placeholder for its type."""
+"""Text in which PHI is hidden, each token of it a placeholder for its type; and what a model of concepts gets of it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 from crfdeid.bio import OUTSIDE
+from crfdeid.documents import CONCEPT, PHI, LabelledSentence
+from crfdeid.tagger import Tagger
 from features.tokens import Sentence, Token
+
+ORIGINAL, GOLD, PREDICTED = TEXTS = ("original", "gold", "predicted")
+"""What the model of concepts reads: the text as it is, or with the gold or the predicted PHI hidden (Table 5)."""
 
 
 def placeholder(label: str) -> str:
@@ -39,3 +45,53 @@ def hidden(sentence: Sentence, tags: Sequence[str]) -> Sentence:
         tokens.append(Token(text, start, start + len(text)))
         start += len(text) + 1
     return Sentence(tuple(tokens), line=sentence.line, line_count=sentence.line_count)
+
+
+def annotated(sentences: Iterable[LabelledSentence], layer: str) -> list[LabelledSentence]:
+    """The sentences that have an annotation layer."""
+    return [item for item in sentences if layer in item.annotated]
+
+
+def cut_folds(train: Sequence[LabelledSentence], most: int) -> list[list[int]]:
+    """The places of the sentences that have both layers, in parts of whole documents, or of sentences of a single one.
+
+    There are at most ``most``; none where there is nothing but one sentence.
+    """
+    both = [i for i, item in enumerate(train) if {PHI, CONCEPT} <= set(item.annotated)]
+    documents = list(dict.fromkeys(train[i].document for i in both))
+    part = {document: n % most for n, document in enumerate(documents)}
+    parts = [part[train[i].document] if len(documents) > 1 else n % most for n, i in enumerate(both)]
+    folds = [[i for i, p in zip(both, parts, strict=True) if p == number] for number in range(most)]
+    found = [fold for fold in folds if fold]
+    return found if len(found) > 1 else []
+
+
+def to_read(
+    sentences: Sequence[LabelledSentence],
+    way: str,
+    deid: Tagger,
+    found: Mapping[int, Sequence[str]] = MappingProxyType({}),
+) -> list[LabelledSentence]:
+    """What the model of concepts gets of the sentences that have any: their text, PHI hidden, and concepts as tags.
+
+    Args:
+        sentences: the sentences.
+        way: what of them is hidden, one of `TEXTS`.
+        deid: finds the PHI that is to be hidden.
+        found: the PHI tags of some sentences, by their places, which were found otherwise.
+    """
+    places = [i for i, item in enumerate(sentences) if CONCEPT in item.annotated]
+    if way == ORIGINAL:
+        return [with_concepts(sentences[i], sentences[i].sentence) for i in places]
+    if way == GOLD:
+        hides: dict[int, Sequence[str]] = {i: sentences[i].layer(PHI) for i in places}
+    else:
+        others = [i for i in places if i not in found]
+        predicted = deid.predict([sentences[i].sentence for i in others])
+        hides = {**found, **dict(zip(others, predicted, strict=True))}
+    return [with_concepts(sentences[i], hidden(sentences[i].sentence, hides[i])) for i in places]
+
+
+def with_concepts(item: LabelledSentence, sentence: Sentence) -> LabelledSentence:
+    """As a model learns it that tags one layer: concepts in the place of PHI."""
+    return LabelledSentence(sentence, item.layer(CONCEPT), item.document)

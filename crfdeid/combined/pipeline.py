@@ -8,16 +8,15 @@ holds what Table 5 has for predicted PHI. Each of Table 5's ways is a setting he
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from crfdeid.combined.hiding import hidden
+from crfdeid.combined.hiding import GOLD, ORIGINAL, PREDICTED, TEXTS, annotated, cut_folds, hidden, to_read
 from crfdeid.combined.members import create_members, joint_traits, pack, settle, unpack
 from crfdeid.documents import CONCEPT, PHI, LabelledSentence
 from crfdeid.errors import DataError, UsageError
@@ -37,8 +36,6 @@ from crfdeid.tagger import (
 from features.tokens import Sentence
 
 _FILES = ModelFiles("pipeline", schema=1, file="members.zip")
-ORIGINAL, GOLD, PREDICTED = TEXTS = ("original", "gold", "predicted")
-"""What the model of concepts reads: the text as it is, or with the gold or the predicted PHI hidden (Table 5)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,15 +129,15 @@ class PipelineTagger(LayeredTagger):
             raise DataError("there is nothing to train on: the training set holds no tokens")
         require_layers("pipeline", (PHI, CONCEPT), train)
         ways = self._settings.learns_from, self._settings.reads
-        folds = _folds(train, self._settings.folds) if ways[0] == PREDICTED else []
+        folds = cut_folds(train, self._settings.folds) if ways[0] == PREDICTED else []
         done = _counter(2 + len(folds), on_progress)
         deid, concepts = create_members(self._settings, seed=self._seed)
-        phi_dev = _annotated(dev, PHI)
-        deid.fit(_annotated(train, PHI), phi_dev)
+        phi_dev = annotated(dev, PHI)
+        deid.fit(annotated(train, PHI), phi_dev)
         done()
         found = self._crossed(train, phi_dev, folds, done)
-        learned = _to_read(train, ways[0], deid, found)
-        concepts.fit(learned, _to_read(dev, ways[1], deid))
+        learned = to_read(train, ways[0], deid, found)
+        concepts.fit(learned, to_read(dev, ways[1], deid))
         done()
         self._halves = (deid, concepts)
 
@@ -156,7 +153,7 @@ class PipelineTagger(LayeredTagger):
         for fold in folds:
             inside = set(fold)
             model = create_members(self._settings, seed=self._seed)[0]
-            model.fit(_annotated([item for i, item in enumerate(train) if i not in inside], PHI), dev)
+            model.fit(annotated([item for i, item in enumerate(train) if i not in inside], PHI), dev)
             found |= zip(fold, model.predict([train[i].sentence for i in fold]), strict=True)
             done()
         return found
@@ -220,55 +217,6 @@ class PipelineTagger(LayeredTagger):
         if self._halves is None:
             raise UsageError("this pipeline is not trained: call fit, or load a saved one")
         return self._halves
-
-
-def _annotated(sentences: Iterable[LabelledSentence], layer: str) -> list[LabelledSentence]:
-    return [item for item in sentences if layer in item.annotated]
-
-
-def _folds(train: Sequence[LabelledSentence], most: int) -> list[list[int]]:
-    """The places of the sentences that have both layers, in parts of whole documents, or of sentences of a single one.
-
-    There are at most ``most``; none where there is nothing but one sentence.
-    """
-    both = [i for i, item in enumerate(train) if {PHI, CONCEPT} <= set(item.annotated)]
-    documents = list(dict.fromkeys(train[i].document for i in both))
-    part = {document: n % most for n, document in enumerate(documents)}
-    parts = [part[train[i].document] if len(documents) > 1 else n % most for n, i in enumerate(both)]
-    folds = [[i for i, p in zip(both, parts, strict=True) if p == number] for number in range(most)]
-    found = [fold for fold in folds if fold]
-    return found if len(found) > 1 else []
-
-
-def _to_read(
-    sentences: Sequence[LabelledSentence],
-    way: str,
-    deid: Tagger,
-    found: Mapping[int, Sequence[str]] = MappingProxyType({}),
-) -> list[LabelledSentence]:
-    """What the model of concepts gets of the sentences that have any: their text, PHI hidden, and concepts as tags.
-
-    Args:
-        sentences: the sentences.
-        way: what of them is hidden, one of `TEXTS`.
-        deid: finds the PHI that is to be hidden.
-        found: the PHI tags of some sentences, by their places, which were found otherwise.
-    """
-    places = [i for i, item in enumerate(sentences) if CONCEPT in item.annotated]
-    if way == ORIGINAL:
-        return [_with_concepts(sentences[i], sentences[i].sentence) for i in places]
-    if way == GOLD:
-        hides: dict[int, Sequence[str]] = {i: sentences[i].layer(PHI) for i in places}
-    else:
-        others = [i for i in places if i not in found]
-        predicted = deid.predict([sentences[i].sentence for i in others])
-        hides = {**found, **dict(zip(others, predicted, strict=True))}
-    return [_with_concepts(sentences[i], hidden(sentences[i].sentence, hides[i])) for i in places]
-
-
-def _with_concepts(item: LabelledSentence, sentence: Sentence) -> LabelledSentence:
-    """As a model learns it that tags one layer: concepts in the place of PHI."""
-    return LabelledSentence(sentence, item.layer(CONCEPT), item.document)
 
 
 def _counter(total: int, on_progress: OnProgress | None) -> Callable[[], None]:
