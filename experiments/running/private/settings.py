@@ -64,7 +64,7 @@ SIZES = MappingProxyType(
         ),
     }
 )
-"""What each profile trains. The default is sized for a quarter of an hour on two cores: on the synthetic corpus, an
+"""What each profile trains. The default takes some 18 minutes on two cores: on the synthetic corpus, an
 epoch of an adversary takes some 7 s of one core, one of the representation 4, and compiling for one of them 130."""
 
 
