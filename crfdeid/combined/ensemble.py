@@ -5,24 +5,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any
 
 import numpy as np
 
 from crfdeid.bio import OUTSIDE, tag_spans, valid_first, valid_transitions, write_span
-from crfdeid.combined.members import create_members, joint_tags, joint_traits, pack, settle, unpack, widened
+from crfdeid.combined.members import CombinedTagger, create_members, joint_tags, joint_traits, settle, widened
 from crfdeid.crf.inference import best_paths
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import UsageError
 from crfdeid.models import MODELS, tagger_class
-from crfdeid.saving import ModelFiles
 from crfdeid.settings import require_choice
 from crfdeid.spans import merge
-from crfdeid.tagger import CombinedSettings, FitProgress, OnProgress, Tagger, Traits
+from crfdeid.tagger import CombinedSettings, FitProgress, OnProgress, Traits
 from features.tokens import Sentence
 
-_FILES = ModelFiles("ensemble", schema=1, file="members.zip")
 _NEVER = -1e9  # the score of a tag that may not follow
 COMBINE = ("union", "vote", "mean")
 
@@ -65,15 +62,12 @@ class EnsembleSettings(CombinedSettings):
         return [(name, self.profile) for name in self.members]
 
 
-class EnsembleTagger(Tagger):
+class EnsembleTagger(CombinedTagger):
     """Several models, trained on the same sentences, whose answers are combined."""
 
-    settings_class: ClassVar[type[EnsembleSettings]] = EnsembleSettings
-
-    def __init__(self, settings: EnsembleSettings | None = None, *, seed: int = 0) -> None:
-        self._settings = settings if settings is not None else EnsembleSettings()
-        self._seed = seed
-        self._members: list[Tagger] = []
+    model = "ensemble"
+    settings_class = EnsembleSettings
+    _settings: EnsembleSettings
 
     @classmethod
     def profiles(cls) -> Mapping[str, EnsembleSettings]:
@@ -88,11 +82,6 @@ class EnsembleTagger(Tagger):
     def traits(cls, settings: EnsembleSettings) -> Traits:
         """What the model needs and can do: as its members do."""
         return joint_traits(settings)
-
-    @property
-    def settings(self) -> EnsembleSettings:
-        """The settings this tagger was built with."""
-        return self._settings
 
     @property
     def tags(self) -> tuple[str, ...]:
@@ -157,30 +146,6 @@ class EnsembleTagger(Tagger):
             scores.append(score)
         together = np.concatenate(scores) if scores else np.empty((0, len(tags)))
         return [names[path].tolist() for path in best_paths(together, [len(t) for t in tables], transitions)]
-
-    def save(self, folder: Path, *, key: bytes | None = None) -> None:
-        """Write ``model.json`` and ``members.zip``, with the files of all members."""
-        weights = pack(self._trained(), key=key)
-        _FILES.save(folder, weights, settings=self._settings, seed=self._seed, key=key)
-
-    @classmethod
-    def load(cls, folder: Path, *, key: bytes | None = None) -> Self:
-        """Read a model that `save` wrote.
-
-        Raises:
-            DataError: the folder holds no such model, one of another version, or a damaged one.
-            UsageError: its words are hashed, and the key is missing or another one.
-        """
-        saved = _FILES.load(folder, key=key)
-        tagger = cls(saved.settings(EnsembleSettings), seed=saved.seed)
-        with saved.refusing_damage():
-            tagger._members = unpack(saved.weights, len(tagger.settings.members), key=saved.key)
-        return tagger
-
-    def _trained(self) -> list[Tagger]:
-        if not self._members:
-            raise UsageError("this ensemble is not trained: call fit, or load a saved one")
-        return self._members
 
 
 def _union(rows: Sequence[Sequence[str]]) -> list[str]:

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, ClassVar, Self, cast
+from typing import Any, cast
 
 import numpy as np
 
 from crfdeid.bio import OUTSIDE, goes_on, write_span
-from crfdeid.combined.members import create_members, joint_tags, pack, settle, unpack, widened
+from crfdeid.combined.members import CombinedTagger, create_members, joint_tags, settle, widened
 from crfdeid.documents import PHI, LabelledSentence, Span
 from crfdeid.errors import UsageError
 from crfdeid.models import parts_of, tagger_class
 from crfdeid.rules.tagger import RulesTagger
-from crfdeid.saving import ModelFiles, damaged
 from crfdeid.tagger import CombinedSettings, OnProgress, Tagger, Traits
 from features.tokens import Sentence
-
-_FILES = ModelFiles("hybrid", schema=1, file="members.zip")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +47,7 @@ class HybridSettings(CombinedSettings):
         return [(self.member, self.profile), ("rules", "default")]
 
 
-class HybridTagger(Tagger):
+class HybridTagger(CombinedTagger):
     """A model joined with `RulesTagger`.
 
     What a trusted rule finds is added where the model left all of it, and takes the place of model's spans that are
@@ -60,12 +56,9 @@ class HybridTagger(Tagger):
     finds it, whichever makes it PHI with the higher probability.
     """
 
-    settings_class: ClassVar[type[HybridSettings]] = HybridSettings
-
-    def __init__(self, settings: HybridSettings | None = None, *, seed: int = 0) -> None:
-        self._settings = settings if settings is not None else HybridSettings()
-        self._seed = seed
-        self._members: tuple[Tagger, RulesTagger] | None = None
+    model = "hybrid"
+    settings_class = HybridSettings
+    _settings: HybridSettings
 
     @classmethod
     def profiles(cls) -> Mapping[str, HybridSettings]:
@@ -79,14 +72,9 @@ class HybridTagger(Tagger):
         return tagger_class(name).traits(member)._replace(takes_vectors=False, layers=(PHI,))
 
     @property
-    def settings(self) -> HybridSettings:
-        """The settings this tagger was built with."""
-        return self._settings
-
-    @property
     def tags(self) -> tuple[str, ...]:
         """The tags this tagger can give, sorted: the columns of `marginals`. Empty before `fit`."""
-        return () if self._members is None else joint_tags(self._members)
+        return joint_tags(self._members) if self._members else ()
 
     def fit(
         self,
@@ -104,11 +92,11 @@ class HybridTagger(Tagger):
         model, rules = create_members(self._settings, seed=self._seed)
         model.fit(train, dev, on_progress=on_progress)
         rules.fit(train, dev)
-        self._members = (model, cast(RulesTagger, rules))
+        self._members = [model, rules]
 
     def predict(self, sentences: Sequence[Sentence]) -> list[list[str]]:
         """One tag per token, for each sentence."""
-        model, rules = self._trained()
+        model, rules = self._model_and_rules()
         rows = model.predict(sentences)
         for sentence, row in zip(sentences, rows, strict=True):
             for span, _ in rules.find(sentence):
@@ -117,7 +105,7 @@ class HybridTagger(Tagger):
 
     def marginals(self, sentences: Sequence[Sentence]) -> list[np.ndarray]:
         """The probability of each tag at each token, for each sentence: [T, K], rows sum to 1."""
-        model, rules = self._trained()
+        model, rules = self._model_and_rules()
         joint = self.tags
         place = {tag: k for k, tag in enumerate(joint)}
         tables = []
@@ -132,32 +120,14 @@ class HybridTagger(Tagger):
             tables.append(table)
         return tables
 
-    def save(self, folder: Path, *, key: bytes | None = None) -> None:
-        """Write ``model.json`` and ``members.zip``, with the files of both members."""
-        weights = pack(self._trained(), key=key)
-        _FILES.save(folder, weights, settings=self._settings, seed=self._seed, key=key)
+    def _model_and_rules(self) -> tuple[Tagger, RulesTagger]:
+        model, rules = self._trained()
+        return model, cast(RulesTagger, rules)
 
-    @classmethod
-    def load(cls, folder: Path, *, key: bytes | None = None) -> Self:
-        """Read a model that `save` wrote.
-
-        Raises:
-            DataError: the folder holds no such model, one of another version, or a damaged one.
-            UsageError: its words are hashed, and the key is missing or another one.
-        """
-        saved = _FILES.load(folder, key=key)
-        tagger = cls(saved.settings(HybridSettings), seed=saved.seed)
-        with saved.refusing_damage():
-            model, rules = unpack(saved.weights, 2, key=saved.key)
-        if not isinstance(rules, RulesTagger):
-            raise damaged(folder)
-        tagger._members = (model, rules)
-        return tagger
-
-    def _trained(self) -> tuple[Tagger, RulesTagger]:
-        if self._members is None:
-            raise UsageError("this hybrid is not trained: call fit, or load a saved one")
-        return self._members
+    def _accept(self, members: Sequence[Tagger]) -> None:
+        if not isinstance(members[1], RulesTagger):
+            raise ValueError("a second member that is not the rules")
+        super()._accept(members)
 
 
 def _fill(row: list[str], find: Span) -> None:

@@ -8,14 +8,72 @@ import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from crfdeid.bio import OUTSIDE
+from crfdeid.errors import UsageError
 from crfdeid.models import load_tagger, parts_of, profile_name, tagger_class
+from crfdeid.saving import ModelFiles
 from crfdeid.tagger import CombinedSettings, Tagger, Traits
 
 _EARLIEST = (1980, 1, 1, 0, 0, 0)  # that a zip file can hold: the same members are the same bytes at any time
+
+
+class CombinedTagger(Tagger):
+    """A tagger made of others, its members, which are one file when it is saved.
+
+    Args:
+        settings: its settings; None for its defaults.
+        seed: of all members.
+    """
+
+    model: ClassVar[str]
+    settings_class: ClassVar[type[CombinedSettings]]
+    _settings: CombinedSettings
+
+    def __init__(self, settings: Any = None, *, seed: int = 0) -> None:
+        self._settings = settings if settings is not None else self.settings_class()
+        self._seed = seed
+        self._members: Sequence[Tagger] = ()
+
+    @property
+    def settings(self) -> CombinedSettings:
+        """The settings this tagger was built with."""
+        return self._settings
+
+    def save(self, folder: Path, *, key: bytes | None = None) -> None:
+        """Write ``model.json`` and ``members.zip``, with the files of all members."""
+        weights = pack(self._trained(), key=key)
+        self._files().save(folder, weights, settings=self._settings, seed=self._seed, key=key)
+
+    @classmethod
+    def load(cls, folder: Path, *, key: bytes | None = None) -> Self:
+        """Read a model that `save` wrote.
+
+        Raises:
+            DataError: the folder holds no such model, one of another version, or a damaged one.
+            UsageError: its words are hashed, and the key is missing or another one.
+        """
+        saved = cls._files().load(folder, key=key)
+        tagger = cls(saved.settings(cls.settings_class), seed=saved.seed)
+        with saved.refusing_damage():
+            tagger._accept(unpack(saved.weights, len(tagger._settings.parts), key=saved.key))
+        return tagger
+
+    @classmethod
+    def _files(cls) -> ModelFiles:
+        return ModelFiles(cls.model, schema=1, file="members.zip")
+
+    def _accept(self, members: Sequence[Tagger]) -> None:
+        """Take members that were read; ValueError where they cannot be its own."""
+        self._members = members
+
+    def _trained(self) -> Sequence[Tagger]:
+        if not self._members:
+            raise UsageError(f"this {self.model} is not trained: call fit, or load a saved one")
+        return self._members
 
 
 def settle(settings: CombinedSettings) -> None:

@@ -11,31 +11,26 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
-from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any
 
 import numpy as np
 
 from crfdeid.combined.hiding import GOLD, ORIGINAL, PREDICTED, TEXTS, annotated, cut_folds, hidden, to_read
-from crfdeid.combined.members import create_members, joint_traits, pack, settle, unpack
+from crfdeid.combined.members import CombinedTagger, create_members, joint_traits, settle
 from crfdeid.documents import CONCEPT, PHI, LabelledSentence
 from crfdeid.errors import DataError, UsageError
 from crfdeid.models import parts_of, tagger_class
-from crfdeid.saving import ModelFiles
 from crfdeid.settings import require_choice, require_counts
 from crfdeid.tagger import (
     CombinedSettings,
     FitProgress,
     LayeredTagger,
     OnProgress,
-    Tagger,
     Traits,
     WordHolder,
     require_layers,
 )
 from features.tokens import Sentence
-
-_FILES = ModelFiles("pipeline", schema=1, file="members.zip")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,15 +76,12 @@ class PipelineSettings(CombinedSettings):
         return [(self.deid, self.profile), (self.concepts, self.profile)]
 
 
-class PipelineTagger(LayeredTagger):
+class PipelineTagger(CombinedTagger, LayeredTagger):
     """A model that finds PHI, and one that finds concepts in what that leaves; its tags as a `Tagger` are of PHI."""
 
-    settings_class: ClassVar[type[PipelineSettings]] = PipelineSettings
-
-    def __init__(self, settings: PipelineSettings | None = None, *, seed: int = 0) -> None:
-        self._settings = settings if settings is not None else PipelineSettings()
-        self._seed = seed
-        self._halves: tuple[Tagger, Tagger] | None = None
+    model = "pipeline"
+    settings_class = PipelineSettings
+    _settings: PipelineSettings
 
     @classmethod
     def profiles(cls) -> Mapping[str, PipelineSettings]:
@@ -102,14 +94,9 @@ class PipelineTagger(LayeredTagger):
         return joint_traits(settings)._replace(layers=(PHI, CONCEPT), hides_phi=settings.reads != ORIGINAL)
 
     @property
-    def settings(self) -> PipelineSettings:
-        """The settings this tagger was built with."""
-        return self._settings
-
-    @property
     def tags(self) -> tuple[str, ...]:
         """The PHI tags this tagger can give, sorted: the columns of `marginals`. Empty before `fit`."""
-        return () if self._halves is None else self._halves[0].tags
+        return self._members[0].tags if self._members else ()
 
     def fit(
         self,
@@ -139,7 +126,7 @@ class PipelineTagger(LayeredTagger):
         learned = to_read(train, ways[0], deid, found)
         concepts.fit(learned, to_read(dev, ways[1], deid))
         done()
-        self._halves = (deid, concepts)
+        self._members = [deid, concepts]
 
     def _crossed(
         self,
@@ -192,31 +179,6 @@ class PipelineTagger(LayeredTagger):
         if not isinstance(half, WordHolder):
             raise UsageError(f"{self._settings.concepts} does not say which words it has stored")
         return half.holds(words)
-
-    def save(self, folder: Path, *, key: bytes | None = None) -> None:
-        """Write ``model.json`` and ``members.zip``, with the files of both."""
-        weights = pack(self._trained(), key=key)
-        _FILES.save(folder, weights, settings=self._settings, seed=self._seed, key=key)
-
-    @classmethod
-    def load(cls, folder: Path, *, key: bytes | None = None) -> Self:
-        """Read a model that `save` wrote.
-
-        Raises:
-            DataError: the folder holds no such model, one of another version, or a damaged one.
-            UsageError: its words are hashed, and the key is missing or another one.
-        """
-        saved = _FILES.load(folder, key=key)
-        tagger = cls(saved.settings(PipelineSettings), seed=saved.seed)
-        with saved.refusing_damage():
-            deid, concepts = unpack(saved.weights, 2, key=saved.key)
-        tagger._halves = (deid, concepts)
-        return tagger
-
-    def _trained(self) -> tuple[Tagger, Tagger]:
-        if self._halves is None:
-            raise UsageError("this pipeline is not trained: call fit, or load a saved one")
-        return self._halves
 
 
 def _counter(total: int, on_progress: OnProgress | None) -> Callable[[], None]:
