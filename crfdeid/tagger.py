@@ -76,11 +76,15 @@ def require_layers(model: str, layers: Collection[str], train: Iterable[Labelled
     found = {layer for item in train for layer in item.annotated}
     for layer in layers:
         if layer not in found:
-            remedy = "give their folder with --concepts" if layer == CONCEPT else "give annotated notes"
             raise DataError(
                 f"the model '{model}' also learns the annotation layer '{layer}', and no training note has it: "
-                f"{remedy}, or choose a model that learns {PHI} alone"
+                f"{how_to_give(layer)}, or choose a model that learns {PHI} alone"
             )
+
+
+def how_to_give(layer: str) -> str:
+    """What to do where nobody annotated a layer, for messages."""
+    return "give their folder with --concepts" if layer == CONCEPT else "give annotated notes"
 
 
 class CombinedSettings(ABC):

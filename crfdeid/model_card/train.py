@@ -21,7 +21,7 @@ from crfdeid.scoring.evaluation import count_leaking, predict_spans, score
 from crfdeid.scoring.leaks import Share, leaks_by_type
 from crfdeid.scoring.operating_points import at_threshold, operating_points, phi_tokens, token_probabilities
 from crfdeid.system.folders import require_new, whole_folder
-from crfdeid.tagger import OnProgress, Tagger
+from crfdeid.tagger import OnProgress, Tagger, how_to_give
 
 _NOTES = {"train": "training", "dev": "development", "test": "test"}
 REQUIRED = (0.99, 0.997, 0.999)
@@ -64,7 +64,7 @@ def train_model(
             writing it.
     """
     require_phi(corpus.splits)
-    require_layers(tagger, corpus.splits)
+    require_annotated(tagger, corpus.splits)
     if site is not None and key is not None:
         raise UsageError("a site's lists would stand in the clear beside a private vocabulary: give them to redact")
 
@@ -87,7 +87,7 @@ def require_phi(splits: Mapping[str, Split]) -> None:
             raise DataError(f"the {_NOTES[name]} notes hold no PHI at all: give annotated notes")
 
 
-def require_layers(tagger: Tagger, splits: Mapping[str, Split]) -> None:
+def require_annotated(tagger: Tagger, splits: Mapping[str, Split]) -> None:
     """Refuse notes in which nobody annotated what a model learns.
 
     Raises:
@@ -98,7 +98,7 @@ def require_layers(tagger: Tagger, splits: Mapping[str, Split]) -> None:
         for layer in learned:
             if layer not in split.layers:
                 problem = f"the {_NOTES[name]} notes are not annotated in the layer '{layer}', which is learned"
-                raise DataError(f"{problem}: give them with it marked, as docs/joint.md says")
+                raise DataError(f"{problem}: {how_to_give(layer)}")
         for document in split.documents:
             if not set(learned).intersection(document.annotated):
                 problem = f"annotated in {', '.join(document.annotated)} alone, and {', '.join(learned)} is learned"
