@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from crfdeid.bio import OUTSIDE
-from crfdeid.documents import CONCEPT, PHI, LabelledSentence
+from crfdeid.documents import CONCEPT, LabelledSentence
 from features.tokens import Sentence
 from rnn.batches import Row
 from rnn.codecs.words import WordCodec
@@ -112,9 +112,8 @@ def forgetting(vocabulary: Vocabulary, sentences: Sequence[LabelledSentence]) ->
     hidden = {
         read(word)
         for item in sentences
-        for word, tag in zip(item.sentence.words, item.layer(PHI) if PHI in item.annotated else (), strict=False)
+        for word, tag in zip(item.sentence.words, item.tags, strict=True)  # all "O" where nobody annotated PHI
         if tag != OUTSIDE
-    }
-    hidden = {word for word in hidden if word not in seen}
+    } - seen
     small = {word.lower() for word in hidden} - {word.lower() for word in seen}
     return replace(vocabulary, words=tuple(w for w in vocabulary.words if w not in hidden and w.lower() not in small))
