@@ -7,6 +7,7 @@ from pathlib import Path
 
 from crfdeid.corpora import FORMATS
 from crfdeid.corpora.splits import Corpus, generate_corpus, read_splits
+from crfdeid.errors import UsageError
 from crfdeid.labels import TYPES
 
 
@@ -19,7 +20,13 @@ def add_corpus(parser: argparse.ArgumentParser, *, types: str = "seven") -> None
 
 
 def chosen_corpus(args: argparse.Namespace) -> Corpus:
-    """The corpus that the options name; one without ``--train`` is the synthetic corpus, whose test part is its own."""
+    """The corpus that the options name; one without ``--train`` is the synthetic corpus, whose test part is its own.
+
+    Raises:
+        UsageError: ``--dev`` without ``--train``.
+    """
     if args.train is not None:
         return read_splits(args.train, args.dev, None, corpus_format=args.format, types=args.types)
+    if args.dev is not None:
+        raise UsageError("--dev needs --train: without it the synthetic corpus is used")
     return generate_corpus("default", types=args.types)

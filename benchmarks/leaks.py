@@ -80,6 +80,8 @@ def main() -> None:
     parser.add_argument("--sensitivity", type=float, metavar="S", help="with --saved: the threshold chosen for it (%%)")
     args = parser.parse_args()
     if args.saved is not None:
+        if args.dev is None:
+            parser.error("--saved needs --dev: the notes in which the saved model is measured")
         documents = map_types(crfdeid.read_corpus(args.dev, format=args.format), args.types)
         print_leaks(crfdeid.load(args.saved, sensitivity=args.sensitivity), documents)
         return
