@@ -8,8 +8,9 @@ from itertools import repeat
 from pathlib import Path
 
 from crfdeid.bio import decode
+from crfdeid.concepts import find_concepts
 from crfdeid.consistency import make_consistent
-from crfdeid.documents import Document, Span, lone_surrogate
+from crfdeid.documents import CONCEPT, Document, Span, lone_surrogate
 from crfdeid.errors import DataError, UsageError
 from crfdeid.given.joined import add_given
 from crfdeid.given.known import Known, labels_for
@@ -18,7 +19,7 @@ from crfdeid.model_card.builtin import find_model
 from crfdeid.model_card.card import read_card, threshold_in
 from crfdeid.model_card.site import read_saved_site
 from crfdeid.models import load_tagger
-from crfdeid.tagger import Tagger
+from crfdeid.tagger import LayeredTagger, Tagger
 from crfdeid.thresholds import phi_spans
 from features.normal import normal_form
 from features.tokens import Sentence
@@ -39,6 +40,8 @@ class Deidentifier:
             None for the most probable tags.
         consistent: whether a name found once in a note is marked everywhere in it (`crfdeid.consistency`).
         site: what is hidden, or left, whatever the model finds (`crfdeid.given.site`).
+        concepts: whether a model that finds concepts too marks them, in a layer of their own. Where it hides PHI from
+            what it reads them in, all that is marked is hidden, whether the model found it or not.
 
     Raises:
         UsageError: the threshold is no probability.
@@ -50,7 +53,13 @@ class Deidentifier:
     """
 
     def __init__(
-        self, tagger: Tagger, *, threshold: float | None = None, consistent: bool = True, site: Site | None = None
+        self,
+        tagger: Tagger,
+        *,
+        threshold: float | None = None,
+        consistent: bool = True,
+        site: Site | None = None,
+        concepts: bool = True,
     ) -> None:
         if threshold is not None and not 0 <= threshold <= 1:  # nothing would be found, without a word
             raise UsageError(f"a threshold of {threshold}: give a probability, from 0 to 1")
@@ -58,9 +67,10 @@ class Deidentifier:
         self.threshold = threshold
         self.consistent = consistent
         self.site = Site() if site is None else site
+        self._of_concepts = tagger if concepts and isinstance(tagger, LayeredTagger) else None
 
     def annotate(self, text: str, *, id: str = "", known: Known | None = None) -> Document:
-        """The document of a text, with its PHI as spans.
+        """The document of a text, with its PHI as spans, and its concepts in the layer "concept" where they are marked.
 
         Args:
             text: a note.
@@ -86,7 +96,7 @@ class Deidentifier:
     def annotate_documents(
         self, documents: Iterable[Document], *, known: Iterable[Known | None] | None = None
     ) -> Iterator[Document]:
-        """The same documents, in order, with what the model finds as their spans; spans they had are dropped.
+        """The same documents, in order, with what the model finds; what was marked of that before is dropped.
 
         Args:
             documents: the notes.
@@ -109,11 +119,24 @@ class Deidentifier:
 
     def _annotate(self, notes: list[tuple[Document, Known | None]]) -> Iterator[Document]:
         groups = [document.sentences() for document, _ in notes]
+        marked = self._with_phi(notes, groups)
+        if self._of_concepts is None:
+            yield from marked
+            return
+        documents = list(marked)
+        concepts = find_concepts(self._of_concepts, groups, [document.spans for document in documents])
+        for document, spans in zip(documents, concepts, strict=True):
+            yield replace(document, layers={**document.layers, CONCEPT: tuple(spans)})
+
+    def _with_phi(
+        self, notes: Sequence[tuple[Document, Known | None]], groups: Sequence[Sequence[Sentence]]
+    ) -> Iterator[Document]:
         found = self._find([sentence for group in groups for sentence in group])
         labels = labels_for({tag[2:] for tag in self.tagger.tags} - {""})
         for (document, own), group in zip(notes, groups, strict=True):
             spans = tuple(span for _ in group for span in next(found))
-            yield self._joined(replace(document, spans=spans), group, self._given(document.text, own, labels))
+            fresh = replace(document, spans=spans, phi_annotated=True)
+            yield self._joined(fresh, group, self._given(document.text, own, labels))
 
     def _given(self, raw: str, known: Known | None, labels: Mapping[str, str]) -> list[Span]:
         """What has to be hidden in a text whatever the model finds, the record's before the site's."""
@@ -155,6 +178,7 @@ def load(
     sensitivity: float | None = None,
     consistent: bool = True,
     site: Site | None = None,
+    concepts: bool = True,
 ) -> Deidentifier:
     """A trained model, ready to annotate text.
 
@@ -168,6 +192,7 @@ def load(
         consistent: whether a name found once in a note is marked everywhere in it.
         site: what is hidden, or left, whatever the model finds; beside the lists that the model was saved with, if it
             was: what either denies is hidden.
+        concepts: whether a model that finds concepts too marks them.
 
     Raises:
         DataError: the folder holds no model, or a damaged one.
@@ -177,7 +202,8 @@ def load(
     card = read_card(folder)  # a folder of which any part is damaged is refused, also where that part is not needed
     threshold = None if sensitivity is None else threshold_in(card, sensitivity)
     lists = read_saved_site(folder).joined(site or Site())
-    return Deidentifier(load_tagger(folder, key=key), threshold=threshold, consistent=consistent, site=lists)
+    tagger = load_tagger(folder, key=key)
+    return Deidentifier(tagger, threshold=threshold, consistent=consistent, site=lists, concepts=concepts)
 
 
 def _require_unicode(document: Document, number: int) -> None:

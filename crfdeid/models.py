@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from crfdeid.errors import DataError, UsageError
-from crfdeid.saving import DESCRIPTION, read_description
+from crfdeid.saving import DESCRIPTION, read_description, read_settings
 from crfdeid.settings import require_seed
 from crfdeid.system.on_use import named
-from crfdeid.tagger import CombinedSettings, Tagger
+from crfdeid.tagger import CombinedSettings, Tagger, Traits
 
 # Name -> "module:class". Text, so that no model's libraries are imported before it is used, and no import points up.
 MODELS = {
@@ -191,6 +191,16 @@ def load_tagger(folder: Path | str, *, key: bytes | None = None) -> Tagger:
         UsageError: its words are hashed, and the key is missing or another one.
     """
     return tagger_class(model_name(Path(folder))).load(Path(folder), key=key)
+
+
+def saved_traits(folder: Path) -> Traits:
+    """What the model saved in a folder needs and can do.
+
+    Raises:
+        DataError: the folder holds no model, or one of an unknown kind, or a damaged one.
+    """
+    cls = tagger_class(model_name(folder))
+    return cls.traits(read_settings(folder, read_description(folder), cls.settings_class))
 
 
 def model_name(folder: Path) -> str:

@@ -176,10 +176,7 @@ class SavedModel:
         Raises:
             DataError: they are not those of such a model, or cannot work.
         """
-        try:
-            return settings_class(**self.description["settings"])
-        except _DAMAGE:
-            raise damaged(self.folder) from None
+        return read_settings(self.folder, self.description, settings_class)
 
     @property
     def seed(self) -> int:
@@ -243,6 +240,18 @@ def read_description(folder: Path) -> dict[str, Any]:
     if next(problems(description, Description), None) is not None:
         raise damaged(folder)
     return description
+
+
+def read_settings(folder: Path, description: Mapping[str, Any], settings_class: Callable[..., _Settings]) -> _Settings:
+    """The settings that a description holds.
+
+    Raises:
+        DataError: they are not those of such a model, or cannot work.
+    """
+    try:
+        return settings_class(**description["settings"])
+    except _DAMAGE:
+        raise damaged(folder) from None
 
 
 def verify(folder: Path) -> dict[str, Any]:

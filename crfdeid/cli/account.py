@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,20 +17,26 @@ from crfdeid.saving import read_description
 _MANY = 10
 
 
-def require_audit_place(audit: Path, options_input: Path, output: Path, *, resume: bool) -> None:
-    """Refuse a file for the audit that could not be written at the end, or that lies where results are handed on.
+def require_place(option: str, file: Path, *, apart_from: Iterable[Path], resume: bool) -> None:
+    """Refuse a file that could not be written at the end of a run, or that lies where it does not belong.
+
+    Args:
+        option: what names it, for messages.
+        file: the file.
+        apart_from: folders that it must not lie in: those of the notes and of the results, which are handed on.
+        resume: whether it may be there from an earlier run.
 
     Raises:
-        UsageError: it does.
+        UsageError: it is there, cannot be written, or lies in one of them.
     """
-    if audit.exists() and not (resume and audit.is_file()):
-        raise UsageError(f"--audit: {audit} is there already: name a new file, nothing is overwritten")
-    if not (audit.parent.is_dir() and os.access(audit.parent, os.W_OK)):
-        raise UsageError(f"--audit: {audit.parent} is no folder that can be written to: name another place")
-    place = audit.resolve()
-    for folder in (options_input.resolve(), output.resolve()):
+    if file.exists() and not (resume and file.is_file()):
+        raise UsageError(f"{option}: {file} is there already: name a new file, nothing is overwritten")
+    if not (file.parent.is_dir() and os.access(file.parent, os.W_OK)):
+        raise UsageError(f"{option}: {file.parent} is no folder that can be written to: name another place")
+    place = file.resolve()
+    for folder in (one.resolve() for one in apart_from):
         if folder in place.parents:
-            raise UsageError(f"--audit: {audit} lies in {folder}: name a file apart from the notes and the results")
+            raise UsageError(f"{option}: {file} lies in {folder}: name a file apart from the notes and the results")
 
 
 def summary(
@@ -52,13 +58,15 @@ def summary(
         seconds: how long this run took; a run that was resumed counts its own time alone.
     """
     description = read_description(work.model)
-    parts = {description["model"], *description["settings"].get("members", ())}
+    settings = description["settings"]
+    parts = {description["model"], settings.get("deid"), *settings.get("members", ())}
     return {
         **command,
         "notes": totals.notes,
         "notes_without_phi": totals.without_phi,
         "failures": totals.failures,
         "spans": dict(sorted(totals.spans.items())),
+        **(_concepts(work, totals) if work.concepts else {}),
         "surrogate_locales": dict(sorted(totals.locales.items())),
         "model_folder": str(work.model),
         "model_kind": description["model"],
@@ -69,9 +77,14 @@ def summary(
     }
 
 
+def _concepts(work: Redaction, totals: Totals) -> dict[str, Any]:
+    """What is said of concepts where they were looked for; without redaction none can be left out."""
+    counts = {"concepts": dict(sorted(totals.concepts.items()))}
+    return counts if work.how is None else {**counts, "concepts_left_out": dict(sorted(totals.left_out.items()))}
+
+
 def lines(account: Mapping[str, Any]) -> list[str]:
     """A summary for people to read."""
-    spans = ", ".join(f"{label} {count:,}" for label, count in account["spans"].items())
     if account["threshold"] is None:
         point = "the most probable tags"
     else:
@@ -80,7 +93,8 @@ def lines(account: Mapping[str, Any]) -> list[str]:
     found = [
         f"{account['command']}: {_count(account['notes'], 'note')} in {account['seconds']:.1f} s, nothing found in "
         f"{account['notes_without_phi']:,} of them; {_count(account['failures'], 'failure')}",
-        f"spans: {spans or 'none'}",
+        f"spans: {_counts(account['spans'])}",
+        *_concept_lines(account),
         f"model: {account['model_folder']} ({account['model_kind']}, {rules}, SHA-256 {account['model'][:12]})",
         f"found by: {point}",
     ]
@@ -105,6 +119,17 @@ def unlike_lines(unlike: Sequence[str]) -> list[str]:
         f"warning: these notes are unlike the training notes: {differences}. Expect more misses than the model's card "
         "says: mark some of these notes and measure (crfdeid score), or train on such notes"
     ]
+
+
+def _concept_lines(account: Mapping[str, Any]) -> Iterator[str]:
+    if "concepts" in account:
+        yield f"concepts: {_counts(account['concepts'])}"
+    if account.get("concepts_left_out"):
+        yield f"concepts left out, since they overlap hidden text: {_counts(account['concepts_left_out'])}"
+
+
+def _counts(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{label} {count:,}" for label, count in counts.items()) or "none"
 
 
 def _count(number: int, what: str) -> str:

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from crfdeid.cli import account
@@ -14,6 +15,7 @@ from crfdeid.documents import Document
 from crfdeid.errors import DataError, UsageError
 from crfdeid.model_card.likeness import Likeness
 from crfdeid.notes.account import Totals, write_audit
+from crfdeid.notes.beside import put_together
 from crfdeid.notes.journal import NoteDone
 from crfdeid.notes.output import OutputFolder
 from crfdeid.notes.pipeline import OutputPlan, process
@@ -35,6 +37,7 @@ class Task:
         plan: how files are written.
         settings: what the results depend on, for --resume.
         secret: what the audit's hashes are made with; None for no hashes.
+        beside: the file that is put together at the end of what is kept beside the results; None where nothing is.
     """
 
     doing: str
@@ -42,6 +45,7 @@ class Task:
     plan: OutputPlan
     settings: dict[str, Any]
     secret: bytes | None = None
+    beside: Path | None = None
 
 
 def run_folder(options: argparse.Namespace, task: Task) -> int:
@@ -58,8 +62,7 @@ def run_folder(options: argparse.Namespace, task: Task) -> int:
         raise UsageError("--output is needed: name a new folder for the results")
     if options.output.suffix.lower() in KINDS:
         raise UsageError(f"--output: {options.output} is the name of a file: name a folder, files keep their names")
-    if options.audit is not None:
-        account.require_audit_place(options.audit, options.input, options.output, resume=options.resume)
+    _require_places(options, task)
     began = time.monotonic()
     rename = None
     if options.rename_files and task.secret is not None:
@@ -93,10 +96,23 @@ def run_folder(options: argparse.Namespace, task: Task) -> int:
         asked |= {"input": str(options.input), "output": str(options.output), "jobs": options.jobs}
         totals, seconds = Totals.of(output.accounted()), time.monotonic() - began
         summary = account.summary(asked, task.work, card, totals, likeness.differences(), seconds)
+        if task.beside is not None:
+            put_together(output.beside(), task.beside)
         if options.audit is not None:
             write_audit(options.audit, summary, output.accounted)
         _say_all(account.lines(summary))
     return failures.conclude()
+
+
+def _require_places(options: argparse.Namespace, task: Task) -> None:
+    """Refuse files that are written at the end where they could not be, before a note is read."""
+    places = {"--audit": options.audit, "--keep-concepts": task.beside}
+    for option, file in places.items():
+        if file is not None:
+            apart_from = (options.input, options.output)
+            account.require_place(option, file, apart_from=apart_from, resume=options.resume)
+    if options.audit is not None and task.beside is not None and options.audit.resolve() == task.beside.resolve():
+        raise UsageError(f"--audit and --keep-concepts name one file, {task.beside}: name two")
 
 
 def _card(work: Redaction) -> dict[str, Any] | None:
@@ -137,7 +153,7 @@ def run_stdin(options: argparse.Namespace, work: Redaction, settings: Mapping[st
     card = _card(work)
     likeness = _likeness(work, card)
     likeness.add(result.measures)
-    totals = Totals.of([NoteDone("", "", None, result.found, None, result.locale)])
+    totals = Totals.of([NoteDone("", "", None, result.found, None, result.locale, result.concepts, result.left_out)])
     seconds = time.monotonic() - began
     _say_all(account.lines(account.summary(settings, work, card, totals, likeness.differences(), seconds)))
     return result.document

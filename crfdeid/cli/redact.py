@@ -4,6 +4,17 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from crfdeid.cli.shell import file_path
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from crfdeid.documents import Document
+    from crfdeid.notes.pipeline import OutputPlan
+    from crfdeid.notes.records import Columns, NoteFile, Writer
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -26,6 +37,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--date-order", choices=DATE_ORDERS, help=text)
     text = "columns (in JSON Lines: keys) that the results are not to have, such as name,birth_date"
     parser.add_argument("--drop-columns", type=_names, default=(), metavar="NAMES", help=text)
+    text = (
+        "with a model that finds concepts too: a new file, NAME.jsonl, for the redacted notes with their concepts; "
+        "offsets are those of the redacted text, and what overlaps hidden text is left out"
+    )
+    parser.add_argument("--keep-concepts", type=file_path, metavar="FILE", help=text)
 
 
 def _names(text: str) -> tuple[str, ...]:
@@ -43,8 +59,6 @@ def run(options: argparse.Namespace) -> int:
     """
     from crfdeid.cli import given_options, note_options, note_run  # noqa: PLC0415
     from crfdeid.errors import UsageError  # noqa: PLC0415
-    from crfdeid.notes import sources  # noqa: PLC0415
-    from crfdeid.notes.pipeline import OutputPlan  # noqa: PLC0415
     from crfdeid.system.threads import one_thread  # noqa: PLC0415
 
     one_thread()
@@ -60,24 +74,78 @@ def run(options: argparse.Namespace) -> int:
         secret=secret if surrogates else None,
         locale=options.locale,
         date_order=options.date_order,
+        concepts=options.keep_concepts is not None,
     )
+    if work.concepts:
+        _require_concepts(options, work.model)
     settings = {
         "command": "redact",
         "how": options.how,
         "locale": options.locale,
         "date_order": options.date_order,
         "drop_columns": list(options.drop_columns),
+        **({"keep_concepts": True} if work.concepts else {}),
         **note_options.common_settings(options, work, secret),
         **given_options.settings(columns, work.site),
     }
     if options.input == note_options.STDIN:
-        note_run.write_stdout(note_run.run_stdin(options, work, settings).text)
+        document = note_run.run_stdin(options, work, settings)
+        if work.concepts:
+            _write_concepts(options.keep_concepts, document)
+        note_run.write_stdout(document.text)
         return 0
     given_options.warn_of_kept(columns, options.drop_columns)
-    plan = OutputPlan(
-        lambda file: [file.result_name], lambda file, target: sources.writer(file, target, columns), columns
-    )
-    return note_run.run_folder(options, note_run.Task("redacting", work, plan, settings, secret))
+    plan = _plan(columns, concepts=work.concepts)
+    task = note_run.Task("redacting", work, plan, settings, secret, beside=options.keep_concepts)
+    return note_run.run_folder(options, task)
+
+
+def _plan(columns: Columns, *, concepts: bool) -> OutputPlan:
+    """Files of the same name and kind; where concepts are kept, each with a file for them."""
+    from crfdeid.notes import sources  # noqa: PLC0415
+    from crfdeid.notes.beside import ConceptsWriter, beside_name  # noqa: PLC0415
+    from crfdeid.notes.pipeline import OutputPlan  # noqa: PLC0415
+    from crfdeid.notes.tagged import Together  # noqa: PLC0415
+
+    def targets(file: NoteFile) -> list[str]:
+        return [file.result_name, *([beside_name(file)] if concepts else [])]
+
+    def writer(file: NoteFile, places: Sequence[Path]) -> Writer:
+        text, *beside = places
+        return Together([sources.writer(file, text, columns), *map(ConceptsWriter, beside)])
+
+    return OutputPlan(targets, writer, columns)
+
+
+def _write_concepts(file: Path, document: Document) -> None:
+    """Write the concepts of one note."""
+    from crfdeid.corpora.jsonl import to_line  # noqa: PLC0415
+    from crfdeid.notes.beside import with_concepts_alone  # noqa: PLC0415
+    from crfdeid.system.files import write_parts  # noqa: PLC0415
+
+    write_parts(file, [to_line(with_concepts_alone(document))])
+
+
+def _require_concepts(options: argparse.Namespace, model: Path) -> None:
+    """Refuse to keep concepts that nothing finds, or where they cannot be written or read back.
+
+    Raises:
+        UsageError: they cannot be kept.
+    """
+    from crfdeid.cli.account import require_place  # noqa: PLC0415
+    from crfdeid.documents import CONCEPT  # noqa: PLC0415
+    from crfdeid.errors import UsageError  # noqa: PLC0415
+    from crfdeid.models import saved_traits  # noqa: PLC0415
+    from crfdeid.notes.beside import SUFFIX  # noqa: PLC0415
+
+    file = options.keep_concepts
+    if CONCEPT not in saved_traits(model).layers:
+        raise UsageError(f"--keep-concepts: {model} finds PHI alone: leave it out, or give a model that finds both")
+    if file.suffix.lower() != SUFFIX:
+        raise UsageError(f"--keep-concepts: {file} would not be read as JSON Lines: let its name end in {SUFFIX}")
+    if options.id_column is not None and options.id_column in options.drop_columns:
+        raise UsageError(f"--keep-concepts names notes by the column {options.id_column}, which is to be dropped")
+    require_place("--keep-concepts", file, apart_from=(), resume=options.resume)
 
 
 def _require_fitting(options: argparse.Namespace) -> None:

@@ -1,4 +1,7 @@
-"""Find the PHI in notes and write down where it is, for people to look at or for `crfdeid score`."""
+"""Find the PHI in notes and write down where it is, for people to look at or for `crfdeid score`.
+
+A model that finds concepts too writes them beside it.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     from crfdeid.cli.note_options import add_options as add_common  # noqa: PLC0415
 
     add_common(parser)
-    text = "format to write (default: jsonl); all but jsonl are for .txt files only"
+    text = (
+        "format to write (default: jsonl); all but jsonl are for .txt files only; with a model that finds concepts too "
+        "they are two folders, phi/ and concepts/"
+    )
     parser.add_argument("--format", choices=FORMATS, default="jsonl", help=text)
 
 
@@ -25,7 +31,9 @@ def run(options: argparse.Namespace) -> int:
     """
     from crfdeid.cli import given_options, note_options, note_run  # noqa: PLC0415
     from crfdeid.corpora.jsonl import to_line  # noqa: PLC0415
+    from crfdeid.documents import CONCEPT  # noqa: PLC0415
     from crfdeid.errors import UsageError  # noqa: PLC0415
+    from crfdeid.models import saved_traits  # noqa: PLC0415
     from crfdeid.notes import tagged  # noqa: PLC0415
     from crfdeid.notes.pipeline import OutputPlan  # noqa: PLC0415
     from crfdeid.notes.records import NoteFile  # noqa: PLC0415
@@ -35,6 +43,8 @@ def run(options: argparse.Namespace) -> int:
     columns = replace(note_options.columns_of(options), own_id=True)
     secret = note_options.secret_of(options, needed=False)
     work = note_options.redaction(options)
+    layers = saved_traits(work.model).layers
+    work = replace(work, concepts=CONCEPT in layers)
     settings = {
         "command": "tag",
         "format": options.format,
@@ -50,7 +60,7 @@ def run(options: argparse.Namespace) -> int:
     def targets(file: NoteFile) -> list[str]:
         if options.format != "jsonl" and file.path.suffix.lower() != ".txt":
             raise UsageError(f"--format {options.format} is for .txt files: write {file.name} with --format jsonl")
-        return tagged.target_names(file, options.format)
+        return tagged.target_names(file, options.format, layers)
 
-    plan = OutputPlan(targets, lambda file, target: tagged.tag_writer(file, target, options.format), columns)
+    plan = OutputPlan(targets, lambda _, places: tagged.tag_writer(places, options.format, layers), columns)
     return note_run.run_folder(options, note_run.Task("tagging", work, plan, settings, secret))

@@ -27,6 +27,8 @@ class Totals:
         failures: how many notes, files and folders have none.
         spans: how many spans of each type were found.
         locales: how many notes have surrogates of each locale.
+        concepts: how many concepts of each type the results have.
+        left_out: how many of each type they have not, since they overlap hidden text.
     """
 
     notes: int = 0
@@ -34,6 +36,8 @@ class Totals:
     failures: int = 0
     spans: Counter[str] = field(default_factory=Counter)
     locales: Counter[str] = field(default_factory=Counter)
+    concepts: Counter[str] = field(default_factory=Counter)
+    left_out: Counter[str] = field(default_factory=Counter)
 
     @classmethod
     def of(cls, entries: Iterable[NoteDone | Failed]) -> Totals:
@@ -47,6 +51,8 @@ class Totals:
             totals.without_phi += not any(entry.found.values())
             totals.spans.update(entry.found)
             totals.locales.update(() if entry.locale is None else (entry.locale,))
+            totals.concepts.update(entry.concepts or {})
+            totals.left_out.update(entry.left_out or {})
         return totals
 
 
@@ -79,5 +85,13 @@ def _lines(items: Iterable[Mapping[str, Any]]) -> Iterator[str]:
 
 def _note(done: NoteDone) -> dict[str, Any]:
     """What the audit says of a note; its stamp matters to --resume alone."""
-    fields = {"file": done.file, "row": done.row, "found": done.found, "hmac": done.hmac, "locale": done.locale}
+    fields = {
+        "file": done.file,
+        "row": done.row,
+        "found": done.found,
+        "concepts": done.concepts,
+        "concepts_left_out": done.left_out,
+        "hmac": done.hmac,
+        "locale": done.locale,
+    }
     return {name: value for name, value in fields.items() if value is not None}

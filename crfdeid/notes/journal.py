@@ -19,6 +19,8 @@ from crfdeid.system.files import open_no_link, sync
 
 HIDDEN = ".crfdeid"
 """The folder of the output that holds what a run needs for itself."""
+BESIDE = f"{HIDDEN}/beside"
+"""The folder in it of what is written beside the results, file by file, until the run puts it together."""
 DAMAGED = "damaged: name a new --output folder, the input has all that is needed"
 
 
@@ -32,6 +34,8 @@ class NoteDone(NamedTuple):
         found: how many spans of each type were found in it.
         hmac: the keyed hash of its text, where there is a secret.
         locale: of its surrogates.
+        concepts: how many concepts of each type its result has; None where none were looked for.
+        left_out: how many concepts of each type it has not, since they overlap hidden text.
     """
 
     file: str
@@ -40,6 +44,8 @@ class NoteDone(NamedTuple):
     found: Mapping[str, int]
     hmac: str | None
     locale: str | None = None
+    concepts: Mapping[str, int] | None = None
+    left_out: Mapping[str, int] | None = None
 
 
 class Failed(NamedTuple):
@@ -136,6 +142,8 @@ class Journal:
 
 def _line(entry: Entry) -> str:
     fields = {"stamp": entry.stamp, **entry.failure._asdict()} if isinstance(entry, Failed) else entry._asdict()
+    if isinstance(entry, NoteDone) and entry.concepts is None:
+        del fields["concepts"], fields["left_out"]
     return json.dumps(fields) + "\n"
 
 
@@ -144,21 +152,19 @@ def _read(line: Any) -> Entry | None:
     match line:
         case {"stamp": str(stamp), "file": str(file), "outputs": [*outputs]} if all(map(_is_plain, [file, *outputs])):
             return Finished(file, stamp, outputs)
-        case {
-            "stamp": str(stamp),
-            "file": str(file),
-            "row": row,
-            "found": dict(found),
-            "hmac": None | str() as hmac,
-            "locale": None | str() as locale,
-        }:
-            counts = all(isinstance(count, int) for count in found.values())
-            return NoteDone(file, stamp, row, found, hmac, locale) if counts and _are_numbers(row) else None
+        case {"stamp": str(), "file": str(), "row": row, "found": dict(), "hmac": None | str(), "locale": None | str()}:
+            note = NoteDone(**{name: line[name] for name in NoteDone._fields if name in line})
+            counts = all(map(_are_counts, (note.found, note.concepts, note.left_out)))
+            return note if counts and _are_numbers(row) else None
         case {"stamp": str(stamp), "file": str(file), "reason": str(reason), "row": row, "line": at, "offset": offset}:
             failure = Failure(reason, file, row, at, offset)
             return Failed(stamp, failure) if _are_numbers(row, at, offset) else None
         case _:
             return None
+
+
+def _are_counts(value: Any) -> bool:
+    return value is None or (isinstance(value, dict) and _are_numbers(*value.values()))
 
 
 def _are_numbers(*values: Any) -> bool:
@@ -170,4 +176,6 @@ def _is_plain(name: Any) -> bool:
     if not isinstance(name, str) or not name or "\0" in name:
         return False
     parts = PurePosixPath(name).parts
-    return name == "/".join(parts) and parts[0] not in ("/", HIDDEN) and ".." not in parts
+    if name != "/".join(parts) or parts[0] == "/" or ".." in parts:
+        return False
+    return parts[0] != HIDDEN or str(PurePosixPath(name).parent) == BESIDE

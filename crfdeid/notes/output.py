@@ -6,6 +6,7 @@ What the run needs for itself is in the hidden folder ``.crfdeid``:
     settings.json    what was asked for, so that --resume goes on with the same (`crfdeid.notes.begun`)
     finished.jsonl   what is done, and what failed (`crfdeid.notes.journal`)
     part/            what is being written
+    beside/          what is kept of each file beside its results, for one file about all of them
 
 A file is written in ``part``, brought to the disk, renamed to its name, and then listed as finished: a run that is
 killed, or loses its power, leaves no half file under a final name, and at most does one file again when it is resumed.
@@ -20,14 +21,14 @@ import fcntl
 import hashlib
 import json
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path, PurePosixPath
 from typing import Any, Self, TextIO
 
 from crfdeid.errors import DataError, UsageError
 from crfdeid.notes.begun import read_begun, require_same
-from crfdeid.notes.journal import HIDDEN, Failed, Finished, Journal, NoteDone
+from crfdeid.notes.journal import BESIDE, HIDDEN, Failed, Finished, Journal, NoteDone
 from crfdeid.notes.records import Answer, Failure, NoteFile
 from crfdeid.system.files import make_folders, open_no_link, sync, write_files
 
@@ -146,13 +147,28 @@ class OutputFolder:
         """Whether an earlier run did this file."""
         return file.name in self._finished
 
-    def place(self, name: str) -> Path:
-        """Where to write a file of this name until it is whole; it has the same ending, and a name that is short."""
-        return self._part / f"part{PurePosixPath(name).suffix}"
+    def places(self, names: Sequence[str]) -> list[Path]:
+        """Where to write the files for an input file until they are whole.
+
+        The names there are short, with the same endings, and files of one name but for their endings are so there too.
+        """
+        stems = [str(PurePosixPath(name).with_suffix("")) for name in names]
+        return [
+            self._part / f"part{stems.index(stem) or ''}{PurePosixPath(name).suffix}"
+            for name, stem in zip(names, stems, strict=True)
+        ]
+
+    def beside(self) -> Iterator[Path]:
+        """What was kept beside the results, of each finished file, in the order in which they were finished."""
+        for entry in self._journal.entries():
+            if isinstance(entry, Finished):
+                yield from (self._folder / name for name in entry.outputs if PurePosixPath(name).is_relative_to(BESIDE))
 
     def done(self, file: NoteFile, row: int | None, answer: Answer, hmac: str | None = None) -> None:
         """List a note that has its result."""
-        self._journal.add(NoteDone(file.name, _stamp(file.size, file.time), row, answer.found, hmac, answer.locale))
+        stamp = _stamp(file.size, file.time)
+        counts = answer.found, hmac, answer.locale, answer.concepts, answer.left_out
+        self._journal.add(NoteDone(file.name, stamp, row, *counts))
 
     def failed(self, failure: Failure, file: NoteFile | None = None) -> None:
         """List what failed; None for the file where there is none, as for a folder that cannot be read."""
@@ -165,14 +181,13 @@ class OutputFolder:
         Raises:
             DataError: there is a link or a file where a folder is needed, or a name or path is too long.
         """
-        for name in outputs:
-            self._rename(name)
+        for part, name in zip(self.places(outputs), outputs, strict=True):
+            self._rename(part, self._folder / name)
         self._journal.add(Finished(file.name, _stamp(file.size, file.time), outputs))
         self._journal.sync()
         self._any = True
 
-    def _rename(self, name: str) -> None:
-        part, final = self.place(name), self._folder / name
+    def _rename(self, part: Path, final: Path) -> None:
         part.chmod(0o600)  # It may hold PHI that was not found.
         sync(part)
         try:

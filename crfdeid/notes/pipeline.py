@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,12 +37,12 @@ class OutputPlan:
 
     Args:
         targets: the names of the files written for an input file.
-        writer: what writes the rows of an input file to the first of them, and to the others beside it.
+        writer: what writes the rows of an input file to these files; it is given where they are until they are whole.
         columns: which columns mean something.
     """
 
     targets: Callable[[NoteFile], list[str]]
-    writer: Callable[[NoteFile, Path], Writer]
+    writer: Callable[[NoteFile, Sequence[Path]], Writer]
     columns: Columns
 
 
@@ -205,5 +205,5 @@ class _Target:
 
     def _open(self, file: NoteFile) -> Writer:
         if self._writer is None:
-            self._writer = self._plan.writer(file, self._output.place(self._plan.targets(file)[0]))
+            self._writer = self._plan.writer(file, self._output.places(self._plan.targets(file)))
         return self._writer

@@ -81,12 +81,16 @@ class Answer(NamedTuple):
         found: how many spans of each type were found in the note.
         measures: what the note is like; None where it has no words, or the model no card.
         locale: of its surrogates, given or guessed from its text; None where it has none.
+        concepts: how many concepts of each type are in ``document``; None where none were looked for.
+        left_out: how many concepts of each type were found too, and overlap text that is hidden.
     """
 
     document: Document
     found: Mapping[str, int]
     measures: Measures | None = None
     locale: str | None = None
+    concepts: Mapping[str, int] | None = None
+    left_out: Mapping[str, int] | None = None
 
 
 class Failure(NamedTuple):

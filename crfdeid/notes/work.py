@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from crfdeid.documents import Document
+from crfdeid.documents import CONCEPT, Document
 from crfdeid.errors import UsageError
 from crfdeid.given.site import Site
 from crfdeid.model_card.likeness import NoteReader
@@ -42,6 +42,7 @@ class Redaction:
         date_order: of day and month, where a note's dates do not tell: "dmy" or "mdy"; None takes the locale's.
         accept_damaged: whether notes in mojibake are worked on too, with more misses; else they fail.
         site: what is hidden, or left, whatever the model finds, beside what it brings itself.
+        concepts: whether concepts are looked for too, by a model that finds them.
     """
 
     model: Path
@@ -54,6 +55,7 @@ class Redaction:
     date_order: str | None = None
     accept_damaged: bool = False
     site: Site | None = None
+    concepts: bool = False
 
     def start(self) -> Worker:
         """Load the model.
@@ -66,7 +68,14 @@ class Redaction:
 
         card = read_card(self.model)
         reader = None if card is None else NoteReader.of(card["likeness"], self.key)
-        model = load(self.model, key=self.key, sensitivity=self.sensitivity, consistent=self.consistent, site=self.site)
+        model = load(
+            self.model,
+            key=self.key,
+            sensitivity=self.sensitivity,
+            consistent=self.consistent,
+            site=self.site,
+            concepts=self.concepts,
+        )
 
         def work(notes: Sequence[Note]) -> list[Result]:
             known = [note.known for note in notes]
@@ -87,8 +96,9 @@ class Redaction:
 
     def _hide(self, document: Document, note: Note) -> Answer:
         found = Counter(span.label for span in document.spans)
+        concepts = _concepts(document) if self.concepts else None
         if self.how is None:
-            return Answer(document, found)
+            return Answer(document, found, concepts=concepts)
         from crfdeid.redaction.replace import locale_for, redact  # noqa: PLC0415
 
         locale = locale_for(document, self.locale) if self.how == "surrogate" else None
@@ -100,7 +110,14 @@ class Redaction:
             locale=locale,
             date_order=self.date_order,
         )
-        return Answer(hidden, found, locale=locale)
+        if concepts is None:
+            return Answer(hidden, found, locale=locale)
+        kept = _concepts(hidden)
+        return Answer(hidden, found, locale=locale, concepts=kept, left_out=concepts - kept)
+
+
+def _concepts(document: Document) -> Counter[str]:
+    return Counter(span.label for span in document.layer(CONCEPT))
 
 
 def one_by_one(work: Worker) -> Worker:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from crfdeid.documents import Document, Layers, Span
+from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError, UsageError
 from crfdeid.labels import TO_SEVEN
 from crfdeid.redaction.persons import PersonName, parse_name
@@ -53,7 +54,8 @@ def redact(
         date_order: how to read 3/4 where no date of the note tells: "dmy" or "mdy". None takes the locale's order.
 
     Returns:
-        The redacted text, with the replacements as its spans (none for "remove") and no further annotation layer.
+        The redacted text, with the replacements as its spans (none for "remove"). What further annotation layers mark
+        is where it stands now, but for what shares a character with a replaced span: that is left out.
 
     Raises:
         UsageError: an unknown way or order of dates, a locale that cannot be used, or surrogates without a secret.
@@ -72,17 +74,32 @@ def redact(
     spans = merge(document.spans)
     parts: list[str] = []
     replaced: list[Span] = []
-    end = place = 0
+    shifts, end = [0], 0
     for span, text in zip(spans, replacements(document, spans), strict=True):
-        before = document.text[end : span.start]
-        place += len(before)
-        parts += before, text
+        parts += document.text[end : span.start], text
         if text:
+            place = span.start + shifts[-1]
             replaced.append(Span(place, place + len(text), span.label))
-        place += len(text)
         end = span.end
+        shifts.append(shifts[-1] + len(text) - (span.end - span.start))
     parts.append(document.text[end:])
-    return replace(document, text="".join(parts), spans=tuple(replaced), given_sentences=None, layers=Layers())
+    layers = {name: tuple(_moved(marks, spans, shifts)) for name, marks in document.layers.items()}
+    return replace(document, text="".join(parts), spans=tuple(replaced), given_sentences=None, layers=layers)
+
+
+def _moved(marks: Iterable[Span], replaced: Sequence[Span], shifts: Sequence[int]) -> Iterator[Span]:
+    """Marks as offsets in the redacted text, without those that share a character with what was replaced.
+
+    Args:
+        marks: as offsets in the original.
+        replaced: the spans that were replaced, by place and free of overlaps.
+        shifts: how far text has moved after so many of them, from none to all.
+    """
+    ends = [span.end for span in replaced]
+    for start, end, label in marks:
+        before = bisect_right(ends, start)
+        if before == len(replaced) or end <= replaced[before].start:
+            yield Span(start + shifts[before], end + shifts[before], label)
 
 
 def _masks(document: Document, spans: Sequence[Span]) -> list[str]:

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from crfdeid.deidentifier import Deidentifier
-from crfdeid.documents import Document
+from crfdeid.documents import CONCEPT, PHI, Document
 from crfdeid.given.folded import fold
 from crfdeid.given.known import Known
 from crfdeid.given.site import Pattern, Site, Term
 from crfdeid.redaction.replace import redact
-from crfdeid.tagger import Tagger
+from crfdeid.tagger import LayeredTagger, Tagger
 from features.tokens import Sentence
 
 
@@ -128,3 +129,60 @@ def test_nothing_that_is_known_or_denied_stands_in_the_redacted_text(text: str) 
         place = end
     assert redact(found, "remove").text == "".join([*rest, text[place:]])
     assert redact(found, "mask").text.count("Foley") == text.count("Foley")
+
+
+class Reader(LayeredTagger):
+    """A model that finds the patients that it was told, and takes each word that is not hidden for a concept."""
+
+    tags = ("B-PATIENT", "O")
+
+    def __init__(self, patients: Sequence[str], chances: Mapping[str, float]) -> None:
+        self._patients, self._chances = patients, chances
+
+    def predict(self, sentences: Sequence[Sentence]) -> list[list[str]]:
+        """One tag per token."""
+        return [["B-PATIENT" if word in self._patients else "O" for word in item.words] for item in sentences]
+
+    def marginals(self, sentences: Sequence[Sentence]) -> list[np.ndarray]:
+        """The chance of each word that it is a patient."""
+        rows = [[self._chances[word] for word in sentence.words] for sentence in sentences]
+        return [np.array([[chance, 1 - chance] for chance in row]) for row in rows]
+
+    def predict_layers(
+        self, sentences: Sequence[Sentence], *, phi: Sequence[Sequence[str]] | None = None
+    ) -> dict[str, list[list[str]]]:
+        """A concept where nothing is hidden."""
+        given = [list(row) for row in (self.predict(sentences) if phi is None else phi)]
+        return {PHI: given, CONCEPT: [["B-WORD" if tag == "O" else "O" for tag in row] for row in given]}
+
+
+def reader(chances: Mapping[str, float] | None = None, **options: Any) -> Deidentifier:
+    return Deidentifier(Reader(("Quill", "Foley"), chances or {}), **options)
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "options"),
+    [
+        ("Quill has zinc", "has zinc", {}),
+        ("Foley has zinc", "Foley has zinc", {"site": Site(allow=(Term("Foley"),))}),
+        ("Tawn has zinc", "has zinc", {"site": Site(deny=(Term("Tawn", "HOSPITAL"),))}),
+        ("TL-44 has TL-5", "has", {"site": Site(patterns=(Pattern("TL-[0-9]", "ID"),))}),
+        ("Dr. Quill Marsh. Marsh has zinc", "Dr . . has zinc", {"site": Site(deny=(Term("Quill Marsh", "PATIENT"),))}),
+        ("Orla has zinc", "has zinc", {"threshold": 0.2, "chances": {"Orla": 0.3, "has": 0.1, "zinc": 0.1}}),
+    ],
+)
+def test_all_that_is_marked_is_hidden_from_the_model_of_concepts(
+    text: str, words: str, options: dict[str, Any]
+) -> None:
+    """Whoever marked it: the model, its site, consistency, or a threshold."""
+    found = reader(**options).annotate(text)
+    assert [found.text[start:end] for start, end, _ in found.layer(CONCEPT)] == words.split()
+
+
+def test_what_the_record_knows_is_hidden_from_the_model_of_concepts() -> None:
+    found = reader().annotate("Orla has zinc", known=Known(names=("Orla Marsh",)))
+    assert [found.text[start:end] for start, end, _ in found.layer(CONCEPT)] == ["has", "zinc"]
+
+
+def test_concepts_are_left_alone_where_nobody_asks_for_them() -> None:
+    assert reader(concepts=False).annotate("Quill has zinc").annotated == (PHI,)

@@ -47,7 +47,7 @@ AUDIT_KEY = b"a key of the tests"
 
 def redact_plan(columns: Columns = PLAIN) -> OutputPlan:
     """Files of the same name and kind."""
-    return OutputPlan(lambda file: [file.name], lambda file, target: sources.writer(file, target, columns), columns)
+    return OutputPlan(lambda file: [file.name], lambda file, places: sources.writer(file, places[0], columns), columns)
 
 
 def run(
@@ -106,6 +106,41 @@ def tiny_model(folder: Path, *, max_iterations: int = 30) -> Path:
     tagger = CrfTagger(CrfSettings(max_iterations=max_iterations))
     tagger.fit([sentence for document in documents for sentence in encode(document).sentences], [])
     tagger.save(folder)
+    return folder
+
+
+DRUGS = ("zinc", "iron", "copper")
+
+
+def tiny_joint_notes() -> list[Document]:
+    """Invented notes with their PHI and their concepts, of which one in each holds a name."""
+    names = ("Quill", "Orla Marsh", "Abe Vole", "Ines Tarn")
+    documents = []
+    for number in range(12):
+        name, doctor, drug = names[number % 4], names[number % 3], DRUGS[number % 3]
+        date, phone = f"{number % 12 + 1}/{number + 3}/2031", f"555-{1000 + 37 * number}"
+        text = f"Patient {name} was seen on {date} by Dr. {doctor}, call {phone}.\n"
+        text += f"Leg pain. Given {drug}; {doctor} sign.\n"
+        phi = [("PATIENT", name, 8), ("DATE", date, 8), ("DOCTOR", doctor, text.index("Dr.")), ("PHONE", phone, 8)]
+        phi.append(("DOCTOR", doctor, text.index("; ")))
+        concepts = [("PROBLEM", "Leg pain", 8), ("TREATMENT", drug, 8), ("PROBLEM", f"{doctor} sign", text.index("; "))]
+        spans, further = (
+            tuple(Span(text.index(part, at), text.index(part, at) + len(part), label) for label, part, at in marked)
+            for marked in (phi, concepts)
+        )
+        documents.append(Document(str(number), text, spans, layers={"concept": further}))
+    return documents
+
+
+def tiny_joint_model(folder: Path) -> Path:
+    """Two CRFs one after the other, which have learnt PHI and concepts of a few invented notes, with a card."""
+    from crfdeid.corpora.splits import Corpus, Split  # noqa: PLC0415
+    from crfdeid.model_card.train import train_model  # noqa: PLC0415
+    from crfdeid.models import create  # noqa: PLC0415
+
+    split = Split.of(tiny_joint_notes())
+    settings = {"deid": "crf", "concepts": "crf", "max_iterations": 20, "folds": 2}
+    train_model(create("pipeline", overrides=settings), Corpus("notes", "jsonl", "all", split, split, None), folder)
     return folder
 
 

@@ -111,9 +111,12 @@ def test_totals_are_those_of_the_notes() -> None:
         NoteDone("a", "", None, {"DATE": 2, "ID": 1}, None),
         NoteDone("b", "", 1, {}, None),
         NoteDone("b", "", 2, {"DATE": 0}, None),
+        NoteDone("d", "", None, {"ID": 1}, None, "en_US", {"DRUG": 2}, {"DRUG": 1, "SIGN": 1}),
+        NoteDone("e", "", None, {"ID": 1}, None, "en_US", {"DRUG": 1}, {}),
         Failed("", Failure("why", "c")),
     ]
-    assert Totals.of(entries) == Totals(3, 2, 1, Counter({"DATE": 2, "ID": 1}))
+    found = Totals.of(entries)
+    assert found == Totals(5, 2, 1, Counter(DATE=2, ID=3), Counter(en_US=2), Counter(DRUG=3), Counter(DRUG=1, SIGN=1))
 
 
 def test_without_a_secret_there_is_no_digest(tmp_path: Path) -> None:

@@ -65,7 +65,8 @@ def test_input_and_output_lie_apart(tmp_path: Path, place: str) -> None:
 def test_a_second_run_is_told_and_harms_nothing(tmp_path: Path) -> None:
     source = folder_of(tmp_path / "in", a="Quill")
     with begin(source, tmp_path / "out") as held:
-        held.place("half.txt").write_text("half")
+        (half,) = held.places(["half.txt"])
+        half.write_text("half")
         code = (
             "import sys; from pathlib import Path; from crfdeid.notes.output import OutputFolder\n"
             "OutputFolder(Path(sys.argv[2]), source=Path(sys.argv[1]), settings={}, resume=True)"
@@ -76,7 +77,7 @@ def test_a_second_run_is_told_and_harms_nothing(tmp_path: Path) -> None:
         assert "another run is writing there" in other.stderr
         with pytest.raises(DataError, match="another run is writing there"):
             begin(source, tmp_path / "out")
-        assert held.place("half.txt").read_text() == "half"
+        assert half.read_text() == "half"
     begin(source, tmp_path / "out", resume=True).close()
 
 
@@ -114,11 +115,32 @@ def test_a_file_that_changed_while_it_was_read_is_done_again(tmp_path: Path) -> 
     (file,) = note_files(source)
     assert isinstance(file, NoteFile)
     with begin(source, tmp_path / "out") as output:
-        output.place("a.txt").write_text("of the old text")
+        output.places(["a.txt"])[0].write_text("of the old text")
         folder_of(source, a="Quill again")
         output.keep(file, ["a.txt"])
     assert run(source, tmp_path / "out", resume=True) == []
     assert written(tmp_path / "out") == {"a.txt": b"[PATIENT:a] again"}
+
+
+def test_the_files_of_one_input_file_do_not_meet_until_they_are_whole(tmp_path: Path) -> None:
+    source = folder_of(tmp_path / "in", a="Quill")
+    (file,) = note_files(source)
+    assert isinstance(file, NoteFile)
+    names = ["phi/a.txt", "phi/a.ann", "concepts/a.txt", "concepts/a.ann", ".crfdeid/beside/a.jsonl"]
+    with begin(source, tmp_path / "out") as output:
+        places = output.places(names)
+        assert [places[i].stem == places[i + 1].stem for i in range(4)] == [True, False, True, False]
+        for place, name in zip(places, names, strict=True):
+            place.write_text(name)
+        output.keep(file, names)
+        assert [path.read_text() for path in output.beside()] == names[4:]
+    assert written(tmp_path / "out") == {name: name.encode() for name in names[:4]}
+    with begin(source, tmp_path / "out", resume=True) as output:
+        assert output.is_finished(file)
+    (tmp_path / "out" / names[4]).unlink()
+    with begin(source, tmp_path / "out", resume=True) as output:
+        assert not output.is_finished(file)
+        assert list(output.beside()) == []
 
 
 def test_resume_goes_on_where_a_note_was_mended(tmp_path: Path) -> None:
@@ -146,7 +168,7 @@ def test_rows_that_failed_are_still_told_when_their_file_is_finished(tmp_path: P
 def test_what_a_killed_run_left_is_cleared_and_done_again(tmp_path: Path) -> None:
     source = folder_of(tmp_path / "in", a="Quill", b="Quill")
     output = begin(source, tmp_path / "out")
-    output.place("a.txt").write_text("half")
+    output.places(["a.txt"])[0].write_text("half")
     with (tmp_path / "out" / ".crfdeid" / "finished.jsonl").open("a") as stream:
         stream.write('{"file": "b.txt", "stamp": "0')
     output.close()

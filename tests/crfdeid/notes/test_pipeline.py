@@ -191,7 +191,7 @@ def test_a_name_that_gets_too_long_fails_alone(tmp_path: Path) -> None:
     for name in ("x" * 251, "fine"):
         (source / f"{name}.txt").write_text("Quill")
     longer = OutputPlan(
-        lambda file: [f"{file.name}.more"], lambda file, target: text.writer(file, target, PLAIN), PLAIN
+        lambda file: [f"{file.name}.more"], lambda file, places: text.writer(file, places[0], PLAIN), PLAIN
     )
     failures: list[Failure] = []
     with (

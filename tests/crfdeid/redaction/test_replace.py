@@ -54,10 +54,27 @@ def test_numbers_are_by_type_and_by_value() -> None:
     assert lines == ["[ID-1]", "[ID-1]", "[ID-2]", "[PHONE-1]", "[ID-3]", "[ID-4]"]
 
 
-def test_redacted_text_has_no_further_layers_whose_offsets_were_those_of_the_note() -> None:
-    note = Document("1", "Dr. Quill: aspirin", (Span(4, 9, "DOCTOR"),), layers={"concept": (Span(11, 18, "DRUG"),)})
+def test_what_further_layers_mark_is_where_it_stands_now() -> None:
+    concepts = (Span(4, 14, "SIGN"), Span(16, 23, "DRUG"))
+    note = Document("1", "Dr. Quill sign: aspirin", (Span(4, 9, "DOCTOR"),), layers={"concept": concepts})
     found = redact(note, "remove")
-    assert (found.text, dict(found.layers)) == ("Dr. : aspirin", {})
+    assert (found.text, dict(found.layers)) == ("Dr.  sign: aspirin", {"concept": (Span(11, 18, "DRUG"),)})
+
+
+@pytest.mark.parametrize("how", HOW)
+@given(st.data())
+def test_marks_that_touch_nothing_hidden_cover_the_same_text(how: str, data: st.DataObject) -> None:
+    text = data.draw(st.text("aQ3 /\n\u0301\U0001f600", min_size=1, max_size=40))
+    place = st.tuples(st.integers(0, len(text) - 1), st.integers(1, 8))
+    phi, marks = (
+        [Span(start, min(start + length, len(text)), label) for start, length in data.draw(st.lists(place, max_size=6))]
+        for label in ("PATIENT", "DRUG")
+    )
+    note = Document("1", text, tuple(phi), layers={"concept": tuple(marks)})
+    hidden = {i for start, end, _ in phi for i in range(start, end)}
+    kept = [text[start:end] for start, end, _ in note.layer("concept") if hidden.isdisjoint(range(start, end))]
+    found = redact(note, how, secret=SECRET, locale="en_US")
+    assert [found.text[start:end] for start, end, _ in found.layer("concept")] == kept
 
 
 def test_an_unknown_way_is_refused() -> None:
