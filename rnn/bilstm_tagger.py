@@ -17,6 +17,7 @@ from features import FEATURE_SETS, feature_set
 from rnn.codecs.characters import Characters
 from rnn.codecs.words import Features, WordCodec
 from rnn.layers.lstm import dropout_rates
+from rnn.layers.recurrence import uniform
 from rnn.settings import WordSettings
 from rnn.training.phases import Phase, Schedule, halving, patient
 from rnn.word_tagger import WordTagger
@@ -158,10 +159,10 @@ class BilstmTagger(WordTagger):
         if codec.characters is not None:
             shape = (len(codec.characters), self._settings.char_dim)
             bound = (3.0 / shape[1]) ** 0.5  # as Ma and Hovy (2016, section 3.1)
-            found["characters"] = jax.random.uniform(rngs.params(), shape, minval=-bound, maxval=bound)
+            found["characters"] = uniform(rngs.params(), shape, bound)
         if codec.features is not None:
             shape = (len(codec.features.names) + 1, self._settings.feature_dim)
-            found["features"] = jax.random.uniform(rngs.params(), shape, minval=-0.05, maxval=0.05)
+            found["features"] = uniform(rngs.params(), shape, 0.05)
         return found
 
     def sizes(self, codec: WordCodec) -> dict[str, Any]:

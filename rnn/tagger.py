@@ -151,7 +151,7 @@ class NetworkTagger(Tagger, ABC):
         rngs = nnx.Rngs(self._seed)
         tables = self.tables(codec, rngs)
         graph, network = nnx.split(self.network(codec, rngs))
-        return Learned(codec, graph, jax.tree.map(lambda array: array[None], Weights(tables, network)))
+        return Learned(codec, graph, _alone(Weights(tables, network)))
 
     def shapes(self, codec: Any) -> tuple[nnx.GraphDef[Any], Weights]:
         """The network's structure, and the shapes of `start`'s weights, of one replicate; no array is made."""
@@ -239,6 +239,13 @@ class NetworkTagger(Tagger, ABC):
         if self.learned is None:
             raise UsageError(f"this {self.model} network is not trained: call fit, or load a saved one")
         return self.learned
+
+
+@jax.jit  # one program for all arrays
+def _alone(weights: Weights) -> Weights:
+    """The weights of one network as those of the only replicate."""
+    found: Weights = jax.tree.map(lambda array: array[None], weights)
+    return found
 
 
 def _checked(found: dict[str, np.ndarray]) -> dict[str, np.ndarray]:

@@ -18,6 +18,7 @@ from rnn.batches import Row
 from rnn.codecs.codec import Codec
 from rnn.codecs.words import WordCodec, tags_of
 from rnn.embeddings.vectors import WordVectors, extend, initial_table, matching_scale
+from rnn.layers.recurrence import uniform
 from rnn.settings import WordSettings
 from rnn.tagger import NetworkTagger
 from rnn.training.draws import WordDropout
@@ -97,7 +98,7 @@ class WordTagger(NetworkTagger):
         """The initial word vectors."""
         bound = self._settings.embedding_range
         shape = (len(codec.vocabulary), self._settings.embedding_dim)
-        table = jax.random.uniform(rngs.params(), shape, minval=-bound, maxval=bound)
+        table = uniform(rngs.params(), shape, bound)
         if self._vectors is not None:
             table = jnp.asarray(initial_table(codec.vocabulary, self._vectors, table))
         return {"words": table}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -26,6 +27,10 @@ if find_spec("jax"):
     _compiled = TemporaryDirectory(prefix="crfdeid-tests-", ignore_cleanup_errors=True)
     os.environ["JAX_COMPILATION_CACHE_DIR"] = _compiled.name
     os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0.2"
+    # XLA's older way to write machine code takes half as long to compile. A version that no longer knew the option
+    # would end every process, so it is given to the one where it was measured.
+    if version("jaxlib").startswith("0.10."):
+        os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_cpu_use_fusion_emitters=false"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

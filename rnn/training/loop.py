@@ -10,6 +10,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+import optax
 from flax import nnx
 
 from crfdeid.tagger import FitProgress, OnProgressOfMany
@@ -161,7 +162,7 @@ class _State:
         if optimiser is None:
             return update_each(self.structure, phase.loss, moving, frozen, sentences, pace)
         if phase.name not in self.memories:
-            self.memories[phase.name] = side_by_side(optimiser.init, moving)
+            self.memories[phase.name] = _new_memory(optimiser, moving)
         average = {name: self.average[name] for name in moving if name in self.average}
         moving, self.memories[phase.name], average, loss = update_once(
             self.structure,
@@ -203,6 +204,13 @@ def _require_optimiser(phases: Sequence[Phase]) -> None:
             raise ValueError("one update a sentence descends no loss of several parts: cut the updates another way")
 
 
+@partial(jax.jit, static_argnames="optimiser")
+def _new_memory(optimiser: optax.GradientTransformation, moving: Named) -> Any:
+    """What an optimiser remembers before its first update."""
+    return side_by_side(optimiser.init, moving)
+
+
+@jax.jit  # one program, where a copy of each array by itself would be one for each shape
 def _copy(weights: Any) -> Any:
     """A copy that the next phase does not write over."""
     return jax.tree.map(jnp.copy, weights)

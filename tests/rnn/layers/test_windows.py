@@ -3,8 +3,10 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 from paper_equations import windows_by_hand
 
+from rnn.layers import recurrence
 from rnn.layers.recurrence import uniform
 from rnn.layers.windows import context_windows
 
@@ -30,3 +32,12 @@ def test_initial_weights_fill_their_range():
     assert -1 <= drawn.min() < -0.99 < 0.99 < drawn.max() <= 1
     glorot = np.asarray(uniform(jax.random.key(0), (200, 100), None))
     assert abs(np.abs(glorot).max() - np.sqrt(6 / 300)) < 1e-3
+
+
+@pytest.mark.parametrize("many", [recurrence._MANY, 8])
+@pytest.mark.parametrize("shape", [(3, 5), (1, 1), (16,)])
+def test_initial_weights_are_those_that_jax_draws(monkeypatch, shape, many):
+    """Though more are drawn, so that shapes of about one size need one program."""
+    monkeypatch.setattr(recurrence, "_MANY", many)
+    drawn = uniform(jax.random.key(3), shape, 0.25)
+    np.testing.assert_array_equal(drawn, jax.random.uniform(jax.random.key(3), shape, minval=-0.25, maxval=0.25))
