@@ -7,7 +7,15 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Any, NotRequired, get_args, get_origin, get_type_hints, is_typeddict
 
-_WORDS = {str: "a text", int: "a whole number", float: "a number", dict: "an object", list: "a list", NoneType: "null"}
+_WORDS = {
+    str: "a text",
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    dict: "an object",
+    list: "a list",
+    NoneType: "null",
+}
 
 
 def problems(value: Any, shape: Any, place: str = "") -> Iterator[str]:
@@ -16,7 +24,7 @@ def problems(value: Any, shape: Any, place: str = "") -> Iterator[str]:
     Args:
         value: what JSON can hold.
         shape: a `TypedDict`, whose other keys are left alone; ``dict[str, ...]``, ``list[...]``, unions, ``str``,
-            ``int``, ``float`` and ``None`` of those; or ``Any``.
+            ``bool``, ``int``, ``float`` and ``None`` of those; or ``Any``.
         place: where the value stands.
 
     Example:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from crfdeid.cli.shell import duration
+from crfdeid.documents import CONCEPT
 
 
 def show(model: str, folder: Path, card: Mapping[str, Any], seconds: float) -> None:
@@ -30,9 +31,9 @@ def summary(model: str, folder: Path, card: Mapping[str, Any], seconds: float) -
     splits = card["corpus"]["splits"]
     lines = [f"trained {model} in {duration(seconds)}"]
     for name, split in splits.items():
-        by_type = ", ".join(f"{count} {label}" for label, count in split["spans_by_type"].items())
+        concepts = _concepts(split) if "layers" in card else ""
         size = f"{split['sentences']} sentences" if split["documents"] is None else f"{split['documents']} notes"
-        lines.append(f"{name}: {size}, {split['spans']} spans of PHI ({by_type})")
+        lines.append(f"{name}: {size}, {split['spans']} spans of PHI ({_by_type(split)}){concepts}")
     for name in (name for name in splits if name in card):
         found = card[name]["consistent"]
         binary, leaking = found["token_binary"]["micro"], found["leaking_documents"]
@@ -41,5 +42,18 @@ def summary(model: str, folder: Path, card: Mapping[str, Any], seconds: float) -
             f"{binary['fn']} of {binary['tp'] + binary['fn']} PHI tokens missed, "
             f"in {leaking['count']} of {leaking['total']} notes"
         )
+        if "concepts" in card[name]:
+            f1 = card[name]["concepts"]["entity_strict"]["micro"]["f1"]
+            lines.append(f"{name}: strict F of concepts {100 * f1:.2f}")
     lines.append(f"model: {folder}, digest {card['sha256']}")
     return "\n".join(lines)
+
+
+def _concepts(split: Mapping[str, Any]) -> str:
+    """How many concepts some notes have."""
+    counts = split.get("layers", {}).get(CONCEPT, {"spans": 0, "spans_by_type": {}})
+    return f", {counts['spans']} concepts ({_by_type(counts)})"
+
+
+def _by_type(counts: Mapping[str, Any]) -> str:
+    return ", ".join(f"{count} {label}" for label, count in counts["spans_by_type"].items())

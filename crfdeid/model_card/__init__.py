@@ -2,6 +2,7 @@
 
 train.py       train, measure and save a model           card.py       the card as data, beside the model
 builtin.py     the model 'synthetic'                     markdown.py   the card as a page
-likeness.py    are notes like the training notes?       site.py       a site's lists, beside the model
-shared.py      train on notes that others shared
+likeness.py    are notes like the training notes?       tables.py     the tables on that page
+shared.py      train on notes that others shared        concepts.py   scores of concepts, where a model finds them
+site.py        a site's lists, beside the model
 """

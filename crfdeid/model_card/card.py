@@ -62,11 +62,18 @@ class UsePart(TypedDict):
     leaking_documents: SharePart
 
 
+class ConceptsPart(TypedDict):
+    """The concepts that the model found in some notes, used with document consistency."""
+
+    entity_strict: ScoresPart
+
+
 class MeasuredPart(TypedDict):
     """What the model found in some notes, alone and with document consistency."""
 
     alone: UsePart
     consistent: UsePart
+    concepts: NotRequired[ConceptsPart]
 
 
 class CostPart(TypedDict):
@@ -87,6 +94,15 @@ class PointPart(CostPart):
     test: NotRequired[CostPart]
 
 
+class LayerPart(TypedDict):
+    """The counts of a further annotation layer of some notes."""
+
+    documents: int
+    spans: NotRequired[int]
+    unaligned: NotRequired[int]
+    spans_by_type: NotRequired[dict[str, int]]
+
+
 class SplitPart(TypedDict):
     """The counts of some notes; of those that were shared as vectors, nobody knows how many documents they were."""
 
@@ -95,6 +111,7 @@ class SplitPart(TypedDict):
     tokens: int
     spans: int
     unaligned: int
+    layers: NotRequired[dict[str, LayerPart]]
 
 
 class CorpusPart(TypedDict):
@@ -113,6 +130,8 @@ class Card(TypedDict):
 
     schema: int
     trained: str
+    layers: NotRequired[list[str]]
+    hides_phi: NotRequired[bool]
     corpus: CorpusPart
     augment: str
     dev: MeasuredPart

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from tabulate import tabulate
-
 from crfdeid.given.site import Site
 from crfdeid.model_card.site import SITE, read_saved_site
+from crfdeid.model_card.tables import (
+    corpus_table,
+    leak_table,
+    of_concepts,
+    point_table,
+    score_table,
+    shared_table,
+    use_table,
+)
 from crfdeid.saving import read_description
 
 _WITHOUT_CARD = (
@@ -29,6 +36,7 @@ _LIMITS = (
     "No figure here promises anything for notes of another hospital, time or kind: have people check a sample of the "
     "redacted notes."
 )
+_CONCEPTS = "Concepts, found where PHI is marked with document consistency:"
 _TITLES = {"dev": "On the development notes", "test": "On the held-out test notes"}
 
 
@@ -47,15 +55,16 @@ def render_card(folder: Path, card: Mapping[str, Any] | None) -> str:
     if card is None:
         return "\n\n".join([*parts, _WITHOUT_CARD])
     corpus = card["corpus"]
-    parts += ["## Trained and measured on", _corpus_table(corpus["splits"]), _UNALIGNED, *corpus["notices"]]
+    table = corpus_table(corpus["splits"], concepts="layers" in card)
+    parts += ["## Trained and measured on", table, _UNALIGNED, *corpus["notices"]]
     if "shared" in corpus:
-        parts.append(_shared_table(corpus["shared"]))
+        parts.append(shared_table(corpus["shared"]))
     for name, title in _TITLES.items():
         if name in card:
             parts += [f"## {title}", *_measured(card[name])]
     parts += [
         "## Operating points",
-        _point_table(card["operating_points"]),
+        point_table(card["operating_points"]),
         "`crfdeid redact --sensitivity PERCENT` uses the threshold of its line.",
         "## What this does not say",
         _LIMITS,
@@ -78,6 +87,7 @@ def _facts(folder: Path, description: Mapping[str, Any], card: Mapping[str, Any]
         rows += [
             ("Trained", card["trained"]),
             ("Corpus", f"{corpus['name']}, format {corpus['format']}, types {corpus['type_map']}"),
+            *_layer_facts(card),
             ("Types", ", ".join(corpus["types"])),
             ("Rewritten copies", _COPIES.get(card["augment"], card["augment"])),
         ]
@@ -94,6 +104,17 @@ def saved_facts(description: Mapping[str, Any]) -> list[tuple[str, str]]:
 def listed(facts: Iterable[tuple[str, str]]) -> str:
     """Facts and their names as a list."""
     return "\n".join(f"- {name}: {text}" for name, text in facts)
+
+
+def _layer_facts(card: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Which annotation layers the model finds, where it is not PHI alone, and what its concept part gets to see."""
+    if "layers" not in card:
+        return []
+    part = "hidden from" if card.get("hides_phi") else "read by"
+    layers = f"{', '.join(card['layers'])}; what is taken for PHI is {part} the part that finds concepts"
+    counts = map(of_concepts, card["corpus"]["splits"].values())
+    types = {label for split in counts for label in split.get("spans_by_type", {})}
+    return [("Annotation layers", layers), ("Types of concepts", ", ".join(sorted(types)))]
 
 
 def _lists(site: Site) -> str:
@@ -121,96 +142,9 @@ _VOCABULARY = {
 }
 
 
-def _corpus_table(splits: Mapping[str, Mapping[str, Any]]) -> str:
-    names = ("documents", "sentences", "tokens", "spans", "unaligned")
-    rows = [[split, *("-" if facts[n] is None else facts[n] for n in names)] for split, facts in splits.items()]
-    return _table(["notes", *names], rows)
-
-
-def _shared_table(files: Sequence[Mapping[str, Any]]) -> str:
-    """The files of shared notes that were learned from, by the beginning of their checksums."""
-    names = ("sentences", "tokens", "spans")
-    return _table(["shared file", *names], [[file["sha256"][:16], *(file[name] for name in names)] for file in files])
-
-
 def _measured(found: Mapping[str, Any]) -> list[str]:
     """What was found in some notes: entities by type, tokens whatever their type, and what would leak."""
     used = found["consistent"]
-    return [_score_table(used["entity_strict"]), _use_table(found), _LEAKS, _leak_table(used["leaks_by_type"])]
-
-
-def _score_table(scores: Mapping[str, Any]) -> str:
-    """Strict entity scores by type."""
-    rows = [[label, *_prf(counts)] for label, counts in scores["by_type"].items()]
-    rows.append(["all", *_prf(scores["micro"])])
-    return _table(["type (strict)", "P", "R", "F", "marked", "found", "missed"], rows)
-
-
-def _prf(counts: Mapping[str, Any]) -> list[Any]:
-    figures = [f"{100 * counts[name]:.2f}" for name in ("precision", "recall", "f1")]
-    return [*figures, counts["tp"] + counts["fn"], counts["tp"], counts["fn"]]
-
-
-def _use_table(found: Mapping[str, Any]) -> str:
-    """PHI tokens found, whatever their type, and notes that would leak, with and without document consistency."""
-    rows = []
-    for name, text in (("alone", "the model alone"), ("consistent", "with document consistency, the default")):
-        micro = found[name]["token_binary"]["micro"]
-        leaking = found[name]["leaking_documents"]
-        rows.append(
-            [
-                text,
-                *(f"{100 * micro[m]:.2f}" for m in ("recall", "precision")),
-                micro["fn"],
-                f"{leaking['count']} of {leaking['total']}",
-                _interval(leaking),
-            ]
-        )
-    head = ["PHI tokens of any type", "sensitivity", "PPV", "missed tokens", "notes with a miss", "95 % interval"]
-    return _table(head, rows)
-
-
-def _leak_table(leaks: Mapping[str, Mapping[str, Any]]) -> str:
-    rows = [
-        [label, f"{leak['count']} of {leak['total']}", f"{_share(leak):.2f}", _interval(leak)]
-        for label, leak in leaks.items()
-    ]
-    return _table(["type", "missed tokens", "leak %", "95 % interval"], rows)
-
-
-def _share(part: Mapping[str, Any]) -> float:
-    return 100 * part["count"] / max(part["total"], 1)
-
-
-def _interval(part: Mapping[str, Any]) -> str:
-    return f"{100 * part['low']:.2f} to {100 * part['high']:.2f}"
-
-
-def _point_table(points: Sequence[Mapping[str, Any]]) -> str:
-    """Thresholds and what they give on the development notes, and on the test notes where there are any."""
-    head = ["required %", "threshold", "sensitivity", "PPV", "F1", "FN/1000 tokens", "FP/1000 tokens"]
-    if any("test" in point for point in points):
-        head += [f"test {name}" for name in head[2:]]
-    rows = []
-    for point in points:
-        costs = [point, *([point["test"]] if "test" in point else [])]
-        rows.append(
-            [
-                f"{100 * point['required']:g}",
-                f"{point['threshold']:.3g}",
-                *(cell for cost in costs for cell in _cost(cost)),
-            ]
-        )
-    return _table(head, rows)
-
-
-def _cost(point: Mapping[str, Any]) -> list[str]:
-    return [
-        *(f"{100 * point[name]:.2f}" for name in ("sensitivity", "ppv", "f1")),
-        *(f"{point[name]:.2f}" for name in ("false_negatives_per_1000", "false_positives_per_1000")),
-    ]
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    align = ["left", *["right"] * (len(head) - 1)]
-    return tabulate(rows, head, tablefmt="pipe", disable_numparse=True, colalign=align)
+    concepts = [_CONCEPTS, score_table(found["concepts"]["entity_strict"])] if "concepts" in found else []
+    leaks = [_LEAKS, leak_table(used["leaks_by_type"])]
+    return [score_table(used["entity_strict"]), use_table(found), *leaks, *concepts]

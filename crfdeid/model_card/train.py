@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 from crfdeid.augmentation import NONE, augmented
 from crfdeid.consistency import make_consistent
 from crfdeid.corpora.splits import Corpus, Split
-from crfdeid.documents import Document, Span
+from crfdeid.documents import PHI, Document, Span
 from crfdeid.errors import DataError, UsageError
 from crfdeid.given.site import Site
 from crfdeid.model_card.card import write_card
+from crfdeid.model_card.concepts import concept_scores, layers_of
 from crfdeid.model_card.likeness import NoteReader, make_profile, profile_by
 from crfdeid.model_card.site import save_site
 from crfdeid.scoring.evaluation import count_leaking, predict_spans, score
@@ -161,15 +162,13 @@ def make_card(
     # A path can name people, a hospital or a project: only its end is kept.
     name = corpus.name if corpus.is_synthetic else Path(corpus.name).resolve().name
     found = {name: _find(tagger, split) for name, split in measured.items()}
-    marked = [replace(document, spans=tuple(found["dev"].consistent[document.id])) for document in corpus.dev.documents]
+    marked = _marked(corpus.dev, found["dev"].consistent)
     profile = make_profile(corpus.train.documents, marked, key=key) if reader is None else profile_by(reader, marked)
     return {
         "trained": datetime.now(UTC).isoformat(timespec="seconds"),
+        **layers_of(tagger),
         "corpus": {**corpus.statistics(), "name": name},
-        **{
-            name: {way: _scores(split.documents, spans) for way, spans in found[name]._asdict().items()}
-            for name, split in measured.items()
-        },
+        **{name: _measured(tagger, split, found[name]) for name, split in measured.items()},
         "operating_points": _points(tagger, measured, required),
         "likeness": profile,
     }
@@ -184,13 +183,28 @@ class _Found(NamedTuple):
 
 def _find(tagger: Tagger, split: Split) -> _Found:
     alone = predict_spans(tagger, split)
-    marked = [replace(document, spans=tuple(alone[document.id])) for document in split.documents]
-    return _Found(alone, {document.id: make_consistent(document).spans for document in marked})
+    return _Found(alone, {document.id: make_consistent(document).spans for document in _marked(split, alone)})
+
+
+def _marked(split: Split, found: Mapping[str, Sequence[Span]]) -> list[Document]:
+    """The notes with what was found as their PHI, also where nobody annotated any."""
+    return [replace(one, spans=tuple(found[one.id]), phi_annotated=True) for one in split.documents]
+
+
+def _measured(tagger: Tagger, split: Split, found: _Found) -> dict[str, Any]:
+    """The scores in some notes: of PHI, each way of using the model, and of concepts where it finds them."""
+    gold = split.annotated(PHI).documents
+    phi = {
+        way: _scores(gold, {document.id: spans[document.id] for document in gold})
+        for way, spans in found._asdict().items()
+    }
+    return {**phi, **concept_scores(tagger, split, found.consistent)}
 
 
 def _points(tagger: Tagger, measured: Mapping[str, Split], required: Sequence[float]) -> list[dict[str, Any]]:
     """The thresholds, chosen on the development notes; what they give there and on the others."""
-    tokens = {name: token_probabilities(tagger, split.documents) for name, split in measured.items()}
+    annotated = {name: split.annotated(PHI).documents for name, split in measured.items()}
+    tokens = {name: token_probabilities(tagger, documents) for name, documents in annotated.items()}
     points = operating_points(*tokens.pop("dev"), required=required)
     return [
         {**point.to_dict(), **{name: at_threshold(threshold, *found).to_dict() for name, found in tokens.items()}}
