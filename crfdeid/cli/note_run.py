@@ -97,6 +97,7 @@ def run_folder(options: argparse.Namespace, task: Task) -> int:
         totals, seconds = Totals.of(output.accounted()), time.monotonic() - began
         summary = account.summary(asked, task.work, card, totals, likeness.differences(), seconds)
         if task.beside is not None:
+            _require_places(options, task)  # again: another run may have written them meanwhile
             put_together(output.beside(), task.beside)
         if options.audit is not None:
             write_audit(options.audit, summary, output.accounted)

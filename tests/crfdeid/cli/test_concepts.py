@@ -28,6 +28,9 @@ from crfdeid.redaction.replace import HOW, redact
 SECRET = "0123456789abcdef0123456789abcdef"
 NOTES = {name: document.text for name, document in zip(("a", "p1/b", "p1/c"), tiny_joint_notes(), strict=False)}
 
+QUICK = "--model pipeline --set deid=crf concepts=crf max_iterations=10 folds=2 --augment none"
+"""A model that trains in a second."""
+
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -266,6 +269,22 @@ def test_a_model_of_phi_alone_keeps_no_concepts(
 
 
 # --- train
+
+
+def test_what_the_documentation_says_for_use_works_in_its_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for part in ("train", "dev", "test"):
+        for folder, layer in (("phi", PHI), ("concepts", CONCEPT)):
+            write_corpus([alone(note, layer) for note in tiny_joint_notes()], Path(folder, part), format="brat")
+    page = (Path(__file__).parents[3] / "docs" / "joint.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"<!-- for-use -->\n```\n(.*?)```", page, re.DOTALL)
+    commands = [line.removeprefix("crfdeid ").replace("--model stacked", QUICK).split() for line in block.splitlines()]
+    assert [command[0] for command in commands] == ["train", "inspect", "tag", "score", "score", "redact"]
+    assert [main(command) for command in commands] == [0] * 6
+    assert capsys.readouterr().out.count("| micro    ") == 2
+    assert len(kept("concepts.jsonl")) == 12
 
 
 def test_kept_concepts_can_be_learned_from_beside_other_notes_with_phi(model: Path, notes: Path) -> None:
