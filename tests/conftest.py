@@ -26,7 +26,7 @@ if find_spec("jax"):
     # that run tests side by side would read each other's files half written.
     _compiled = TemporaryDirectory(prefix="crfdeid-tests-", ignore_cleanup_errors=True)
     os.environ["JAX_COMPILATION_CACHE_DIR"] = _compiled.name
-    os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0.2"
+    os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0.05"
     # XLA's older way to write machine code takes half as long to compile. A version that no longer knew the option
     # would end every process, so it is given to the one where it was measured.
     if version("jaxlib").startswith("0.10."):
@@ -40,16 +40,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="module")
 def quickly_compiled() -> Iterator[None]:
-    """JAX compiles without most of its optimisations: for tests that compile more than they compute.
+    """JAX compiles without most of its optimisations, here and in processes that a test starts.
 
-    Not for those that compare with what another process computes, which compiles as users do.
+    For tests that compile more than they compute.
     """
     import jax  # noqa: PLC0415
 
     name = "jax_disable_most_optimizations"
     before = jax.config.values[name]
     jax.config.update(name, True)
-    yield
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(name.upper(), "1")
+        yield
     jax.config.update(name, before)
 
 

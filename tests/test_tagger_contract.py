@@ -404,7 +404,7 @@ def test_untrained_it_neither_predicts_nor_saves(name, tmp_path):
 
 def test_progress_tells_every_step(name):
     steps = []
-    tagger = create(name)
+    tagger = create(name, epochs=4)
     tagger.fit(TRAIN, TRAIN, on_progress=steps.append)
     assert [p.step for p in steps] == list(range(1, len(steps) + 1))
     assert all(p.total >= len(steps) for p in steps)

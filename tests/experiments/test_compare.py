@@ -463,7 +463,7 @@ def test_ctrl_c_ends_everything_in_one_line(
 
 @pytest.mark.slow
 def test_every_model_gives_the_same_results_one_by_one_and_side_by_side(
-    one_length_folder: Path, tmp_path: Path
+    one_length_folder: Path, tmp_path: Path, quickly_compiled: None
 ) -> None:
     folders = {jobs: tmp_path / jobs for jobs in ("1", "2")}
     # Processes of their own, but nothing is drawn there either.
