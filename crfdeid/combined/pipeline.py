@@ -8,24 +8,25 @@ holds what Table 5 has for predicted PHI. Each of Table 5's ways is a setting he
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import count
-from typing import Any
+from functools import partial
+from typing import Any, Self
 
 import numpy as np
 
-from crfdeid.combined.hiding import GOLD, ORIGINAL, PREDICTED, TEXTS, annotated, cut_folds, hidden, to_read
-from crfdeid.combined.members import CombinedTagger, create_members, joint_traits, settle
+from crfdeid.combined.halves import Halves
+from crfdeid.combined.hiding import GOLD, ORIGINAL, PREDICTED, TEXTS, hidden
+from crfdeid.combined.members import CombinedTagger, joint_traits, settle
 from crfdeid.documents import CONCEPT, PHI, LabelledSentence
 from crfdeid.errors import DataError, UsageError
 from crfdeid.models import parts_of, tagger_class
 from crfdeid.settings import require_choice, require_counts
 from crfdeid.tagger import (
     CombinedSettings,
-    FitProgress,
     LayeredTagger,
     OnProgress,
+    OnProgressOfMany,
     Traits,
     WordHolder,
     require_layers,
@@ -40,7 +41,8 @@ class PipelineSettings(CombinedSettings):
     Args:
         deid: the model that finds PHI, a name in `crfdeid.models.MODELS`.
         concepts: the model that finds concepts.
-        learns_from: what that learns from: text with the "predicted" or the "gold" PHI hidden, or the "original".
+        learns_from: what that learns from: text with the "predicted" or the "gold" PHI hidden, or the "original". Its
+            best epoch is chosen on development notes of the same kind.
         reads: what it reads later: "predicted" hides what the first model finds, or what it is told to be PHI; "gold"
             hides what it is told, and refuses text of which nobody has told it; "original" hides nothing.
         folds: parts of the training notes, each hidden by a model trained on the others.
@@ -111,39 +113,36 @@ class PipelineTagger(CombinedTagger, LayeredTagger):
             DataError: ``train`` holds no tokens, no PHI annotation or no concepts; or gold PHI is to be hidden in notes
                 without its annotation.
         """
+        self.fit_many([self], train, dev, on_progress=on_progress and (lambda _, progress: on_progress(progress)))
+
+    @classmethod
+    def fit_many(
+        cls,
+        taggers: Sequence[Self],
+        train: Sequence[LabelledSentence],
+        dev: Sequence[LabelledSentence],
+        *,
+        on_progress: OnProgressOfMany | None = None,
+    ) -> None:
+        """Train several; those that differ in nothing but ``learns_from`` and ``reads`` share what is the same in them.
+
+        So all of Table 5 takes one model of PHI, one set of models of the folds, and three models of concepts.
+
+        Raises:
+            DataError: as of `fit`.
+        """
         train = [item for item in train if item.tags]
         if not train:
             raise DataError("there is nothing to train on: the training set holds no tokens")
         require_layers("pipeline", (PHI, CONCEPT), train)
-        ways = self._settings.learns_from, self._settings.reads
-        folds = cut_folds(train, self._settings.folds) if ways[0] == PREDICTED else []
-        done = _counter(2 + len(folds), on_progress)
-        deid, concepts = create_members(self._settings, seed=self._seed)
-        phi_dev = annotated(dev, PHI)
-        deid.fit(annotated(train, PHI), phi_dev)
-        done()
-        found = self._crossed(train, phi_dev, folds, done)
-        learned = to_read(train, ways[0], deid, found)
-        concepts.fit(learned, to_read(dev, ways[1], deid))
-        done()
-        self._members = [deid, concepts]
-
-    def _crossed(
-        self,
-        train: Sequence[LabelledSentence],
-        dev: Sequence[LabelledSentence],
-        folds: Sequence[Sequence[int]],
-        done: Callable[[], None],
-    ) -> dict[int, list[str]]:
-        """By their places, the PHI tags of the sentences of each fold, from a model that has not seen it."""
-        found: dict[int, list[str]] = {}
-        for fold in folds:
-            inside = set(fold)
-            model = create_members(self._settings, seed=self._seed)[0]
-            model.fit(annotated([item for i, item in enumerate(train) if i not in inside], PHI), dev)
-            found |= zip(fold, model.predict([train[i].sentence for i in fold]), strict=True)
-            done()
-        return found
+        made: list[Halves] = []
+        for place, tagger in enumerate(taggers):
+            settings, seed = tagger._settings, tagger._seed
+            halves = next((one for one in made if one.serves(settings, seed=seed)), None)
+            if halves is None:
+                halves = Halves(settings, train, dev, seed=seed)
+                made.append(halves)
+            tagger._members = halves.trained(settings.learns_from, on_progress and partial(on_progress, place))
 
     def predict(self, sentences: Sequence[Sentence]) -> list[list[str]]:
         """One PHI tag per token, for each sentence."""
@@ -179,14 +178,3 @@ class PipelineTagger(CombinedTagger, LayeredTagger):
         if not isinstance(half, WordHolder):
             raise UsageError(f"{self._settings.concepts} does not say which words it has stored")
         return half.holds(words)
-
-
-def _counter(total: int, on_progress: OnProgress | None) -> Callable[[], None]:
-    """Tells of each step that is done."""
-    steps = count(1)
-
-    def done() -> None:
-        if on_progress is not None:
-            on_progress(FitProgress(next(steps), total))
-
-    return done

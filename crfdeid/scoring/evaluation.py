@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from crfdeid.bio import Repair, decode
@@ -17,10 +17,20 @@ REPAIR: Repair = "begin"
 
 def predict_spans(tagger: Tagger, split: Split) -> dict[str, list[Span]]:
     """The spans a tagger finds in each document, by document id; invalid tags are read by the policy `REPAIR`."""
-    tags = iter(tagger.predict([labelled.sentence for labelled in split.sentences]))
+    return decoded(tagger.predict([labelled.sentence for labelled in split.sentences]), split)
+
+
+def decoded(tags: Iterable[Sequence[str]], split: Split) -> dict[str, list[Span]]:
+    """The spans that tags mean, by document id; invalid ones are read by the policy `REPAIR`.
+
+    Args:
+        tags: those of each sentence of the split, in order.
+        split: the documents.
+    """
+    following = iter(tags)
     found = {}
     for document, encoded in zip(split.documents, split.encoded, strict=True):
-        spans = (decode(labelled.sentence, next(tags), REPAIR) for labelled in encoded.sentences)
+        spans = (decode(labelled.sentence, next(following), REPAIR) for labelled in encoded.sentences)
         found[document.id] = [span for sentence_spans in spans for span in sentence_spans]
     return found
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from crfdeid.documents import Span
+from crfdeid.documents import PHI, Span
 from crfdeid.errors import DataError, UsageError
 from crfdeid.scoring import EntityError
 from crfdeid.shapes import problems
@@ -98,29 +98,30 @@ class Folder:
             raise DataError(f"damaged: {problem}; {_AGAIN}", path=self.results_file)
         return found
 
-    def gold(self) -> dict[str, list[Span]]:
-        """The gold spans of the scored split, by document id, in the order of the documents.
+    def gold(self, layer: str = PHI) -> dict[str, list[Span]]:
+        """The gold spans of the scored split in an annotation layer, by document id, in the order of the documents.
 
         Raises:
             DataError: the file is missing or damaged.
         """
-        return _required(read_spans, self.gold_file)
+        return _layer(_required(read_spans, self.gold_file), layer, self.gold_file)
 
-    def predictions(self, system: str, seed: int) -> dict[str, list[Span]]:
-        """What a system found, by document id.
-
-        Raises:
-            DataError: the file is missing or damaged.
-        """
-        return _required(read_spans, self.predictions_file(system, str(seed)))
-
-    def errors(self, system: str, seed: int) -> list[EntityError]:
-        """A system's erroneous entities, by document and place.
+    def predictions(self, system: str, seed: int, layer: str = PHI) -> dict[str, list[Span]]:
+        """What a system found in an annotation layer, by document id.
 
         Raises:
             DataError: the file is missing or damaged.
         """
-        return _required(read_errors, self.errors_file(system, str(seed)))
+        file = self.predictions_file(system, str(seed))
+        return _layer(_required(read_spans, file), layer, file)
+
+    def errors(self, system: str, seed: int, layer: str = PHI) -> list[EntityError]:
+        """A system's erroneous entities in an annotation layer, by document and place.
+
+        Raises:
+            DataError: the file is missing or damaged.
+        """
+        return _required(read_errors, self.errors_file(system, str(seed))).get(layer, [])
 
     def texts(self) -> dict[str, str] | None:
         """The scored texts, by document id; None where they are not kept.
@@ -176,27 +177,52 @@ def require_empty(path: Path) -> None:
         raise UsageError(f"--out: {path} cannot be used: {error.strerror}") from None
 
 
-def spans_jsonl(spans: Mapping[str, Sequence[Span]]) -> str:
-    """Spans as JSON Lines, one document a line: its id and spans, never its text."""
-    return _jsonl({"id": name, "spans": [span._asdict() for span in found]} for name, found in spans.items())
+def spans_jsonl(layers: Mapping[str, Mapping[str, Sequence[Span]]]) -> str:
+    """Spans as JSON Lines, one document a line: its id and spans, never its text.
+
+    Args:
+        layers: by annotation layer and document id. PHI alone stands in "spans"; where there is another layer, all of
+            them stand in "layers", by name.
+    """
+    alone = list(layers) == [PHI]
+    lines: dict[str, dict[str, Any]] = {name: {} for found in layers.values() for name in found}
+    for layer, found in layers.items():
+        for name, spans in found.items():
+            lines[name][layer] = [span._asdict() for span in spans]
+    return _jsonl(
+        {"id": name, **({"spans": found[PHI]} if alone else {"layers": found})} for name, found in lines.items()
+    )
 
 
-def read_spans(path: Path) -> dict[str, list[Span]]:
+def read_spans(path: Path) -> dict[str, dict[str, list[Span]]]:
     """What `spans_jsonl` wrote.
 
     Raises:
         FileNotFoundError: there is no such file.
         DataError: it is damaged.
     """
-    return {line["id"]: [_span(span) for span in line["spans"]] for line in _lines(path, SpansLine)}
+    layers: dict[str, dict[str, list[Span]]] = {}
+    for line in _lines(path, SpansLine):
+        found = line.get("layers", {}) | ({PHI: line["spans"]} if "spans" in line else {})
+        if not found:
+            raise _damaged(path)
+        for layer, spans in found.items():
+            layers.setdefault(layer, {})[line["id"]] = [_span(span) for span in spans]
+    return layers
+
+
+def _layer(layers: Mapping[str, dict[str, list[Span]]], layer: str, path: Path) -> dict[str, list[Span]]:
+    if layer not in layers:
+        raise DataError(f"holds nothing of the annotation layer '{layer}': {_AGAIN}", path=path)
+    return layers[layer]
 
 
 def _span(found: Mapping[str, Any]) -> Span:
     return Span(found["start"], found["end"], found["label"])
 
 
-def errors_jsonl(errors: Iterable[EntityError]) -> str:
-    """Erroneous entities as JSON Lines, one a line."""
+def errors_jsonl(layers: Mapping[str, Iterable[EntityError]]) -> str:
+    """Erroneous entities of each annotation layer as JSON Lines, one a line; those of PHI do not name their layer."""
     return _jsonl(
         {
             "document": error.document_id,
@@ -204,28 +230,31 @@ def errors_jsonl(errors: Iterable[EntityError]) -> str:
             "gold": error.gold and error.gold._asdict(),
             "predicted": error.predicted and error.predicted._asdict(),
             "causes": list(error.causes),
+            **({} if layer == PHI else {"layer": layer}),
         }
+        for layer, errors in layers.items()
         for error in errors
     )
 
 
-def read_errors(path: Path) -> list[EntityError]:
+def read_errors(path: Path) -> dict[str, list[EntityError]]:
     """What `errors_jsonl` wrote.
 
     Raises:
         FileNotFoundError: there is no such file.
         DataError: it is damaged.
     """
-    return [
-        EntityError(
+    layers: dict[str, list[EntityError]] = {}
+    for line in _lines(path, ErrorLine):
+        error = EntityError(
             line["document"],
             line["category"],
             line["gold"] and _span(line["gold"]),
             line["predicted"] and _span(line["predicted"]),
             tuple(line["causes"]),
         )
-        for line in _lines(path, ErrorLine)
-    ]
+        layers.setdefault(line.get("layer", PHI), []).append(error)
+    return layers
 
 
 def texts_jsonl(texts: Mapping[str, str]) -> str:

@@ -380,10 +380,11 @@ class SpanPart(TypedDict):
 
 
 class SpansLine(TypedDict):
-    """A line of predictions/: a document's spans."""
+    """A line of predictions/: a document's spans of PHI, or those of each annotation layer."""
 
     id: str
-    spans: list[SpanPart]
+    spans: NotRequired[list[SpanPart]]
+    layers: NotRequired[dict[str, list[SpanPart]]]
 
 
 class ErrorLine(TypedDict):
@@ -394,6 +395,7 @@ class ErrorLine(TypedDict):
     gold: SpanPart | None
     predicted: SpanPart | None
     causes: list[str]
+    layer: NotRequired[str]  # of PHI it is left out
 
 
 class TextLine(TypedDict):

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from crfdeid.corpora.splits import Corpus
+from crfdeid.documents import PHI
 from crfdeid.errors import DataError, UsageError
 from crfdeid.system.files import TEMPORARY, write_files
 from experiments.results.folder import (
@@ -30,7 +31,7 @@ from experiments.results.folder import (
     to_json,
 )
 from experiments.running.embeddings import Embeddings
-from experiments.running.runs import Run
+from experiments.running.runs import Found, Run
 from experiments.running.settings import OutputSettings
 from experiments.running.systems import Cell
 
@@ -62,7 +63,11 @@ def write_results(
         DataError: a file cannot be written.
     """
     documents = corpus.scored.documents
-    write_files({folder.gold_file: spans_jsonl({document.id: list(document.spans) for document in documents})})
+    gold = {
+        layer: {document.id: document.layer(layer) for document in documents if layer in document.annotated}
+        for layer in results.get("layers", [PHI])
+    }
+    write_files({folder.gold_file: spans_jsonl(gold)})
     if corpus.is_synthetic or include_text:
         texts = {document.id: document.text for document in documents}
         write_files({folder.texts_file: texts_jsonl(texts), folder.neighbours_file: to_json(embeddings.neighbours)})
@@ -129,14 +134,15 @@ class Store:
         try:
             record = read_json(self.folder.run_file(cell.system.name, cell.name))
             if not cell.is_plain:
-                return Run(cell, record, {}, ())
+                return Run(cell, record)
             predictions = read_spans(self.folder.predictions_file(cell.system.name, cell.name))
             errors = read_errors(self.folder.errors_file(cell.system.name, cell.name))
         except FileNotFoundError:
             return None
         if not isinstance(record, dict) or record.get("seed") != cell.seed:
             raise DataError("damaged: delete it", path=self.folder.run_file(cell.system.name, cell.name))
-        return Run(cell, record, predictions, tuple(errors))
+        found = {layer: Found(spans, tuple(errors.get(layer, ()))) for layer, spans in predictions.items()}
+        return Run(cell, record, found)
 
     def keep(self, run: Run) -> None:
         """Write a finished cell.
@@ -148,8 +154,12 @@ class Store:
         if run.cell.is_plain:
             write_files(
                 {
-                    self.folder.predictions_file(system, name): spans_jsonl(run.predictions),
-                    self.folder.errors_file(system, name): errors_jsonl(run.errors),
+                    self.folder.predictions_file(system, name): spans_jsonl(
+                        {layer: found.predictions for layer, found in run.layers.items()}
+                    ),
+                    self.folder.errors_file(system, name): errors_jsonl(
+                        {layer: found.errors for layer, found in run.layers.items()}
+                    ),
                 }
             )
         write_files({self.folder.run_file(system, name): to_json(run.record)})

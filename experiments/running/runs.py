@@ -17,7 +17,7 @@ import numpy as np
 
 from crfdeid.augmentation import NONE, augmented
 from crfdeid.corpora.splits import Corpus, Split
-from crfdeid.documents import LabelledSentence, Span
+from crfdeid.documents import PHI, LabelledSentence, Span
 from crfdeid.scoring import EntityError, find_errors, score_entities, summarise
 from crfdeid.scoring.evaluation import predict_spans, score
 from crfdeid.system.folders import write_folder
@@ -76,6 +76,18 @@ class Plan:
         return pseudonymised(train, self.neighbours[fraction], np.random.default_rng(PSEUDONYM_SEED))
 
 
+class Found(NamedTuple):
+    """What was found in the scored split, in one annotation layer.
+
+    Attributes:
+        predictions: the spans found, by document id.
+        errors: every erroneous entity.
+    """
+
+    predictions: dict[str, list[Span]]
+    errors: tuple[EntityError, ...]
+
+
 @dataclass(frozen=True)
 class Run:
     """What came out of one cell.
@@ -83,14 +95,22 @@ class Run:
     Args:
         cell: what was trained.
         record: the run as it stands in results.json: seed, times, scores, error counts, learning curve; no text.
-        predictions: the spans found in the scored split, by document id; none in a cell of a sweep.
-        errors: every erroneous entity of the scored split.
+        layers: what was found, by annotation layer; nothing in a cell of a sweep.
     """
 
     cell: Cell
     record: dict[str, Any]
-    predictions: dict[str, list[Span]]
-    errors: tuple[EntityError, ...]
+    layers: Mapping[str, Found] = field(default_factory=dict)
+
+    @property
+    def predictions(self) -> dict[str, list[Span]]:
+        """The spans of PHI that were found, by document id."""
+        return self.layers[PHI].predictions
+
+    @property
+    def errors(self) -> tuple[EntityError, ...]:
+        """Every erroneous entity of PHI."""
+        return self.layers[PHI].errors
 
 
 def run_group(cells: Sequence[Cell], corpus: Corpus, plan: Plan, on_progress: OnProgress) -> list[Run]:
@@ -137,7 +157,7 @@ def evaluate(trained: Trained, corpus: Corpus, *, models_folder: Path | None) ->
     cell, tagger = trained.cell, trained.tagger
     if cell.point:
         record = {"seed": cell.seed, "fit_seconds": trained.seconds, "learning_curve": trained.curve()}
-        return Run(cell, {**record, "dev_f1": _dev_f1(tagger, corpus.dev)}, {}, ())
+        return Run(cell, {**record, "dev_f1": _dev_f1(tagger, corpus.dev)})
     started = time.perf_counter()
     predictions = predict_spans(tagger, corpus.scored)
     seconds = time.perf_counter() - started
@@ -157,7 +177,7 @@ def evaluate(trained: Trained, corpus: Corpus, *, models_folder: Path | None) ->
         "errors": summarise(errors),
         "learning_curve": trained.curve(),
     }
-    return Run(cell, record, predictions, errors)
+    return Run(cell, record, {PHI: Found(predictions, errors)})
 
 
 def _dev_f1(tagger: Tagger, dev: Split) -> float:

@@ -35,12 +35,14 @@ def compare_systems(
     samples: int = 10_000,
     seed: int = 0,
     level: float = 0.05,
+    pairs: Sequence[Pair] | None = None,
+    by_type: bool = True,
 ) -> dict[str, Any]:
-    """Test every pair of systems on the same documents, and give every F and every difference an interval.
+    """Test pairs of systems on the same documents, and give every F and every difference an interval.
 
     A system's counts of a document are averaged over its runs first; F is then that of the averaged counts, which is
     close to the mean of the runs' F, but not equal to it. What is said of a pair depends on no other system, but for
-    ``p_holm``, whose family is all pairs of systems in one category.
+    ``p_holm``, whose family is all these pairs in one category.
 
     Args:
         gold: the annotated documents.
@@ -49,6 +51,8 @@ def compare_systems(
         samples: corpora drawn for the intervals.
         seed: of the draws.
         level: the intervals hold with probability ``1 - level``, and a difference when ``p_holm`` is at most that.
+        pairs: which systems are tested against each other; None for every pair.
+        by_type: whether each type is tested too, and not only all types together.
 
     Returns:
         The ``significance`` part of results.json, with categories "Overall", then the types of gold: the seven
@@ -59,11 +63,11 @@ def compare_systems(
         UsageError: a system has no runs, or a number that makes no sense.
     """
     types = {span.label for document in gold for span in document.spans}
-    categories = [OVERALL, *in_order(types)]
+    categories = [OVERALL, *(in_order(types) if by_type else ())]
     counts = _averaged_counts(gold, predictions, categories[1:])
     f1 = {name: f1_scores(found.sum(axis=0)) for name, found in counts.items()}
     resampled = {name: bootstrap_f1(found, samples=samples, seed=seed) for name, found in counts.items()}
-    pairs = list(itertools.combinations(counts, 2))
+    pairs = list(itertools.combinations(counts, 2)) if pairs is None else pairs
     p = {(a, b): randomisation_test(counts[a], counts[b], permutations=permutations, seed=seed) for a, b in pairs}
     ends = {(a, b): percentile_interval(resampled[b] - resampled[a], level=level) for a, b in pairs}
     return {

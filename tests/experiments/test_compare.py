@@ -20,6 +20,7 @@ import pytest
 
 from crfdeid.corpora import read_corpus
 from crfdeid.corpora.splits import Split
+from crfdeid.documents import PHI
 from crfdeid.models import load_tagger
 from crfdeid.scoring import CATEGORIES, CAUSES
 from crfdeid.scoring.evaluation import predict_spans
@@ -193,7 +194,7 @@ def test_a_saved_model_gives_the_predictions_that_were_written(corpus_folder: Pa
     out = tmp_path / "results"
     main(["--models", "crf", *corpus_options(corpus_folder), "--out", str(out)])
     predictions = predict_spans(load_tagger(out / "models/crf/0"), Split.of(read_corpus(corpus_folder / "test.jsonl")))
-    assert spans_jsonl(predictions) == (out / "predictions/crf/0.jsonl").read_text("utf-8")
+    assert spans_jsonl({PHI: predictions}) == (out / "predictions/crf/0.jsonl").read_text("utf-8")
 
 
 def test_the_same_command_gives_the_same_bytes_whatever_the_number_of_jobs(corpus_folder: Path, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crfdeid.combined import pipeline
+from crfdeid.combined import halves as training
 from crfdeid.combined.hiding import hidden
 from crfdeid.combined.pipeline import PipelineSettings, PipelineTagger
 from crfdeid.documents import CONCEPT, PHI, LabelledSentence
@@ -52,15 +52,29 @@ class Watched:
         return [["B-DOCTOR" if word in names else "O" for word in sentence.words] for sentence in sentences]
 
 
+class Made:
+    """The halves that were made and trained, in order."""
+
+    def __init__(self) -> None:
+        self.pairs: list[list[Watched]] = []
+
+    def make(self, *_: object, **__: object) -> list[Watched]:
+        self.pairs.append([Watched(), Watched()])
+        return self.pairs[-1]
+
+    @property
+    def deid(self) -> list[Watched]:
+        return [half for half, _ in self.pairs if half.learned]
+
+    @property
+    def concepts(self) -> list[Watched]:
+        return [half for _, half in self.pairs if half.learned]
+
+
 @pytest.fixture
-def halves(monkeypatch: pytest.MonkeyPatch) -> list[list[Watched]]:
-    made: list[list[Watched]] = []
-
-    def make(*_: object, **__: object) -> list[Watched]:
-        made.append([Watched(), Watched()])
-        return made[-1]
-
-    monkeypatch.setattr(pipeline, "create_members", make)
+def halves(monkeypatch: pytest.MonkeyPatch) -> Made:
+    made = Made()
+    monkeypatch.setattr(training, "create_members", made.make)
     return made
 
 
@@ -74,14 +88,14 @@ def texts(sentences: Sequence[LabelledSentence]) -> list[str]:
     return [" ".join(item.sentence.words) for item in sentences]
 
 
-def test_it_learns_from_predictions_of_models_that_have_not_seen_the_text(halves: list[list[Watched]]) -> None:
+def test_it_learns_from_predictions_of_models_that_have_not_seen_the_text(halves: Made) -> None:
     """Each name stands in one document, so that none of them is found where it was not seen."""
     trained(folds=3)
-    (deid, concepts), *others = halves
+    (deid, *others), [concepts] = halves.deid, halves.concepts
     assert texts(deid.learned) == texts(TRAIN) == texts(concepts.learned)
     assert [item.tags for item in concepts.learned] == [item.layer(CONCEPT) for item in TRAIN]
-    seen = [{item.document for item in half.learned} for half, _ in others]
-    asked = [[sentence.words for sentence in half.asked] for half, _ in others]
+    seen = [{item.document for item in half.learned} for half in others]
+    asked = [[sentence.words for sentence in half.asked] for half in others]
     assert seen == [{"2", "3"}, {"1", "3"}, {"1", "2"}]
     assert asked == [WORDS[:2], WORDS[2:3], WORDS[3:]]
     assert texts(concepts.dev) == ["Dr [DOCTOR] [DOCTOR] gave zinc"]  # the final model knows these names
@@ -98,42 +112,64 @@ def test_it_learns_from_predictions_of_models_that_have_not_seen_the_text(halves
         ("gold", "gold", "Dr [DOCTOR] [DOCTOR] gave zinc", "Dr [DOCTOR] Quill gave zinc"),
     ],
 )
-def test_each_row_of_table_5_is_a_setting(
-    halves: list[list[Watched]], learns_from: str, reads: str, learned: str, read: str
-) -> None:
+def test_each_row_of_table_5_is_a_setting(halves: Made, learns_from: str, reads: str, learned: str, read: str) -> None:
     tagger = trained(learns_from=learns_from, reads=reads)
-    concepts = halves[0][1]
+    [concepts] = halves.concepts
     given = [["O", "B-DOCTOR", "O", "O", "O"]] if reads == "gold" else None
     concepts.asked = []
     found = tagger.predict_layers([TRAIN[0].sentence], phi=given)
     assert texts(concepts.learned)[0] == learned
+    assert (texts(concepts.dev)[0] == "Dr Jane Quill gave zinc") == (learns_from == "original")
     assert " ".join(concepts.asked[0].words) == read
     assert found[PHI] == (given or [["O", "B-DOCTOR", "B-DOCTOR", "O", "O"]])
     assert tagger.traits(tagger.settings).hides_phi == (reads != "original")
 
 
-def test_where_gold_phi_is_to_be_hidden_it_must_be_given(halves: list[list[Watched]]) -> None:
+def test_where_gold_phi_is_to_be_hidden_it_must_be_given(halves: Made) -> None:
     with pytest.raises(UsageError, match="give the PHI tags"):
         trained(reads="gold").predict_layers([TRAIN[0].sentence])
 
 
-def test_of_corpora_that_share_no_text_each_half_gets_its_own(halves: list[list[Watched]]) -> None:
+def test_of_corpora_that_share_no_text_each_half_gets_its_own(halves: Made) -> None:
     phi = [labelled("Dr Jane gave it", "O B-DOCTOR O O", None, document="1")]
     concepts = [labelled("Jane took zinc", "O O O", "O O B-DRUG", document="2", annotated=False)]
     trained([*phi, *concepts])
-    assert len(halves) == 1  # nothing that is hidden was learned from
-    assert texts(halves[0][0].learned) == ["Dr Jane gave it"]
-    assert texts(halves[0][1].learned) == ["[DOCTOR] took zinc"]
+    [deid], [learned] = halves.deid, halves.concepts  # nothing that is hidden was learned from
+    assert texts(deid.learned) == ["Dr Jane gave it"]
+    assert texts(learned.learned) == ["[DOCTOR] took zinc"]
     with pytest.raises(DataError, match="not annotated"):
         trained([*phi, *concepts], learns_from="gold")
 
 
-def test_one_document_is_cut_by_sentences_and_one_sentence_not_at_all(halves: list[list[Watched]]) -> None:
+def test_one_document_is_cut_by_sentences_and_one_sentence_not_at_all(halves: Made) -> None:
     trained(TRAIN[:2], folds=5)
-    assert [texts(half.learned) for half, _ in halves[1:]] == [texts(TRAIN[1:2]), texts(TRAIN[:1])]
-    halves.clear()
+    assert [texts(half.learned) for half in halves.deid[1:]] == [texts(TRAIN[1:2]), texts(TRAIN[:1])]
+    halves.pairs.clear()
     trained(TRAIN[:1])
-    assert len(halves) == 1
+    assert len(halves.deid) == 1
+
+
+def test_pipelines_that_read_other_texts_share_what_is_the_same_in_them(halves: Made) -> None:
+    """All rows of Table 5: one model of PHI, one for each fold, and one of concepts for each text learned from."""
+    ways = [("predicted", "predicted"), ("original", "original"), ("original", "predicted"), ("gold", "gold")]
+    settings = [PipelineSettings(deid="crf", concepts="crf", learns_from=a, reads=b) for a, b in ways]
+    taggers = [PipelineTagger(one) for one in settings]
+    told: list[tuple[int, int, int]] = []
+    PipelineTagger.fit_many(taggers, TRAIN, TRAIN, on_progress=lambda place, p: told.append((place, p.step, p.total)))
+    assert (len(halves.deid), len(halves.concepts)) == (1 + 3, 3)
+    assert told == [(place, n, most) for place, most in enumerate((5, 2, 2, 2)) for n in range(1, most + 1)]
+    found = [tagger.predict_layers([TRAIN[0].sentence], phi=[["O"] * 5])[CONCEPT] for tagger in taggers]
+    alone = []
+    for one in settings:
+        tagger = PipelineTagger(one)
+        tagger.fit(TRAIN, TRAIN)
+        alone.append(tagger.predict_layers([TRAIN[0].sentence], phi=[["O"] * 5])[CONCEPT])
+    assert found == alone
+    fewer = PipelineSettings(deid="crf", concepts="crf", folds=2)
+    others = [PipelineTagger(settings[0], seed=1), PipelineTagger(fewer)]
+    halves.pairs.clear()
+    PipelineTagger.fit_many([taggers[0], *others], TRAIN, [])
+    assert (len(halves.deid), len(halves.concepts)) == (4 + 4 + 3, 3)
 
 
 TAGS = st.sampled_from(["O", "B-ID", "I-ID"])

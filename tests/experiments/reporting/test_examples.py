@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from crfdeid.corpora.splits import Split
-from crfdeid.documents import Document, Span
+from crfdeid.documents import PHI, Document, Span
 from crfdeid.scoring import EntityError
 from experiments.reporting.examples import error_examples
-from experiments.running.runs import Run
+from experiments.running.runs import Found, Run
 from experiments.running.systems import Cell, System
 
 
 def run_with(model: str, *errors: EntityError) -> Run:
-    return Run(Cell(System(model, model), 0), {}, {}, errors)
+    return Run(Cell(System(model, model), 0), {}, {PHI: Found({}, errors)})
 
 
 def test_examples_are_few_spread_and_of_every_model_and_category() -> None:

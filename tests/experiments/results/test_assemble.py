@@ -23,7 +23,7 @@ def test_the_environment_names_what_is_installed() -> None:
 def test_a_sweep_is_described_point_by_point_with_its_choice() -> None:
     system, points = System("net", "net"), [(("window", 7),), (("window", 9),)]
     runs = [
-        Run(Cell(system, seed, point=point), {"seed": seed, "dev_f1": score, "fit_seconds": 1.0}, {}, ())
+        Run(Cell(system, seed, point=point), {"seed": seed, "dev_f1": score, "fit_seconds": 1.0})
         for point, scores in zip(points, ((0.5, 0.6), (0.7, 0.8)), strict=True)
         for seed, score in enumerate(scores)
     ]

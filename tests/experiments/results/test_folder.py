@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crfdeid.documents import Span
+from crfdeid.documents import CONCEPT, PHI, Span
 from crfdeid.errors import DataError, UsageError
 from crfdeid.scoring import CATEGORIES, CAUSES, EntityError
 from crfdeid.system.files import write_files
@@ -42,9 +42,15 @@ def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("folder")
 
 
-@given(spans=st.dictionaries(TEXTS, st.lists(SPANS, max_size=3)), errors=st.lists(ERRORS, max_size=4))
+LAYERS = st.sampled_from([PHI, CONCEPT, "further"])
+
+
+@given(
+    spans=st.dictionaries(LAYERS, st.dictionaries(TEXTS, st.lists(SPANS, max_size=3), min_size=1)),
+    errors=st.dictionaries(LAYERS, st.lists(ERRORS, min_size=1, max_size=4)),
+)
 def test_spans_and_errors_are_read_as_they_were_written(
-    scratch: Path, spans: dict[str, list[Span]], errors: list[EntityError]
+    scratch: Path, spans: dict[str, dict[str, list[Span]]], errors: dict[str, list[EntityError]]
 ) -> None:
     write_files({scratch / "spans": spans_jsonl(spans), scratch / "errors": errors_jsonl(errors)})
     assert read_spans(scratch / "spans") == spans
@@ -53,8 +59,12 @@ def test_spans_and_errors_are_read_as_they_were_written(
 
 def test_spans_are_one_line_a_document() -> None:
     found = {"n1": [Span(0, 4, "DATE")], "ñ": []}
-    assert spans_jsonl(found) == (
+    assert spans_jsonl({PHI: found}) == (
         '{"id": "n1", "spans": [{"start": 0, "end": 4, "label": "DATE"}]}\n{"id": "ñ", "spans": []}\n'
+    )
+    assert spans_jsonl({PHI: found, CONCEPT: {"n1": []}}) == (
+        '{"id": "n1", "layers": {"phi": [{"start": 0, "end": 4, "label": "DATE"}], "concept": []}}\n'
+        '{"id": "ñ", "layers": {"phi": []}}\n'
     )
 
 

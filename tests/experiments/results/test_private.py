@@ -31,7 +31,7 @@ def run(seed: int, *, accuracy: float | None, f1: float, hits: float, unchanged:
     }
     if unchanged is not None:
         record["remains"] = {"unchanged": unchanged}
-    return Run(Cell(REPRESENTATION, seed), record, {}, ())
+    return Run(Cell(REPRESENTATION, seed), record)
 
 
 def test_scores_and_hits_are_means_and_the_adversary_is_the_worst() -> None:

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from crfdeid.documents import Span
+from crfdeid.documents import CONCEPT, PHI, Span
 from crfdeid.errors import DataError, UsageError
 from crfdeid.scoring import EntityError
 from experiments.results.store import Store
-from experiments.running.runs import Run
+from experiments.running.runs import Found, Run
 from experiments.running.systems import Cell, System
 
 NET = System("net", "net")
@@ -21,8 +21,8 @@ MISSED = EntityError("n1", "missed", Span(0, 4, "DATE"), None, ("unseen",))
 
 def a_run(seed: int = 0, **what: Any) -> Run:
     cell = Cell(NET, seed, **what)
-    found = ({"n1": [Span(5, 9, "ID")]}, (MISSED,)) if cell.is_plain else ({}, ())
-    return Run(cell, {"seed": seed, "dev_f1": 0.5}, *found)
+    found = {PHI: Found({"n1": [Span(5, 9, "ID")]}, (MISSED,)), CONCEPT: Found({"n1": []}, ())}
+    return Run(cell, {"seed": seed, "dev_f1": 0.5}, found if cell.is_plain else {})
 
 
 def test_a_finished_cell_is_found_by_who_goes_on(tmp_path: Path) -> None:

@@ -1,0 +1,96 @@
+"""The training of a pipeline's halves, which several pipelines can share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cached_property
+from itertools import count
+from typing import TYPE_CHECKING
+
+from crfdeid.combined.hiding import PREDICTED, annotated, cut_folds, to_read
+from crfdeid.combined.members import create_members
+from crfdeid.documents import PHI, LabelledSentence
+from crfdeid.tagger import FitProgress, OnProgress, Tagger
+
+if TYPE_CHECKING:
+    from crfdeid.combined.pipeline import PipelineSettings
+
+
+class Halves:
+    """The halves of pipelines that differ only in the texts which their concepts are learned from and read in.
+
+    There is one model of PHI for all of them, one set of models that hide PHI in the folds, and one model of concepts
+    for each text that is learned from; each is trained when it is first asked for.
+
+    Args:
+        settings: of one of these pipelines.
+        train: the training sentences, none of them empty.
+        dev: the development sentences.
+        seed: of all models.
+    """
+
+    def __init__(
+        self,
+        settings: PipelineSettings,
+        train: Sequence[LabelledSentence],
+        dev: Sequence[LabelledSentence],
+        *,
+        seed: int,
+    ) -> None:
+        self._settings, self._train, self._dev, self._seed = settings, train, dev, seed
+        self._folds = cut_folds(train, settings.folds)
+        self._crossed: dict[int, list[str]] = {}
+        self._concepts: dict[str, Tagger] = {}
+
+    def serves(self, settings: PipelineSettings, *, seed: int) -> bool:
+        """Whether a pipeline with these settings has these halves."""
+        own = self._settings
+        return replace(settings, learns_from=own.learns_from, reads=own.reads) == own and seed == self._seed
+
+    def trained(self, learns_from: str, on_progress: OnProgress | None) -> list[Tagger]:
+        """The model of PHI, and that of concepts for the text that is learned from; progress is told of each model."""
+        folds = self._folds if learns_from == PREDICTED else []
+        done = _counter(2 + len(folds), on_progress)
+        deid = self._deid
+        done()
+        for fold in folds:
+            if not self._crossed.keys() >= set(fold):
+                self._cross(fold)
+            done()
+        if learns_from not in self._concepts:
+            self._concepts[learns_from] = self._learned(learns_from)
+        done()
+        return [deid, self._concepts[learns_from]]
+
+    @cached_property
+    def _deid(self) -> Tagger:
+        deid = create_members(self._settings, seed=self._seed)[0]
+        deid.fit(annotated(self._train, PHI), annotated(self._dev, PHI))
+        return deid
+
+    def _cross(self, fold: Sequence[int]) -> None:
+        """Keep the PHI tags of the sentences of a fold, by their places, from a model that has not seen it."""
+        inside = set(fold)
+        model = create_members(self._settings, seed=self._seed)[0]
+        others = [item for i, item in enumerate(self._train) if i not in inside]
+        model.fit(annotated(others, PHI), annotated(self._dev, PHI))
+        self._crossed |= zip(fold, model.predict([self._train[i].sentence for i in fold]), strict=True)
+
+    def _learned(self, way: str) -> Tagger:
+        """A model of concepts; its best epoch is chosen on text that is hidden as what it learns from is."""
+        concepts = create_members(self._settings, seed=self._seed)[1]
+        found = self._crossed if way == PREDICTED else {}
+        concepts.fit(to_read(self._train, way, self._deid, found), to_read(self._dev, way, self._deid))
+        return concepts
+
+
+def _counter(total: int, on_progress: OnProgress | None) -> Callable[[], None]:
+    """Tells of each step that is done."""
+    steps = count(1)
+
+    def done() -> None:
+        if on_progress is not None:
+            on_progress(FitProgress(next(steps), total))
+
+    return done
