@@ -38,6 +38,14 @@ def fractions(text: str) -> list[float]:
     return _without_repeats(numbers, text)
 
 
+def share(text: str) -> float:
+    """A share of the training documents."""
+    found = fractions(text)
+    if len(found) > 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is several shares: give one, such as 0.25")
+    return found[0]
+
+
 def axis(text: str) -> tuple[str, list[Any]]:
     """A setting and the values to try: "window=7,9,11"."""
     name, _, values = text.partition("=")

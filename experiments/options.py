@@ -21,6 +21,7 @@ from experiments.running.embeddings import KINDS
 from experiments.running.settings import RANDOM, CorpusSettings, OutputSettings
 
 # Where the results go, what of them is shown, and how many jobs share the work.
+_CONCEPT_PATHS = ("concepts", "dev_concepts", "test_concepts", "unsourced")
 _NOT_THE_EXPERIMENT = ("jobs", "out", "resume", "include_text", "published", "show_examples")
 
 
@@ -54,7 +55,7 @@ def add_seeds(parser: argparse._ActionsContainer, *, default: str = "1") -> None
     parser.add_argument("--seeds", type=seeds, metavar="N|LIST", help=text)
 
 
-def add_corpus(parser: Parser, *, dev: str, test: str) -> argparse._ArgumentGroup:
+def add_corpus(parser: Parser, *, dev: str, test: str, types: str = "seven") -> argparse._ArgumentGroup:
     """Add a group: the documents, ``dev`` and ``test`` saying what those are for, their format and their types."""
     group = parser.add_argument_group("corpus", "without --train, the built-in synthetic corpus")
     for name, text in {
@@ -64,8 +65,8 @@ def add_corpus(parser: Parser, *, dev: str, test: str) -> argparse._ArgumentGrou
     }.items():
         group.add_argument(f"--{name}", type=file_path, metavar="PATH", help=text)
     group.add_argument("--format", choices=("auto", *FORMATS), help="their format (default: auto)")
-    text = "seven: the types of i2b2 2006; all: those that the corpus has; binary: PHI or not (default: seven)"
-    group.add_argument("--types", choices=TYPES, default="seven", help=text)
+    text = "seven: the types of i2b2 2006; all: those that the corpus has; binary: PHI or not (default: {})"
+    group.add_argument("--types", choices=TYPES, default=types, help=text.format(types))
     text = "of the synthetic corpus (default: 0)"
     group.add_argument("--corpus-seed", type=whole_number(0, MOST_SEED), metavar="N", help=text)
     return group
@@ -100,20 +101,21 @@ def check(options: argparse.Namespace) -> None:
     """Refuse what the options above cannot be together, files that are not there, an output folder that cannot be used.
 
     Args:
-        options: of `add_corpus`, `add_unlabelled` and `add_work`, and ``embeddings``; ``neighbours_from`` if need be.
+        options: of `add_corpus`, `add_unlabelled` and `add_work`, and ``embeddings``; ``neighbours_from`` and those
+            about concepts if need be.
 
     Raises:
         UsageError: an option, or a combination of options, that cannot work.
     """
     if options.train is None:
-        for name in ("dev", "test", "format"):
-            if getattr(options, name) is not None:
-                raise UsageError(f"--{name} needs --train: without it the synthetic corpus is used")
+        for name in ("dev", "test", "format", *_CONCEPT_PATHS):
+            if getattr(options, name, None) is not None:
+                raise UsageError(f"{_option(name)} needs --train: without it the synthetic corpus is used")
     elif options.corpus_seed is not None:
         raise UsageError("--corpus-seed is for the synthetic corpus: leave it out, or leave out --train")
     for name in ("resume", "include_text"):
         if getattr(options, name) and options.out is None:
-            raise UsageError(f"--{name.replace('_', '-')} needs --out")
+            raise UsageError(f"{_option(name)} needs --out")
     _check_paths(options)
 
 
@@ -129,22 +131,28 @@ def check_near(option: str, source: str) -> None:
 
 def _check_paths(options: argparse.Namespace) -> None:
     out = options.out
-    given = [(name, path) for name in ("train", "dev", "test") if (path := getattr(options, name)) is not None]
+    names = ("train", "dev", "test", *_CONCEPT_PATHS)
+    given = [(name, path) for name in names if (path := getattr(options, name, None)) is not None]
     given += [("unlabelled", path) for path in options.unlabelled]
     given += [("embeddings", Path(name)) for name in options.embeddings if name not in KINDS]
     if getattr(options, "neighbours_from", None) not in (None, *KINDS):
-        given.append(("neighbours-from", Path(options.neighbours_from)))
+        given.append(("neighbours_from", Path(options.neighbours_from)))
     for name, path in given:
         if not os.path.exists(path):  # noqa: PTH110  Path.exists raises for a name that is too long.
-            raise UsageError(f"--{name}: no such file or folder: {path}{_kinds(name)}")
+            raise UsageError(f"{_option(name)}: no such file or folder: {path}{_kinds(name)}")
         if out is not None and path.is_dir() and out.resolve().is_relative_to(path.resolve()):
-            raise UsageError(f"--out: {out} lies in the folder of --{name}: name one outside, or results become data")
+            lies = f"{out} lies in the folder of {_option(name)}"
+            raise UsageError(f"--out: {lies}: name one outside, or results become data")
     if out is not None and not options.resume:
         require_empty(out)
 
 
-def _kinds(option: str) -> str:
-    return f"; other than files there are {', '.join(KINDS)}" if option in ("embeddings", "neighbours-from") else ""
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def _kinds(name: str) -> str:
+    return f"; other than files there are {', '.join(KINDS)}" if name in ("embeddings", "neighbours_from") else ""
 
 
 def corpus_settings(options: argparse.Namespace, **others: Any) -> CorpusSettings:

@@ -43,7 +43,7 @@ def finish(results: Mapping[str, Any], prepared: Prepared[Any, Any], store: Stor
         write_results(store.folder, results, prepared.corpus, prepared.embeddings, include_text=output.include_text)
         write_report(store.folder.path, published=output.published)
     shown = result_tables(results, published=output.published)
-    show_tables([table for name, table in shown.items() if not name.startswith("confusions")])  # in the report
+    show_tables([table for name, table in shown.items() if "confusions-" not in name])  # in the report
 
 
 def show_examples(runs: Sequence[Run], corpus: Corpus) -> None:

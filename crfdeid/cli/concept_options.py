@@ -12,7 +12,7 @@ from crfdeid.errors import UsageError
 _NONE = "none"
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
+def add_options(parser: argparse._ActionsContainer) -> None:
     """``--concepts`` and what goes with it; `concept_paths` reads them."""
     text = "the notes of --train with concepts marked instead of PHI, for models that learn both; docs/joint.md"
     parser.add_argument("--concepts", type=file_path, metavar="PATH", help=text)
@@ -26,7 +26,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--apart", action="store_true", help=text)
 
 
-def add_left_out(parser: argparse.ArgumentParser) -> None:
+def add_left_out(parser: argparse._ActionsContainer) -> None:
     """``--leave-out``, for commands with concepts of any kind; `left_out` reads it."""
     usual = ",".join(LEFT_OUT)
     text = f"types of concepts, separated by commas, that count as none; '{_NONE}' for no type (default: {usual})"

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import cached_property
 from itertools import count
-from typing import TYPE_CHECKING
 
 from crfdeid.combined.hiding import PREDICTED, annotated, cut_folds, to_read
 from crfdeid.combined.members import create_members
 from crfdeid.documents import PHI, LabelledSentence
-from crfdeid.tagger import FitProgress, OnProgress, Tagger
-
-if TYPE_CHECKING:
-    from crfdeid.combined.pipeline import PipelineSettings
+from crfdeid.tagger import CombinedSettings, FitProgress, OnProgress, Tagger
 
 
 class Halves:
@@ -27,26 +22,23 @@ class Halves:
         settings: of one of these pipelines.
         train: the training sentences, none of them empty.
         dev: the development sentences.
+        folds: parts of the training notes, each hidden by a model trained on the others.
         seed: of all models.
     """
 
     def __init__(
         self,
-        settings: PipelineSettings,
+        settings: CombinedSettings,
         train: Sequence[LabelledSentence],
         dev: Sequence[LabelledSentence],
         *,
+        folds: int,
         seed: int,
     ) -> None:
         self._settings, self._train, self._dev, self._seed = settings, train, dev, seed
-        self._folds = cut_folds(train, settings.folds)
+        self._folds = cut_folds(train, folds)
         self._crossed: dict[int, list[str]] = {}
         self._concepts: dict[str, Tagger] = {}
-
-    def serves(self, settings: PipelineSettings, *, seed: int) -> bool:
-        """Whether a pipeline with these settings has these halves."""
-        own = self._settings
-        return replace(settings, learns_from=own.learns_from, reads=own.reads) == own and seed == self._seed
 
     def trained(self, learns_from: str, on_progress: OnProgress | None) -> list[Tagger]:
         """The model of PHI, and that of concepts for the text that is learned from; progress is told of each model."""

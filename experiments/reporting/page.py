@@ -8,21 +8,24 @@ import json
 import re
 import shlex
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from typing import Any, NamedTuple
 
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
+from crfdeid.documents import PHI, Span
 from crfdeid.errors import DataError
 from experiments.reporting.error_browser import SystemRun, browser_data
 from experiments.reporting.findings import cautions, probability, ranking, sentences
+from experiments.reporting.joint import joint_cautions, joint_sentences
 from experiments.reporting.private import private_cautions, private_sentences
 from experiments.results.folder import Folder
-from experiments.results.schema import is_private
+from experiments.results.schema import is_joint, is_private
 from experiments.tables import Table
 from experiments.tables.cells import percent
+from experiments.tables.layers import of_layer
 
 Results = Mapping[str, Any]
 
@@ -67,20 +70,41 @@ def report_html(
         DataError: a file is missing or damaged, or the files do not belong together.
     """
     texts = folder.texts() if with_text else None
+    seen = _ranked(results)
     neighbours = None if texts is None else folder.neighbours()
     return _render(
-        title=_title(results),
+        title=_title(seen),
         text=_kind_of_text(results, texts),
         sections=_sections(pictures, neighbours),
-        sentences=private_sentences(results) if is_private(results) else sentences(results),
-        standings=ranking(results),
-        cautions=[*cautions(results), *(private_cautions(results) if is_private(results) else ())],
+        sentences=_sentences(results),
+        standings=ranking(seen),
+        cautions=[*cautions(seen), *_own_cautions(results)],
         tables=[_table_part(name, table) for name, table in tables.items()],
         pictures={_identifier(name): picture for name, picture in pictures.items()},
         neighbours=neighbours,
         provenance=provenance(results),
         browser=_browser(folder, results, texts),
     )
+
+
+def _ranked(results: Results) -> Results:
+    """The results whose systems are ranked: of several annotation layers the first in which there are any, PHI's."""
+    if not is_joint(results):
+        return results
+    layers = (of_layer(results, layer) for layer in results["layers"])
+    return next(seen for seen in layers if seen["models"])
+
+
+def _sentences(results: Results) -> list[str]:
+    if is_joint(results):
+        return joint_sentences(results)
+    return private_sentences(results) if is_private(results) else sentences(results)
+
+
+def _own_cautions(results: Results) -> list[str]:
+    if is_joint(results):
+        return joint_cautions()
+    return private_cautions(results) if is_private(results) else []
 
 
 def provenance(results: Results) -> list[tuple[str, str]]:
@@ -170,17 +194,44 @@ def _identifier(name: str) -> str:
 
 
 def _browser(folder: Folder, results: Results, texts: Mapping[str, str] | None) -> dict[str, Any]:
+    """The errors of every run; with several annotation layers, those of the runs that have them all, in all of them."""
+    layers = results.get("layers", [PHI])
     runs = []
-    for system, found in results["models"].items():
-        for run in found["runs"]:
-            seed = run["seed"]
-            errors = folder.errors(system, seed)
+    for system, counted in _counted(results, layers):
+        for seed, by_layer in counted.items():
+            errors = [error for layer in layers for error in folder.errors(system, seed, layer)]
             counts = Counter(error.category for error in errors)
-            if any(counts[name] != count for name, count in run["errors"]["categories"].items()):
-                problem = "not the errors that results.json counts: run experiments.compare again"
+            expected = sum((Counter(one["categories"]) for one in by_layer), Counter())
+            if +counts != +expected:
+                problem = "not the errors that results.json counts: run the experiment again"
                 raise DataError(problem, path=folder.errors_file(system, str(seed)))
-            runs.append(SystemRun(system, seed, folder.predictions(system, seed), errors))
-    return browser_data(folder.gold(), runs, types=results["corpus"]["types"], texts=texts)
+            found = _together([folder.predictions(system, seed, layer) for layer in layers])
+            runs.append(SystemRun(system, seed, found, errors))
+    types = [label for layer in layers for label in _types(results, layer)]
+    return browser_data(_together([folder.gold(layer) for layer in layers]), runs, types=types, texts=texts)
+
+
+def _counted(results: Results, layers: Sequence[str]) -> Iterator[tuple[str, dict[int, list[Mapping[str, Any]]]]]:
+    """Each system with the error counts of its runs, by seed, one for each layer."""
+    if not is_joint(results):
+        for name, system in results["models"].items():
+            yield name, {run["seed"]: [run["errors"]] for run in system["runs"]}
+        return
+    for name in results["tables"]["compared"]:
+        runs = results["systems"][name]["runs"]
+        if all(layer in run["errors"] for run in runs for layer in layers):
+            yield name, {run["seed"]: [run["errors"][layer] for layer in layers] for run in runs}
+
+
+def _types(results: Results, layer: str) -> Sequence[str]:
+    found: Sequence[str] = (of_layer(results, layer) if is_joint(results) else results)["corpus"]["types"]
+    return found
+
+
+def _together(layers: Sequence[Mapping[str, Sequence[Span]]]) -> dict[str, list[Span]]:
+    """The spans of all layers, by document."""
+    names = dict.fromkeys(name for found in layers for name in found)
+    return {name: [span for found in layers for span in found.get(name, ())] for name in names}
 
 
 def _render(**parts: Any) -> str:

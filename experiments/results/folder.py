@@ -23,15 +23,7 @@ from crfdeid.documents import PHI, Span
 from crfdeid.errors import DataError, UsageError
 from crfdeid.scoring import EntityError
 from crfdeid.shapes import problems
-from experiments.results.schema import (
-    PRIVATE_SCHEMA,
-    SCHEMA,
-    ErrorLine,
-    SpansLine,
-    TextLine,
-    damage,
-    is_private,
-)
+from experiments.results.schema import ErrorLine, SpansLine, TextLine, damage, schema_of
 
 LOCK = ".lock"  # held by the run that writes
 _AGAIN = "run the experiment again, with --resume to keep what is finished"
@@ -91,7 +83,7 @@ class Folder:
             found = read_json(self.results_file)
         except FileNotFoundError:
             raise DataError(f"no such file: this folder holds no results; {_AGAIN}", path=self.results_file) from None
-        schema = PRIVATE_SCHEMA if is_private(found) else SCHEMA
+        schema = schema_of(found)
         if not isinstance(found, dict) or found.get("schema") != schema:
             raise DataError(f"not results of this version (schema {schema}): {_AGAIN}", path=self.results_file)
         for problem in damage(found):

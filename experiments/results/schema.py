@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NotRequired, TypedDict
+from typing import Any, NamedTuple, NotRequired, TypedDict
 
 from crfdeid.shapes import problems
 
 SCHEMA = 2
 PRIVATE, PRIVATE_SCHEMA = "private", 1
-"""How results of the experiment on private training data are told apart, and the version of their form."""
+JOINT, JOINT_SCHEMA = "joint", 1
+"""How results of other experiments than comparisons are told apart, and the versions of their form."""
 SPLITS = ("train", "dev", "test")
 
 
@@ -371,6 +372,66 @@ class PrivateResultsPart(ResultsPart):
     pooling: PoolingPart | None
 
 
+class Held(TypedDict):
+    """Of the words that are nothing but PHI in training, how many a model of concepts has stored."""
+
+    held: int
+    words: int
+
+
+class JointRun(TypedDict):
+    """A system with one seed: scores, errors and F on dev by annotation layer."""
+
+    seed: int
+    fit_seconds: float
+    predict_seconds: float
+    tokens_per_second: float
+    dev_f1: dict[str, float]
+    scores: dict[str, ScoresPart]
+    errors: dict[str, ErrorsPart]
+    phi_held: Held | None
+    learning_curve: list[CurvePoint]
+
+
+class JointSystem(TypedDict):
+    """A system, whether the PHI that it found is hidden from its part for concepts, and its runs."""
+
+    model: str
+    embedding: str | None
+    hides_phi: bool
+    runs: list[JointRun]
+
+
+class TextsPart(TypedDict):
+    """What a row of Table 5 learned concepts from, and what it read them in."""
+
+    learns_from: str
+    reads: str
+
+
+class JointTables(TypedDict):
+    """Which systems stand in which table."""
+
+    compared: list[str]
+    table_4: dict[str, str]
+    table_5: dict[str, TextsPart]
+
+
+class JointResultsPart(TypedDict):
+    """results.json of the experiment on PHI and concepts; ``significance`` is by layer, and of Table 5."""
+
+    experiment: str
+    schema: int
+    layers: list[str]
+    corpus: CorpusPart
+    settings: SettingsPart
+    environment: EnvironmentPart
+    embeddings: dict[str, EmbeddingPart]
+    systems: dict[str, JointSystem]
+    tables: JointTables
+    significance: dict[str, SignificancePart]
+
+
 class SpanPart(TypedDict):
     """A span."""
 
@@ -407,13 +468,41 @@ class TextLine(TypedDict):
 
 def damage(results: Any) -> Iterator[str]:
     """What is wrong with data that should be those of results.json: their shape first, then what refers to what."""
-    found = list(problems(results, PrivateResultsPart if is_private(results) else ResultsPart))
-    yield from found or _loose_ends(results)
+    found = list(problems(results, _FORMS[kind_of(results)].shape))
+    yield from found or (_loose_joint_ends(results) if is_joint(results) else _loose_ends(results))
+
+
+class _Form(NamedTuple):
+    schema: int
+    shape: Any
+
+
+_FORMS = {
+    None: _Form(SCHEMA, ResultsPart),
+    PRIVATE: _Form(PRIVATE_SCHEMA, PrivateResultsPart),
+    JOINT: _Form(JOINT_SCHEMA, JointResultsPart),
+}
+
+
+def kind_of(results: Any) -> str | None:
+    """The experiment that results are of; None for a comparison."""
+    found = results.get("experiment") if isinstance(results, Mapping) else None
+    return found if isinstance(found, str) and found in _FORMS else None
+
+
+def schema_of(results: Any) -> int:
+    """The version of their form that results of this kind have here."""
+    return _FORMS[kind_of(results)].schema
 
 
 def is_private(results: Any) -> bool:
     """Whether results are those of the experiment on private training data."""
-    return isinstance(results, Mapping) and results.get("experiment") == PRIVATE
+    return kind_of(results) == PRIVATE
+
+
+def is_joint(results: Any) -> bool:
+    """Whether results are those of the experiment on PHI and concepts."""
+    return kind_of(results) == JOINT
 
 
 def _loose_ends(results: Mapping[str, Any]) -> Iterator[str]:
@@ -423,8 +512,30 @@ def _loose_ends(results: Mapping[str, Any]) -> Iterator[str]:
         yield "corpus.test names no split"
     if not systems:
         yield "models is empty"
-    for name, system in systems.items():
+    yield from _loose_systems(results, "models")
+
+
+def _loose_systems(results: Mapping[str, Any], part: str) -> Iterator[str]:
+    for name, system in results[part].items():
         if not system["runs"]:
-            yield f"models.{name}.runs is empty"
+            yield f"{part}.{name}.runs is empty"
         if system["embedding"] not in (None, *results["embeddings"]):
-            yield f"models.{name}.embedding is not among embeddings"
+            yield f"{part}.{name}.embedding is not among embeddings"
+
+
+def _loose_joint_ends(results: Mapping[str, Any]) -> Iterator[str]:
+    systems, tables = results["systems"], results["tables"]
+    if results["corpus"]["test"] not in results["corpus"]["splits"]:
+        yield "corpus.test names no split"
+    if not tables["compared"]:
+        yield "tables.compared is empty"
+    yield from _loose_systems(results, "systems")
+    for name in [*tables["compared"], *tables["table_4"].values(), *tables["table_5"]]:
+        if name not in systems:
+            yield f"tables name {name}, which is not among systems"
+        elif any(
+            "concept" not in run[part] for run in systems[name]["runs"] for part in ("scores", "errors", "dev_f1")
+        ):
+            yield f"systems.{name} has a run without concepts"
+    if not {*results["layers"]} <= results["significance"].keys():
+        yield "significance lacks a layer"

@@ -82,6 +82,7 @@ def prepare_embeddings(
     *,
     seed: int = 0,
     fractions: Iterable[float] = (),
+    joined: str | None = None,
     on_step: OnStep,
 ) -> Embeddings:
     """Every embedding that is used.
@@ -93,6 +94,8 @@ def prepare_embeddings(
         seed: of the generated notes, where the corpus is synthetic.
         fractions: shares of the training documents that networks are trained on beside the whole. Vectors are trained
             anew on the text of each, or a learning curve would use text that its networks may not know.
+        joined: the name in ``used`` of all vectors but random ones side by side, for the words of the corpus; None
+            where that is not wanted.
         on_step: called for each epoch of training.
 
     Raises:
@@ -121,6 +124,12 @@ def prepare_embeddings(
         facts[name]["fit_seconds"] = time.perf_counter() - started
         if source in RECIPES:
             facts[name]["text_words"] = sum(map(len, (*_words(corpus.train), *beside)))
+    if joined in wanted:
+        from rnn.embeddings import concatenate  # noqa: PLC0415
+
+        together = concatenate(list(vectors.values()), (word for known in counts.values() for word in known))
+        vectors[joined, 1.0] = together
+        facts[joined] = {**_facts(joined, together, counts), "sha256": _hash(together), "fit_seconds": 0.0}
     return Embeddings(vectors, facts, neighbours)
 
 
@@ -156,7 +165,7 @@ def _facts(source: str, vectors: WordVectors, counts: Mapping[str, Counter[str]]
     from rnn.embeddings import out_of_vocabulary  # noqa: PLC0415
 
     return {
-        "kind": source if source in KINDS else "pretrained",
+        "kind": "pretrained" if source not in KINDS and Path(source).exists() else source,
         "words": len(vectors),
         "dim": vectors.dim,
         "subword_buckets": 0 if vectors.subwords is None else len(vectors.subwords),

@@ -66,8 +66,12 @@ class ReadCorpus(NamedTuple):
     corpus_seconds: float
 
 
-def read_corpus(settings: CorpusSettings) -> ReadCorpus:
+def read_corpus(settings: CorpusSettings, *, notices: Iterable[str] = ()) -> ReadCorpus:
     """The corpus that settings name, with a notice where the scored documents also chose epochs.
+
+    Args:
+        settings: which documents.
+        notices: what else a reader of the results must know, a sentence each.
 
     Raises:
         DataError: data that cannot be read.
@@ -75,15 +79,31 @@ def read_corpus(settings: CorpusSettings) -> ReadCorpus:
     """
     started = time.perf_counter()
     if settings.train is None:
-        corpus = generate_corpus(settings.synthetic, seed=settings.seed, types=settings.types)
+        corpus = generate_corpus(
+            settings.synthetic, seed=settings.seed, types=settings.types, concepts=settings.synthetic_concepts
+        )
     else:
         corpus = read_splits(
-            settings.train, settings.dev, settings.test, corpus_format=settings.format, types=settings.types
+            settings.train,
+            settings.dev,
+            settings.test,
+            corpus_format=settings.format,
+            types=settings.types,
+            concepts=settings.concepts,
         )
         if corpus.test is None:
             corpus = replace(corpus, notices=(*corpus.notices, NO_TEST))
+    if settings.share < 1.0:
+        corpus = _shared(corpus, settings.share)
+    corpus = replace(corpus, notices=(*corpus.notices, *notices))
     facts = corpus.statistics()
     return ReadCorpus(corpus, facts, time.perf_counter() - started)
+
+
+def _shared(corpus: Corpus, share: float) -> Corpus:
+    part = corpus.part(share)
+    said = f"Learned from {len(part.documents)} of the {len(corpus.train.documents)} training documents (--share)."
+    return replace(corpus, train=part, notices=(*corpus.notices, said))
 
 
 def models_folder(output: Path | None) -> Path | None:
@@ -126,6 +146,7 @@ def train_cells(
     keeper: Keeper | None,
     on_progress: OnProgress,
     on_done: Callable[[Cell], None],
+    grouped: Callable[[Sequence[Cell]], list[list[Cell]]] | None = None,
 ) -> list[Run]:
     """Every cell's run, in the order of the cells: those that were kept, and the others once they are trained.
 
@@ -135,11 +156,13 @@ def train_cells(
         keeper: what has and gets the finished cells.
         on_progress: called for each step of each cell's training.
         on_done: called for each cell that is done.
+        grouped: puts cells together that are trained together; None for `experiments.running.systems.groups`.
     """
     runs = {run.cell: run for run in keeper.finished(cells)} if keeper is not None else {}
     for cell in runs:
         on_done(cell)
-    left = groups([cell for cell in cells if cell not in runs], together=prepared.device != CPU)
+    unfinished = [cell for cell in cells if cell not in runs]
+    left = groups(unfinished, together=prepared.device != CPU) if grouped is None else grouped(unfinished)
     if not left:
         return [runs[cell] for cell in cells]
     for run in run_cells(left, prepared.corpus, prepared.plan, jobs=prepared.jobs, on_progress=on_progress):

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from crfdeid.augmentation import NONE
+from crfdeid.corpora.layers import ConceptPaths
 
 UNLABELLED_NOTES = 1000
 NEIGHBOURS_FROM = "fasttext"
@@ -55,6 +56,9 @@ class CorpusSettings:
         augment: how training documents are rewritten in copies, a key of `crfdeid.augmentation.REWRITES`.
         pseudonymise: how many neighbours each word of PHI in the training documents may become, itself among them
             (`rnn.sharing.pseudonyms`); None to train on the documents as they are.
+        concepts: where the concepts are annotated that are read beside the PHI; None for none.
+        synthetic_concepts: whether the synthetic corpus has concepts.
+        share: the share of the training documents that there is to learn from.
     """
 
     train: Path | None = None
@@ -66,6 +70,9 @@ class CorpusSettings:
     seed: int = 0
     augment: str = NONE
     pseudonymise: int | None = None
+    concepts: ConceptPaths | None = None
+    synthetic_concepts: bool = False
+    share: float = 1.0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,18 +6,20 @@ fractions in frames and CSV, and per cent in cells.
 - `setup_tables` and `result_tables`: every table that the results have something for, by the name of its files.
 - `to_text`, `to_markdown`, `to_latex`, `to_csv`: a `Table` as text.
 - frames: one fact a row. cells: `Table`, the texts of cells, shared notes. setting, scores, significance, errors,
-  beside: the tables. formats: how they are written.
+  beside: the tables; private, joint: those of these experiments. layers: results of several layers as of one.
+  formats: how they are written.
 """
 
 from __future__ import annotations
 
 from experiments.papers import papers_on
-from experiments.results.schema import is_private
+from experiments.results.schema import is_joint, is_private
 from experiments.tables.beside import published_tables
 from experiments.tables.cells import Table, score_notes
 from experiments.tables.errors import ERROR_NAMES, confusion_table, error_table
 from experiments.tables.formats import to_csv, to_latex, to_markdown, to_text
 from experiments.tables.frames import OVERALL, Results
+from experiments.tables.joint import concept_corpus_table, joint_tables
 from experiments.tables.private import private_tables
 from experiments.tables.scores import embedding_table, fraction_table, overview_table, replicate_table, score_table
 from experiments.tables.setting import corpus_table, settings_table, sweep_table, time_table, vocabulary_table
@@ -28,6 +30,7 @@ __all__ = [
     "OVERALL",
     "Results",
     "Table",
+    "concept_corpus_table",
     "confusion_table",
     "corpus_table",
     "embedding_table",
@@ -55,7 +58,10 @@ __all__ = [
 
 def setup_tables(results: Results) -> dict[str, Table]:
     """What can be shown before any model is trained: corpus and settings, by name, in the order of showing."""
-    return {"corpus": corpus_table(results["corpus"]), "settings": settings_table(results["settings"])}
+    corpus = {"corpus": corpus_table(results["corpus"])}
+    if is_joint(results):
+        corpus["concepts"] = concept_corpus_table(results["corpus"])
+    return corpus | {"settings": settings_table(results["settings"])}
 
 
 def result_tables(results: Results, *, published: bool = False) -> dict[str, Table]:
@@ -67,6 +73,8 @@ def result_tables(results: Results, *, published: bool = False) -> dict[str, Tab
         results: what results.json holds.
         published: whether the scores that papers print of these models stand beside ours.
     """
+    if is_joint(results):
+        return joint_tables(results, published=published)
     embeddings, significance = results["embeddings"], results["significance"]
     systems = results["models"]
     makers = {

@@ -3,6 +3,7 @@
 vectors.py           `WordVectors`, and how a network's vocabulary and table are made from them
 subwords.py          vectors for words that have none, from their parts
 lookup.py            the vector of any word, as the vectors' readers read it
+concatenated.py      several kinds of vectors side by side
 random.py, cbow.py, fasttext.py, rnnlm.py, pretrained.py     one source of vectors each
 gensim_text.py       what cbow.py and fasttext.py share
 language_model.py    the equations of the language model behind rnnlm.py
@@ -13,6 +14,7 @@ neighbours.py        nearest neighbours, and how many words have no vector
 
 from rnn.embeddings.cache import cached
 from rnn.embeddings.cbow import CbowSettings, train_cbow
+from rnn.embeddings.concatenated import concatenate
 from rnn.embeddings.fasttext import FasttextSettings, train_fasttext
 from rnn.embeddings.neighbours import nearest, out_of_vocabulary, probe_words
 from rnn.embeddings.pretrained import read_vectors
@@ -37,6 +39,7 @@ __all__ = [
     "WordVectors",
     "cached",
     "class_word",
+    "concatenate",
     "extend",
     "initial_table",
     "matching_scale",

@@ -1,0 +1,176 @@
+"""De-identification and concept extraction together: ``python -m experiments.joint --help``.
+
+Lange et al. (2020): Tables 2 to 5, the test of their differences, and the PHI that each model of concepts holds. Options
+in, typed settings out; `running.joint` trains, `results.joint` assembles, `tables.joint` and `reporting` render. What is
+printed is printed here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from crfdeid.cli import concept_options
+from crfdeid.cli.shell import Parser, file_path, setting, whole_number
+from crfdeid.models import profile_name
+from experiments.option_values import embeddings, models, share
+from experiments.options import (
+    add_corpus,
+    add_seeds,
+    add_unlabelled,
+    add_work,
+    check,
+    corpus_settings,
+    defining,
+    make_parser,
+    output_settings,
+    run_experiment,
+)
+from experiments.running.embeddings import KINDS, embedding_name
+from experiments.running.joint.settings import PERMUTATIONS, SMALL, SMALL_SHARE, SYSTEMS, JointExperiment
+from experiments.running.joint.systems import completed
+from experiments.running.settings import VectorSettings
+
+DESCRIPTION = """\
+Train models that find PHI and concepts (problems, treatments, drugs) in the same notes, score both, and measure what
+hiding PHI costs the search for concepts: Tables 2 to 5 of lange2020."""
+EXAMPLES = """\
+examples:
+  python -m experiments.joint --out results/
+      on the built-in synthetic corpus, on a quarter of its notes and for few epochs, in some ten minutes on two cores
+  python -m experiments.joint --train phi/train --concepts concepts/train --dev phi/dev --dev-concepts concepts/dev \\
+      --seeds 3 --out results/
+      on your own corpus with two annotation layers, everything but Table 4
+  python -m experiments.joint --profile lange2020 --embeddings random,cbow,fasttext --train ... --concepts ...
+      the paper's settings, and Table 4 with these word vectors
+
+exit codes: 0 done, 1 data that cannot be read, 2 an option that cannot work, 130 interrupted"""
+
+_UNLABELLED_NOTES = 200
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command; the exit codes are those of `run_command`."""
+
+    def work() -> None:
+        measure(parse(argv))
+
+    return run_experiment(work)
+
+
+def measure(experiment: JointExperiment) -> dict[str, Any]:
+    """Train, score, print and write what is asked for.
+
+    Returns:
+        The results, as in results.json.
+
+    Raises:
+        DataError: data that cannot be read, or files that cannot be written.
+        UsageError: options that cannot work.
+    """
+    from experiments import tables  # noqa: PLC0415
+    from experiments.results.joint import assemble, identity  # noqa: PLC0415
+    from experiments.results.store import open_store  # noqa: PLC0415
+    from experiments.running.joint.experiment import outcome_of, prepare  # noqa: PLC0415
+    from experiments.running.joint.systems import family_groups  # noqa: PLC0415
+    from experiments.running.prepared import train_cells  # noqa: PLC0415
+    from experiments.running.systems import plain_cells  # noqa: PLC0415
+    from experiments.terminal import Bars, finish, show_tables, step_bars  # noqa: PLC0415
+
+    with step_bars() as on_step:
+        prepared = prepare(experiment, on_step=on_step)
+    with open_store(experiment.output, identity(prepared)) as store:
+        show_tables([tables.corpus_table(prepared.facts), tables.concept_corpus_table(prepared.facts)])
+        cells = plain_cells(prepared.systems, experiment.seeds)
+        with Bars(len(cells)) as bars:
+            runs = train_cells(
+                prepared, cells, keeper=store, on_progress=bars.step, on_done=bars.done, grouped=family_groups
+            )
+        results = assemble(outcome_of(prepared, runs))
+        finish(results, prepared, store)
+    return results
+
+
+def parse(argv: Sequence[str] | None) -> JointExperiment:
+    """What a command line asks for; each option is checked by itself and against the others.
+
+    Raises:
+        UsageError: an option, or a combination of options, that cannot work.
+    """
+    options = _parser().parse_args(argv)
+    options.embeddings = options.embeddings or []
+    options.seeds = options.seeds or [0]
+    check(options)
+    concepts = concept_options.concept_paths(options)
+    quick = options.train is None and options.profile == "default"
+    if options.share is None:
+        options.share = SMALL_SHARE if quick else 1.0
+    given = dict(options.set)
+    changes = completed(given, options.systems, SMALL) if quick else given
+    short = " ".join(f"{name}={value}" for name, value in changes.items() if name not in given)
+    return JointExperiment(
+        systems=tuple(options.systems),
+        profile=options.profile,
+        changes=tuple(changes.items()),
+        corpus=corpus_settings(options, concepts=concepts, synthetic_concepts=True, share=options.share),
+        unsourced=options.unsourced,
+        notices=(f"Without --train the models learn for a short time, with --set {short}.",) if short else (),
+        vectors=VectorSettings(
+            sources={embedding_name(source): source for source in options.embeddings},
+            unlabelled=tuple(options.unlabelled),
+            unlabelled_notes=_UNLABELLED_NOTES,
+        ),
+        output=output_settings(options),
+        seeds=tuple(options.seeds),
+        permutations=options.permutations,
+        device=options.device,
+        jobs=options.jobs,
+        command=defining(options),
+    )
+
+
+def _parser() -> Parser:
+    parser = make_parser("joint", DESCRIPTION, EXAMPLES)
+    _add_systems(parser)
+    group = add_corpus(
+        parser,
+        dev="documents to choose a network's best epoch on",
+        test="documents to score",
+        types="all",
+    )
+    concept_options.add_options(group)
+    text = (
+        "table of the stretches whose concepts nobody annotated, with columns document, start and end: concepts are "
+        "scored again without them"
+    )
+    group.add_argument("--unsourced", type=file_path, metavar="FILE", help=text)
+    text = f"the share of the training documents to learn from (default: all; without --train {SMALL_SHARE})"
+    group.add_argument("--share", type=share, metavar="X", help=text)
+    add_work(parser)
+    return parser
+
+
+def _add_systems(parser: argparse.ArgumentParser) -> None:
+    usual = ",".join(SYSTEMS)
+    text = (
+        "what is compared, separated by commas: multitask, stacked, pipeline, which stands for every row of Table 5, and "
+        f"models of one layer, which learn concepts from the text as it is (default: {usual})"
+    )
+    parser.add_argument("--systems", type=models, default=list(SYSTEMS), metavar="NAMES", help=text)
+    text = "settings that the models start from: default, or lange2020 in every model that has it"
+    parser.add_argument("--profile", type=profile_name, default="default", metavar="NAME", help=text)
+    few = " ".join(f"{name}={value}" for name, value in SMALL.items())
+    text = f"settings that replace the profile's, such as epochs=20 folds=5 (without --train, {few} unless given)"
+    parser.add_argument("--set", type=setting, nargs="+", default=[], metavar="NAME=VALUE", help=text)
+    add_seeds(parser)
+    text = f"Table 4: kinds of word vectors, separated by commas ({', '.join(KINDS)}), or files of them"
+    parser.add_argument("--embeddings", type=embeddings, metavar="NAMES|PATHS", help=text)
+    add_unlabelled(parser)
+    text = f"exchanges drawn for each test of a difference (default: {PERMUTATIONS:,})"
+    parser.add_argument("--permutations", type=whole_number(1), default=PERMUTATIONS, metavar="N", help=text)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,67 @@
+"""What the results on PHI and concepts say, in plain sentences computed from them: what does hiding PHI cost?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from crfdeid.documents import CONCEPT, PHI
+from experiments.tables.cells import percent
+from experiments.tables.frames import OVERALL
+from experiments.tables.joint import SOURCED
+
+Results = Mapping[str, Any]
+
+_WHAT = {PHI: "PHI", CONCEPT: "Concepts", SOURCED: "Concepts without unsourced text"}
+
+
+def joint_sentences(results: Results) -> list[str]:
+    """What was compared, every difference in F that was tested, and how much PHI the models hold."""
+    systems, scored = results["tables"]["compared"], results["corpus"]["splits"][results["corpus"]["test"]]
+    said = (
+        f"{len(systems)} systems were compared on {scored['documents']:,} documents of {results['corpus']['name']}, "
+        f"the {results['corpus']['test']} split: {', '.join(systems)}."
+    )
+    return [said, *_differences(results), *_rows(results), *_held(results)]
+
+
+def joint_cautions() -> list[str]:
+    """What a reader must know before believing that a model of concepts holds no PHI."""
+    return [
+        "What is hidden is the PHI that was found: what was missed is read by the part for concepts, and may be stored.",
+        "Words that a model holds are not all that its weights can tell.",
+    ]
+
+
+def _differences(results: Results) -> Iterator[str]:
+    for layer, what in _WHAT.items():
+        for pair in _pairs(results, layer):
+            yield f"{what}: {_said(results, layer, pair)}"
+
+
+def _rows(results: Results) -> Iterator[str]:
+    for pair in _pairs(results, "table_5"):
+        way = results["tables"]["table_5"][pair["b"]]
+        yield (f"Learned from {way['learns_from']}, read in {way['reads']} text: {_said(results, 'table_5', pair)}")
+
+
+def _pairs(results: Results, tested: str) -> list[Mapping[str, Any]]:
+    significance = results["significance"].get(tested)
+    return [] if significance is None else [pair for pair in significance["pairs"] if pair["category"] == OVERALL]
+
+
+def _said(results: Results, tested: str, pair: Mapping[str, Any]) -> str:
+    holds = "holds" if pair["p_holm"] <= results["significance"][tested]["level"] else "may be chance"
+    interval = f"95 % interval {100 * pair['low']:+.2f} to {100 * pair['high']:+.2f}"
+    return (
+        f"{pair['b']} has a strict F of {percent(pair['f1_b'])} %, {pair['a']} {percent(pair['f1_a'])} %: "
+        f"{100 * pair['difference']:+.2f} points ({interval}), which {holds}."
+    )
+
+
+def _held(results: Results) -> Iterator[str]:
+    for name in results["tables"]["compared"]:
+        found = [run["phi_held"] for run in results["systems"][name]["runs"] if run["phi_held"] is not None]
+        if found:
+            worst = max(found, key=lambda one: one["held"])
+            yield f"{name} holds {worst['held']:,} of {worst['words']:,} words that are nothing but PHI in training."

@@ -1,0 +1,59 @@
+"""The experiment on PHI and concepts as data: what ``results.json`` holds of it.
+
+``systems`` has an entry for every system, with its runs, whose scores, errors and F on dev are by annotation layer;
+``tables`` says which of them stand in which of the paper's tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from crfdeid.documents import CONCEPT, PHI
+from experiments.results.assemble import common_identity, describe_common
+from experiments.results.schema import JOINT, JOINT_SCHEMA
+from experiments.running.joint.experiment import JointPrepared, Outcome, settings_by_system
+from experiments.running.joint.systems import TABLE_5, hides_phi, systems_of
+from experiments.running.runs import Run
+from experiments.running.systems import System
+
+
+def assemble(outcome: Outcome) -> dict[str, Any]:
+    """A finished experiment as plain data."""
+    prepared = outcome.prepared
+    experiment = prepared.experiment
+    systems = systems_of(experiment)
+    settings = settings_by_system(systems, experiment.profile)
+    return {
+        "experiment": JOINT,
+        "schema": JOINT_SCHEMA,
+        "layers": [PHI, CONCEPT],
+        "systems": {system.name: _describe(system, outcome.runs) for system in systems.every},
+        "tables": {
+            "compared": [system.name for system in systems.compared],
+            "table_4": {name: system.name for name, system in systems.table_4.items()},
+            "table_5": {row.name: _texts(row.name) for row in systems.table_5},
+        },
+        **describe_common(prepared, settings, outcome.total_seconds),
+        "significance": dict(outcome.significance),
+    }
+
+
+def identity(prepared: JointPrepared) -> dict[str, Any]:
+    """What makes two experiments the same, so that one can go on with what is finished of the other."""
+    settings = settings_by_system(systems_of(prepared.experiment), prepared.experiment.profile)
+    return {"experiment": JOINT, "schema": JOINT_SCHEMA, **common_identity(prepared, settings)}
+
+
+def _describe(system: System, runs: tuple[Run, ...]) -> dict[str, Any]:
+    return {
+        "model": system.model,
+        "embedding": system.embedding,
+        "hides_phi": hides_phi(system),
+        "runs": [run.record for run in runs if run.cell.system == system],
+    }
+
+
+def _texts(row: str) -> Mapping[str, str]:
+    learned, read = TABLE_5[row]
+    return {"learns_from": learned, "reads": read}

@@ -1,0 +1,143 @@
+"""A cell of the experiment on PHI and concepts: trained, and scored in each of its layers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from crfdeid.combined.hiding import GOLD, annotated, with_concepts
+from crfdeid.corpora.layers import alone
+from crfdeid.corpora.splits import Corpus, Split
+from crfdeid.corpora.stretches import Stretches, without_stretches
+from crfdeid.documents import CONCEPT, PHI, Document, LabelledSentence, Span
+from crfdeid.models import create
+from crfdeid.scoring import find_errors, score_entities, summarise
+from crfdeid.scoring.evaluation import decoded, score
+from crfdeid.scoring.held import phi_held
+from crfdeid.system.folders import write_folder
+from crfdeid.tagger import FitProgress, LayeredTagger, Tagger, WordHolder
+from experiments.running.joint.systems import layers_of, profile_of
+from experiments.running.runs import Found, OnProgress, Run, Trained
+from experiments.running.systems import Cell, Vectors
+
+SOURCED = "concept_sourced"
+"""The scores of concepts without the stretches that their annotators never saw."""
+
+Spans = dict[str, list[Span]]
+
+
+@dataclass(frozen=True)
+class JointPlan:
+    """How every cell is trained.
+
+    Args:
+        profile: the settings that each model starts from, where it has them.
+        vectors: the word vectors there are.
+        models_folder: where fitted models of both layers are saved, as ``<system>/<seed>/``; None to save none.
+        unsourced: the stretches of the scored documents whose concepts nobody annotated; None where that is not known.
+    """
+
+    profile: str = "default"
+    vectors: Vectors = field(default_factory=dict)
+    models_folder: Path | None = None
+    unsourced: Stretches | None = None
+
+    def run(self, cells: Sequence[Cell], corpus: Corpus, on_progress: OnProgress) -> list[Run]:
+        """Train cells of one model together, then tag and score with each."""
+        taggers = [self.new_tagger(cell) for cell in cells]
+        told: list[list[FitProgress]] = [[] for _ in cells]
+
+        def follow(number: int, progress: FitProgress) -> None:
+            told[number].append(progress)
+            on_progress(cells[number], progress)
+
+        train, dev = (to_learn(taggers[0], split.sentences) for split in (corpus.train, corpus.dev))
+        started = time.perf_counter()
+        type(taggers[0]).fit_many(taggers, train, dev, on_progress=follow)
+        seconds = (time.perf_counter() - started) / len(cells)
+        known = frozenset(word for labelled in train for word in labelled.sentence.words)
+        return [
+            self._evaluated(Trained(cell, tagger, seconds, steps, known), corpus)
+            for cell, tagger, steps in zip(cells, taggers, told, strict=True)
+        ]
+
+    def new_tagger(self, cell: Cell) -> Tagger:
+        """A cell's tagger, untrained."""
+        system = cell.system
+        given = self.vectors.get((system.embedding, cell.fraction)) if system.embedding else None
+        profile = profile_of(system, self.profile)
+        return create(system.model, profile=profile, seed=cell.seed, overrides=system.overrides(), vectors=given)
+
+    def _evaluated(self, trained: Trained, corpus: Corpus) -> Run:
+        cell, tagger, layers = trained.cell, trained.tagger, layers_of(trained.cell.system)
+        started = time.perf_counter()
+        found = spans_of(tagger, corpus.scored, layers)
+        seconds = time.perf_counter() - started
+        if self.models_folder is not None and layers == (PHI, CONCEPT):
+            write_folder(self.models_folder / cell.system.name / cell.name, tagger.save)
+        gold = {layer: gold_of(corpus.scored, layer) for layer in layers}
+        scores = {layer: score(gold[layer], found[layer]) for layer in layers}
+        dev = scores if corpus.test is None else _dev_scores(tagger, corpus.dev, layers)
+        if self.unsourced is not None:
+            scores[SOURCED] = score(*without_stretches(gold[CONCEPT], found[CONCEPT], self.unsourced))
+        errors = {
+            layer: tuple(find_errors(gold[layer], found[layer], known_words=trained.known_words)) for layer in layers
+        }
+        record = {
+            "seed": cell.seed,
+            "fit_seconds": trained.seconds,
+            "predict_seconds": seconds,
+            "tokens_per_second": sum(len(labelled.tags) for labelled in corpus.scored.sentences) / seconds,
+            "dev_f1": {layer: dev[layer]["entity_strict"]["micro"]["f1"] for layer in layers},
+            "scores": scores,
+            "errors": {layer: summarise(errors[layer]) for layer in layers},
+            "phi_held": _held(tagger, corpus.train),
+            "learning_curve": trained.curve(),
+        }
+        return Run(cell, record, {layer: Found(found[layer], errors[layer]) for layer in layers})
+
+
+def to_learn(tagger: Tagger, sentences: Sequence[LabelledSentence]) -> list[LabelledSentence]:
+    """What a model learns from: a model of one layer, the concepts alone, in the text as it is."""
+    if isinstance(tagger, LayeredTagger):
+        return list(sentences)
+    return [with_concepts(item, item.sentence) for item in annotated(sentences, CONCEPT)]
+
+
+def spans_of(tagger: Tagger, split: Split, layers: Sequence[str]) -> dict[str, Spans]:
+    """What a tagger finds in each layer, in the documents that are annotated in it: by layer and document id."""
+    sentences = [item.sentence for item in split.sentences]
+    if isinstance(tagger, LayeredTagger):
+        gold = [item.layer(PHI) for item in split.sentences] if getattr(tagger.settings, "reads", "") == GOLD else None
+        tags = tagger.predict_layers(sentences, phi=gold)
+    else:
+        tags = {CONCEPT: tagger.predict(sentences)}
+    return {
+        layer: {
+            document.id: spans
+            for document, spans in zip(split.documents, decoded(tags[layer], split).values(), strict=True)
+            if layer in document.annotated
+        }
+        for layer in layers
+    }
+
+
+def gold_of(split: Split, layer: str) -> list[Document]:
+    """The documents that are annotated in a layer, with its spans alone."""
+    return [alone(document, layer) for document in split.annotated(layer).documents]
+
+
+def _dev_scores(tagger: Tagger, dev: Split, layers: Sequence[str]) -> dict[str, Any]:
+    found = spans_of(tagger, dev, layers)
+    return {layer: {"entity_strict": score_entities(gold_of(dev, layer), found[layer]).to_dict()} for layer in layers}
+
+
+def _held(tagger: Tagger, train: Split) -> Mapping[str, int] | None:
+    """How many words that are nothing but PHI in the training documents the model of concepts has stored."""
+    if not isinstance(tagger, WordHolder):
+        return None
+    share = phi_held(tagger, train.sentences)
+    return {"held": share.count, "words": share.total}

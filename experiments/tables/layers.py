@@ -1,0 +1,55 @@
+"""Results with several annotation layers, seen as those of one: what tables and plots of a comparison can show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from crfdeid.documents import PHI
+from crfdeid.labels import in_order
+from experiments.tables.frames import Results
+
+
+def of_layer(
+    results: Results, layer: str, *, systems: Iterable[str] | None = None, scores: str | None = None
+) -> Results:
+    """The results in one layer, in the form of a comparison's.
+
+    Args:
+        results: those of `experiments.joint`.
+        layer: an annotation layer.
+        systems: which systems; None for those that are compared. Those that were not scored in the layer are left out.
+        scores: the name of their scores, where it is not the layer's.
+    """
+    names = results["tables"]["compared"] if systems is None else systems
+    name = scores or layer
+    found = {one: results["systems"][one] for one in names}
+    models = {
+        one: {**system, "runs": [_run(run, layer, name) for run in system["runs"]]}
+        for one, system in found.items()
+        if all(name in run["scores"] for run in system["runs"])
+    }
+    return {
+        **results,
+        "experiment": None,
+        "corpus": _corpus(results["corpus"], layer),
+        "settings": {**results["settings"], "models": {one: results["settings"]["models"][one] for one in models}},
+        "models": models,
+        "fractions": {},
+        "sweep": None,
+        "significance": results["significance"].get(name),
+    }
+
+
+def _run(run: Mapping[str, Any], layer: str, scores: str) -> dict[str, Any]:
+    return {**run, **{name: run[name][layer] for name in ("dev_f1", "errors")}, "scores": run["scores"][scores]}
+
+
+def _corpus(corpus: Mapping[str, Any], layer: str) -> dict[str, Any]:
+    """The counts of the layer in the place of those of PHI."""
+    name = f"{corpus['name']}, {layer}"
+    if layer == PHI:
+        return {**corpus, "name": name}
+    splits = {name: {**split, **split["layers"][layer]} for name, split in corpus["splits"].items()}
+    types = in_order({label for split in splits.values() for label in split["spans_by_type"]})
+    return {**corpus, "name": name, "splits": splits, "types": types, "type_map": "all"}

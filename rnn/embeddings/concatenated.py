@@ -1,0 +1,36 @@
+"""Several kinds of word vectors side by side, as Akbik et al. (2018) and lange2020 (section 3.1) give them to a network."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from rnn.embeddings.lookup import Lookup
+from rnn.embeddings.vectors import SPECIAL_WORDS, WordVectors
+
+
+def concatenate(several: Sequence[WordVectors], words: Iterable[str]) -> WordVectors:
+    """The vectors of some words, those of each kind after the other, each at the standard deviation 1.
+
+    A kind that knows nothing of a word gives zeros (`rnn.embeddings.lookup.Lookup`).
+
+    Args:
+        several: the kinds, of sizes D1, D2 and so on.
+        words: the words that are to have vectors, of size D1 + D2 and so on.
+
+    Raises:
+        ValueError: there are no kinds.
+
+    Example:
+        >>> one = WordVectors(("fever",), np.array([[1, -1]], np.float32))
+        >>> other = WordVectors(("fever", "cough"), np.array([[2], [-2]], np.float32))
+        >>> both = concatenate([one, other], ["cough", "fever"])
+        >>> both.words[-2:], both.table[-2:].tolist()
+        (('cough', 'fever'), [[0.0, 0.0, -1.0], [1.0, -1.0, 1.0]])
+    """
+    there = (*SPECIAL_WORDS, *sorted(set(words).difference(SPECIAL_WORDS)))
+    notices = dict.fromkeys(notice for vectors in several for notice in vectors.notices)
+    return WordVectors(
+        there, np.concatenate([Lookup(vectors)(there) for vectors in several], axis=1), notices=tuple(notices)
+    )
