@@ -1,8 +1,8 @@
 """De-identification and concept extraction together: ``python -m experiments.joint --help``.
 
-Lange et al. (2020): Tables 2 to 5, the test of their differences, and the PHI that each model of concepts holds. Options
-in, typed settings out; `running.joint` trains, `results.joint` assembles, `tables.joint` and `reporting` render. What is
-printed is printed here.
+Lange et al. (2020): Tables 2 to 5, the test of their differences, and the PHI that each model of concepts holds.
+Options in, typed settings out; `running.joint` trains, `results.joint` assembles, `tables.joint` and `reporting`
+render. What is printed is printed here.
 """
 
 from __future__ import annotations
@@ -155,8 +155,8 @@ def _parser() -> Parser:
 def _add_systems(parser: argparse.ArgumentParser) -> None:
     usual = ",".join(SYSTEMS)
     text = (
-        "what is compared, separated by commas: multitask, stacked, pipeline, which stands for every row of Table 5, and "
-        f"models of one layer, which learn concepts from the text as it is (default: {usual})"
+        "what is compared, separated by commas: multitask, stacked, pipeline, which stands for every row of Table 5, "
+        f"and models of one layer, which learn concepts from the text as it is (default: {usual})"
     )
     parser.add_argument("--systems", type=models, default=list(SYSTEMS), metavar="NAMES", help=text)
     text = "settings that the models start from: default, or lange2020 in every model that has it"

@@ -28,7 +28,8 @@ def joint_sentences(results: Results) -> list[str]:
 def joint_cautions() -> list[str]:
     """What a reader must know before believing that a model of concepts holds no PHI."""
     return [
-        "What is hidden is the PHI that was found: what was missed is read by the part for concepts, and may be stored.",
+        "What is hidden is the PHI that was found: what was missed is read by the part for concepts, and can be stored "
+        "there.",
         "Words that a model holds are not all that its weights can tell.",
     ]
 

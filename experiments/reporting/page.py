@@ -7,17 +7,14 @@ import hashlib
 import json
 import re
 import shlex
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any, NamedTuple
 
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
-from crfdeid.documents import PHI, Span
-from crfdeid.errors import DataError
-from experiments.reporting.error_browser import SystemRun, browser_data
+from experiments.reporting.browsed import browsed
 from experiments.reporting.findings import cautions, probability, ranking, sentences
 from experiments.reporting.joint import joint_cautions, joint_sentences
 from experiments.reporting.private import private_cautions, private_sentences
@@ -83,7 +80,7 @@ def report_html(
         pictures={_identifier(name): picture for name, picture in pictures.items()},
         neighbours=neighbours,
         provenance=provenance(results),
-        browser=_browser(folder, results, texts),
+        browser=browsed(folder, results, texts),
     )
 
 
@@ -191,47 +188,6 @@ def _table_part(name: str, table: Table) -> TablePart:
 def _identifier(name: str) -> str:
     """A name as an address within the page can hold it: a file of word vectors can be called anything."""
     return re.sub(r"[^\w.-]", "-", name)
-
-
-def _browser(folder: Folder, results: Results, texts: Mapping[str, str] | None) -> dict[str, Any]:
-    """The errors of every run; with several annotation layers, those of the runs that have them all, in all of them."""
-    layers = results.get("layers", [PHI])
-    runs = []
-    for system, counted in _counted(results, layers):
-        for seed, by_layer in counted.items():
-            errors = [error for layer in layers for error in folder.errors(system, seed, layer)]
-            counts = Counter(error.category for error in errors)
-            expected = sum((Counter(one["categories"]) for one in by_layer), Counter())
-            if +counts != +expected:
-                problem = "not the errors that results.json counts: run the experiment again"
-                raise DataError(problem, path=folder.errors_file(system, str(seed)))
-            found = _together([folder.predictions(system, seed, layer) for layer in layers])
-            runs.append(SystemRun(system, seed, found, errors))
-    types = [label for layer in layers for label in _types(results, layer)]
-    return browser_data(_together([folder.gold(layer) for layer in layers]), runs, types=types, texts=texts)
-
-
-def _counted(results: Results, layers: Sequence[str]) -> Iterator[tuple[str, dict[int, list[Mapping[str, Any]]]]]:
-    """Each system with the error counts of its runs, by seed, one for each layer."""
-    if not is_joint(results):
-        for name, system in results["models"].items():
-            yield name, {run["seed"]: [run["errors"]] for run in system["runs"]}
-        return
-    for name in results["tables"]["compared"]:
-        runs = results["systems"][name]["runs"]
-        if all(layer in run["errors"] for run in runs for layer in layers):
-            yield name, {run["seed"]: [run["errors"][layer] for layer in layers] for run in runs}
-
-
-def _types(results: Results, layer: str) -> Sequence[str]:
-    found: Sequence[str] = (of_layer(results, layer) if is_joint(results) else results)["corpus"]["types"]
-    return found
-
-
-def _together(layers: Sequence[Mapping[str, Sequence[Span]]]) -> dict[str, list[Span]]:
-    """The spans of all layers, by document."""
-    names = dict.fromkeys(name for found in layers for name in found)
-    return {name: [span for found in layers for span in found.get(name, ())] for name in names}
 
 
 def _render(**parts: Any) -> str:

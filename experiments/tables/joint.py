@@ -127,8 +127,8 @@ def text_table(results: Results, *, published: bool) -> Table:
             dev, test = lange2020.TABLE_5[way["learns_from"], way["reads"]]
             rows[f"({number}) {name}"] |= {"Published dev": f"{dev:.1f}", "Published test": f"{test:.1f}"}
     notes = (
-        "Original: the text as it is; gold, predicted: with the annotated or the found PHI hidden. What is learned from "
-        "is hidden by models that have not seen it. Rows that learn from the same text are one model.",
+        "Original: the text as it is; gold, predicted: with the annotated or the found PHI hidden. What is learned "
+        "from is hidden by models that have not seen it. Rows that learn from the same text are one model.",
         *_notes(results, "table_5", published=published),
     )
     return _table("Concepts by the text learned from and read: strict F (Table 5 of lange2020)", rows, notes)

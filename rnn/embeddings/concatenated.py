@@ -1,4 +1,4 @@
-"""Several kinds of word vectors side by side, as Akbik et al. (2018) and lange2020 (section 3.1) give them to a network."""
+"""Several kinds of word vectors side by side, as a network gets them in lange2020 (section 3.1)."""
 
 from __future__ import annotations
 
