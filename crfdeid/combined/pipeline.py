@@ -146,8 +146,9 @@ class PipelineTagger(CombinedTagger, LayeredTagger):
 
     def _shares_with(self, other: PipelineTagger) -> bool:
         """Whether it differs from the other in nothing but the texts that concepts are learned from and read in."""
-        texts = {"learns_from": other._settings.learns_from, "reads": other._settings.reads}
-        return replace(self._settings, **texts) == other._settings and self._seed == other._seed
+        theirs = other._settings
+        alike = replace(self._settings, learns_from=theirs.learns_from, reads=theirs.reads)
+        return alike == theirs and self._seed == other._seed
 
     def predict(self, sentences: Sequence[Sentence]) -> list[list[str]]:
         """One PHI tag per token, for each sentence."""

@@ -124,7 +124,7 @@ def prepare_embeddings(
         facts[name]["fit_seconds"] = time.perf_counter() - started
         if source in RECIPES:
             facts[name]["text_words"] = sum(map(len, (*_words(corpus.train), *beside)))
-    if joined in wanted:
+    if joined is not None and joined in wanted:
         from rnn.embeddings import concatenate  # noqa: PLC0415
 
         together = concatenate(list(vectors.values()), (word for known in counts.values() for word in known))

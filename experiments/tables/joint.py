@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from statistics import fmean, stdev
 from typing import Any
 
@@ -21,7 +22,7 @@ from experiments.tables.significance import interval_table, pair_table
 
 SOURCED = "concept_sourced"
 _LAYERS = {PHI: "PHI", CONCEPT: "Concepts", SOURCED: "Concepts without unsourced text"}
-_ROW = Mapping[str, str]
+_ROW = dict[str, str]
 
 
 def joint_tables(results: Results, *, published: bool) -> dict[str, Table]:
@@ -66,7 +67,7 @@ def _of_layer(results: Results, scored: str, name: str) -> Iterator[tuple[str, T
         makers["significance"] = pair_table
     if scored != SOURCED:
         makers = {"scores": score_table, "replicates": replicate_table, **makers, "errors": error_table}
-        makers |= {f"confusions-{one}": lambda seen, one=one: confusion_table(seen, one) for one in seen["models"]}
+        makers |= {f"confusions-{one}": partial(confusion_table, system=one) for one in seen["models"]}
     for kind, make in makers.items():
         table = make(seen)
         yield kind, replace(table, title=f"{name}: {table.title}")
@@ -83,7 +84,7 @@ def deid_table(results: Results, *, published: bool) -> Table:
 
 def concept_table(results: Results, *, published: bool) -> Table:
     """Table 3: how well each system finds concepts, and whether the PHI that was found is hidden from it."""
-    rows = {}
+    rows: dict[str, _ROW] = {}
     for name in results["tables"]["compared"]:
         hides = {"No PHI": "yes" if results["systems"][name]["hides_phi"] else "no"}
         rows[name] = {**hides, **_cells(results, name, CONCEPT, CONCEPT), **_sourced(results, name)}
@@ -155,7 +156,7 @@ def held_table(results: Results) -> Table:
     return _table("PHI that the part for concepts holds", rows, notes)
 
 
-def _table(title: str, rows: Mapping[str, _ROW], notes: tuple[str, ...]) -> Table:
+def _table(title: str, rows: dict[str, _ROW], notes: tuple[str, ...]) -> Table:
     cells = pd.DataFrame.from_dict(rows, orient="index").fillna(NO_VALUE)
     return Table(title, cells, notes, cells.rename_axis("system").reset_index())
 

@@ -1,0 +1,180 @@
+"""``experiments.joint``: its options, and a whole run on invented notes with two layers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from two_layers import two_layer_folder
+
+from crfdeid.corpora import read_corpus
+from crfdeid.corpora.layers import alone
+from crfdeid.documents import CONCEPT, PHI
+from crfdeid.errors import UsageError
+from crfdeid.models import load_tagger
+from crfdeid.scoring import score_entities
+from experiments.joint import main, parse
+from experiments.results.folder import Folder
+from experiments.running.joint import plan
+
+HALVES = ["--set", "deid=crf", "concepts=crf", "max_iterations=30", "c1=0"]
+
+
+def test_without_data_little_is_learned_from_and_the_results_say_so() -> None:
+    found = parse([])
+    assert found.systems == ("pipeline", "multitask", "stacked", "crf")
+    assert (found.corpus.types, found.corpus.share, found.corpus.synthetic_concepts) == ("all", 0.25, True)
+    assert dict(found.changes) == {"epochs": 8, "phi_first": 2, "folds": 2}
+    assert found.notices == (
+        "Without --train the models learn for a short time, with --set epochs=8 phi_first=2 folds=2.",
+    )
+    assert (found.permutations, found.seeds, found.vectors.sources) == (1_048_576, (0,), {})
+    asked = parse(["--set", "epochs=3", "phi_first=1", "folds=4", "--share", "1"])
+    assert (dict(asked.changes), asked.corpus.share, asked.notices) == (
+        {"epochs": 3, "phi_first": 1, "folds": 4},
+        1.0,
+        (),
+    )
+    assert dict(parse(["--profile", "lange2020"]).changes) == {}
+
+
+def test_options_reach_their_settings(tmp_path: Path) -> None:
+    folder = two_layer_folder(tmp_path / "notes")
+    train, test, unsourced = folder / "train.jsonl", folder / "test.jsonl", folder / "unsourced.tsv"
+    argv = ["--train", str(train), "--concepts", str(train), "--test", str(test), "--test-concepts", str(test)]
+    argv += ["--unsourced", str(unsourced), "--leave-out", "none", "--types", "seven", "--systems", "stacked"]
+    argv += ["--embeddings", "random,cbow", "--seeds", "3,7", "--permutations", "99", "--set", "epochs=20"]
+    found = parse(argv)
+    assert found.corpus.concepts is not None
+    assert (found.corpus.concepts.train, found.corpus.concepts.test) == (train, test)
+    assert (found.corpus.concepts.left_out, found.corpus.types, found.corpus.share) == ((), "seven", 1.0)
+    assert (found.unsourced, found.systems, found.seeds, found.permutations) == (unsourced, ("stacked",), (3, 7), 99)
+    assert found.vectors.sources == {"random": "random", "cbow": "cbow"}
+    assert dict(found.changes) == {"epochs": 20}
+    assert found.command == parse([*argv, "--out", str(tmp_path / "out"), "--jobs", "2"]).command
+
+
+@pytest.mark.parametrize(
+    ("argv", "says"),
+    [
+        (["--concepts", "x"], "--concepts needs --train"),
+        (["--unsourced", "x"], "--unsourced needs --train"),
+        (["--leave-out", "none"], "--leave-out goes with --concepts"),
+        (["--train", "nowhere"], "--train: no such file or folder: nowhere"),
+        (["--systems", "stacks"], "unknown model 'stacks'"),
+        (["--share", "0"], "no list of shares"),
+        (["--share", "0.1,0.2"], "several shares"),
+        (["--permutations", "0"], "'0' is not a whole number from 1"),
+        (["--resume"], "--resume needs --out"),
+    ],
+)
+def test_what_cannot_work_is_refused(argv: list[str], says: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        parse(argv)
+    assert says in str(refused.value)
+
+
+def test_a_folder_of_concepts_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    folder = two_layer_folder(tmp_path / "notes")
+    with pytest.raises(UsageError, match=r"--dev-concepts: no such file or folder"):
+        parse(["--train", str(folder), "--dev", str(folder), "--dev-concepts", str(tmp_path / "none")])
+
+
+@pytest.mark.parametrize(
+    ("argv", "says"),
+    [
+        (["--set", "epoch=3"], "epoch"),
+        (["--systems", "crf", "--set", "c2=-1"], "c2"),
+        (["--systems", "stacked", "--profile", "yadav2016"], "none of these models has the profile"),
+    ],
+)
+def test_settings_that_cannot_work_are_refused_before_anything_is_read(
+    argv: list[str], says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(argv) == 2
+    printed, noted = capsys.readouterr()
+    assert printed == ""
+    assert noted.startswith("error: ") and says in noted
+
+
+def test_notes_without_concepts_are_refused(corpus_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--train", str(corpus_folder / "train.jsonl"), "--systems", "crf"]) == 1
+    assert "give their folder with --concepts" in capsys.readouterr().err
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, list[str]]:
+    """The notes, the results, and the options that made them: pipelines of CRFs, which train in no time."""
+    place = tmp_path_factory.mktemp("joint")
+    folder = two_layer_folder(place / "notes")
+    argv = [f"--{name}={folder / name}.jsonl" for name in ("train", "dev", "test")]
+    argv += [f"--unsourced={folder / 'unsourced.tsv'}", "--systems", "pipeline,crf", *HALVES]
+    argv += ["--permutations", "99", "--jobs", "1", "--published", "--out", str(place / "out")]
+    assert main(argv) == 0
+    return folder, place / "out", argv
+
+
+def test_scores_are_those_of_the_predictions_that_are_kept(run: tuple[Path, Path, list[str]]) -> None:
+    """By layer, and of concepts without what nobody looked through."""
+    folder, out, _ = run
+    results = Folder(out).results()
+    assert (results["experiment"], results["schema"], results["layers"]) == ("joint", 1, [PHI, CONCEPT])
+    documents = read_corpus(folder / "test.jsonl")
+    for system, found in results["systems"].items():
+        (record,) = found["runs"]
+        assert list(record["scores"]) == [*([PHI] if system == "pipeline" else []), CONCEPT, plan.SOURCED]
+        for layer in (PHI, CONCEPT) if system == "pipeline" else (CONCEPT,):
+            gold = [alone(document, layer) for document in documents]
+            assert Folder(out).gold(layer) == {d.id: list(d.spans) for d in gold}
+            scores = score_entities(gold, Folder(out).predictions(system, 0, layer))
+            assert record["scores"][layer]["entity_strict"] == scores.to_dict()
+        every, sourced = (record["scores"][name]["entity_strict"]["micro"] for name in (CONCEPT, plan.SOURCED))
+        assert (every["tp"] + every["fn"], sourced["tp"] + sourced["fn"]) == (10, 5)
+    line = json.loads((out / "predictions/pipeline/0.jsonl").read_text("utf-8").split("\n")[0])
+    assert list(line) == ["id", "layers"]
+    assert list(line["layers"]) == [PHI, CONCEPT]
+
+
+def test_concepts_are_found_and_a_model_that_hides_phi_holds_none(run: tuple[Path, Path, list[str]]) -> None:
+    """Names that are found are hidden; the text as it is holds all five of them."""
+    _, out, _ = run
+    results = Folder(out).results()
+    records = [system["runs"][0]["scores"][CONCEPT] for system in results["systems"].values()]
+    assert {record["entity_strict"]["micro"]["f1"] for record in records} == {1.0}
+    held = {name: system["runs"][0]["phi_held"] for name, system in results["systems"].items()}
+    assert held["alone"] == held["crf"] == {"held": 5, "words": 5}
+    assert held["pipeline-gold-gold"] == {"held": 0, "words": 5}
+    tables = {path.stem for path in (out / "tables").glob("*.md")}
+    assert {"table-2", "table-3", "table-5", "phi-held", "concepts", "phi-scores", "concept-scores"} <= tables
+    assert "table-4" not in tables
+    rows = [line.split("|") for line in (out / "tables/table-3.md").read_text("utf-8").split("\n") if "|" in line]
+    assert {row[1].strip(): row[2].strip() for row in rows[2:]} == {"pipeline": "yes", "crf": "no", "alone": "no"}
+
+
+def test_both_halves_are_kept_and_text_is_not(run: tuple[Path, Path, list[str]]) -> None:
+    folder, out, _ = run
+    model = load_tagger(out / "models/pipeline/0")
+    document = read_corpus(folder / "test.jsonl")[0]
+    found: Any = model
+    assert found.predict_layers(document.sentences()[:1])[PHI][0][2] == "B-DOCTOR"
+    assert [path.name for path in (out / "models").iterdir()] == ["pipeline"]
+    written = [path for path in out.rglob("*") if path.is_file() and "models" not in path.parts]
+    assert not any(b"glycerin" in path.read_bytes() for path in written)
+
+
+def test_an_interrupted_run_is_gone_on_with(
+    run: tuple[Path, Path, list[str]], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, out, argv = run
+    page = (out / "report.html").read_text("utf-8")
+    assert "python -m experiments.joint" in page
+    assert "pipeline holds" in page and "Published Spanish" in page
+    tables = {path: path.read_bytes() for path in (out / "tables").iterdir() if path.stem != "time"}
+    monkeypatch.setattr(plan, "create", None)  # nothing is trained again
+    assert main([*argv, "--resume"]) == 0
+    assert "De-identification: strict F (Table 2 of lange2020)" in capsys.readouterr().out
+    assert {path: path.read_bytes() for path in tables} == tables
+    assert main([*argv, "--resume", "--seeds", "2"]) == 2
+    assert "differs in command.seeds" in capsys.readouterr().err
