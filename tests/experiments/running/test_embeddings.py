@@ -158,3 +158,19 @@ def test_a_folder_without_text_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("source", "name"), [("cbow", "cbow"), ("a/glove.6B.300d.txt", "glove"), (".vec", ".vec")])
 def test_word_vectors_are_called_by_their_kind_or_their_file(source: str, name: str) -> None:
     assert embedding_name(source) == name
+
+
+@pytest.mark.usefixtures("_counts")
+def test_all_vectors_can_be_had_side_by_side_for_the_words_of_the_corpus(tmp_path: Path) -> None:
+    (tmp_path / "near.txt").write_text("2 2\nseen 3 -3\nunheard -3 3\n")
+    sources = {"random": "random", "counts": "counts", "near": str(tmp_path / "near.txt")}
+    settings = VectorSettings(sources=sources)
+    found = prepare_embeddings((*sources, "all"), CORPUS, settings, joined="all", on_step=lambda *step: None)
+    vectors = found.vectors["all", 1.0]
+    rows = dict(zip(vectors.words, vectors.table.tolist(), strict=True))
+    assert (vectors.dim, found.facts["all"]["kind"]) == (1 + 2, "all")
+    assert rows["seen"][1:] == [1.0, -1.0]
+    assert rows["unheard"] == [0.0, -1.0, 1.0]
+    assert rows["worda"][0] > 0 and rows["worda"][1:] == [0.0, 0.0]
+    assert found.facts["all"]["out_of_vocabulary"]["dev"] == {"tokens": 0.0, "types": 0.0}
+    assert "all" not in prepare(settings).facts
