@@ -1,8 +1,9 @@
 """Experiments: train models, score them, print and write what came out. With `crfdeid.cli` the only layer that does.
 
 compare.py     python -m experiments.compare          compare_options.py    its options, read into typed settings
-private.py     python -m experiments.private          options.py            what the options of both have in common
-report.py      python -m experiments.report           option_values.py      what reads the value of one
+private.py     python -m experiments.private          options.py            what the options of these have in common
+joint.py       python -m experiments.joint            option_values.py      what reads the value of one
+report.py      python -m experiments.report
 synthetic.py   python -m experiments.synthetic        terminal.py           what they print, and progress bars
 
 running/       what is compared, trained and scored, from the settings to the runs

@@ -86,6 +86,7 @@ def test_a_folder_of_concepts_that_is_not_there_is_refused(tmp_path: Path) -> No
     ("argv", "says"),
     [
         (["--set", "epoch=3"], "epoch"),
+        (["--set", "reads=gold"], "every way is compared"),
         (["--systems", "crf", "--set", "c2=-1"], "c2"),
         (["--systems", "stacked", "--profile", "yadav2016"], "none of these models has the profile"),
     ],

@@ -54,11 +54,14 @@ def systems_of(experiment: JointExperiment) -> Systems:
     """The systems of an experiment.
 
     Raises:
-        UsageError: a setting, or a profile, that none of the models has.
+        UsageError: a setting, or a profile, that none of the models has; or one that says which row of Table 5 it is.
     """
     changes = dict(experiment.changes)
     if not any(experiment.profile in tagger_class(name).profiles() for name in experiment.systems):
         raise UsageError(f"--profile: none of these models has the profile '{experiment.profile}'")
+    for name in ("learns_from", "reads"):
+        if name in changes:
+            raise UsageError(f"--set {name}: every way is compared, as in Table 5: leave it out")
     made = [replace(system, embedding=None) for system in make_systems(experiment.systems, [RANDOM], changes)]
     rows: tuple[System, ...] = ()
     for place, system in enumerate(made):
@@ -71,9 +74,8 @@ def systems_of(experiment: JointExperiment) -> Systems:
 
 def _rows(pipeline: System, *, apart: bool) -> tuple[System, ...]:
     """The rows of Table 5; of two corpora that share no text those that need no gold PHI in the notes with concepts."""
-    own = {name: value for name, value in pipeline.settings if name not in ("learns_from", "reads")}
     return tuple(
-        replace(pipeline, name=name, settings=(*own.items(), ("learns_from", learned), ("reads", read)))
+        replace(pipeline, name=name, settings=(*pipeline.settings, ("learns_from", learned), ("reads", read)))
         for name, (learned, read) in TABLE_5.items()
         if not (apart and GOLD in (learned, read))
     )
