@@ -15,6 +15,7 @@ from crfdeid.documents import CONCEPT, PHI
 from crfdeid.errors import UsageError
 from crfdeid.models import load_tagger
 from crfdeid.scoring import score_entities
+from experiments.compare import main as compare
 from experiments.joint import main, parse
 from experiments.results.folder import Folder
 from experiments.running.joint import plan
@@ -103,6 +104,12 @@ def test_settings_that_cannot_work_are_refused_before_anything_is_read(
 def test_notes_without_concepts_are_refused(corpus_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--train", str(corpus_folder / "train.jsonl"), "--systems", "crf"]) == 1
     assert "give their folder with --concepts" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("model", ["pipeline", "multitask", "stacked"])
+def test_a_comparison_of_phi_alone_names_this_experiment(model: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert compare(["--models", model]) == 2
+    assert f"{model} tags concepts beside PHI: compare it by python -m experiments.joint" in capsys.readouterr().err
 
 
 @pytest.fixture(scope="module")
