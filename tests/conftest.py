@@ -27,7 +27,6 @@ if find_spec("jax"):
     _compiled = TemporaryDirectory(prefix="crfdeid-tests-", ignore_cleanup_errors=True)
     os.environ["JAX_COMPILATION_CACHE_DIR"] = _compiled.name
     os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0.05"
-    os.environ["JAX_TRACEBACK_IN_LOCATIONS_LIMIT"] = "0"  # no program says which line of Python it comes from
     # XLA's older way to write machine code takes half as long to compile. A version that no longer knew the option
     # would end every process, so it is given to the one where it was measured.
     if version("jaxlib").startswith("0.10."):

@@ -16,6 +16,8 @@ from rnn.embeddings.language_model import Parameters, chunk_loss, initial_weight
 from rnn.embeddings.rnnlm import RnnlmSettings, split, train_language_model, train_rnnlm
 from rnn.embeddings.vectors import BOUNDARY, CLASS_WORDS
 
+pytestmark = pytest.mark.usefixtures("quickly_compiled")
+
 V, H, T, B = 5, 3, 4, 2
 TINY = RnnlmSettings(dim=4, epochs=2, streams=2, steps=4)
 SENTENCES = [["seen", "by", "Dr", "Doe"], ["seen", "in", "clinic", "7"], ["by", "Dr", "Doe", "7"]] * 8
