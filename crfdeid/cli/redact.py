@@ -4,17 +4,8 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from crfdeid.cli.shell import file_path
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from crfdeid.documents import Document
-    from crfdeid.notes.pipeline import OutputPlan
-    from crfdeid.notes.records import Columns, NoteFile, Writer
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -57,8 +48,10 @@ def run(options: argparse.Namespace) -> int:
     Returns:
         0, or 1 where a note failed.
     """
-    from crfdeid.cli import given_options, note_options, note_run  # noqa: PLC0415
+    from crfdeid.cli import given_options, kept_concepts, note_options, note_run  # noqa: PLC0415
     from crfdeid.errors import UsageError  # noqa: PLC0415
+    from crfdeid.notes import sources  # noqa: PLC0415
+    from crfdeid.notes.pipeline import OutputPlan  # noqa: PLC0415
     from crfdeid.system.threads import one_thread  # noqa: PLC0415
 
     one_thread()
@@ -77,7 +70,7 @@ def run(options: argparse.Namespace) -> int:
         concepts=options.keep_concepts is not None,
     )
     if work.concepts:
-        _require_concepts(options, work.model)
+        kept_concepts.require_possible(options, work.model)
     settings = {
         "command": "redact",
         "how": options.how,
@@ -91,61 +84,16 @@ def run(options: argparse.Namespace) -> int:
     if options.input == note_options.STDIN:
         document = note_run.run_stdin(options, work, settings)
         if work.concepts:
-            _write_concepts(options.keep_concepts, document)
+            kept_concepts.write_single(options.keep_concepts, document)
         note_run.write_stdout(document.text)
         return 0
     given_options.warn_of_kept(columns, options.drop_columns)
-    plan = _plan(columns, concepts=work.concepts)
+    alone = OutputPlan(
+        lambda file: [file.result_name], lambda file, places: sources.writer(file, places[0], columns), columns
+    )
+    plan = kept_concepts.plan(columns) if work.concepts else alone
     task = note_run.Task("redacting", work, plan, settings, secret, beside=options.keep_concepts)
     return note_run.run_folder(options, task)
-
-
-def _plan(columns: Columns, *, concepts: bool) -> OutputPlan:
-    """Files of the same name and kind; where concepts are kept, each with a file for them."""
-    from crfdeid.notes import sources  # noqa: PLC0415
-    from crfdeid.notes.beside import ConceptsWriter, beside_name  # noqa: PLC0415
-    from crfdeid.notes.pipeline import OutputPlan  # noqa: PLC0415
-    from crfdeid.notes.tagged import Together  # noqa: PLC0415
-
-    def targets(file: NoteFile) -> list[str]:
-        return [file.result_name, *([beside_name(file)] if concepts else [])]
-
-    def writer(file: NoteFile, places: Sequence[Path]) -> Writer:
-        text, *beside = places
-        return Together([sources.writer(file, text, columns), *map(ConceptsWriter, beside)])
-
-    return OutputPlan(targets, writer, columns)
-
-
-def _write_concepts(file: Path, document: Document) -> None:
-    """Write the concepts of one note."""
-    from crfdeid.corpora.jsonl import to_line  # noqa: PLC0415
-    from crfdeid.notes.beside import with_concepts_alone  # noqa: PLC0415
-    from crfdeid.system.files import write_parts  # noqa: PLC0415
-
-    write_parts(file, [to_line(with_concepts_alone(document))])
-
-
-def _require_concepts(options: argparse.Namespace, model: Path) -> None:
-    """Refuse to keep concepts that nothing finds, or where they cannot be written or read back.
-
-    Raises:
-        UsageError: they cannot be kept.
-    """
-    from crfdeid.cli.account import require_place  # noqa: PLC0415
-    from crfdeid.documents import CONCEPT  # noqa: PLC0415
-    from crfdeid.errors import UsageError  # noqa: PLC0415
-    from crfdeid.models import saved_traits  # noqa: PLC0415
-    from crfdeid.notes.beside import SUFFIX  # noqa: PLC0415
-
-    file = options.keep_concepts
-    if CONCEPT not in saved_traits(model).layers:
-        raise UsageError(f"--keep-concepts: {model} finds PHI alone: leave it out, or give a model that finds both")
-    if file.suffix.lower() != SUFFIX:
-        raise UsageError(f"--keep-concepts: {file} would not be read as JSON Lines: let its name end in {SUFFIX}")
-    if options.id_column is not None and options.id_column in options.drop_columns:
-        raise UsageError(f"--keep-concepts names notes by the column {options.id_column}, which is to be dropped")
-    require_place("--keep-concepts", file, apart_from=(), resume=options.resume)
 
 
 def _require_fitting(options: argparse.Namespace) -> None:

@@ -143,6 +143,8 @@ def test_concepts_stand_where_they_are_in_the_redacted_text(
     assert "\nconcepts: PROBLEM 3, TREATMENT 3\nconcepts left out, since they overlap hidden text: PROBLEM 3\n" in err
     results = {name: Path("out", f"{name}.txt").read_text("utf-8-sig") for name in NOTES}
     assert {name: document.text for name, document in kept().items()} == results
+    assert run("redact", model, "--how", how, output="alone") == 0
+    assert written(Path("alone")) == written(Path("out"))
     for name, document in kept().items():
         assert document.annotated == (CONCEPT,)  # not where something was hidden
         assert marked(document) == [pair for pair in marked(found(model)[name]) if "sign" not in pair[0]]
