@@ -14,7 +14,8 @@
     redaction/       documents + spans -> redacted text   notes/          notes in and out, in many files
     secrets.py       the user's secret, and its keys      errors.py       the two errors that a user can mend
     settings.py      checks of settings                   given/          what a site and a patient's record say
-    cli/             the `crfdeid` command                system/         files, folders, processes, threads
+    concepts.py      concepts where PHI is decided        system/         files, folders, processes, threads
+    cli/             the `crfdeid` command
 
 What is named here imports neither a model's libraries nor JAX, and is itself imported when it is first used, so that
 the package starts fast.

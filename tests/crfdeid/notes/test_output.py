@@ -243,6 +243,9 @@ def edited(hidden: Path, **changes: object) -> None:
         "p/../../victim.txt",
         "./a.txt",
         ".crfdeid/lock",
+        ".crfdeid/beside",
+        ".crfdeid/beside/../lock",
+        ".crfdeid/beside/a/b",
         ".",
         "a\0b",
         5,
@@ -261,8 +264,15 @@ def test_a_name_that_leads_out_of_the_folder_is_refused_and_nothing_deleted(tmp_
     assert (hidden / "lock").exists()
 
 
+DONE = '{"file": "a.txt", "stamp": "0", "row": null, "found": {}, "hmac": null, "locale": null, "concepts": %s}'
+
+
 @pytest.mark.parametrize(
-    "line", ["[1]", "{", '{"file": "a.txt"}', "[" * 100_000, "\udcff", '{"file": "a.txt", "stamp": "0", "outputs": 3}']
+    "line",
+    [
+        *("[1]", "{", '{"file": "a.txt"}', "[" * 100_000, "\udcff", '{"file": "a.txt", "stamp": "0", "outputs": 3}'),
+        *(DONE % "3", DONE % '{"DRUG": "zinc"}'),
+    ],
 )
 def test_a_damaged_list_is_named_with_its_line(tmp_path: Path, line: str) -> None:
     hidden = begun(tmp_path)
@@ -306,6 +316,20 @@ def test_no_link_in_the_hidden_folder_is_followed(tmp_path: Path, name: str) -> 
         with pytest.raises((UsageError, DataError), match="a link"):
             begin(tmp_path / "in", tmp_path / "out", resume=True)
     assert (theirs / "thesis.txt").read_text() == settings
+
+
+def test_what_is_kept_beside_the_results_follows_no_link(tmp_path: Path) -> None:
+    hidden = begun(tmp_path)
+    (tmp_path / "theirs").mkdir()
+    (hidden / "beside").symlink_to(tmp_path / "theirs")
+    (file,) = note_files(tmp_path / "in")
+    assert isinstance(file, NoteFile)
+    name = ".crfdeid/beside/a.jsonl"
+    with begin(tmp_path / "in", tmp_path / "out", resume=True) as output:
+        output.places([name])[0].write_text("kept")
+        with pytest.raises(DataError, match="a link or a file where a folder is needed"):
+            output.keep(file, [name])
+    assert list((tmp_path / "theirs").iterdir()) == []
 
 
 def test_no_link_in_the_output_is_followed(tmp_path: Path) -> None:
