@@ -25,6 +25,12 @@ class Row(NamedTuple):
     targets: Arrays
     length: int
 
+    @property
+    def counted(self) -> int:
+        """The tokens that have a target: all T, but for those whose target is below 0."""
+        tokens = [target for target in self.targets.values() if target.shape == (self.length,)]
+        return max((int(np.count_nonzero(target >= 0)) for target in tokens), default=self.length)
+
 
 class Batch(NamedTuple):
     """Rows padded with zeros to one length T; B of them, the last ones empty where there were fewer.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -13,11 +13,13 @@ from flax import nnx
 from jax import lax
 
 from crfdeid.bio import valid_transitions
+from crfdeid.crf.inference import best_valid
 from crfdeid.documents import PHI
-from rnn.batches import Batch
+from rnn.batches import MANY_TOKENS, Batch, Row, batches
 from rnn.layers import crf
 from rnn.network import DECIDED, Scores, Weights, scores_of, side_by_side
 
+_ACCELERATOR_TOKENS = 65_536  # a batch on an accelerator: a step of few rows takes as long there as one of thousands
 ANY = -1  # in `predecessors`: a tag that may follow every tag
 
 
@@ -168,3 +170,38 @@ def posteriors(graph: nnx.GraphDef[Any], weights: Weights, batch: Batch, *, laye
 
     found: jax.Array = side_by_side(probabilities, weights)
     return found
+
+
+def answers(rows: Sequence[Row], ask: Callable[[Batch], jax.Array], *, nothing: np.ndarray) -> list[np.ndarray]:
+    """What a function gives for batches of rows, for each row.
+
+    Args:
+        rows: the rows.
+        ask: such as `posteriors` of a single replicate; gives [1, B, T, ...].
+        nothing: what is found for a row without tokens.
+
+    Returns:
+        [T, ...] for each row.
+    """
+    many = MANY_TOKENS if jax.default_backend() == "cpu" else _ACCELERATOR_TOKENS
+    # All batches are on their way before the first is waited for, so that host and device work at once.
+    running = [(members, ask(batch)) for members, batch in batches(rows, many_tokens=many)]
+    found = [nothing] * len(rows)
+    for members, answer in running:
+        for i, row in zip(members, np.asarray(answer)[0], strict=False):
+            found[i] = row[: rows[i].length]
+    return found
+
+
+def chosen_tags(tables: Sequence[np.ndarray], tags: Sequence[str], decoding: str) -> list[list[str]]:
+    """The tags of tokens whose probabilities were put together out of several rows, for each sentence.
+
+    Args:
+        tables: the probability of each tag at each token, [T, K] for each sentence.
+        tags: the tag of each column.
+        decoding: "valid" or "argmax", as of `rnn.settings.TrainingSettings`.
+    """
+    if decoding == "valid":
+        return best_valid(tables, tags)
+    names = np.array(tags, object)
+    return [names[table.argmax(axis=1)].tolist() for table in tables]

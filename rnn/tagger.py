@@ -18,18 +18,18 @@ from crfdeid.errors import UsageError
 from crfdeid.saving import READABLE, ModelFiles, pack_arrays
 from crfdeid.tagger import FitProgress, OnProgress, OnProgressOfMany, Tagger, Traits
 from features.tokens import Sentence
-from rnn.batches import MANY_TOKENS, Batch, Row, batches
+from rnn.batches import Batch, Row
 from rnn.codecs.codec import Codec
 from rnn.compilation import keep_compiled
-from rnn.inference import best_tags, posteriors, predecessors
+from rnn.inference import answers, best_tags, posteriors, predecessors
 from rnn.network import Network, Weights, named
+from rnn.training.held_out import Dev, Measure
 from rnn.training.phases import Schedule
 from rnn.training.replicates import Learned, fit_together, groups
 
 _SCHEMA = 2
 _WEIGHTS_FILE = "weights.npz"
 _CODEC = "codec."  # before the names of its arrays among the weights
-_ACCELERATOR_TOKENS = 65_536  # a batch on an accelerator: a step of few rows takes as long there as one of thousands
 
 
 class NetworkTagger(Tagger, ABC):
@@ -146,17 +146,27 @@ class NetworkTagger(Tagger, ABC):
         """What must be the same object for taggers that train in one program."""
         return None
 
+    def measure(self, codec: Any, dev: Sequence[LabelledSentence]) -> Measure:
+        """F on the development sentences, whose rows are theirs: what training is measured by."""
+        rows = codec.rows([item.sentence for item in dev])
+        gold = {layer: [item.layer(layer) if layer in item.annotated else None for item in dev] for layer in codec.tags}
+        return Dev.of(rows, gold, codec.tags, self._settings.decoding)
+
     def start(self, codec: Any) -> Learned:
         """What this tagger knows before training: the weights that the seed gives tables and network."""
+        return self.drawn(codec)
+
+    def drawn(self, codec: Any) -> Learned:
+        """Tables and network with weights that the seed gives."""
         rngs = nnx.Rngs(self._seed)
         tables = self.tables(codec, rngs)
         graph, network = nnx.split(self.network(codec, rngs))
         return Learned(codec, graph, _alone(Weights(tables, network)))
 
     def shapes(self, codec: Any) -> tuple[nnx.GraphDef[Any], Weights]:
-        """The network's structure, and the shapes of `start`'s weights, of one replicate; no array is made."""
+        """The network's structure, and the shapes of `drawn`'s weights, of one replicate; no array is made."""
         graph = nnx.split(nnx.eval_shape(lambda: self.network(codec, nnx.Rngs(0))))[0]
-        return graph, jax.eval_shape(lambda: self.start(codec).weights)
+        return graph, jax.eval_shape(lambda: self.drawn(codec).weights)
 
     def predict(self, sentences: Sequence[Sentence]) -> list[list[str]]:
         """One tag per token, for each sentence, chosen as the setting ``decoding`` says."""
@@ -187,14 +197,7 @@ class NetworkTagger(Tagger, ABC):
         keep_compiled()
         codec = self._trained().codec
         rows = codec.rows(sentences) if rows is None else rows
-        many = MANY_TOKENS if jax.default_backend() == "cpu" else _ACCELERATOR_TOKENS
-        # All batches are on their way before the first is waited for, so that host and device work at once.
-        running = [(members, ask(batch)) for members, batch in batches(rows, many_tokens=many)]
-        found = [nothing] * len(rows)
-        for members, answer in running:
-            for i, row in zip(members, np.asarray(answer)[0], strict=False):
-                found[i] = row[: rows[i].length]
-        return codec.gather(found, sentences)
+        return codec.gather(answers(rows, ask, nothing=nothing), sentences)
 
     def save(self, folder: Path, *, key: bytes | None = None) -> None:
         """Write ``model.json`` (settings, tags, vocabulary, checksum) and ``weights.npz``.
@@ -228,7 +231,7 @@ class NetworkTagger(Tagger, ABC):
             codec = tagger.saved_codec(saved.description["codec"], parts, saved.key)
             # Only their shapes: a description that asks for a network of absurd size must not be built.
             graph, shapes = tagger.shapes(codec)
-            tagger.learned = Learned(codec, graph, _like(shapes, _checked(arrays)))
+            tagger.learned = Learned(codec, graph, like(shapes, _checked(arrays)))
         return tagger
 
     @classmethod
@@ -259,8 +262,8 @@ def _checked(found: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     return found
 
 
-def _like(shapes: Weights, arrays: Mapping[str, np.ndarray]) -> Weights:
-    """Weights of the same structure and shapes with the arrays of a saved file.
+def like(shapes: Weights, arrays: Mapping[str, np.ndarray]) -> Weights:
+    """Weights of the same structure and shapes with given arrays.
 
     Args:
         shapes: the structure, with arrays or their shapes as leaves, of one replicate.

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from crfdeid.bio import OUTSIDE, tag_spans, valid_first, valid_transitions, write_span
+from crfdeid.bio import OUTSIDE, tag_spans, write_span
 from crfdeid.combined.members import CombinedTagger, create_members, joint_tags, joint_traits, settle, widened
-from crfdeid.crf.inference import best_paths
+from crfdeid.crf.inference import best_valid
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import UsageError
 from crfdeid.models import MODELS, tagger_class
@@ -20,7 +20,6 @@ from crfdeid.spans import merge
 from crfdeid.tagger import CombinedSettings, FitProgress, OnProgress, Traits
 from features.tokens import Sentence
 
-_NEVER = -1e9  # the score of a tag that may not follow
 COMBINE = ("union", "vote", "mean")
 
 
@@ -112,7 +111,7 @@ class EnsembleTagger(CombinedTagger):
         """One tag per token, for each sentence."""
         members = self._trained()
         if self._settings.combine == "mean":
-            return self._best_of_means(self.marginals(sentences))
+            return best_valid(self.marginals(sentences), self.tags)
         combine = _union if self._settings.combine == "union" else _vote
         answers = zip(*(member.predict(sentences) for member in members), strict=True)
         return [combine(rows) for rows in answers]
@@ -133,19 +132,6 @@ class EnsembleTagger(CombinedTagger):
             else:
                 tables.append(wide.mean(axis=0))
         return tables
-
-    def _best_of_means(self, tables: Sequence[np.ndarray]) -> list[list[str]]:
-        tags = self.tags
-        names = np.array(tags, object)
-        transitions = np.where(valid_transitions(tags), 0.0, _NEVER)
-        first = np.where(valid_first(tags), 0.0, _NEVER)
-        scores = []
-        for table in tables:
-            score = np.log(np.maximum(table, 1e-300))
-            score[:1] += first
-            scores.append(score)
-        together = np.concatenate(scores) if scores else np.empty((0, len(tags)))
-        return [names[path].tolist() for path in best_paths(together, [len(t) for t in tables], transitions)]
 
 
 def _union(rows: Sequence[Sequence[str]]) -> list[str]:

@@ -14,8 +14,12 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from crfdeid.bio import valid_first, valid_transitions
+
 # A batch has sentences of about one length, and no more padded tokens than this unless one sentence alone has.
 _BATCH_TOKENS = 4096
+
+_NEVER = -1e9  # the score of a tag that may not follow
 
 
 def best_paths(emissions: np.ndarray, lengths: Sequence[int], transitions: np.ndarray) -> list[np.ndarray]:
@@ -34,6 +38,29 @@ def best_paths(emissions: np.ndarray, lengths: Sequence[int], transitions: np.nd
         for member, path in zip(members, _viterbi(scores, sizes, transitions), strict=True):
             paths[member] = path
     return paths
+
+
+def best_valid(tables: Sequence[np.ndarray], tags: Sequence[str]) -> list[list[str]]:
+    """The most probable valid IOB2 tags of each sentence, where its tokens are independent of each other.
+
+    Args:
+        tables: the probability of each tag at each token, [T, K] for each sentence.
+        tags: the tag of each column.
+
+    Example:
+        >>> best_valid([np.array([[0.5, 0.4, 0.1], [0.1, 0.6, 0.3]])], ["B-ID", "I-ID", "O"])
+        [['B-ID', 'I-ID']]
+    """
+    names = np.array(tags, object)
+    transitions = np.where(valid_transitions(tags), 0.0, _NEVER)
+    first = np.where(valid_first(tags), 0.0, _NEVER)
+    scores = []
+    for table in tables:
+        score = np.log(np.maximum(table, 1e-300), dtype=float)
+        score[:1] += first
+        scores.append(score)
+    together = np.concatenate(scores) if scores else np.empty((0, len(tags)))
+    return [names[path].tolist() for path in best_paths(together, [len(t) for t in tables], transitions)]
 
 
 def marginals(emissions: np.ndarray, lengths: Sequence[int], transitions: np.ndarray) -> list[np.ndarray]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Protocol, Self
 
 import jax
 import jax.numpy as jnp
@@ -22,6 +22,14 @@ from rnn.training.scoring import count_tag_ids
 from rnn.training.structure import Named, Structure, total_loss
 
 _SEED = 0  # of noise on held-out rows: the same after every phase, so that losses can be compared
+
+
+class Measure(Protocol):
+    """What training is measured by after every epoch; `Dev` is one."""
+
+    def f1(self, graph: nnx.GraphDef[Any], weights: Weights) -> np.ndarray:
+        """Strict entity micro F of each of N replicates, [N]."""
+        ...
 
 
 class Gold(NamedTuple):

@@ -17,7 +17,7 @@ from crfdeid.tagger import FitProgress, OnProgressOfMany
 from rnn.batches import Batch, Row, make_buckets
 from rnn.network import Weights, named, side_by_side
 from rnn.training.draws import Drawn, Draws, kept_scale
-from rnn.training.held_out import Dev, held_out_losses
+from rnn.training.held_out import Measure, held_out_losses
 from rnn.training.phases import HeldOut, Phase, Schedule, as_it_is
 from rnn.training.structure import Named, Structure
 from rnn.training.updates import Pace, Sentences, update_each, update_once
@@ -34,7 +34,7 @@ def train(
     *,
     seeds: Sequence[int],
     epochs: int,
-    dev: Dev | None = None,
+    dev: Measure | None = None,
     lowest: str | None = None,
     on_progress: OnProgressOfMany | None = None,
     watch: Watch | None = None,
@@ -84,7 +84,7 @@ def train(
         told = [*measured]
         if watch is not None:
             watch(phases, losses / len(phases[0].rows), measured, state.result())
-        tokens = sum(row.length for row in phases[0].rows)
+        tokens = sum(row.counted for row in phases[0].rows)
         for n, (loss, f1) in enumerate(zip(losses, f1s, strict=True)):
             if on_progress is not None:
                 on_progress(n, FitProgress(number, epochs, float(loss) / tokens, f1))
@@ -188,7 +188,7 @@ class _State:
         # The first updates are forgotten faster: an average that began with the initial weights would keep them.
         warm = (1 + self.updates) / (10 + self.updates)
         return Pace(
-            numbers(lambda phase: phase.rate),
+            numbers(lambda phase: phase.rate * phase.share(self.updates)),
             numbers(lambda phase: phase.max_norm),
             scales,
             numbers(lambda phase: min(phase.average, warm)),

@@ -64,6 +64,12 @@ def nadam() -> optax.GradientTransformation:
 
 
 @cache
+def adam() -> optax.GradientTransformation:
+    """Adam at a learning rate of 1."""
+    return optax.adam(1.0)
+
+
+@cache
 def sgd() -> optax.GradientTransformation:
     """Plain stochastic gradient descent at a learning rate of 1."""
     return optax.sgd(1.0)
@@ -77,6 +83,25 @@ def optimiser(name: str) -> optax.GradientTransformation:
 def as_it_is(loss: jax.Array) -> jax.Array:
     """The loss itself."""
     return loss
+
+
+def always_whole(update: int) -> float:
+    """The whole learning rate at every update."""
+    return 1.0
+
+
+def warmed_up(update: int, *, updates: int, warm: int, last: float) -> float:
+    """A share of the learning rate that rises from 0 to 1, and falls linearly to ``last``.
+
+    Args:
+        update: the number of the update, from 0.
+        updates: of the whole training.
+        warm: after how many of them it is 1.
+        last: what it is at the end.
+    """
+    if update < warm:
+        return (update + 1) / (warm + 1)
+    return 1.0 + (last - 1.0) * (update - warm) / max(updates - 1 - warm, 1)
 
 
 def every_parameter(name: str) -> bool:
@@ -123,6 +148,7 @@ class Phase(NamedTuple):
         held_out: rows whose mean loss is measured after the phase; none for not at all.
         noisy: those draws of the network that are noise on held-out rows too, the same numbers after every phase; all
             others are left out there.
+        share: of the learning rate at each update, by how many updates of several rows training has made before.
     """
 
     name: str
@@ -138,6 +164,7 @@ class Phase(NamedTuple):
     held_out: Sequence[Row] = ()
     noisy: tuple[str, ...] = ()
     whole: Callable[[jax.Array], jax.Array] = as_it_is
+    share: Callable[[int], float] = always_whole
 
 
 class HeldOut(NamedTuple):

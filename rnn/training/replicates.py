@@ -18,7 +18,7 @@ from rnn.batches import Row
 from rnn.codecs.codec import Codec
 from rnn.compilation import keep_compiled
 from rnn.network import Weights
-from rnn.training.held_out import Dev
+from rnn.training.held_out import Measure
 from rnn.training.loop import train
 from rnn.training.phases import Schedule
 
@@ -73,6 +73,10 @@ class Trainee(Protocol):
 
     def schedule(self, codec: Any, rows: Sequence[Row]) -> Schedule:
         """The phases of training on some rows."""
+        ...
+
+    def measure(self, codec: Any, dev: Sequence[LabelledSentence]) -> Measure:
+        """What training is measured by: F on the development sentences."""
         ...
 
 
@@ -134,18 +138,13 @@ def fit_rows(
     keep_freed_memory()  # before JAX starts its threads, in most processes: a thread keeps the heap it began with
     starts = [tagger.start(codec) for tagger in taggers]
     graph, weights = starts[0].graph, jax.tree.map(_joined, *(start.weights for start in starts))
-    held_out = None
-    if dev:
-        rows_of_dev = codec.rows([item.sentence for item in dev])
-        gold = {layer: [item.layer(layer) if layer in item.annotated else None for item in dev] for layer in codec.tags}
-        held_out = Dev.of(rows_of_dev, gold, codec.tags, taggers[0].settings.decoding)
     weights = train(
         graph,
         weights,
         [tagger.schedule(codec, rows) for tagger in taggers],
         seeds=[tagger.seed for tagger in taggers],
         epochs=taggers[0].settings.epochs,
-        dev=held_out,
+        dev=taggers[0].measure(codec, dev) if dev else None,
         on_progress=on_progress,
     )
     for n, tagger in enumerate(taggers):

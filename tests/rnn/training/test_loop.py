@@ -120,6 +120,25 @@ def test_what_a_phase_does_not_train_stays_bit_for_bit(updates, frozen):
         assert np.array_equal(after[name], array) == (name == frozen)
 
 
+def test_the_learning_rate_can_change_from_update_to_update():
+    """Also within a phase: three sentences, two an update, are two updates a phase."""
+    shares = [0.3, 1.0, 0.5]
+    found = numbers(trained(*[phase(share=lambda update: shares[update])] * 3))
+    same(found, numbers(trained(*(phase()._replace(rate=RATE * share) for share in shares))))
+    asked = []
+    rows = [*FIRST, SECOND[0]]
+    trained(*[phase(rows, share=lambda update: asked.append(update) or 1.0)] * 2)
+    assert asked == [0, 1, 2, 3]
+
+
+def test_what_has_no_target_is_not_among_the_tokens_that_the_loss_is_shared_by():
+    told = []
+    row = FIRST[0]._replace(targets={"phi": np.array([0, -1, -1], np.int32)})
+    assert (FIRST[0].counted, row.counted, row._replace(targets={}).counted) == (3, 1, 3)
+    trained(phase([row], loss=lambda *_: jnp.ones(())), on_progress=lambda n, progress: told.append(progress.loss))
+    assert told == [1.0]
+
+
 def running_average(start, trajectory, keep):
     """The average after each update: it forgets faster at first, and never more slowly than asked."""
     average = start

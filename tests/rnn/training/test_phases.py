@@ -21,6 +21,7 @@ from rnn.training.phases import (
     per_sentence,
     per_sentences,
     per_tokens,
+    warmed_up,
 )
 
 
@@ -33,6 +34,14 @@ def test_an_update_is_of_so_many_sentences_or_of_so_many_tokens():
     sgd = optax.sgd(1.0)
     assert [per_sentences(32, sgd).run(length) for length in (1, 40, 5000)] == [32, 32, 32]
     assert [per_tokens(2048, sgd).run(length) for length in (1, 40, 2048, 5000)] == [2048, 51, 1, 1]
+
+
+def test_a_rate_rises_to_its_height_and_falls_to_a_share_of_it():
+    rate = partial(warmed_up, updates=11, warm=4, last=0.5)
+    np.testing.assert_allclose([rate(i) for i in range(5)], [0.2, 0.4, 0.6, 0.8, 1.0])
+    np.testing.assert_allclose([rate(i) for i in (7, 10)], [0.75, 0.5])
+    assert [warmed_up(i, updates=3, warm=0, last=1.0) for i in range(3)] == [1.0] * 3
+    assert warmed_up(0, updates=1, warm=0, last=0.0) == 1.0
 
 
 def told(schedule, scores):
