@@ -39,6 +39,8 @@ setup(
         "matplotlib>=3.9",
         "jinja2>=3.1",
         "pyarrow>=17",
+        "safetensors>=0.4",
+        "tokenizers>=0.20",
     ],
     extras_require={
         "test": [
@@ -57,6 +59,7 @@ setup(
             "scipy-stubs",
         ],
         "benchmarks": ["torch>=2.4", "presidio-analyzer>=2.2.350", "presidio-anonymizer>=2.2.350"],
+        "oracles": ["torch>=2.4", "transformers>=4.46"],
         "gpu": ["jax[cuda12]>=0.10"],
     },
 )

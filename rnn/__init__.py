@@ -1,9 +1,10 @@
 """Networks for tagging, in JAX and Flax.
 
     models/          one network a file, with its settings and its tagger: elman.py, jordan.py, bilstm_crf.py,
-                     multitask.py, stacked.py, private.py
+                     bert.py, multitask.py, stacked.py, private.py
     sharing/         private representations: what may be shared, and the attacks on it
-    layers/          parts that networks share: windows, recurrence, LSTM, CRF, characters
+    layers/          parts that networks share: windows, recurrence, LSTM, CRF, characters, transformer
+    encoders/        pretrained encoders, as the hub lays them out; fetch_encoder.py fetches a small one
     network.py       what a network is: scores of a sentence, from vectors and draws that it is given
     vocabulary.py    words to ids                     embeddings/      the word vectors a network can start from
     codecs/          sentences to rows of named arrays, and back
@@ -21,6 +22,7 @@ Letters of shapes, in comments and docstrings throughout:
     T  tokens in a sentence        D  size of a word vector                  K  tags
     m  words on either side        V  rows of a table of vectors             N  replicates
     P  T and the words around      C  characters of a word                   F  features of a token
+    L  word pieces in a window
 """
 
 from rnn.models.bilstm_crf import BilstmCrf, BilstmCrfSettings, BilstmCrfTagger

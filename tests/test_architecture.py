@@ -21,9 +21,10 @@ from crfdeid.model_card.train import train_model
 ROOT = Path(__file__).parents[1]
 LAYERS = ("features", "crfdeid", "rnn", "experiments")
 JAX = {"jax", "jaxlib", "flax", "optax", "orbax"}
-# Where options are read and results printed: the command line of crfdeid, and the modules at the root of experiments.
+# Where options are read and results printed: the command line of crfdeid, the modules at the root of experiments, and
+# what fetches an encoder.
 COMMANDS = ("crfdeid.cli",)
-COMMAND_MODULES = {f"experiments.{path.stem}" for path in (ROOT / "experiments").glob("*.py")}
+COMMAND_MODULES = {f"experiments.{path.stem}" for path in (ROOT / "experiments").glob("*.py")} | {"rnn.fetch_encoder"}
 NAMEDTUPLE_METHODS = {"_asdict", "_fields", "_make", "_replace"}
 
 

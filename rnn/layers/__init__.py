@@ -6,5 +6,6 @@ tokens.py        what is read of each token         characters.py    a word's ch
 lstm.py          bidirectional LSTM layers          crf.py           the linear-chain CRF
 noise.py         Gaussian noise, its deviation learned
 representation.py    a BiLSTM with noise before and after it: the private representation
+transformer.py   the encoder of BERT and RoBERTa
 reversal.py      the gradient reversal layer        masked.py        the masked embedding layer
 """

@@ -1,0 +1,101 @@
+"""The sizes of a pretrained encoder, as ``config.json`` gives them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+FAMILIES = ("bert", "roberta")
+ACTIVATIONS = ("gelu", "gelu_new", "relu")
+_MOST = 1 << 20  # of anything that is counted: more can only be damage, and would be made room for
+
+
+@dataclass(frozen=True, kw_only=True)
+class EncoderConfig:
+    """What must be known of an encoder to build it.
+
+    BioBERT, SciBERT, ClinicalBERT, multilingual BERT, BETO and MiniLM are of the family "bert"; bsc-bio and
+    RoBERTa-large are of "roberta", whose positions are counted from another number and whose pieces are bytes.
+
+    Args:
+        family: "bert" or "roberta".
+        pieces: word pieces that have a vector, V.
+        hidden: the size of a vector and of a state, H; a multiple of ``heads``.
+        layers: transformer layers.
+        heads: attention heads of a layer.
+        intermediate: hidden units of a layer's feed-forward network.
+        positions: rows of the table of positions.
+        first: the row of the first piece's position: 0 in BERT, 2 in RoBERTa, which leaves room for padding.
+        activation: of the feed-forward networks: "gelu" (exact), "gelu_new" (by tanh) or "relu".
+        epsilon: what layer normalisation adds to the variance.
+
+    Raises:
+        ValueError: sizes that cannot work, with what is wrong.
+    """
+
+    family: str
+    pieces: int
+    hidden: int
+    layers: int
+    heads: int
+    intermediate: int
+    positions: int
+    first: int
+    activation: str
+    epsilon: float
+
+    def __post_init__(self) -> None:
+        if self.family not in FAMILIES:
+            raise ValueError(f"an encoder of the kind '{self.family}': there are {' and '.join(FAMILIES)}")
+        if self.activation not in ACTIVATIONS:
+            raise ValueError(f"the activation '{self.activation}': there are {', '.join(ACTIVATIONS)}")
+        for name in ("pieces", "hidden", "layers", "heads", "intermediate", "positions", "first"):
+            value = getattr(self, name)
+            if type(value) is not int or not int(name != "first") <= value <= _MOST:
+                raise ValueError(f"{name} that are no number that can work")
+        if self.hidden % self.heads:
+            raise ValueError(f"states of {self.hidden} numbers, which {self.heads} heads cannot share")
+        if type(self.epsilon) not in (int, float) or not 0 < self.epsilon < 1:
+            raise ValueError("an epsilon that is no number from 0 to 1")
+        if self.room < 1:
+            raise ValueError("too few positions")
+
+    @property
+    def room(self) -> int:
+        """The most pieces that it can read at once, those that begin and end a text included."""
+        return self.positions - self.first
+
+    @classmethod
+    def of_hub(cls, config: Mapping[str, Any]) -> Self:
+        """From the content of ``config.json``.
+
+        Raises:
+            ValueError: an encoder of another kind, or sizes that are missing or cannot work; the message says which.
+        """
+        family = config.get("model_type", "bert")  # BioBERT and SciBERT are older than this field
+        kind = config.get("position_embedding_type", "absolute")
+        if kind != "absolute":
+            raise ValueError(f"positions of the kind '{kind}': there are absolute ones")
+        try:
+            return cls(
+                family=family,
+                pieces=config["vocab_size"],
+                hidden=config["hidden_size"],
+                layers=config["num_hidden_layers"],
+                heads=config["num_attention_heads"],
+                intermediate=config["intermediate_size"],
+                positions=config["max_position_embeddings"],
+                first=config.get("pad_token_id", 1) + 1 if family == "roberta" else 0,
+                activation=config.get("hidden_act", "gelu"),
+                epsilon=config.get("layer_norm_eps", 1e-12),
+            )
+        except KeyError as missing:
+            raise ValueError(f"no field {missing}") from None
+        except TypeError:
+            raise ValueError("a field of another type than it should be") from None
+
+    def describe(self) -> dict[str, Any]:
+        """As JSON data; ``EncoderConfig(**described)`` makes it again."""
+        return dataclasses.asdict(self)

@@ -1,0 +1,147 @@
+"""The encoder of a transformer, as BERT and RoBERTa have it: self-attention and feed-forward layers.
+
+Reference:
+    Vaswani et al. (2017), section 3; Devlin et al. (2019), section 3; Liu et al. (2019) for RoBERTa.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from flax import nnx
+
+from rnn.encoders.config import EncoderConfig
+from rnn.network import Draw
+
+_NEVER = -1e9  # the score of a place that holds no piece; finite, so that a row without any gives no NaN
+_SPREAD = 0.02  # the standard deviation of initial weights (Devlin et al. 2019, released code)
+_NORMAL = jax.nn.initializers.normal(_SPREAD)
+_ACTIVATIONS = {
+    "gelu": lambda x: jax.nn.gelu(x, approximate=False),
+    "gelu_new": lambda x: jax.nn.gelu(x, approximate=True),
+    "relu": jax.nn.relu,
+}
+
+
+class Linear(nnx.Module):
+    """x W + b.
+
+    Args:
+        inputs: the size of x.
+        outputs: the size of what comes out.
+        rngs: where the initial weights come from.
+    """
+
+    def __init__(self, inputs: int, outputs: int, *, rngs: nnx.Rngs) -> None:
+        self.W = nnx.Param(_NORMAL(rngs.params(), (inputs, outputs)))
+        self.b = nnx.Param(jnp.zeros(outputs))
+
+    def __call__(self, x: jax.Array) -> jax.Array:
+        """[L, inputs] -> [L, outputs]."""
+        return x @ self.W[...] + self.b[...][None]
+
+
+class LayerNorm(nnx.Module):
+    """g (x - mean) / sqrt(variance + epsilon) + b, over the numbers of each state (Ba et al. 2016).
+
+    Args:
+        size: of a state, H.
+        epsilon: keeps the root from 0.
+    """
+
+    def __init__(self, size: int, epsilon: float) -> None:
+        self.epsilon = epsilon
+        self.g, self.b = nnx.Param(jnp.ones(size)), nnx.Param(jnp.zeros(size))
+
+    def __call__(self, x: jax.Array) -> jax.Array:
+        """[L, H] -> [L, H]."""
+        centred = x - jnp.mean(x, axis=1, keepdims=True)
+        variance = jnp.mean(centred**2, axis=1, keepdims=True)
+        return self.g[...][None] * centred * jax.lax.rsqrt(variance + self.epsilon) + self.b[...][None]
+
+
+class TransformerLayer(nnx.Module):
+    """Multi-head self-attention and a feed-forward network; each is added to what it reads, and normalised.
+
+    Args:
+        config: the encoder's sizes.
+        rngs: where the initial weights come from.
+    """
+
+    def __init__(self, config: EncoderConfig, *, rngs: nnx.Rngs) -> None:
+        self.heads, self.activation = config.heads, config.activation
+        size = config.hidden
+        self.query, self.key, self.value, self.joined = (Linear(size, size, rngs=rngs) for _ in range(4))
+        self.attended = LayerNorm(size, config.epsilon)
+        self.inner = Linear(size, config.intermediate, rngs=rngs)
+        self.outer = Linear(config.intermediate, size, rngs=rngs)
+        self.norm = LayerNorm(size, config.epsilon)
+
+    def __call__(self, states: jax.Array, real: jax.Array, attention: jax.Array, hidden: jax.Array) -> jax.Array:
+        """The next states, [L, H].
+
+        Args:
+            states: [L, H].
+            real: which of the L places hold a piece, [L] bool.
+            attention: what each share of attention is multiplied by, [heads, L, L].
+            hidden: what attention's answers and the feed-forward network's are multiplied by, [2, L, H].
+        """
+        found = self.joined(self._attend(states, real, attention)) * hidden[0]
+        states = self.attended(states + found)
+        found = self.outer(_ACTIVATIONS[self.activation](self.inner(states))) * hidden[1]
+        return self.norm(states + found)
+
+    def _attend(self, states: jax.Array, real: jax.Array, keep: jax.Array) -> jax.Array:
+        """softmax(Q K^T / sqrt(d)) V for each head (Vaswani et al. 2017, equation 1), side by side: [L, H]."""
+        length, size = states.shape
+        split = (length, self.heads, size // self.heads)
+        q, k, v = (part(states).reshape(split) for part in (self.query, self.key, self.value))
+        scores = jnp.einsum("qhd,khd->hqk", q, k) / (size // self.heads) ** 0.5
+        shares = jax.nn.softmax(jnp.where(real[None, None], scores, _NEVER)) * keep  # [heads, L, L]
+        return jnp.einsum("hqk,khd->qhd", shares, v).reshape(length, size)
+
+
+class TransformerEncoder(nnx.Module):
+    """Vectors of word pieces -> with their positions' -> transformer layers -> a state for each piece.
+
+    All of a text is of one segment: of BERT's vectors for the two segments only the first is there.
+
+    Args:
+        config: the encoder's sizes.
+        rngs: where the initial weights come from.
+    """
+
+    def __init__(self, config: EncoderConfig, *, rngs: nnx.Rngs) -> None:
+        self.config = config
+        self.positions = nnx.Param(_NORMAL(rngs.params(), (config.positions, config.hidden)))
+        self.segment = nnx.Param(_NORMAL(rngs.params(), (config.hidden,)))
+        self.norm = LayerNorm(config.hidden, config.epsilon)
+        self.layers = nnx.List([TransformerLayer(config, rngs=rngs) for _ in range(config.layers)])
+
+    def draws(self, length: int) -> dict[str, Draw]:
+        """Dropout: of the vectors that are read, of the shares of attention, and of what each half of a layer adds."""
+        config = self.config
+        return {
+            "embedding": Draw("keep", (length, config.hidden)),
+            "attention": Draw("keep", (config.layers, config.heads, length, length)),
+            "hidden": Draw("keep", (config.layers, 2, length, config.hidden)),
+        }
+
+    def __call__(self, vectors: jax.Array, real: jax.Array, draws: Mapping[str, jax.Array]) -> jax.Array:
+        """The states of the last layer, [L, H].
+
+        Args:
+            vectors: of the pieces, [L, H], L at most `EncoderConfig.room`.
+            real: which of the L places hold a piece, [L] bool.
+            draws: by name, as `draws` asks for them.
+        """
+        last = self.config.positions - 1  # what is padded beyond the table is never read
+        places = np.minimum(self.config.first + np.arange(vectors.shape[0]), last)
+        read = vectors + self.positions[...][places] + self.segment[...][None]
+        states = self.norm(read) * draws["embedding"]
+        for number, layer in enumerate(self.layers):
+            states = layer(states, real, draws["attention"][number], draws["hidden"][number])
+        return states
