@@ -3,4 +3,5 @@
 codec.py         `Codec`, what every codec is
 words.py         a token by the number of its word, its casing, its characters and hand-made features
 characters.py    characters to numbers
+subwords.py      tokens as word pieces, in windows over whole notes
 """
