@@ -21,6 +21,7 @@ MODELS = {
     "elman": "rnn.models.elman:ElmanTagger",
     "jordan": "rnn.models.jordan:JordanTagger",
     "bilstm-crf": "rnn.models.bilstm_crf:BilstmCrfTagger",
+    "bert": "rnn.models.bert:BertTagger",
     "multitask": "rnn.models.multitask:MultitaskTagger",
     "stacked": "rnn.models.stacked:StackedTagger",
     "pipeline": "crfdeid.combined.pipeline:PipelineTagger",

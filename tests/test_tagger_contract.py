@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tiny_encoders import tiny_encoder
 
 from crfdeid import models
 from crfdeid.documents import CONCEPT, PHI, LabelledSentence
@@ -22,6 +23,7 @@ SMALL = {"epochs": 40, "hidden": 16, "embedding_dim": 12, "window": 3, "lr": 0.2
          "word_dropout": 0.0, "min_count": 1, "max_iterations": 60, "precision": 0.4}  # fmt: skip
 OWN: dict[str, dict[str, Any]] = {
     "bilstm-crf": {"lr": 0.02, "layers": 1, "char_dim": 4, "char_filters": 6, "patience": None},
+    "bert": {"lr": 0.01, "warmup": 0.0, "batch": 1, "window": 30, "overlap": 8, "encoder": str(tiny_encoder())},
     "multitask": {"lr": 0.02, "char_dim": 4, "char_filters": 6, "patience": None, "phi_first": 0, "task_hidden": 8},
     "stacked": {"lr": 0.02, "char_dim": 4, "char_filters": 6, "patience": None, "phi_first": 0},
     "pipeline": {"deid": "crf", "concepts": "crf"},

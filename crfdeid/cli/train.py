@@ -44,6 +44,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_corpus(parser, doing="learn", each="--train, --dev and --test")
     text = "settings the model starts from: default, which are tuned, or a paper's, such as yadav2016 (also: paper)"
     parser.add_argument("--profile", type=profile_name, default="default", metavar="NAME", help=text)
+    text = "folder of a pretrained encoder for --model bert (default: the one that python -m rnn.fetch_encoder fetches)"
+    parser.add_argument("--encoder", type=file_path, metavar="DIR", help=text)
     text = "settings that differ from the profile's, such as epochs=10 hidden=50"
     parser.add_argument("--set", type=setting, nargs="+", default=[], metavar="NAME=VALUE", help=text)
     text = (
@@ -130,6 +132,8 @@ def model_and_settings(options: argparse.Namespace) -> tuple[str, dict[str, Any]
     elif len(names) > 1:
         raise UsageError(f"--model {name}: several models need --combine")
     settings |= select(name, {"keep_untried": True, **settings})
+    if options.encoder is not None:
+        settings["encoder"] = str(options.encoder)
     if options.min_documents is not None:
         settings["min_documents"] = options.min_documents
     elif options.private_vocabulary:

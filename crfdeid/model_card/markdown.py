@@ -137,8 +137,9 @@ _VOCABULARY = {
     "readable": "readable: words of the training notes stand in the model's files; keep them as confidential as the "
     "notes",
     "hashed": "words are stored as keyed hashes; the secret is needed to use the model",
-    "public": "the words in the model's files came with the representation, whose provider says that they are public; "
-    "no word of the training notes is among them",
+    "public": "the words in the model's files came with its representation or its pretrained encoder, whose provider "
+    "says that they are public; no word of the training notes is among them, but its weights were learned from these: "
+    "keep them as confidential",
 }
 
 

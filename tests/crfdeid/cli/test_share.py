@@ -215,6 +215,7 @@ def test_a_seeded_file_is_told_of(
         (["--augment", "case"], "--augment is about the words of training notes"),
         (["--private-vocabulary"], "--private-vocabulary is about the words"),
         (["--min-documents", "2"], "--min-documents is about the words"),
+        (["--encoder", "x"], "--encoder is for the model bert"),
         (["--set", "char_dim=3"], "no setting 'char_dim' in private"),
         (["--profile", "yadav2016"], "unknown profile"),
     ],

@@ -211,7 +211,7 @@ def test_a_private_vocabulary_needs_its_secret_everywhere(
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (["--model", "bert"], "unknown model 'bert'"),
+        (["--model", "none"], "unknown model 'none'"),
         (["--model", "crf,rules"], "several models need --combine"),
         (["--combine", "union"], "needs several models"),
         (["--set", "epochs"], "'epochs' is no setting with a value"),
@@ -225,6 +225,7 @@ def test_a_private_vocabulary_needs_its_secret_everywhere(
         (["--concepts", "x"], "--model hybrid learns PHI alone: leave out --concepts"),
         (["--dev-concepts", "x"], "--dev-concepts goes with --concepts"),
         (["--apart"], "--apart goes with --concepts"),
+        (["--encoder", "x"], "no setting 'encoder' in crf + rules"),
         (["--min-documents", "0"], "not a whole number from 1"),
     ],
 )
@@ -251,6 +252,13 @@ def test_with_hashed_words_three_documents_are_asked_for_unless_another_number_i
     assert settings("--private-vocabulary", "--set", "min_documents=2") == {"min_documents": 2}
     assert settings("--private-vocabulary", "--model", "rules") == {}
     assert settings("--private-vocabulary", "--model", "hybrid") == {"min_documents": 3}
+
+
+def test_an_encoder_is_a_setting_of_bert() -> None:
+    parser = argparse.ArgumentParser()
+    add_options(parser)
+    options = parser.parse_args(["--train", "x", "--out", "y", "--model", "bert", "--encoder", "biobert/"])
+    assert model_and_settings(options) == ("bert", {"encoder": "biobert"})
 
 
 @pytest.fixture

@@ -135,7 +135,7 @@ def test_a_rule_makes_nothing_less_probable() -> None:
         (HybridSettings, {"member": "hybrid"}, "member is hybrid"),
         (EnsembleSettings, {"combine": "product"}, "unknown combine 'product'"),
         (EnsembleSettings, {"members": ("crf",)}, "members are crf: give two or more"),
-        (EnsembleSettings, {"members": ("crf", "bert")}, "members are crf, bert: give two or more"),
+        (EnsembleSettings, {"members": ("crf", "none")}, "members are crf, none: give two or more"),
         (EnsembleSettings, {"members": ("crf", "ensemble")}, "give two or more"),
     ],
 )

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from encoder_equations import ACTIVATIONS, encode
 from flax import nnx
+from safetensors import safe_open
 from tiny_encoders import bert_config, random_arrays, roberta_config, write_encoder
 
 from rnn.encoders.hub import Encoder, read_encoder
@@ -41,7 +42,8 @@ def states(encoder: Encoder, pieces: list[int], *, padding: int = 0) -> np.ndarr
     length = len(pieces) + padding
     draws = {name: np.ones(draw.shape) for name, draw in transformer.draws(length).items()}
     real = np.arange(length) < len(pieces)
-    return np.asarray(transformer(jax.numpy.asarray(vectors[pieces + [9] * padding]), real, draws))[: len(pieces)]
+    read = vectors[pieces + [9] * padding]
+    return np.asarray(jax.jit(transformer.__call__)(read, real, draws))[: len(pieces)]
 
 
 @pytest.mark.parametrize("name", CONFIGS)
@@ -71,11 +73,23 @@ def test_dropping_is_of_vectors_attention_and_both_halves_of_each_layer(tmp_path
         "attention": (2, 4, 3, 3),
         "hidden": (2, 2, 3, 16),
     }
-    whole = transformer(read, real, keep)
+    call = jax.jit(transformer.__call__)
+    whole = call(read, real, keep)
     for name, ones in keep.items():
-        assert not np.allclose(whole, transformer(read, real, {**keep, name: ones * 0.5}), atol=1e-3)
-    gone = transformer(read, real, {**keep, "embedding": keep["embedding"] * 0})
+        assert not np.allclose(whole, call(read, real, {**keep, name: ones * 0.5}), atol=1e-3)
+    gone = call(read, real, {**keep, "embedding": keep["embedding"] * 0})
     np.testing.assert_allclose(gone - gone[:1], 0, atol=1e-5)  # nothing tells the pieces apart any more
+
+
+@pytest.mark.slow
+def test_the_states_of_the_small_encoder_are_those_of_the_equations():
+    folder = small_folder()
+    if not folder.is_dir():
+        pytest.skip("not fetched: python -m rnn.fetch_encoder")
+    config, pieces = json.loads((folder / "config.json").read_text()), [101, 2464, 2011, 2852, 21864, 1012, 102]
+    with safe_open(folder / "model.safetensors", framework="numpy") as file:
+        arrays = {name: file.get_tensor(name) for name in file.keys() if "position_ids" not in name}  # noqa: SIM118
+    np.testing.assert_allclose(states(read_encoder(folder), pieces), encode(arrays, config, pieces), atol=1e-4)
 
 
 @pytest.fixture

@@ -1,0 +1,224 @@
+"""BERT as a tagger (johnson2020): a pretrained encoder, and a linear map from its states to tags; all of it learns."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, final
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from flax import nnx
+
+from crfdeid.documents import PHI, LabelledSentence
+from crfdeid.errors import UsageError
+from crfdeid.saving import PUBLIC
+from crfdeid.settings import require, require_counts, require_shares
+from crfdeid.tagger import Traits
+from features.tokens import Sentence
+from rnn.batches import Row, make_buckets
+from rnn.codecs.subwords import NOT_COUNTED, PIECES, SubwordCodec
+from rnn.codecs.words import tags_of
+from rnn.encoders.config import EncoderConfig
+from rnn.encoders.hub import Encoder, read_encoder
+from rnn.encoders.small import DISTRIBUTION, LICENCE, small_encoder
+from rnn.inference import chosen_tags
+from rnn.layers.transformer import Linear, TransformerEncoder
+from rnn.network import Draw, Network, Scores, Weights, named
+from rnn.settings import TrainingSettings
+from rnn.tagger import NetworkTagger, like
+from rnn.training.dev_notes import DevNotes
+from rnn.training.phases import Phase, Schedule, adam, patient, per_sentences, warmed_up
+from rnn.training.replicates import Learned
+
+_log = logging.getLogger("crfdeid")
+_SPECIAL = 2  # pieces of a window that are no text: those that begin and end it
+
+
+class Bert(nnx.Module):
+    """Vectors of word pieces -> transformer -> a score for each tag at each piece.
+
+    Args:
+        encoder: the encoder's sizes.
+        tags: the number of tags, K.
+        rngs: where the initial weights come from.
+    """
+
+    tables: Mapping[str, str] = {"pieces": PIECES}
+
+    def __init__(self, encoder: EncoderConfig, tags: int, *, rngs: nnx.Rngs) -> None:
+        self.encoder = TransformerEncoder(encoder, rngs=rngs)
+        self.head = Linear(encoder.hidden, tags, rngs=rngs)
+
+    def draws(self, length: int) -> dict[str, Draw]:
+        """Dropout: that of the encoder, and of its last states."""
+        return {**self.encoder.draws(length), "output": Draw("keep", (length, self.encoder.config.hidden))}
+
+    def scores(
+        self,
+        vectors: Mapping[str, jax.Array],
+        inputs: Mapping[str, jax.Array],
+        length: jax.Array,
+        draws: Mapping[str, jax.Array],
+    ) -> dict[str, Scores]:
+        """The scores of a window's pieces, [L, K]; those of first pieces are their words'."""
+        real = jnp.arange(inputs[PIECES].shape[0]) < length
+        states = self.encoder(vectors["pieces"], real, draws) * draws["output"]  # [L, H]
+        return {PHI: Scores(self.head(states))}
+
+
+def first_pieces_loss(
+    network: Network,
+    vectors: Mapping[str, jax.Array],
+    inputs: Mapping[str, jax.Array],
+    targets: Mapping[str, jax.Array],
+    length: jax.Array,
+    draws: Mapping[str, jax.Array],
+) -> jax.Array:
+    """The negative log-likelihood of a window's words, in nats, each by its first piece (johnson2020, section 3.4)."""
+    tags = targets[PHI]
+    counted = (jnp.arange(tags.shape[0]) < length) & (tags != NOT_COUNTED)
+    scores = network.scores(vectors, inputs, length, draws)[PHI].emissions
+    losses = optax.softmax_cross_entropy_with_integer_labels(scores, jnp.maximum(tags, 0))  # [L]
+    return jnp.sum(losses, where=counted)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BertSettings(TrainingSettings):
+    """The settings of BERT as a tagger.
+
+    Args:
+        encoder: the folder of a pretrained encoder, as the Hugging Face hub lays it out: BERT or RoBERTa. "" for the
+            small English one that ``python -m rnn.fetch_encoder`` brings.
+        window: the most word pieces that are read at once.
+        overlap: the most pieces that two neighbouring windows share, fewer than ``window``.
+        warmup: the share of the updates over which the learning rate rises; after them it falls linearly, to
+            ``final_lr`` of its height.
+        dropout: the probability with which a number is left out, in all layers.
+        batch: windows an update.
+
+    Raises:
+        UsageError: a value cannot work.
+    """
+
+    epochs: int = 6
+    lr: float = 4e-4
+    final_lr: float = 0.0
+    max_norm: float | None = None
+    encoder: str = ""
+    window: int = 100
+    overlap: int = 40
+    warmup: float = 0.1
+    dropout: float = 0.1
+    batch: int = 8
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_counts(self, "window", "batch")
+        require_shares(self, "warmup", "dropout")
+        less = f"a whole number from 0 to below the window, {self.window}"
+        require("overlap", self.overlap, less, lambda v: isinstance(v, int) and 0 <= v < self.window)
+        if not isinstance(self.encoder, str):
+            raise UsageError(f"encoder is {self.encoder}: give the folder of a pretrained encoder")
+
+
+@final
+class BertTagger(NetworkTagger):
+    """A tagger on a pretrained encoder.
+
+    Its files hold the encoder as training left it, and its tokenizer: nothing else is needed to load it.
+    """
+
+    model = "bert"
+    settings_class = BertSettings
+    words_are = PUBLIC
+    _settings: BertSettings
+
+    @classmethod
+    def profiles(cls) -> Mapping[str, BertSettings]:
+        """Settings by profile name: "default" is tuned for the small encoder, "johnson2020" is section 3.4.
+
+        The paper gives neither the size of a batch, which is that of the authors' library then, nor what becomes of the
+        learning rate after it has risen; and it takes the tags as they come.
+        """
+        paper = BertSettings(epochs=3, lr=5e-5, final_lr=1.0, warmup=0.4, decoding="argmax")
+        return {"default": BertSettings(), "johnson2020": paper}
+
+    @classmethod
+    def traits(cls, settings: BertSettings) -> Traits:
+        """What the model needs and can do."""
+        return super().traits(settings)._replace(public_vocabulary=True, requires=("a pretrained encoder",))
+
+    def codec(self, train: Sequence[LabelledSentence]) -> SubwordCodec:
+        """The codec for some training sentences: their tags, and the encoder's pieces.
+
+        Raises:
+            DataError: the encoder cannot be read.
+            UsageError: there is none, or its windows are shorter than the settings'.
+        """
+        settings, encoder = self._settings, read_encoder(self._folder())
+        if not settings.encoder:
+            _log.info("bert starts from %s, in %s (%s)", DISTRIBUTION, encoder.folder, LICENCE)
+        if settings.window + _SPECIAL > encoder.config.room:
+            raise UsageError(f"window is {settings.window}: the encoder reads {encoder.config.room - _SPECIAL} at most")
+        return SubwordCodec(encoder.config, encoder.pieces, {PHI: tags_of(train)}, settings.window, settings.overlap)
+
+    def saved_codec(
+        self, described: Mapping[str, Any], arrays: Mapping[str, np.ndarray], key: bytes | None
+    ) -> SubwordCodec:
+        """The codec of a saved model."""
+        return SubwordCodec.read(described, arrays, window=self._settings.window, overlap=self._settings.overlap)
+
+    def tables(self, codec: SubwordCodec, rngs: nnx.Rngs) -> dict[str, jax.Array]:
+        """Vectors of word pieces, before the encoder's take their place."""
+        return {"pieces": jnp.zeros((codec.encoder.pieces, codec.encoder.hidden))}
+
+    def network(self, codec: SubwordCodec, rngs: nnx.Rngs) -> Bert:
+        """A new network, before the encoder's weights take their place."""
+        return Bert(codec.encoder, len(codec.tags[PHI]), rngs=rngs)
+
+    def start(self, codec: SubwordCodec) -> Learned:
+        """The encoder's weights, and those that the seed gives the map to tags."""
+        graph, shapes = self.shapes(codec)
+        head = nnx.state(Linear(codec.encoder.hidden, len(codec.tags[PHI]), rngs=nnx.Rngs(self._seed)))
+        arrays = {f"network.head.{name.removeprefix('network.')}": a for name, a in named(Weights({}, head)).items()}
+        encoder = Encoder(self._folder(), codec.encoder, codec.pieces)
+        for name, array in encoder.weights().items():
+            arrays["tables.pieces" if name == "pieces" else f"network.encoder.{name}"] = array
+        return Learned(codec, graph, like(shapes, arrays))
+
+    def schedule(self, codec: SubwordCodec, rows: Sequence[Row]) -> Schedule:
+        """The same windows in every epoch, some of about one length in an update; the learning rate by the update."""
+        settings = self._settings
+        cut = per_sentences(settings.batch, adam())
+        buckets = make_buckets(rows, buckets=cut.buckets, cost=cut.bucket_cost)
+        updates = settings.epochs * sum(-(-len(bucket.lengths) // settings.batch) for bucket in buckets)
+        warm = round(settings.warmup * updates)
+        phase = Phase(
+            self.model,
+            rows,
+            cut,
+            settings.lr,
+            loss=first_pieces_loss,
+            rates=dict.fromkeys(("embedding", "attention", "hidden", "output"), settings.dropout),
+            max_norm=settings.longest_gradient,
+            share=partial(warmed_up, updates=updates, warm=warm, last=settings.final_lr),
+        )
+        return patient(lambda epoch: phase, epochs=settings.epochs, patience=None)
+
+    def measure(self, codec: SubwordCodec, dev: Sequence[LabelledSentence]) -> DevNotes:
+        """F on the development sentences, read by windows over their notes."""
+        return DevNotes(tuple(dev), codec, self._settings.decoding)
+
+    def predict(self, sentences: Sequence[Sentence]) -> list[list[str]]:
+        """One tag per token, for each sentence, chosen as the setting ``decoding`` says."""
+        return chosen_tags(self.marginals(sentences), self.tags, self._settings.decoding)
+
+    def _folder(self) -> Path:
+        """That of the encoder to start from."""
+        return Path(self._settings.encoder) if self._settings.encoder else small_encoder()
