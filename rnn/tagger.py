@@ -275,6 +275,6 @@ def like(shapes: Weights, arrays: Mapping[str, np.ndarray]) -> Weights:
     expected = named(shapes)
     if {name: a.shape for name, a in arrays.items()} != {name: leaf.shape[1:] for name, leaf in expected.items()}:
         raise ValueError("other arrays than the network's")
-    leaves = [jnp.asarray(arrays[name])[None] for name in expected]
+    leaves = [jnp.asarray(np.asarray(arrays[name])[None]) for name in expected]  # by NumPy: nothing is compiled
     weights: Weights = jax.tree.unflatten(jax.tree.structure(shapes), leaves)
     return weights

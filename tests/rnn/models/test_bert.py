@@ -113,6 +113,7 @@ def test_the_last_token_of_a_long_note_is_learned_and_found():
     assert [tag for row in tags[:-1] for tag in row] == ["O"] * 30
 
 
+@pytest.mark.slow
 def test_roberta_learns_too(tmp_path):
     folder = write_encoder(tmp_path, roberta_config(num_hidden_layers=1))
     found = tagger(encoder=str(folder), epochs=30)
