@@ -27,10 +27,10 @@ _ROW = dict[str, str]
 
 def joint_tables(results: Results, *, published: bool) -> dict[str, Table]:
     """Every table that the results have something for, by name, in the order of showing."""
-    found = {
-        "table-2": deid_table(results, published=published),
-        "table-3": concept_table(results, published=published),
-    }
+    found = {}
+    if any(_scored_in(results, name, PHI) for name in results["tables"]["compared"]):
+        found["table-2"] = deid_table(results, published=published)
+    found["table-3"] = concept_table(results, published=published)
     if results["tables"]["table_4"]:
         found["table-4"] = embedding_table(results, published=published)
     if results["tables"]["table_5"]:
@@ -44,7 +44,7 @@ def joint_tables(results: Results, *, published: bool) -> dict[str, Table]:
 
 def concept_corpus_table(corpus: Mapping[str, Any]) -> Table:
     """The concepts by type and split, from the ``corpus`` part of results.json."""
-    layered = of_layer({"corpus": corpus, **_NOTHING}, CONCEPT)
+    layered = of_layer({"corpus": {**corpus, "notices": []}, **_NOTHING}, CONCEPT)
     return replace(corpus_table(layered["corpus"]), title="Corpus: concepts of each type")
 
 
@@ -151,7 +151,7 @@ def held_table(results: Results) -> Table:
     notes = (
         "Words with a letter that are nothing but PHI in the training documents, and those of them that the part for "
         "concepts has stored. A name that is also a word is not among them. What was not found as PHI is not hidden.",
-        "Where a model stores only words that it has seen more than once, so does its part for concepts.",
+        "A model that stores only words which it has seen more than once holds fewer for that reason too.",
     )
     return _table("PHI that the part for concepts holds", rows, notes)
 

@@ -13,11 +13,11 @@ from rnn.embeddings.vectors import SPECIAL_WORDS, WordVectors
 def concatenate(several: Sequence[WordVectors], words: Iterable[str]) -> WordVectors:
     """The vectors of some words, those of each kind after the other, each at the standard deviation 1.
 
-    A kind that knows nothing of a word gives zeros (`rnn.embeddings.lookup.Lookup`).
+    A kind that has no vector for a word gives that of unknown words, or zeros (`rnn.embeddings.lookup.Lookup`).
 
     Args:
         several: the kinds, of sizes D1, D2 and so on.
-        words: the words that are to have vectors, of size D1 + D2 and so on.
+        words: the words that are to have vectors, of size D1 + D2 and so on; those that no kind knows are left out.
 
     Raises:
         ValueError: there are no kinds.
@@ -25,12 +25,15 @@ def concatenate(several: Sequence[WordVectors], words: Iterable[str]) -> WordVec
     Example:
         >>> one = WordVectors(("fever",), np.array([[1, -1]], np.float32))
         >>> other = WordVectors(("fever", "cough"), np.array([[2], [-2]], np.float32))
-        >>> both = concatenate([one, other], ["cough", "fever"])
+        >>> both = concatenate([one, other], ["cough", "fever", "rash"])
         >>> both.words[-2:], both.table[-2:].tolist()
         (('cough', 'fever'), [[0.0, 0.0, -1.0], [1.0, -1.0, 1.0]])
     """
-    there = (*SPECIAL_WORDS, *sorted(set(words).difference(SPECIAL_WORDS)))
+    kinds = [Lookup(vectors) for vectors in several]
+
+    def known(word: str) -> bool:
+        return any(kind.own_word(word) is not None or kind.vectors.subwords is not None for kind in kinds)
+
+    there = (*SPECIAL_WORDS, *filter(known, sorted(set(words).difference(SPECIAL_WORDS))))
     notices = dict.fromkeys(notice for vectors in several for notice in vectors.notices)
-    return WordVectors(
-        there, np.concatenate([Lookup(vectors)(there) for vectors in several], axis=1), notices=tuple(notices)
-    )
+    return WordVectors(there, np.concatenate([kind(there) for kind in kinds], axis=1), notices=tuple(notices))

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 from crfdeid.combined.hiding import GOLD, ORIGINAL, PREDICTED
 from crfdeid.documents import CONCEPT, PHI
 from crfdeid.errors import UsageError
-from crfdeid.models import select, setting_names, tagger_class
+from crfdeid.models import require_known, select, setting_names, tagger_class
 from experiments.running.joint.settings import PIPELINE, JointExperiment
 from experiments.running.settings import RANDOM
-from experiments.running.systems import Cell, System, make_systems, traits_of
+from experiments.running.systems import Cell, System, traits_of
 
 ALONE = "alone"
 """The pipeline's model of concepts where nothing is hidden: the first row of Table 5."""
@@ -28,6 +28,7 @@ TABLE_5 = {
 """The rows of Table 5: what concepts are learned from, and what they are read in."""
 
 CHARACTERS, CONCATENATED = "characters", "concatenated"
+_TABLE_4_MODEL = "bilstm-crf"
 _WORDS_ALONE: Mapping[str, Any] = {"char_dim": 0, "features": "none"}
 
 
@@ -62,7 +63,9 @@ def systems_of(experiment: JointExperiment) -> Systems:
     for name in ("learns_from", "reads"):
         if name in changes:
             raise UsageError(f"--set {name}: every way is compared, as in Table 5: leave it out")
-    made = [replace(system, embedding=None) for system in make_systems(experiment.systems, [RANDOM], changes)]
+    models = (*experiment.systems, *([_TABLE_4_MODEL] if experiment.vectors.sources else []))
+    require_known(changes, frozenset().union(*(setting_names(name, changes) for name in models)), of=", ".join(models))
+    made = [System(name, name, None, tuple(select(name, changes).items())) for name in experiment.systems]
     rows: tuple[System, ...] = ()
     for place, system in enumerate(made):
         if system.name == PIPELINE:
@@ -85,7 +88,7 @@ def _ablation(sources: Mapping[str, str], changes: Mapping[str, Any]) -> dict[st
     """A BiLSTM-CRF of concepts that reads nothing but word vectors of one kind; characters beside random ones; all."""
     if not sources:
         return {}
-    model = "bilstm-crf"
+    model = _TABLE_4_MODEL
     own = select(model, changes)
     given: dict[str, tuple[str, dict[str, Any]]] = {name: (name, {**own, **_WORDS_ALONE}) for name in sources}
     both = {**own, "features": _WORDS_ALONE["features"]}

@@ -68,6 +68,8 @@ def test_there_is_a_table_for_what_there_is() -> None:
     assert list(setup_tables(results)) == ["corpus", "concepts", "settings"]
     results["tables"] |= {"table_4": {}, "table_5": {}}
     assert list(result_tables(results))[:3] == ["table-2", "table-3", "phi-held"]
+    results["tables"]["compared"] = ["crf", "alone"]
+    assert "table-2" not in result_tables(results)
 
 
 def test_a_layer_is_seen_as_a_comparison() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -76,6 +77,12 @@ def test_table_4_reads_words_by_each_embedding_alone_then_characters_then_all() 
     alone = {name: dict(system.settings) for name, system in found.items()}
     assert alone["cbow"] == {"char_dim": 0, "features": "none"}
     assert alone["concatenated"] == {"features": "none"}
+    changed = JointExperiment(systems=("crf",), changes=(("hidden", 8),), vectors=VectorSettings(sources=sources))
+    found = systems_of(changed)
+    assert found.compared[0].settings == ()
+    assert dict(found.table_4["characters"].settings) == {"hidden": 8, "features": "none"}
+    with pytest.raises(UsageError, match="no setting 'hidden' in crf"):
+        systems_of(replace(changed, vectors=VectorSettings(sources={})))
     only = systems_of(JointExperiment(vectors=VectorSettings(sources={"random": "random"}))).table_4
     assert list(only) == ["random", "characters"]
 
