@@ -39,7 +39,11 @@ def joint_tables(results: Results, *, published: bool) -> dict[str, Table]:
     for layer, name in _LAYERS.items():
         if layer in results["significance"]:
             found |= {f"{layer}-{kind}": table for kind, table in _of_layer(results, layer, name)}
-    return found | {"time": time_table(of_layer(results, CONCEPT, systems=results["systems"]))}
+    time = time_table(of_layer(results, CONCEPT, systems=results["systems"]))
+    together = "The pipelines of one seed are trained together: each is given its share of that time."
+    return found | {
+        "time": replace(time, notes=(*time.notes, together) if results["tables"]["table_5"] else time.notes)
+    }
 
 
 def concept_corpus_table(corpus: Mapping[str, Any]) -> Table:

@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from two_layers import two_layer_folder
+from two_layers import two_layer_folder, two_layer_note
 
-from crfdeid.corpora import read_corpus
+from crfdeid.corpora import read_corpus, write_corpus
 from crfdeid.corpora.layers import alone
 from crfdeid.documents import CONCEPT, PHI
 from crfdeid.errors import UsageError
 from crfdeid.models import load_tagger
 from crfdeid.scoring import score_entities
 from experiments.compare import main as compare
-from experiments.joint import main, parse
+from experiments.joint import main, measure, parse
 from experiments.results.folder import Folder
 from experiments.running.joint import plan
 
@@ -122,6 +122,23 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, list[str]
     argv += ["--permutations", "99", "--jobs", "1", "--published", "--out", str(place / "out")]
     assert main(argv) == 0
     return folder, place / "out", argv
+
+
+def test_two_corpora_that_share_no_text_are_each_scored_in_their_layer(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A tenth of each becomes the development notes, which are scored; no row of Table 5 needs gold PHI."""
+    notes = [two_layer_note(number, "n") for number in range(20)]
+    for layer, some in ((PHI, notes[:10]), (CONCEPT, notes[10:])):
+        write_corpus([alone(note, layer) for note in some], tmp_path / f"{layer}.jsonl", format="jsonl")
+    argv = ["--train", str(tmp_path / "phi.jsonl"), "--concepts", str(tmp_path / "concept.jsonl"), "--apart"]
+    results = measure(parse([*argv, "--systems", "pipeline,crf", *HALVES, "--permutations", "9", "--jobs", "1"]))
+    assert list(results["systems"]) == [*results["tables"]["table_5"], "crf"]
+    assert len(results["tables"]["table_5"]) == 4
+    (record,) = results["systems"]["pipeline"]["runs"]
+    counts = {layer: record["scores"][layer]["entity_strict"]["micro"] for layer in (PHI, CONCEPT)}
+    assert {layer: found["tp"] + found["fn"] for layer, found in counts.items()} == {PHI: 2, CONCEPT: 2}
+    assert "(4) pipeline" in capsys.readouterr().out
 
 
 def test_scores_are_those_of_the_predictions_that_are_kept(run: tuple[Path, Path, list[str]]) -> None:
