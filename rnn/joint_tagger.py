@@ -120,6 +120,7 @@ class JointTagger(BilstmTagger, LayeredTagger):
         learned = self._trained()
         tags = {layer: learned.codec.tags[layer] for layer in self.traits(self._settings).layers}
         begins = {layer: predecessors(names, self._settings.decoding) for layer, names in tags.items()}
+        hides = self.traits(self._settings).hides_phi
         rows = learned.codec.rows(sentences)
         if phi is not None:
             rows = [_decided(row, given, self.tags) for row, given in zip(rows, phi, strict=True)]
@@ -128,7 +129,9 @@ class JointTagger(BilstmTagger, LayeredTagger):
             inputs = dict(batch.inputs)
             given = inputs.pop(DECIDED, None)
             batch, decided = batch._replace(inputs=inputs), None if given is None else jnp.asarray(given)[None]
-            found = best_of_each_layer(learned.graph, learned.weights, batch, begins=begins, decided=decided)
+            found = best_of_each_layer(
+                learned.graph, learned.weights, batch, begins=begins, hides_phi=hides, decided=decided
+            )
             return jnp.stack([found[layer] for layer in tags], axis=-1)  # [1, B, T, layers]
 
         found = self._ask(sentences, ask, nothing=np.empty((0, len(tags)), np.int32), rows=rows)

@@ -150,7 +150,8 @@ class NetworkTagger(Tagger, ABC):
         """F on the development sentences, whose rows are theirs: what training is measured by."""
         rows = codec.rows([item.sentence for item in dev])
         gold = {layer: [item.layer(layer) if layer in item.annotated else None for item in dev] for layer in codec.tags}
-        return Dev.of(rows, gold, codec.tags, self._settings.decoding)
+        hides = self.traits(self._settings).hides_phi
+        return Dev.of(rows, gold, codec.tags, self._settings.decoding, hides_phi=hides)
 
     def start(self, codec: Any) -> Learned:
         """What this tagger knows before training: the weights that the seed gives tables and network."""

@@ -166,6 +166,7 @@ def test_concepts_are_tagged_beside_phi(tagger):
     assert found[PHI] == tagger.predict(SENTENCES + UNSEEN)
     assert [len(row) for row in found[CONCEPT]] == [len(sentence.tokens) for sentence in SENTENCES + UNSEEN]
     assert found[CONCEPT][: len(TRAIN)] == [list(item.layer(CONCEPT)) for item in TRAIN]
+    assert layered(tagger).predict_layers(SENTENCES + UNSEEN, phi=found[PHI]) == found
     assert layered(tagger).predict_layers([]) == {PHI: [], CONCEPT: []}
 
 

@@ -56,11 +56,13 @@ class Dev:
         batches: the sentences.
         gold: by annotation layer.
         begins: by layer, which tag must precede which, from `rnn.inference.predecessors`, [K].
+        hides_phi: as of `rnn.inference.best_of_each_layer`.
     """
 
     batches: tuple[Batch, ...]
     gold: Mapping[str, Gold]
     begins: Mapping[str, np.ndarray]
+    hides_phi: bool
 
     @classmethod
     def of(
@@ -69,6 +71,8 @@ class Dev:
         gold: Mapping[str, Sequence[Sequence[str] | None]],
         tags: Mapping[str, Sequence[str]],
         decoding: str,
+        *,
+        hides_phi: bool = False,
     ) -> Self:
         """Of the dev sentences' rows and right tags.
 
@@ -78,6 +82,7 @@ class Dev:
                 sentence that lacks the layer.
             tags: by layer, the tags that can be given, PHI first.
             decoding: as of `rnn.inference.predecessors`.
+            hides_phi: as of `rnn.inference.best_of_each_layer`.
         """
         found = list(batches([row._replace(targets={}) for row in rows]))
         order = [members for members, _ in found]
@@ -86,11 +91,13 @@ class Dev:
             tuple(batch for _, batch in found),
             {layer: _gold(gold[layer], names, order, sizes) for layer, names in tags.items()},
             {layer: predecessors(names, decoding) for layer, names in tags.items()},
+            hides_phi,
         )
 
     def f1(self, graph: nnx.GraphDef[Any], weights: Weights) -> np.ndarray:
         """Strict entity micro F of each of N replicates, [N]: the mean over the layers that there are sentences of."""
-        running = [best_of_each_layer(graph, weights, batch, begins=self.begins) for batch in self.batches]
+        begins, hides = self.begins, self.hides_phi
+        running = [best_of_each_layer(graph, weights, batch, begins=begins, hides_phi=hides) for batch in self.batches]
         replicates = jax.tree.leaves(weights)[0].shape[0]
         f1s = []
         for layer in [layer for layer, gold in self.gold.items() if gold.ids.size] or [PHI]:

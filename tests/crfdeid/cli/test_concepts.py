@@ -222,19 +222,19 @@ def interrupted(*_: Any) -> None:
 @pytest.mark.slow
 def test_a_killed_run_leaves_nothing_half(model: Path, notes: Path) -> None:
     Path("many").mkdir()
-    for number in range(200):
+    for number in range(600):  # more than a run has done before it is seen to have begun, on a busy machine too
         Path("many", f"{number:03}.txt").write_text(NOTES["a"])
     command = ["redact", "--model", model, "--input", "many", "--output", "out", "--keep-concepts", "kept.jsonl"]
     for more, number in ((), signal.SIGINT), (("--resume",), signal.SIGKILL):
         process = subprocess.Popen(crfdeid(*command, *more), stderr=subprocess.DEVNULL)
         enough = len(list(Path("out").glob("*.txt"))) + 20
         while process.poll() is None and len(list(Path("out").glob("*.txt"))) < enough:
-            time.sleep(0.02)
+            time.sleep(0.005)
         process.send_signal(number)
         assert process.wait() in (130, -9)
         assert not Path("kept.jsonl").exists()
     assert main([*map(str, command), "--resume"]) == 0
-    assert len(kept()) == 200
+    assert len(kept()) == 600
     assert {document.text for document in kept().values()} == {Path("out/000.txt").read_text()}
 
 
