@@ -17,6 +17,7 @@ from crfdeid.models import load_tagger
 from crfdeid.scoring import score_entities
 from experiments.compare import main as compare
 from experiments.joint import main, measure, parse
+from experiments.reporting import files
 from experiments.results.folder import Folder
 from experiments.running.joint import plan
 
@@ -120,8 +121,15 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, list[str]
     argv = [f"--{name}={folder / name}.jsonl" for name in ("train", "dev", "test")]
     argv += [f"--unsourced={folder / 'unsourced.tsv'}", "--systems", "pipeline,crf", *HALVES]
     argv += ["--permutations", "99", "--jobs", "1", "--published", "--out", str(place / "out")]
-    assert main(argv) == 0
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(files, "plots", _no_plots)
+        assert main(argv) == 0
     return folder, place / "out", argv
+
+
+def _no_plots(_: object) -> dict[str, Any]:
+    """They take longest, and have tests of their own."""
+    return {}
 
 
 def test_two_corpora_that_share_no_text_are_each_scored_in_their_layer(
@@ -198,6 +206,7 @@ def test_an_interrupted_run_is_gone_on_with(
     assert "pipeline holds" in page and "Published Spanish" in page
     tables = {path: path.read_bytes() for path in (out / "tables").iterdir() if path.stem != "time"}
     monkeypatch.setattr(plan, "create", None)  # nothing is trained again
+    monkeypatch.setattr(files, "plots", _no_plots)
     assert main([*argv, "--resume"]) == 0
     assert "De-identification: strict F (Table 2 of lange2020)" in capsys.readouterr().out
     assert {path: path.read_bytes() for path in tables} == tables
