@@ -7,6 +7,7 @@ back by itself.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
@@ -61,9 +62,10 @@ class Together:
             writer.write(row, document)
 
     def close(self) -> None:
-        """Finish all files."""
-        for writer in self._writers:
-            writer.close()
+        """Finish all files, those after one that fails too."""
+        with ExitStack() as last:
+            for writer in self._writers:
+                last.callback(writer.close)
 
 
 class LinesWriter:

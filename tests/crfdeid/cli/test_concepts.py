@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import signal
@@ -182,15 +183,17 @@ def test_names_of_files_that_are_hidden_are_not_in_it(model: Path, notes: Path) 
 
 
 def test_standard_input_has_its_concepts_in_the_file(
-    model: Path, notes: Path, capfdbinary: pytest.CaptureFixture[bytes]
+    model: Path, notes: Path, monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> None:
-    command = crfdeid("redact", "--model", model, "--input", "-", "--how", "mask", "--keep-concepts", "kept.jsonl")
-    done = subprocess.run(command, input=NOTES["a"].encode(), capture_output=True, check=True)
-    assert done.stdout.decode() == kept()["stdin"].text
+    command = ["redact", "--model", str(model), "--input", "-", "--how", "mask", "--keep-concepts", "kept.jsonl"]
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(NOTES["a"].encode())))
+    assert main(command) == 0
+    out, err = capsysbinary.readouterr()
+    assert out.decode() == kept()["stdin"].text
     assert kept()["stdin"].layers == redact(found(model)["a"], "mask").layers
-    assert b"\nconcepts: PROBLEM 1, TREATMENT 1\n" in done.stderr
-    again = subprocess.run(command, input=b"", capture_output=True, check=False)
-    assert (again.returncode, again.stdout) == (2, b"")
+    assert b"\nconcepts: PROBLEM 1, TREATMENT 1\n" in err
+    assert main(command) == 2
+    assert capsysbinary.readouterr().out == b""
 
 
 def test_a_run_that_goes_on_has_the_concepts_of_all_of_it(
