@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from crfdeid.combined.hiding import GOLD, annotated, with_concepts
+from crfdeid.combined.hiding import annotated, with_concepts
 from crfdeid.corpora.layers import alone
 from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.corpora.stretches import Stretches, without_stretches
@@ -19,9 +19,9 @@ from crfdeid.scoring.evaluation import decoded, score
 from crfdeid.scoring.held import phi_held
 from crfdeid.system.folders import write_folder
 from crfdeid.tagger import FitProgress, LayeredTagger, Tagger, WordHolder
-from experiments.running.joint.systems import layers_of, profile_of
+from experiments.running.joint.systems import layers_of, profile_of, reads_gold
 from experiments.running.runs import Found, OnProgress, Run, Trained
-from experiments.running.systems import Cell, Vectors
+from experiments.running.systems import Cell, System, Vectors
 
 SOURCED = "concept_sourced"
 """The scores of concepts without the stretches that their annotators never saw."""
@@ -72,32 +72,40 @@ class JointPlan:
         return create(system.model, profile=profile, seed=cell.seed, overrides=system.overrides(), vectors=given)
 
     def _evaluated(self, trained: Trained, corpus: Corpus) -> Run:
-        cell, tagger, layers = trained.cell, trained.tagger, layers_of(trained.cell.system)
+        """Tag the scored documents and score each layer of what was found."""
+        cell, tagger = trained.cell, trained.tagger
         started = time.perf_counter()
-        found = spans_of(tagger, corpus.scored, layers)
+        spans = spans_of(tagger, corpus.scored, cell.system)
         seconds = time.perf_counter() - started
-        if self.models_folder is not None and layers == (PHI, CONCEPT):
+        if self.models_folder is not None and PHI in spans:
             write_folder(self.models_folder / cell.system.name / cell.name, tagger.save)
-        gold = {layer: gold_of(corpus.scored, layer) for layer in layers}
-        scores = {layer: score(gold[layer], found[layer]) for layer in layers}
-        dev = scores if corpus.test is None else _dev_scores(tagger, corpus.dev, layers)
-        if self.unsourced is not None:
-            scores[SOURCED] = score(*without_stretches(gold[CONCEPT], found[CONCEPT], self.unsourced))
-        errors = {
-            layer: tuple(find_errors(gold[layer], found[layer], known_words=trained.known_words)) for layer in layers
+        gold = {layer: gold_of(corpus.scored, layer) for layer in spans}
+        found = {
+            layer: Found(spans[layer], tuple(find_errors(gold[layer], spans[layer], known_words=trained.known_words)))
+            for layer in spans
         }
+        scores = self._scores(gold, spans)
         record = {
             "seed": cell.seed,
             "fit_seconds": trained.seconds,
             "predict_seconds": seconds,
             "tokens_per_second": sum(len(labelled.tags) for labelled in corpus.scored.sentences) / seconds,
-            "dev_f1": {layer: dev[layer]["entity_strict"]["micro"]["f1"] for layer in layers},
+            "dev_f1": _dev_f1(tagger, corpus.dev, cell.system)
+            if corpus.test is not None
+            else _strict_f1(scores, spans),
             "scores": scores,
-            "errors": {layer: summarise(errors[layer]) for layer in layers},
+            "errors": {layer: summarise(one.errors) for layer, one in found.items()},
             "phi_held": _held(tagger, corpus.train),
             "learning_curve": trained.curve(),
         }
-        return Run(cell, record, {layer: Found(found[layer], errors[layer]) for layer in layers})
+        return Run(cell, record, found)
+
+    def _scores(self, gold: Mapping[str, list[Document]], spans: Mapping[str, Spans]) -> dict[str, Any]:
+        """Every kind of score of each layer; of concepts again without the stretches that nobody annotated."""
+        scores = {layer: score(gold[layer], spans[layer]) for layer in spans}
+        if self.unsourced is not None:
+            scores[SOURCED] = score(*without_stretches(gold[CONCEPT], spans[CONCEPT], self.unsourced))
+        return scores
 
 
 def to_learn(tagger: Tagger, sentences: Sequence[LabelledSentence]) -> list[LabelledSentence]:
@@ -107,11 +115,11 @@ def to_learn(tagger: Tagger, sentences: Sequence[LabelledSentence]) -> list[Labe
     return [with_concepts(item, item.sentence) for item in annotated(sentences, CONCEPT)]
 
 
-def spans_of(tagger: Tagger, split: Split, layers: Sequence[str]) -> dict[str, Spans]:
-    """What a tagger finds in each layer, in the documents that are annotated in it: by layer and document id."""
+def spans_of(tagger: Tagger, split: Split, system: System) -> dict[str, Spans]:
+    """What a tagger finds in each layer of its system, in the documents that are annotated in it, by their ids."""
     sentences = [item.sentence for item in split.sentences]
     if isinstance(tagger, LayeredTagger):
-        gold = [item.layer(PHI) for item in split.sentences] if getattr(tagger.settings, "reads", "") == GOLD else None
+        gold = [item.layer(PHI) for item in split.sentences] if reads_gold(system) else None
         tags = tagger.predict_layers(sentences, phi=gold)
     else:
         tags = {CONCEPT: tagger.predict(sentences)}
@@ -121,7 +129,7 @@ def spans_of(tagger: Tagger, split: Split, layers: Sequence[str]) -> dict[str, S
             for document, spans in zip(split.documents, decoded(tags[layer], split).values(), strict=True)
             if layer in document.annotated
         }
-        for layer in layers
+        for layer in layers_of(system)
     }
 
 
@@ -130,9 +138,14 @@ def gold_of(split: Split, layer: str) -> list[Document]:
     return [alone(document, layer) for document in split.annotated(layer).documents]
 
 
-def _dev_scores(tagger: Tagger, dev: Split, layers: Sequence[str]) -> dict[str, Any]:
-    found = spans_of(tagger, dev, layers)
-    return {layer: {"entity_strict": score_entities(gold_of(dev, layer), found[layer]).to_dict()} for layer in layers}
+def _strict_f1(scores: Mapping[str, Any], layers: Iterable[str]) -> dict[str, float]:
+    return {layer: scores[layer]["entity_strict"]["micro"]["f1"] for layer in layers}
+
+
+def _dev_f1(tagger: Tagger, dev: Split, system: System) -> dict[str, float]:
+    """Strict F of each layer on the development documents."""
+    spans = spans_of(tagger, dev, system)
+    return {layer: score_entities(gold_of(dev, layer), found).micro.f1 for layer, found in spans.items()}
 
 
 def _held(tagger: Tagger, train: Split) -> Mapping[str, int] | None:

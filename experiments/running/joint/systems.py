@@ -112,6 +112,11 @@ def hides_phi(system: System) -> bool:
     return traits_of(system).hides_phi and dict(system.settings).get("learns_from") != ORIGINAL
 
 
+def reads_gold(system: System) -> bool:
+    """Whether it is told of the PHI that is to be hidden: of the gold annotation."""
+    return dict(system.settings).get("reads") == GOLD
+
+
 def profile_of(system: System, profile: str) -> str:
     """The profile that a system starts from: the default where its model lacks that which is asked for."""
     return profile if profile in tagger_class(system.model).profiles() else "default"
