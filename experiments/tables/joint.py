@@ -15,7 +15,7 @@ from experiments.papers import lange2020
 from experiments.tables.cells import MARK, NO_VALUE, Table, name_of_test, percent
 from experiments.tables.errors import confusion_table, error_table
 from experiments.tables.frames import OVERALL, Results
-from experiments.tables.layers import of_layer
+from experiments.tables.layers import corpus_of_layer, of_layer
 from experiments.tables.scores import replicate_table, score_table
 from experiments.tables.setting import corpus_table, time_table
 from experiments.tables.significance import interval_table, pair_table
@@ -48,16 +48,8 @@ def joint_tables(results: Results, *, published: bool) -> dict[str, Table]:
 
 def concept_corpus_table(corpus: Mapping[str, Any]) -> Table:
     """The concepts by type and split, from the ``corpus`` part of results.json."""
-    layered = of_layer({"corpus": {**corpus, "notices": []}, **_NOTHING}, CONCEPT)
-    return replace(corpus_table(layered["corpus"]), title="Corpus: concepts of each type")
-
-
-_NOTHING: Mapping[str, Any] = {
-    "tables": {"compared": []},
-    "systems": {},
-    "settings": {"models": {}},
-    "significance": {},
-}
+    layered = corpus_of_layer({**corpus, "notices": []}, CONCEPT)
+    return replace(corpus_table(layered), title="Corpus: concepts of each type")
 
 
 def _of_layer(results: Results, scored: str, name: str) -> Iterator[tuple[str, Table]]:

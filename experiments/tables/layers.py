@@ -32,7 +32,7 @@ def of_layer(
     return {
         **results,
         "experiment": None,
-        "corpus": _corpus(results["corpus"], layer),
+        "corpus": corpus_of_layer(results["corpus"], layer),
         "settings": {**results["settings"], "models": {one: results["settings"]["models"][one] for one in models}},
         "models": models,
         "fractions": {},
@@ -45,8 +45,8 @@ def _run(run: Mapping[str, Any], layer: str, scores: str) -> dict[str, Any]:
     return {**run, **{name: run[name][layer] for name in ("dev_f1", "errors")}, "scores": run["scores"][scores]}
 
 
-def _corpus(corpus: Mapping[str, Any], layer: str) -> dict[str, Any]:
-    """The counts of the layer in the place of those of PHI."""
+def corpus_of_layer(corpus: Mapping[str, Any], layer: str) -> dict[str, Any]:
+    """The ``corpus`` part of results.json with the counts of a layer in the place of those of PHI."""
     name = f"{corpus['name']}, {layer}"
     if layer == PHI:
         return {**corpus, "name": name}
