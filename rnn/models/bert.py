@@ -107,9 +107,9 @@ class BertSettings(TrainingSettings):
     """
 
     epochs: int = 6
-    lr: float = 4e-4
+    lr: float = 1.5e-4
     final_lr: float = 0.0
-    max_norm: float | None = None
+    max_norm: float | None = 40.0
     encoder: str = ""
     window: int = 100
     overlap: int = 40
@@ -146,7 +146,7 @@ class BertTagger(NetworkTagger):
         The paper gives neither the size of a batch, which is that of the authors' library then, nor what becomes of the
         learning rate after it has risen; and it takes the tags as they come.
         """
-        paper = BertSettings(epochs=3, lr=5e-5, final_lr=1.0, warmup=0.4, decoding="argmax")
+        paper = BertSettings(epochs=3, lr=5e-5, final_lr=1.0, max_norm=None, warmup=0.4, decoding="argmax")
         return {"default": BertSettings(), "johnson2020": paper}
 
     @classmethod
