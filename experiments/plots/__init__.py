@@ -12,7 +12,7 @@ from experiments.plots.private import private_plots
 from experiments.plots.scores import embedding_plot, fraction_plot, score_plot
 from experiments.plots.style import house_style, to_png, to_svg
 from experiments.plots.training import curve_plot
-from experiments.results.schema import is_joint, is_private
+from experiments.results.checks import is_joint, is_private
 from experiments.tables.frames import Results, curve_frame
 from experiments.tables.layers import of_layer
 

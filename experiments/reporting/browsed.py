@@ -9,8 +9,8 @@ from typing import Any
 from crfdeid.documents import PHI, Span
 from crfdeid.errors import DataError
 from experiments.reporting.error_browser import SystemRun, browser_data
+from experiments.results.checks import is_joint
 from experiments.results.folder import Folder
-from experiments.results.schema import is_joint
 from experiments.tables.frames import Results
 from experiments.tables.layers import of_layer
 

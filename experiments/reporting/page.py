@@ -18,8 +18,8 @@ from experiments.reporting.browsed import browsed
 from experiments.reporting.findings import cautions, probability, ranking, sentences
 from experiments.reporting.joint import joint_cautions, joint_sentences
 from experiments.reporting.private import private_cautions, private_sentences
+from experiments.results.checks import is_joint, is_private
 from experiments.results.folder import Folder
-from experiments.results.schema import is_joint, is_private
 from experiments.tables import Table
 from experiments.tables.cells import percent
 from experiments.tables.layers import of_layer

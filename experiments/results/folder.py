@@ -23,7 +23,8 @@ from crfdeid.documents import PHI, Span
 from crfdeid.errors import DataError, UsageError
 from crfdeid.scoring import EntityError
 from crfdeid.shapes import problems
-from experiments.results.schema import ErrorLine, SpansLine, TextLine, damage, schema_of
+from experiments.results.checks import damage, schema_of
+from experiments.results.schema import ErrorLine, SpansLine, TextLine
 
 LOCK = ".lock"  # held by the run that writes
 _AGAIN = "run the experiment again, with --resume to keep what is finished"

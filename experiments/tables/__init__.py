@@ -13,7 +13,7 @@ fractions in frames and CSV, and per cent in cells.
 from __future__ import annotations
 
 from experiments.papers import papers_on
-from experiments.results.schema import is_joint, is_private
+from experiments.results.checks import is_joint, is_private
 from experiments.tables.beside import published_tables
 from experiments.tables.cells import Table, score_notes
 from experiments.tables.errors import ERROR_NAMES, confusion_table, error_table

@@ -7,9 +7,9 @@ from private_samples import private_results
 
 from crfdeid.errors import DataError
 from crfdeid.system.files import write_files
+from experiments.results.checks import damage
 from experiments.results.folder import Folder, to_json
 from experiments.results.private import describe_system
-from experiments.results.schema import damage
 from experiments.running.runs import Run
 from experiments.running.systems import Cell, System
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from samples import TYPES, rich_results
 
-from experiments.results.schema import damage
+from experiments.results.checks import damage
 
 WHOLE = rich_results(("crf", "elman-cbow"), (0,))
 

@@ -1,0 +1,86 @@
+"""Which experiment results are of, and what is wrong with those that a file holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from crfdeid.shapes import problems
+from experiments.results.schema import SCHEMA, SPLITS, ResultsPart
+from experiments.results.schema_joint import JOINT, JOINT_SCHEMA, JointResultsPart
+from experiments.results.schema_private import PRIVATE, PRIVATE_SCHEMA, PrivateResultsPart
+
+
+def damage(results: Any) -> Iterator[str]:
+    """What is wrong with data that should be those of results.json: their shape first, then what refers to what."""
+    found = list(problems(results, _FORMS[kind_of(results)].shape))
+    yield from found or (_loose_joint_ends(results) if is_joint(results) else _loose_ends(results))
+
+
+class _Form(NamedTuple):
+    schema: int
+    shape: Any
+
+
+_FORMS = {
+    None: _Form(SCHEMA, ResultsPart),
+    PRIVATE: _Form(PRIVATE_SCHEMA, PrivateResultsPart),
+    JOINT: _Form(JOINT_SCHEMA, JointResultsPart),
+}
+
+
+def kind_of(results: Any) -> str | None:
+    """The experiment that results are of; None for a comparison."""
+    found = results.get("experiment") if isinstance(results, Mapping) else None
+    return found if isinstance(found, str) and found in _FORMS else None
+
+
+def schema_of(results: Any) -> int:
+    """The version of their form that results of this kind have here."""
+    return _FORMS[kind_of(results)].schema
+
+
+def is_private(results: Any) -> bool:
+    """Whether results are those of the experiment on private training data."""
+    return kind_of(results) == PRIVATE
+
+
+def is_joint(results: Any) -> bool:
+    """Whether results are those of the experiment on PHI and concepts."""
+    return kind_of(results) == JOINT
+
+
+def _loose_ends(results: Mapping[str, Any]) -> Iterator[str]:
+    splits, systems = results["corpus"]["splits"], results["models"]
+    yield from (f"corpus.splits.{name} is none of {', '.join(SPLITS)}" for name in splits if name not in SPLITS)
+    if results["corpus"]["test"] not in splits:
+        yield "corpus.test names no split"
+    if not systems:
+        yield "models is empty"
+    yield from _loose_systems(results, "models")
+
+
+def _loose_systems(results: Mapping[str, Any], part: str) -> Iterator[str]:
+    for name, system in results[part].items():
+        if not system["runs"]:
+            yield f"{part}.{name}.runs is empty"
+        if system["embedding"] not in (None, *results["embeddings"]):
+            yield f"{part}.{name}.embedding is not among embeddings"
+
+
+def _loose_joint_ends(results: Mapping[str, Any]) -> Iterator[str]:
+    systems, tables = results["systems"], results["tables"]
+    if results["corpus"]["test"] not in results["corpus"]["splits"]:
+        yield "corpus.test names no split"
+    if not tables["compared"]:
+        yield "tables.compared is empty"
+    yield from _loose_systems(results, "systems")
+    for name in [*tables["compared"], *tables["table_4"].values(), *tables["table_5"]]:
+        if name not in systems:
+            yield f"tables name {name}, which is not among systems"
+        elif any(
+            "concept" not in run[part] for run in systems[name]["runs"] for part in ("scores", "errors", "dev_f1")
+        ):
+            yield f"systems.{name} has a run without concepts"
+    if not {*results["layers"]} <= results["significance"].keys():
+        yield "significance lacks a layer"
