@@ -10,11 +10,11 @@ from matplotlib.figure import Figure
 from experiments.plots.errors import confusion_plot, error_plot
 from experiments.plots.private import private_plots
 from experiments.plots.scores import embedding_plot, fraction_plot, score_plot
-from experiments.plots.style import house_style, to_png, to_svg
+from experiments.plots.style import entitled, house_style, to_png, to_svg
 from experiments.plots.training import curve_plot
 from experiments.results.checks import is_joint, is_private
 from experiments.tables.frames import Results, curve_frame
-from experiments.tables.layers import of_layer
+from experiments.tables.layers import LAYERS, of_layer
 
 __all__ = ["plots", "to_png", "to_svg"]
 
@@ -30,10 +30,11 @@ def plots(results: Results) -> dict[str, Figure]:
     if is_joint(results):
         layers = {layer: of_layer(results, layer) for layer in results["layers"]}
         drawn = {layer: plots(seen) for layer, seen in layers.items() if seen["models"]}
-        found = {f"{layer}-{name}": figure for layer, figures in drawn.items() for name, figure in figures.items()}
-        for name, figure in found.items():
-            figure.set_label(f"{name.partition('-')[0]}: {figure.get_label()}")
-        return found
+        return {
+            f"{layer}-{name}": entitled(figure, LAYERS[layer])
+            for layer, figures in drawn.items()
+            for name, figure in figures.items()
+        }
     used = {found["embedding"] for found in results["models"].values()} - {None}
     makers = {
         "scores": (score_plot, True),

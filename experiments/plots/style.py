@@ -25,6 +25,7 @@ from experiments.tables.frames import Results
 WIDTH = 9.0  # inches
 CHARACTER = 0.085  # inches of width, at the size of ticks and legends
 _TITLE, _CAPTION_LINE, _LEGEND_LINE = 0.4, 0.15, 0.2  # inches of height
+_TITLE_ID = "title"
 _CAPTION_CHARACTERS = 16  # an inch
 _PNG_DOTS = 150  # an inch
 
@@ -142,7 +143,9 @@ def finish(figure: Figure, title: str, caption: str, handles: Sequence[Artist] =
     bottom = below_legend + (_LEGEND_LINE * -(-len(handles) // columns) + 0.12 if handles else 0)
     height += bottom + _TITLE
     figure.set_size_inches(width, height)
-    figure.text(0.1 / width, 1 - 0.1 / height, title, va="top", fontsize=12, fontweight="bold", in_layout=False)
+    figure.text(
+        0.1 / width, 1 - 0.1 / height, title, va="top", fontsize=12, fontweight="bold", in_layout=False, gid=_TITLE_ID
+    )
     figure.text(0.1 / width, 0.08 / height, "\n".join(lines), va="bottom", fontsize=8, in_layout=False)
     if handles:
         # Matplotlib fills columns first; a reader goes along the rows.
@@ -161,6 +164,14 @@ def finish(figure: Figure, title: str, caption: str, handles: Sequence[Artist] =
         figure.draw_without_rendering()
     # Or every drawing would move things a little, and a file would depend on what was drawn before it.
     figure.set_layout_engine("none")
+    return figure
+
+
+def entitled(figure: Figure, first: str) -> Figure:
+    """A finished figure with something before its title, and before its label."""
+    figure.set_label(f"{first}: {figure.get_label()}")
+    (title,) = (text for text in figure.texts if text.get_gid() == _TITLE_ID)
+    title.set_text(f"{first}: {title.get_text()}")
     return figure
 
 

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from crfdeid.documents import CONCEPT, PHI
 from experiments.tables.cells import percent
 from experiments.tables.frames import OVERALL
-from experiments.tables.joint import SOURCED
+from experiments.tables.layers import LAYERS
 
 Results = Mapping[str, Any]
-
-_WHAT = {PHI: "PHI", CONCEPT: "Concepts", SOURCED: "Concepts without unsourced text"}
 
 
 def joint_sentences(results: Results) -> list[str]:
@@ -35,7 +32,7 @@ def joint_cautions() -> list[str]:
 
 
 def _differences(results: Results) -> Iterator[str]:
-    for layer, what in _WHAT.items():
+    for layer, what in LAYERS.items():
         for pair in _pairs(results, layer):
             yield f"{what}: {_said(results, layer, pair)}"
 

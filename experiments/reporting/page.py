@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
+from crfdeid.documents import PHI
 from experiments.reporting.browsed import browsed
 from experiments.reporting.findings import cautions, probability, ranking, sentences
 from experiments.reporting.joint import joint_cautions, joint_sentences
@@ -22,7 +23,7 @@ from experiments.results.checks import is_joint, is_private
 from experiments.results.folder import Folder
 from experiments.tables import Table
 from experiments.tables.cells import percent
-from experiments.tables.layers import of_layer
+from experiments.tables.layers import LAYERS, of_layer
 
 Results = Mapping[str, Any]
 
@@ -67,13 +68,14 @@ def report_html(
         DataError: a file is missing or damaged, or the files do not belong together.
     """
     texts = folder.texts() if with_text else None
-    seen = _ranked(results)
+    layer, seen = _ranked(results)
     neighbours = None if texts is None else folder.neighbours()
     return _render(
-        title=_title(seen),
+        title=_title(results),
         text=_kind_of_text(results, texts),
         sections=_sections(pictures, neighbours),
         sentences=_sentences(results),
+        layer=LAYERS[layer],
         standings=ranking(seen),
         cautions=[*cautions(seen), *_own_cautions(results)],
         tables=[_table_part(name, table) for name, table in tables.items()],
@@ -84,12 +86,12 @@ def report_html(
     )
 
 
-def _ranked(results: Results) -> Results:
+def _ranked(results: Results) -> tuple[str, Results]:
     """The results whose systems are ranked: of several annotation layers the first in which there are any, PHI's."""
     if not is_joint(results):
-        return results
-    layers = (of_layer(results, layer) for layer in results["layers"])
-    return next(seen for seen in layers if seen["models"])
+        return PHI, results
+    layers = ((layer, of_layer(results, layer)) for layer in results["layers"])
+    return next((layer, seen) for layer, seen in layers if seen["models"])
 
 
 def _sentences(results: Results) -> list[str]:
@@ -159,7 +161,7 @@ def _written(value: Any) -> str:
 
 
 def _title(results: Results) -> str:
-    systems = list(results["models"])
+    systems = results["tables"]["compared"] if is_joint(results) else list(results["models"])
     compared = ", ".join(systems) if len(systems) <= NAMES_IN_TITLE else f"{len(systems)} systems"
     return f"{compared} on {results['corpus']['name']}"
 

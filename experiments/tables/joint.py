@@ -15,13 +15,11 @@ from experiments.papers import lange2020
 from experiments.tables.cells import MARK, NO_VALUE, Table, name_of_test, percent
 from experiments.tables.errors import confusion_table, error_table
 from experiments.tables.frames import OVERALL, Results
-from experiments.tables.layers import corpus_of_layer, of_layer
+from experiments.tables.layers import LAYERS, SOURCED, corpus_of_layer, of_layer
 from experiments.tables.scores import replicate_table, score_table
 from experiments.tables.setting import corpus_table, time_table
 from experiments.tables.significance import interval_table, pair_table
 
-SOURCED = "concept_sourced"
-_LAYERS = {PHI: "PHI", CONCEPT: "Concepts", SOURCED: "Concepts without unsourced text"}
 _ROW = dict[str, str]
 
 
@@ -36,7 +34,7 @@ def joint_tables(results: Results, *, published: bool) -> dict[str, Table]:
     if results["tables"]["table_5"]:
         found["table-5"] = text_table(results, published=published)
     found["phi-held"] = held_table(results)
-    for layer, name in _LAYERS.items():
+    for layer, name in LAYERS.items():
         if layer in results["significance"]:
             found |= {f"{layer}-{kind}": table for kind, table in _of_layer(results, layer, name)}
     time = time_table(of_layer(results, CONCEPT, systems=results["systems"]))

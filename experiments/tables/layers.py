@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from crfdeid.documents import PHI
+from crfdeid.documents import CONCEPT, PHI
 from crfdeid.labels import in_order
 from experiments.tables.frames import Results
+
+SOURCED = "concept_sourced"
+"""The name of the scores of concepts without what their annotators never saw."""
+LAYERS = {PHI: "PHI", CONCEPT: "Concepts", SOURCED: "Concepts without unsourced text"}
+"""What results in several layers are scored in, and how it is called."""
 
 
 def of_layer(

@@ -203,6 +203,8 @@ def test_an_interrupted_run_is_gone_on_with(
     _, out, argv = run
     page = (out / "report.html").read_text("utf-8")
     assert "python -m experiments.joint" in page
+    heading = page.partition("<h1>")[2].partition("</h1>")[0]
+    assert heading.startswith("pipeline, ") and not heading.endswith("phi")
     assert "pipeline holds" in page and "Published Spanish" in page
     tables = {path: path.read_bytes() for path in (out / "tables").iterdir() if path.stem != "time"}
     monkeypatch.setattr(plan, "create", None)  # nothing is trained again

@@ -81,7 +81,8 @@ def test_a_layer_is_seen_as_a_comparison() -> None:
     before = json.dumps(results)
     figures = plots({**results, "tables": {**results["tables"], "compared": ["pipeline"]}})
     assert {"phi-scores", "concept-scores", "concept-errors"} <= set(figures)
-    assert figures["concept-scores"].get_label().startswith("concept: ")
+    assert figures["concept-scores"].get_label().startswith("Concepts: F by type")
+    assert figures["phi-scores"].texts[0].get_text() == "PHI: F by type of entity"
     assert json.dumps(results) == before
 
 
