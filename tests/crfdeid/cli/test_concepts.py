@@ -223,10 +223,11 @@ def interrupted(*_: Any) -> None:
 
 
 _KILLED = """
-import os, sys
+import os, signal, sys
 from crfdeid.cli import main
 from crfdeid.notes.output import OutputFolder
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # what a shell runs in the background ignores it
 done, left = OutputFolder.done, 4
 
 def done_then_killed(*given):
