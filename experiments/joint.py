@@ -39,7 +39,7 @@ hiding PHI costs the search for concepts: Tables 2 to 5 of lange2020."""
 EXAMPLES = """\
 examples:
   python -m experiments.joint --out results/
-      on the built-in synthetic corpus, on a quarter of its notes and for few epochs, in some ten minutes on two cores
+      on the built-in synthetic corpus, on a quarter of its notes and for few epochs, in some six minutes on two cores
   python -m experiments.joint --train phi/train --concepts concepts/train --dev phi/dev --dev-concepts concepts/dev \\
       --seeds 3 --out results/
       on your own corpus with two annotation layers, everything but Table 4
