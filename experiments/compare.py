@@ -43,21 +43,19 @@ def compare(experiment: Experiment) -> dict[str, Any]:
     from experiments.results.assemble import assemble, describe_settings, identity  # noqa: PLC0415
     from experiments.results.store import open_store  # noqa: PLC0415
     from experiments.running.experiment import prepare, run_systems, settle_systems  # noqa: PLC0415
-    from experiments.running.prepared import train_cells  # noqa: PLC0415
-    from experiments.terminal import Bars, finish, show_examples, show_tables, step_bars  # noqa: PLC0415
+    from experiments.terminal import finish, show_examples, show_tables, step_bars, train  # noqa: PLC0415
 
     with step_bars() as on_step:
         prepared = prepare(experiment, on_step=on_step)
     with open_store(experiment.output, identity(prepared)) as store:
 
-        def train(cells: Sequence[Cell]) -> list[Run]:
-            with Bars(len(cells)) as bars:
-                return train_cells(prepared, cells, keeper=store, on_progress=bars.step, on_done=bars.done)
+        def train_all(cells: Sequence[Cell]) -> list[Run]:
+            return train(prepared, cells, store)
 
         show_tables([tables.corpus_table(prepared.facts)])
-        settled = settle_systems(prepared, train)
+        settled = settle_systems(prepared, train_all)
         show_tables([tables.settings_table(describe_settings(prepared, settled.settings))])
-        outcome = run_systems(prepared, settled, train)
+        outcome = run_systems(prepared, settled, train_all)
         results = assemble(outcome)
         finish(results, prepared, store)
     if prepared.corpus.is_synthetic or experiment.output.show_examples:

@@ -23,6 +23,7 @@ from experiments.options import (
     defining,
     make_parser,
     output_settings,
+    vector_settings,
 )
 from experiments.papers import CORE, PAPERS, papers_on
 from experiments.running.embeddings import RECIPES, embedding_name
@@ -32,7 +33,6 @@ from experiments.running.settings import (
     UNLABELLED_NOTES,
     Experiment,
     ModelSettings,
-    VectorSettings,
 )
 
 DESCRIPTION = """\
@@ -92,9 +92,8 @@ def _experiment(options: argparse.Namespace) -> Experiment:
             augment=options.augment,
             pseudonymise=options.pseudonymise,
         ),
-        vectors=VectorSettings(
-            sources={embedding_name(source): source for source in options.embeddings},
-            unlabelled=tuple(options.unlabelled),
+        vectors=vector_settings(
+            options,
             unlabelled_notes=UNLABELLED_NOTES if options.unlabelled_notes is None else options.unlabelled_notes,
             neighbours=options.neighbours_from or NEIGHBOURS_FROM,
         ),

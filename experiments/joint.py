@@ -27,11 +27,11 @@ from experiments.options import (
     make_parser,
     output_settings,
     run_experiment,
+    vector_settings,
 )
-from experiments.running.embeddings import KINDS, embedding_name
+from experiments.running.embeddings import KINDS
 from experiments.running.joint.settings import PERMUTATIONS, SMALL, SMALL_SHARE, SYSTEMS, JointExperiment
 from experiments.running.joint.systems import completed
-from experiments.running.settings import VectorSettings
 
 DESCRIPTION = """\
 Train models that find PHI and concepts (problems, treatments, drugs) in the same notes, score both, and measure what
@@ -75,20 +75,15 @@ def measure(experiment: JointExperiment) -> dict[str, Any]:
     from experiments.results.store import open_store  # noqa: PLC0415
     from experiments.running.joint.experiment import outcome_of, prepare  # noqa: PLC0415
     from experiments.running.joint.systems import family_groups  # noqa: PLC0415
-    from experiments.running.prepared import train_cells  # noqa: PLC0415
     from experiments.running.systems import plain_cells  # noqa: PLC0415
-    from experiments.terminal import Bars, finish, show_tables, step_bars  # noqa: PLC0415
+    from experiments.terminal import finish, show_tables, step_bars, train  # noqa: PLC0415
 
     with step_bars() as on_step:
         prepared = prepare(experiment, on_step=on_step)
     with open_store(experiment.output, identity(prepared)) as store:
         show_tables([tables.corpus_table(prepared.facts), tables.concept_corpus_table(prepared.facts)])
         cells = plain_cells(prepared.systems, experiment.seeds)
-        with Bars(len(cells)) as bars:
-            runs = train_cells(
-                prepared, cells, keeper=store, on_progress=bars.step, on_done=bars.done, grouped=family_groups
-            )
-        results = assemble(outcome_of(prepared, runs))
+        results = assemble(outcome_of(prepared, train(prepared, cells, store, grouped=family_groups)))
         finish(results, prepared, store)
     return results
 
@@ -117,11 +112,7 @@ def parse(argv: Sequence[str] | None) -> JointExperiment:
         corpus=corpus_settings(options, concepts=concepts, synthetic_concepts=True, share=options.share),
         unsourced=options.unsourced,
         notices=(f"Without --train the models learn for a short time, with --set {short}.",) if short else (),
-        vectors=VectorSettings(
-            sources={embedding_name(source): source for source in options.embeddings},
-            unlabelled=tuple(options.unlabelled),
-            unlabelled_notes=_UNLABELLED_NOTES,
-        ),
+        vectors=vector_settings(options, unlabelled_notes=_UNLABELLED_NOTES),
         output=output_settings(options),
         seeds=tuple(options.seeds),
         permutations=options.permutations,

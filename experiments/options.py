@@ -17,8 +17,8 @@ from crfdeid.settings import MOST_SEED
 from experiments.option_values import seeds
 from experiments.results.folder import require_empty
 from experiments.running.device import DEVICES
-from experiments.running.embeddings import KINDS
-from experiments.running.settings import RANDOM, CorpusSettings, OutputSettings
+from experiments.running.embeddings import KINDS, embedding_name
+from experiments.running.settings import RANDOM, CorpusSettings, OutputSettings, VectorSettings
 
 # Where the results go, what of them is shown, and how many jobs share the work.
 _CONCEPT_PATHS = ("concepts", "dev_concepts", "test_concepts", "unsourced")
@@ -166,6 +166,12 @@ def corpus_settings(options: argparse.Namespace, **others: Any) -> CorpusSetting
         seed=options.corpus_seed or 0,
         **others,
     )
+
+
+def vector_settings(options: argparse.Namespace, **others: Any) -> VectorSettings:
+    """What ``embeddings`` and the option of `add_unlabelled` say, and settings that the command chooses."""
+    sources = {embedding_name(source): source for source in options.embeddings}
+    return VectorSettings(sources=sources, unlabelled=tuple(options.unlabelled), **others)
 
 
 def output_settings(options: argparse.Namespace) -> OutputSettings:

@@ -28,10 +28,10 @@ from experiments.options import (
     make_parser,
     output_settings,
     run_experiment,
+    vector_settings,
 )
-from experiments.running.embeddings import RECIPES, embedding_name
+from experiments.running.embeddings import RECIPES
 from experiments.running.private.settings import SIZES, PrivateExperiment, Sizes
-from experiments.running.settings import VectorSettings
 
 DESCRIPTION = """\
 Train taggers on what can be shared in the place of notes (pseudonyms by neighbours, private representations, DANN),
@@ -73,19 +73,16 @@ def measure(experiment: PrivateExperiment) -> dict[str, Any]:
     from experiments import tables  # noqa: PLC0415
     from experiments.results.private import assemble, identity  # noqa: PLC0415
     from experiments.results.store import open_store  # noqa: PLC0415
-    from experiments.running.prepared import train_cells  # noqa: PLC0415
     from experiments.running.private.experiment import outcome_of, prepare  # noqa: PLC0415
     from experiments.running.private.systems import cells_of  # noqa: PLC0415
-    from experiments.terminal import Bars, finish, show_tables, step_bars  # noqa: PLC0415
+    from experiments.terminal import finish, show_tables, step_bars, train  # noqa: PLC0415
 
     with step_bars() as on_step:
         prepared = prepare(experiment, on_step=on_step)
     with open_store(experiment.output, identity(prepared)) as store:
         show_tables([tables.corpus_table(prepared.facts)])
         cells = cells_of(prepared.systems, experiment.seeds)
-        with Bars(len(cells)) as bars:
-            runs = train_cells(prepared, cells, keeper=store, on_progress=bars.step, on_done=bars.done)
-        results = assemble(outcome_of(prepared, runs))
+        results = assemble(outcome_of(prepared, train(prepared, cells, store)))
         finish(results, prepared, store)
     return results
 
@@ -108,11 +105,7 @@ def parse(argv: Sequence[str] | None) -> PrivateExperiment:
     return PrivateExperiment(
         profile=options.profile,
         corpus=corpus_settings(options),
-        vectors=VectorSettings(
-            sources={embedding_name(source): source for source in options.embeddings},
-            unlabelled=tuple(options.unlabelled),
-            unlabelled_notes=_UNLABELLED_NOTES,
-        ),
+        vectors=vector_settings(options, unlabelled_notes=_UNLABELLED_NOTES),
         output=output_settings(options),
         seeds=tuple(options.seeds),
         neighbours=options.neighbours,

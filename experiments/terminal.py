@@ -15,13 +15,14 @@ from crfdeid.tagger import FitProgress
 from experiments.reporting.examples import error_examples
 from experiments.reporting.files import write_report
 from experiments.results.store import Store, write_results
+from experiments.running.prepared import train_cells
 from experiments.tables import Table, result_tables, to_text
 
 if TYPE_CHECKING:
     from crfdeid.corpora.splits import Corpus
     from experiments.running.embeddings import OnStep
     from experiments.running.prepared import Prepared
-    from experiments.running.runs import Run
+    from experiments.running.runs import Run, Work
     from experiments.running.systems import Cell
 
 
@@ -53,6 +54,19 @@ def show_examples(runs: Sequence[Run], corpus: Corpus) -> None:
         print("WARNING: this is text of a real corpus and holds PHI: keep it as safe as the corpus.")
     for line in error_examples(runs, corpus.scored):
         print(line)
+
+
+def train(prepared: Prepared[Any, Work], cells: Sequence[Cell], store: Store | None, **how: Any) -> list[Run]:
+    """Every cell's run, in the order of the cells, with a bar for each that is in training.
+
+    Args:
+        prepared: the experiment.
+        cells: what to train.
+        store: what has and gets the finished cells; None to keep none.
+        how: further arguments of `experiments.running.prepared.train_cells`.
+    """
+    with Bars(len(cells)) as bars:
+        return train_cells(prepared, cells, keeper=store, on_progress=bars.step, on_done=bars.done, **how)
 
 
 class Bars:

@@ -7,10 +7,9 @@ from typing import Any
 
 from crfdeid.documents import CONCEPT, PHI
 from crfdeid.labels import in_order
+from experiments.running.joint.settings import SOURCED
 from experiments.tables.frames import Results
 
-SOURCED = "concept_sourced"
-"""The name of the scores of concepts without what their annotators never saw."""
 LAYERS = {PHI: "PHI", CONCEPT: "Concepts", SOURCED: "Concepts without unsourced text"}
 """What results in several layers are scored in, and how it is called."""
 

@@ -14,8 +14,8 @@ from crfdeid.models import settings_of
 from crfdeid.tagger import require_layers
 from experiments.running.device import choose_device, choose_jobs
 from experiments.running.embeddings import OnStep, prepare_embeddings
-from experiments.running.joint.plan import SOURCED, JointPlan, gold_of
-from experiments.running.joint.settings import PIPELINE, JointExperiment
+from experiments.running.joint.plan import JointPlan, gold_of
+from experiments.running.joint.settings import PIPELINE, SOURCED, JointExperiment
 from experiments.running.joint.systems import (
     ALONE,
     CONCATENATED,
@@ -66,8 +66,8 @@ def prepare(experiment: JointExperiment, *, on_step: OnStep) -> JointPrepared:
         UsageError: settings that cannot work.
     """
     started = time.perf_counter()
-    device = choose_device(experiment.device, (traits_of(system) for system in systems_of(experiment).every))
     systems = systems_of(experiment)
+    device = choose_device(experiment.device, map(traits_of, systems.every))
     settings_by_system(systems, experiment.profile)  # a value that cannot work is refused before anything takes long
     folder = models_folder(experiment.output.folder)
     read = read_corpus(experiment.corpus, notices=experiment.notices)

@@ -19,12 +19,10 @@ from crfdeid.scoring.evaluation import decoded, score
 from crfdeid.scoring.held import phi_held
 from crfdeid.system.folders import write_folder
 from crfdeid.tagger import FitProgress, LayeredTagger, Tagger, WordHolder
+from experiments.running.joint.settings import SOURCED
 from experiments.running.joint.systems import layers_of, profile_of, reads_gold
 from experiments.running.runs import Found, OnProgress, Run, Trained
 from experiments.running.systems import Cell, System, Vectors
-
-SOURCED = "concept_sourced"
-"""The scores of concepts without the stretches that their annotators never saw."""
 
 Spans = dict[str, list[Span]]
 

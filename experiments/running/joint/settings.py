@@ -13,6 +13,9 @@ from experiments.running.settings import CorpusSettings, OutputSettings, Point, 
 PERMUTATIONS = 2**20
 """Of each test, as in section 4.1 of lange2020."""
 
+SOURCED = "concept_sourced"
+"""The name of the scores of concepts without the stretches that their annotators never saw."""
+
 PIPELINE = "pipeline"
 JOINT = (PIPELINE, "multitask", "stacked")
 SYSTEMS = (*JOINT, "crf")
