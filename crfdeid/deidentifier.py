@@ -8,9 +8,9 @@ from itertools import repeat
 from pathlib import Path
 
 from crfdeid.bio import decode
-from crfdeid.concepts import find_concepts
+from crfdeid.concepts import find_concepts, in_notes
 from crfdeid.consistency import make_consistent
-from crfdeid.documents import CONCEPT, Document, Span, lone_surrogate
+from crfdeid.documents import CONCEPT, PHI, Document, Span, lone_surrogate
 from crfdeid.errors import DataError, UsageError
 from crfdeid.given.joined import add_given
 from crfdeid.given.known import Known, labels_for
@@ -68,6 +68,9 @@ class Deidentifier:
         self.consistent = consistent
         self.site = Site() if site is None else site
         self._of_concepts = tagger if concepts and isinstance(tagger, LayeredTagger) else None
+        # Concepts that are read in the text as it is can be had with the PHI, before anything is added to that.
+        hides = type(tagger).traits(tagger.settings).hides_phi if self._of_concepts is not None else False
+        self._layers_at_once = self._of_concepts if threshold is None and not hides else None
 
     def annotate(self, text: str, *, id: str = "", known: Known | None = None) -> Document:
         """The document of a text, with its PHI as spans, and its concepts in the layer "concept" where they are marked.
@@ -119,19 +122,26 @@ class Deidentifier:
 
     def _annotate(self, notes: list[tuple[Document, Known | None]]) -> Iterator[Document]:
         groups = [document.sentences() for document, _ in notes]
-        marked = self._with_phi(notes, groups)
+        sentences = [sentence for group in groups for sentence in group]
+        tags = {} if self._layers_at_once is None else self._layers_at_once.predict_layers(sentences)
+        marked = self._with_phi(notes, groups, self._find(sentences, tags.get(PHI)))
         if self._of_concepts is None:
             yield from marked
             return
         documents = list(marked)
-        concepts = find_concepts(self._of_concepts, groups, [document.spans for document in documents])
+        if tags:
+            concepts = in_notes(groups, tags[CONCEPT])
+        else:
+            concepts = find_concepts(self._of_concepts, groups, [document.spans for document in documents])
         for document, spans in zip(documents, concepts, strict=True):
             yield replace(document, layers={**document.layers, CONCEPT: tuple(spans)})
 
     def _with_phi(
-        self, notes: Sequence[tuple[Document, Known | None]], groups: Sequence[Sequence[Sentence]]
+        self,
+        notes: Sequence[tuple[Document, Known | None]],
+        groups: Sequence[Sequence[Sentence]],
+        found: Iterator[list[Span]],
     ) -> Iterator[Document]:
-        found = self._find([sentence for group in groups for sentence in group])
         labels = labels_for({tag[2:] for tag in self.tagger.tags} - {""})
         for (document, own), group in zip(notes, groups, strict=True):
             spans = tuple(span for _ in group for span in next(found))
@@ -161,10 +171,11 @@ class Deidentifier:
     def _without_allowed(self, document: Document) -> list[Span]:
         return [span for span in document.spans if not self.site.allows(document.text[span.start : span.end])]
 
-    def _find(self, sentences: list[Sentence]) -> Iterator[list[Span]]:
-        """The spans of each sentence."""
+    def _find(self, sentences: list[Sentence], predicted: Sequence[Sequence[str]] | None) -> Iterator[list[Span]]:
+        """The spans of each sentence, of the tags that were predicted, where they were."""
         if self.threshold is None:
-            for sentence, tags in zip(sentences, self.tagger.predict(sentences), strict=True):
+            rows = self.tagger.predict(sentences) if predicted is None else predicted
+            for sentence, tags in zip(sentences, rows, strict=True):
                 yield decode(sentence, tags)
         else:
             for sentence, table in zip(sentences, self.tagger.marginals(sentences), strict=True):

@@ -16,7 +16,7 @@ from crfdeid.given.folded import fold
 from crfdeid.given.known import Known
 from crfdeid.given.site import Pattern, Site, Term
 from crfdeid.redaction.replace import redact
-from crfdeid.tagger import LayeredTagger, Tagger
+from crfdeid.tagger import LayeredTagger, Tagger, Traits
 from features.tokens import Sentence
 
 
@@ -135,16 +135,25 @@ class Reader(LayeredTagger):
     """A model that finds the patients that it was told, and takes each word that is not hidden for a concept."""
 
     tags = ("B-PATIENT", "O")
+    settings = None
 
     def __init__(self, patients: Sequence[str], chances: Mapping[str, float]) -> None:
         self._patients, self._chances = patients, chances
+        self.asked: list[str] = []
+
+    @classmethod
+    def traits(cls, settings: Any) -> Traits:
+        """It hides PHI."""
+        return Traits(False, False, False, False, False, layers=(PHI, CONCEPT), hides_phi=True)
 
     def predict(self, sentences: Sequence[Sentence]) -> list[list[str]]:
         """One tag per token."""
+        self.asked.append("predict")
         return [["B-PATIENT" if word in self._patients else "O" for word in item.words] for item in sentences]
 
     def marginals(self, sentences: Sequence[Sentence]) -> list[np.ndarray]:
         """The chance of each word that it is a patient."""
+        self.asked.append("marginals")
         rows = [[self._chances[word] for word in sentence.words] for sentence in sentences]
         return [np.array([[chance, 1 - chance] for chance in row]) for row in rows]
 
@@ -152,6 +161,7 @@ class Reader(LayeredTagger):
         self, sentences: Sequence[Sentence], *, phi: Sequence[Sequence[str]] | None = None
     ) -> dict[str, list[list[str]]]:
         """A concept where nothing is hidden."""
+        self.asked.append("predict_layers")
         given = [list(row) for row in (self.predict(sentences) if phi is None else phi)]
         return {PHI: given, CONCEPT: [["B-WORD" if tag == "O" else "O" for tag in row] for row in given]}
 
@@ -182,6 +192,35 @@ def test_all_that_is_marked_is_hidden_from_the_model_of_concepts(
 def test_what_the_record_knows_is_hidden_from_the_model_of_concepts() -> None:
     found = reader().annotate("Orla has zinc", known=Known(names=("Orla Marsh",)))
     assert [found.text[start:end] for start, end, _ in found.layer(CONCEPT)] == ["has", "zinc"]
+
+
+class Overt(Reader):
+    """The same of a model that hides nothing: each word is a concept."""
+
+    @classmethod
+    def traits(cls, settings: Any) -> Traits:
+        """It hides nothing."""
+        return super().traits(settings)._replace(hides_phi=False)
+
+    def predict_layers(
+        self, sentences: Sequence[Sentence], *, phi: Sequence[Sequence[str]] | None = None
+    ) -> dict[str, list[list[str]]]:
+        """A concept everywhere."""
+        self.asked.append("predict_layers")
+        found = [["B-PATIENT" if word in self._patients else "O" for word in item.words] for item in sentences]
+        return {PHI: found, CONCEPT: [["B-WORD"] * len(item.tokens) for item in sentences]}
+
+
+def test_a_model_that_hides_nothing_is_asked_once_for_both_layers() -> None:
+    """Whatever is added to the PHI that it finds; with a threshold it is asked for probabilities too."""
+    model = Overt(("Quill",), {"Quill": 0.9, "has": 0.1, "zinc": 0.1})
+    for options, asked in ({}, ["predict_layers"]), ({"threshold": 0.2}, ["marginals", "predict_layers"]):
+        model.asked.clear()
+        site = Site(deny=(Term("zinc", "HOSPITAL"),))
+        found = Deidentifier(model, site=site, **options).annotate("Quill has zinc")
+        assert hidden(found) == [("Quill", "PATIENT"), ("zinc", "HOSPITAL")]
+        assert [found.text[start:end] for start, end, _ in found.layer(CONCEPT)] == ["Quill", "has", "zinc"]
+        assert model.asked == asked
 
 
 def test_concepts_are_left_alone_where_nobody_asks_for_them() -> None:
