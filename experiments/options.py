@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from crfdeid.cli.corpus_options import require_outside
 from crfdeid.cli.shell import Parser, add_compilation_cache, file_path, run_command, whole_number
 from crfdeid.corpora import FORMATS
 from crfdeid.errors import UsageError
@@ -140,9 +141,8 @@ def _check_paths(options: argparse.Namespace) -> None:
     for name, path in given:
         if not os.path.exists(path):  # noqa: PTH110  Path.exists raises for a name that is too long.
             raise UsageError(f"{_option(name)}: no such file or folder: {path}{_kinds(name)}")
-        if out is not None and path.is_dir() and out.resolve().is_relative_to(path.resolve()):
-            lies = f"{out} lies in the folder of {_option(name)}"
-            raise UsageError(f"--out: {lies}: name one outside, or results become data")
+        if out is not None:
+            require_outside(out, {_option(name): path})
     if out is not None and not options.resume:
         require_empty(out)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 from crfdeid.cli.shell import file_path
 from crfdeid.corpora import FORMATS
@@ -44,6 +45,15 @@ def given(options: argparse.Namespace) -> list[str]:
     """The options about concepts that were given."""
     names = ("concepts", "dev_concepts", "test_concepts", "concepts_format", "leave_out", "apart")
     return [f"--{name.replace('_', '-')}" for name in names if getattr(options, name) not in (None, False)]
+
+
+def note_paths(options: argparse.Namespace) -> dict[str, Path | None]:
+    """The notes with concepts, by the options that name them."""
+    return {
+        "--concepts": options.concepts,
+        "--dev-concepts": options.dev_concepts,
+        "--test-concepts": options.test_concepts,
+    }
 
 
 def concept_paths(options: argparse.Namespace) -> ConceptPaths | None:

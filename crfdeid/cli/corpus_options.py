@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crfdeid.cli.shell import whole_number
 from crfdeid.corpora import FORMATS
+from crfdeid.errors import UsageError
 from crfdeid.labels import TYPES
 from crfdeid.settings import MOST_SEED
 
@@ -33,6 +35,21 @@ def add_seed(parser: argparse.ArgumentParser) -> None:
     """Add the seed of all that is drawn."""
     text = "random seed (default: 0)"
     parser.add_argument("--seed", type=whole_number(0, MOST_SEED), default=0, metavar="N", help=text)
+
+
+def require_outside(out: Path, sources: Mapping[str, Path | None]) -> None:
+    """Refuse to write into a folder of notes: the next time, what was written there would be read as notes.
+
+    Args:
+        out: what ``--out`` names.
+        sources: the notes, by the options that name them; None where they are not given.
+
+    Raises:
+        UsageError: it lies in one of the folders.
+    """
+    for option, source in sources.items():
+        if source is not None and source.is_dir() and out.resolve().is_relative_to(source.resolve()):
+            raise UsageError(f"--out: {out} lies in the folder of {option}: name one outside, or results become data")
 
 
 def read_notes(path: Path, options: argparse.Namespace) -> Split:

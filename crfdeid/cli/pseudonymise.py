@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from crfdeid.cli.corpus_options import add_corpus, read_notes
+from crfdeid.cli.corpus_options import add_corpus, read_notes, require_outside
 from crfdeid.cli.shell import file_path, whole_number
 from crfdeid.errors import UsageError
 from crfdeid.settings import MOST_SEED
@@ -65,8 +65,7 @@ def _require_new_file(path: Path, *, beside: Path) -> None:
         raise UsageError(f"--out: {path} is there already: name a new file, nothing is overwritten")
     if path.suffix.lower() != _SUFFIX:
         raise UsageError(f"--out: {path} would not be read as JSON Lines: let its name end in {_SUFFIX}")
-    if beside.is_dir() and path.resolve().is_relative_to(beside.resolve()):
-        raise UsageError(f"--out: {path} lies in the folder of --train: name a file outside of it")
+    require_outside(path, {"--train": beside})
 
 
 def _summary(options: argparse.Namespace, made: Any, notes: int) -> Iterator[str]:

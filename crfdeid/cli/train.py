@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import time
+from pathlib import Path
 from typing import Any
 
 from crfdeid.augmentation import REWRITES
 from crfdeid.cli import concept_options
-from crfdeid.cli.corpus_options import add_corpus, add_seed
+from crfdeid.cli.corpus_options import add_corpus, add_seed, require_outside
 from crfdeid.cli.shell import file_path, setting, whole_number
 from crfdeid.documents import CONCEPT
 from crfdeid.errors import UsageError
@@ -91,6 +92,7 @@ def run(options: argparse.Namespace) -> None:
         raise UsageError("there is nothing to learn from: give --train, or --shared with --representation")
     if options.key_file is not None and not options.private_vocabulary:
         raise UsageError("--key-file is for --private-vocabulary: leave it out")
+    require_outside(options.out, note_paths(options))
     require_new(options.out)
     site = None if options.site is None else read_site(options.site)
     key = vocabulary_key(read_secret(options.key_file)) if options.private_vocabulary else None
@@ -115,6 +117,12 @@ def run(options: argparse.Namespace) -> None:
             on_progress=step,
         )
     show(what, options.out, card, time.monotonic() - started)
+
+
+def note_paths(options: argparse.Namespace) -> dict[str, Path | None]:
+    """Where annotated notes are read from, by the options that say it."""
+    given = {"--train": options.train, "--dev": options.dev, "--test": options.test}
+    return {**given, **concept_options.note_paths(options)}
 
 
 def model_and_settings(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from crfdeid.cli import concept_options
+from crfdeid.cli.corpus_options import require_outside
 from crfdeid.errors import UsageError
 
 _MODEL = "bilstm-crf"
@@ -35,6 +36,7 @@ def run(options: argparse.Namespace) -> None:
 
     for problem in _problems(options):
         raise UsageError(problem)
+    require_outside(options.out, {"--dev": options.dev, "--test": options.test})
     require_new(options.out)
     site = None if options.site is None else read_site(options.site)
     one_thread()

@@ -6,6 +6,8 @@ import pytest
 from attack import REDACT, Attack, SetUp, carry_out, name, nothing, write
 
 TRAIN = "train --train train.jsonl --dev train.jsonl --out out"
+POOL = "train --shared train.jsonl --representation model"
+ENCODE = "share encode --representation model --notes notes"
 SURROGATE = f"{REDACT} --how surrogate --locale en_US"
 
 
@@ -28,7 +30,27 @@ def without_phi(box: Path) -> None:
     (box / "dev.jsonl").write_text('{"id": "1", "text": "Leg pain.", "spans": []}\n')
 
 
+def linked(box: Path) -> None:
+    """The notes' folder under another name."""
+    (box / "link").symlink_to("notes")
+
+
+WITHIN = "--out: (notes|link)/new lies in the folder of "
 ATTACKS = [
+    *(
+        Attack(
+            f"an output among the notes of {given}",
+            nothing,
+            f"{TRAIN} --out notes/new {given} notes",
+            2,
+            WITHIN + given,
+        )
+        for given in ("--train", "--dev", "--test", "--concepts", "--dev-concepts", "--test-concepts")
+    ),
+    Attack("an output among them by a link", linked, f"{TRAIN} --train notes --out link/new", 2, f"{WITHIN}--train"),
+    Attack("a pool's model among notes", nothing, f"{POOL} --dev notes --out notes/new", 2, f"{WITHIN}--dev"),
+    Attack("a representation among notes", nothing, "share train --train notes --out notes/new", 2, f"{WITHIN}--train"),
+    Attack("a shared file among notes", nothing, f"{ENCODE} --out notes/new.npz", 2, "lies in the folder of --notes"),
     *(
         Attack(f"a setting {value}", nothing, f"{TRAIN} --model crf --set {value}", 2, value.partition("=")[0])
         for value in SETTINGS + OTHERS

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from crfdeid.cli.corpus_options import add_corpus, read_notes
+from crfdeid.cli.corpus_options import add_corpus, read_notes, require_outside
 from crfdeid.cli.share.attacks import in_a_sentence
 from crfdeid.cli.share.representation import add_representation, load_representation
 from crfdeid.cli.shell import file_path, whole_number
@@ -47,6 +47,7 @@ def run(options: argparse.Namespace) -> None:
         raise UsageError(f"--out: {path} would not be taken for what it is: let its name end in {_SUFFIX}")
     if path.exists() or path.is_symlink():
         raise UsageError(f"--out: {path} is there already: name a new file, nothing is overwritten")
+    require_outside(path, {"--notes": options.notes})
     one_thread()
     representation = load_representation(options.representation)
     card = named("rnn.sharing.kept_card:read_card")(options.representation)

@@ -7,7 +7,7 @@ import sys
 import time
 from typing import Any
 
-from crfdeid.cli.corpus_options import add_corpus, add_seed
+from crfdeid.cli.corpus_options import add_corpus, add_seed, require_outside
 from crfdeid.cli.share.attacks import add_effort
 from crfdeid.cli.shell import file_path, setting
 from crfdeid.models import profile_name
@@ -53,6 +53,7 @@ def run(options: argparse.Namespace) -> None:
     from crfdeid.system.on_use import named  # noqa: PLC0415
     from crfdeid.system.threads import one_thread  # noqa: PLC0415
 
+    require_outside(options.out, {"--train": options.train, "--dev": options.dev, "--test": options.test})
     require_new(options.out)
     one_thread()
     settings = named("rnn.sharing.settings:settings_of")(options.profile, dict(options.set))
