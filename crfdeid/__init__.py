@@ -15,7 +15,7 @@
     secrets.py       the user's secret, and its keys      errors.py       the two errors that a user can mend
     settings.py      checks of settings                   given/          what a site and a patient's record say
     concepts.py      concepts where PHI is decided        system/         files, folders, processes, threads
-    cli/             the `crfdeid` command
+    explaining/      what a model learned, why this word  cli/            the `crfdeid` command
 
 What is named here imports neither a model's libraries nor JAX, and is itself imported when it is first used, so that
 the package starts fast.
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from crfdeid.deidentifier import Deidentifier, load
     from crfdeid.documents import Document, LabelledSentence, Span
     from crfdeid.errors import DataError, UsageError
+    from crfdeid.explaining.prediction import explain_prediction
     from crfdeid.labels import SEVEN, TYPES, map_types
     from crfdeid.models import MODELS, create, load_tagger
     from crfdeid.redaction.replace import redact
@@ -45,6 +46,7 @@ __all__ = [
     "Span",
     "UsageError",
     "create",
+    "explain_prediction",
     "load",
     "load_tagger",
     "map_types",
@@ -61,6 +63,7 @@ _HOMES = {
     "crfdeid.deidentifier": ("Deidentifier", "load"),
     "crfdeid.documents": ("Document", "LabelledSentence", "Span"),
     "crfdeid.errors": ("DataError", "UsageError"),
+    "crfdeid.explaining.prediction": ("explain_prediction",),
     "crfdeid.labels": ("SEVEN", "TYPES", "map_types"),
     "crfdeid.models": ("MODELS", "create", "load_tagger"),
     "crfdeid.redaction.replace": ("redact",),

@@ -43,6 +43,11 @@ class CombinedTagger(Tagger):
         """The settings this tagger was built with."""
         return self._settings
 
+    @property
+    def members(self) -> tuple[Tagger, ...]:
+        """The models that it is made of; none before `fit`."""
+        return tuple(self._members)
+
     def save(self, folder: Path, *, key: bytes | None = None) -> None:
         """Write ``model.json`` and ``members.zip``, with the files of all members."""
         weights = pack(self._trained(), key=key)

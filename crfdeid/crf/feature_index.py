@@ -30,6 +30,17 @@ class FeatureIndex:
     def __len__(self) -> int:
         return len(self._rows)
 
+    def row(self, name: str) -> int | None:
+        """The row of a feature string as an extractor gives it; None where it has no weight.
+
+        Example:
+            >>> index = FeatureIndex({"w[0]=Dr": 0}, str)
+            >>> index.row("w[0]=Dr"), index.row("w[0]=Doe")
+            (0, None)
+        """
+        found = self._look_up(name)
+        return None if found < 0 else found
+
     def matrix(self, sentences: Iterable[tuple[int, Sequence[Column]]]) -> csr_array:
         """How often each token has each known feature: [N, F], N tokens of all sentences together.
 

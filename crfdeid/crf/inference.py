@@ -78,6 +78,36 @@ def marginals(emissions: np.ndarray, lengths: Sequence[int], transitions: np.nda
     return tables
 
 
+def log_messages(emissions: np.ndarray, transitions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """What the rest of a sentence says of each tag at each token, in logarithms: forward and backward messages.
+
+    For a token t and its tag k, the forward message is the logarithm of the sum, over all tags of the tokens before t,
+    of exp(their score and that of the step to k); the backward message is the same of the tokens after it. So
+
+        log P(y_t = a) - log P(y_t = b) = E[t, a] - E[t, b] + F[t, a] - F[t, b] + B[t, a] - B[t, b].
+
+    Args:
+        emissions: those of one sentence, [T, K].
+        transitions: [K, K].
+
+    Returns:
+        Forward messages F and backward messages B, [T, K] each; 0 where there is no token before or after.
+
+    Example:
+        >>> forward, backward = log_messages(np.zeros((2, 2)), np.zeros((2, 2)))
+        >>> forward.round(3).tolist(), backward.round(3).tolist()
+        ([[0.0, 0.0], [0.693, 0.693]], [[0.693, 0.693], [0.0, 0.0]])
+    """
+    forward, backward = np.zeros_like(emissions), np.zeros_like(emissions)
+    for t in range(1, len(emissions)):
+        before = forward[t - 1] + emissions[t - 1]
+        forward[t] = np.logaddexp.reduce(before[:, None] + transitions, axis=0)
+    for t in range(len(emissions) - 2, -1, -1):
+        after = backward[t + 1] + emissions[t + 1]
+        backward[t] = np.logaddexp.reduce(after[None, :] + transitions, axis=1)
+    return forward, backward
+
+
 def _batches(emissions: np.ndarray, lengths: Sequence[int]) -> Iterator[tuple[list[int], np.ndarray, np.ndarray]]:
     """Numbers of sentences, longest first; their emissions, padded with zeros, [B, T, K]; their lengths, [B]."""
     sizes = np.asarray(lengths, int)

@@ -160,6 +160,15 @@ class CrfTagger(Tagger):
         """The features it looks at; ``features.describe_each()`` lists them."""
         return self._features
 
+    @property
+    def learned(self) -> CrfWeights:
+        """The weights that it has learned, for those who look inside.
+
+        Raises:
+            UsageError: it is not trained.
+        """
+        return self._trained()
+
     def fit(
         self,
         train: Sequence[LabelledSentence],

@@ -1,0 +1,11 @@
+"""Look inside: what a model learned, and why it tags a word as it does. Analysis gives data; renderings stand apart.
+
+prediction.py   `explain_prediction`: why this word       explanation.py  what an explanation is, as data
+crf.py          a CRF's exact sum                         occlusion.py    sentences with other words, for any model
+kinds.py        the kinds of feature strings
+"""
+
+from crfdeid.explaining.explanation import Explanation
+from crfdeid.explaining.prediction import METHODS, explain_prediction
+
+__all__ = ["METHODS", "Explanation", "explain_prediction"]

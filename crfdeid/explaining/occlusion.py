@@ -1,0 +1,80 @@
+"""Sentences with other words, and what a model says of them: an explanation that any model can give."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+
+from features.tokens import Sentence, Token
+
+UNKNOWN = "▮"
+"""A word that no training text has, of no letters and no digits: what stands for a word that is occluded."""
+
+_LEAST = 1e-30  # what a probability of 0 is read as, which rules can give
+
+
+def log_odds(table: np.ndarray, token: int, tag: int, rival: int) -> float:
+    """The log-odds of two tags at a token, in nats; a probability of 0 is read as 1e-30.
+
+    Args:
+        table: marginals, [T, K].
+        token: the token's place.
+        tag: the number of a tag.
+        rival: of another.
+    """
+    first, second = (max(float(table[token, k]), _LEAST) for k in (tag, rival))
+    return float(np.log(first) - np.log(second))
+
+
+def with_words(sentence: Sentence, words: Mapping[int, str | None]) -> Sentence:
+    """The sentence with other words in some places, in the same layout; the note around it is the same.
+
+    The heading and the field of the line, which some models read, stay as they are.
+
+    Args:
+        sentence: the sentence.
+        words: the word for a place; None to leave the token out.
+
+    Example:
+        >>> with_words(Sentence.from_words(["Seen", "by", "Dr", "Doe"]), {2: None, 3: "doe"}).words
+        ('Seen', 'by', 'doe')
+    """
+    old = sentence.tokens
+    gaps = [0, *(after.start - before.end for before, after in pairwise(old))]
+    tokens: list[Token] = []
+    end = old[0].start if old else 0
+    for place, (token, gap) in enumerate(zip(old, gaps, strict=True)):
+        word = words.get(place, token.text)
+        if word is None:
+            continue
+        start = end + (gap if tokens else 0)
+        length = len(word) if place in words else token.end - token.start  # marks within a token are part of its length
+        end = start + length
+        tokens.append(Token(word, start, end))
+    if not sentence.note:
+        return replace(sentence, tokens=tuple(tokens))
+    stop = sentence.note_start + len(old)
+    moved = end - old[-1].end if old else 0
+    rest = tuple(Token(text, start + moved, last + moved) for text, start, last in sentence.note[stop:])
+    note = (*sentence.note[: sentence.note_start], *tokens, *rest)
+    return replace(sentence, tokens=tuple(tokens), note=note)
+
+
+def occluded(sentence: Sentence, places: Sequence[int]) -> list[tuple[str, int | None, Sentence]]:
+    """What can be occluded of a sentence: what it is, its place, and the sentence without it.
+
+    Args:
+        sentence: the sentence.
+        places: the words to occlude, each of them alone. The line's field and the heading follow where there are any.
+    """
+    found: list[tuple[str, int | None, Sentence]] = [
+        (sentence.words[place], place, with_words(sentence, {place: UNKNOWN})) for place in places
+    ]
+    if sentence.line_prefix:
+        found.append((f"(field: {sentence.line_prefix})", None, replace(sentence, line_prefix="")))
+    if sentence.heading:
+        found.append((f"(heading: {sentence.heading})", None, replace(sentence, heading="")))
+    return found
