@@ -128,6 +128,14 @@ def positive_number(text: str) -> float:
     return value
 
 
+def share(text: str) -> float:
+    """An option's value as a share: a number above 0, at most 1."""
+    value = positive_number(text)
+    if value > 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is no share above 0, at most 1, such as 0.96")
+    return value
+
+
 def duration(seconds: float) -> str:
     """A time in words.
 

@@ -1,0 +1,170 @@
+"""Say how many redacted notes can leak at most after people have read some, or how many notes to read for a bound."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from crfdeid.cli.corpus_options import add_seed
+from crfdeid.cli.shell import file_path, share, whole_number
+from crfdeid.errors import UsageError
+
+if TYPE_CHECKING:
+    from crfdeid.review.certificate import Certificate
+    from crfdeid.review.plan import Listed
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The options of ``crfdeid certify``."""
+    text = "how many redacted notes people read, drawn at random"
+    parser.add_argument("--reviewed", type=whole_number(1), metavar="N", help=text)
+    text = "in how many of them they found PHI (with --bound alone: how many are expected; default there: 0)"
+    parser.add_argument("--leaking", type=whole_number(0), metavar="K", help=text)
+    text = (
+        "instead of the two: table of the notes read, one a line, with columns leaked and tokens, the PHI tokens left "
+        "in the note and all its PHI tokens; it gives a bound for tokens too"
+    )
+    parser.add_argument("--counts", type=file_path, metavar="FILE", help=text)
+    text = "instead of the two: table of kinds of notes, with columns stratum, notes, reviewed and leaking"
+    parser.add_argument("--strata", type=file_path, metavar="FILE", help=text)
+    text = "the share of leaking notes that a reader finds, or a lower bound of it (default: 1, which no reader has)"
+    parser.add_argument("--reviewer-recall", type=share, default=1.0, metavar="SHARE", help=text)
+    text = "all redacted notes, those read among them (default: they are many, or go on coming)"
+    parser.add_argument("--corpus-size", type=whole_number(1), metavar="M", help=text)
+    text = "the bound that is to be shown, such as 0.01: says how many notes to read for it"
+    parser.add_argument("--bound", type=share, metavar="SHARE", help=text)
+    text = "new file for a sampling plan: which notes of --input to read, as many as --reviewed or --bound ask for"
+    parser.add_argument("--plan", type=file_path, metavar="FILE", help=text)
+    text = "with --plan: the redacted notes, a file or a folder as crfdeid redact wrote it"
+    parser.add_argument("--input", type=file_path, metavar="PATH", help=text)
+    text = "with --plan: column (in JSON Lines: key) with the kind of a note: kinds are read in proportion"
+    parser.add_argument("--kind-column", metavar="NAME", help=text)
+    text = "with --plan: the first-level subfolders of --input are the kinds of notes"
+    parser.add_argument("--kind-folders", action="store_true", help=text)
+    add_seed(parser)
+    parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Print the bounds, or the number of notes to read; write the plan.
+
+    Raises:
+        UsageError: options that cannot work.
+        DataError: a table or notes that cannot be read.
+    """
+    import json  # noqa: PLC0415
+
+    from crfdeid.review.certificate import render  # noqa: PLC0415
+
+    _check(options)
+    if options.plan is not None:
+        said, lines = _plan(options)
+    else:
+        certificate = _certificate(options)
+        said = {} if certificate is None else certificate.to_dict()
+        lines = [] if certificate is None else [render(certificate)]
+    if options.bound is not None:
+        said["notes_to_read"] = _notes_to_read(options, said.get("corpus_size", options.corpus_size))
+        if options.plan is None:
+            lines += list(_reading_table(options))
+    empty = dict.fromkeys(("upper_bound_notes", "upper_bound_tokens", "notes_to_read"))
+    print(json.dumps({**empty, **said}) if options.json else "\n".join(lines))
+
+
+def _check(options: argparse.Namespace) -> None:
+    """Refuse options that do not go together."""
+    found = [name for name in ("counts", "strata") if getattr(options, name) is not None]
+    found += ["reviewed"] if options.reviewed is not None else []
+    if len(found) > 1:
+        raise UsageError(f"--{found[0]} and --{found[1]} say the same: leave one out")
+    if options.plan is not None:
+        if options.input is None or (options.bound is None) == (found != ["reviewed"]):
+            raise UsageError("--plan needs --input, and either --reviewed or --bound to say how many notes to draw")
+    elif options.input is not None or options.kind_folders or options.kind_column is not None:
+        raise UsageError("--input, --kind-column and --kind-folders are for --plan: leave them out")
+    elif not found and options.bound is None:
+        raise UsageError("give --reviewed and --leaking, --counts or --strata; or --bound for how many notes to read")
+    if options.kind_folders and options.kind_column is not None:
+        raise UsageError("--kind-column and --kind-folders: give one of them")
+    if found == ["reviewed"] and options.plan is None and options.leaking is None:
+        raise UsageError("--reviewed needs --leaking: how many of the notes read were found to leak, 0 if none")
+    if options.strata is not None and options.corpus_size is not None:
+        raise UsageError("--strata says how many notes there are of each kind: leave --corpus-size out")
+
+
+def _certificate(options: argparse.Namespace) -> Certificate | None:
+    from crfdeid.review.certificate import certify, certify_strata  # noqa: PLC0415
+    from crfdeid.review.strata import read_strata  # noqa: PLC0415
+    from crfdeid.review.tokens import read_counts  # noqa: PLC0415
+
+    recall, total = options.reviewer_recall, options.corpus_size
+    if options.strata is not None:
+        return certify_strata(read_strata(options.strata), recall=recall)
+    if options.counts is not None:
+        counts = read_counts(options.counts)
+        leaking = sum(count.leaked > 0 for count in counts)
+        return certify(len(counts), leaking, recall=recall, total=total, counts=counts)
+    if options.reviewed is None:
+        return None
+    return certify(options.reviewed, options.leaking, recall=recall, total=total)
+
+
+def _notes_to_read(options: argparse.Namespace, total: int | None) -> int:
+    from crfdeid.review.bounds import notes_to_read  # noqa: PLC0415
+
+    return notes_to_read(options.bound, leaking=options.leaking or 0, recall=options.reviewer_recall, total=total)
+
+
+def _reading_table(options: argparse.Namespace) -> Iterator[str]:
+    """How many notes to read for a bound, by how many are found to leak."""
+    from crfdeid.review.bounds import notes_to_read  # noqa: PLC0415
+
+    yield f"To show that at most {100 * options.bound:g} % of the notes leak, one-sided at 95 %:"
+    yield "\n| found to leak | notes to read |\n| --: | --: |"
+    first = options.leaking or 0
+    for leaking in range(first, first + 4):
+        try:
+            count = notes_to_read(
+                options.bound, leaking=leaking, recall=options.reviewer_recall, total=options.corpus_size
+            )
+        except UsageError:
+            if leaking == first:
+                raise
+            return
+        yield f"| {leaking} | {count:,} |"
+
+
+def _plan(options: argparse.Namespace) -> tuple[dict[str, Any], list[str]]:
+    """Draw the plan and write it; what to print of it."""
+    from crfdeid.review.bounds import notes_to_read  # noqa: PLC0415
+    from crfdeid.review.plan import draw, write_plan  # noqa: PLC0415
+
+    listed = _listed(options)
+    count = options.reviewed
+    if options.bound is not None:
+        count = notes_to_read(
+            options.bound, leaking=options.leaking or 0, recall=options.reviewer_recall, total=len(listed)
+        )
+    plan = draw(listed, count, seed=options.seed)
+    write_plan(plan, options.plan)
+    lines = [
+        f"{len(plan.read):,} of {plan.notes:,} notes to read, drawn with the seed {plan.seed}: {options.plan}",
+        "Read all of them. After a change of the model, its threshold or the rules, draw another plan with a new seed.",
+    ]
+    return {"corpus_size": plan.notes, "reviewed": len(plan.read), "seed": plan.seed}, lines
+
+
+def _listed(options: argparse.Namespace) -> list[Listed]:
+    from crfdeid.notes.reading import read_notes  # noqa: PLC0415
+    from crfdeid.notes.records import Columns  # noqa: PLC0415
+    from crfdeid.review.plan import Listed, text_digest  # noqa: PLC0415
+
+    if not options.input.exists():
+        raise UsageError(f"--input: no such file or folder: {options.input}")
+    if options.plan.exists():
+        raise UsageError(f"--plan: {options.plan} is there already: name a new file, nothing is overwritten")
+    kinds = options.kind_folders or options.kind_column is not None
+    columns = Columns(patient=options.kind_column, own_id=True)  # what a note's patient is for other commands
+    notes = read_notes(options.input, columns)
+    return [Listed(note.id, (note.patient or "") if kinds else "", text_digest(note.text)) for note in notes]

@@ -1,0 +1,124 @@
+"""A certificate: what reviewers found, the bounds that follow, and what they assume, as data and as text to sign."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from crfdeid.review.bounds import LEVEL, upper_bound
+from crfdeid.review.strata import Stratum, stratified_bound
+from crfdeid.review.tokens import NoteCount, leaked_tokens_bound
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """What may be said of redacted notes after people have read some of them.
+
+    Args:
+        reviewed: the notes read.
+        leaking: those found to leak.
+        recall: the share of leaking notes that a reader is taken to find.
+        total: all notes; None where they go on coming.
+        upper_bound_notes: of the share of leaking notes, a fraction.
+        upper_bound_tokens: of the share of leaked PHI tokens, a fraction; None where tokens were not counted.
+        strata: the kinds of notes; none where they were not told apart.
+    """
+
+    reviewed: int
+    leaking: int
+    recall: float
+    total: int | None
+    upper_bound_notes: float
+    upper_bound_tokens: float | None = None
+    strata: tuple[Stratum, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data; fractions, not per cent."""
+        return {
+            "reviewed": self.reviewed,
+            "leaking": self.leaking,
+            "reviewer_recall": self.recall,
+            "corpus_size": self.total,
+            "level": LEVEL,
+            "upper_bound_notes": self.upper_bound_notes,
+            "upper_bound_tokens": self.upper_bound_tokens,
+            "strata": {one.name: one.bound(recall=self.recall) for one in self.strata},
+        }
+
+
+def certify(
+    reviewed: int,
+    leaking: int,
+    *,
+    recall: float = 1.0,
+    total: int | None = None,
+    counts: Sequence[NoteCount] | None = None,
+) -> Certificate:
+    """The certificate of one random sample; arguments and errors of `upper_bound` and `leaked_tokens_bound`.
+
+    Args:
+        reviewed: the notes read.
+        leaking: those found to leak.
+        recall: the share of leaking notes that a reader finds.
+        total: all notes; None where they go on coming.
+        counts: the PHI tokens of each note read; None where they were not counted.
+    """
+    notes = upper_bound(reviewed, leaking, recall=recall, total=total)
+    tokens = None if counts is None else leaked_tokens_bound(counts, recall=recall)
+    return Certificate(reviewed, leaking, recall, total, notes, tokens)
+
+
+def certify_strata(strata: Sequence[Stratum], *, recall: float = 1.0) -> Certificate:
+    """The certificate of several kinds of notes, each with a random sample of its own."""
+    reviewed, leaking, total = (sum(getattr(one, name) for one in strata) for name in ("reviewed", "leaking", "notes"))
+    bound = stratified_bound(strata, recall=recall)
+    return Certificate(reviewed, leaking, recall, total, bound, strata=tuple(strata))
+
+
+def render(certificate: Certificate) -> str:
+    """A certificate as Markdown, with lines to sign on."""
+    rows = [f"- notes read: {certificate.reviewed:,}, drawn at random; found to leak: {certificate.leaking:,}"]
+    if certificate.total is not None:
+        rows.append(f"- notes in all: {certificate.total:,}, those that were read among them")
+    rows.append(f"- **at most {_percent(certificate.upper_bound_notes)} of the notes leak** (a token of PHI or more)")
+    rows += [f"  - {_stratum(one, certificate.recall)}" for one in certificate.strata]
+    if certificate.upper_bound_tokens is not None:
+        rows.append(f"- **at most {_percent(certificate.upper_bound_tokens)} of the PHI tokens are left**")
+    rows += ["", "What this rests on:", "", *(f"- {assumption}" for assumption in assumptions(certificate))]
+    rows += ["", "Read by ______________________  Date ____________  Signature ______________________"]
+    return "\n".join(["# Leaks in redacted notes", "", *rows])
+
+
+def assumptions(certificate: Certificate) -> list[str]:
+    """What the bounds of a certificate assume, one sentence each."""
+    said = [
+        f"One-sided bounds at {LEVEL:.0%}: were the true share larger, so few leaks would be found in at most "
+        f"{1 - LEVEL:.0%} of samples.",
+        "The notes were drawn at random from all notes of which this is said, and nothing was changed after the draw.",
+    ]
+    if certificate.recall < 1:
+        said.append(
+            f"A reader finds {_percent(certificate.recall)} of the leaking notes, or more. This is assumed and not "
+            "measured here: have a second reader read some of the notes, or plant leaks in notes, to measure it."
+        )
+    else:
+        said.append("A reader finds every leak: set --reviewer-recall, for readers miss some.")
+    if certificate.strata:
+        said.append("The bound of a kind holds for this kind alone, and not for all kinds at once.")
+    if certificate.upper_bound_tokens is not None:
+        said.append("The bound of tokens is resampled by note, and no note has more PHI tokens than the longest read.")
+    said.append("It is void after any change of the model, its threshold or the rules: draw a new plan and read anew.")
+    return said
+
+
+def _stratum(stratum: Stratum, recall: float) -> str:
+    found = f"{stratum.leaking:,} leaking of {stratum.reviewed:,} read of {stratum.notes:,}"
+    return f"{stratum.name}: {found}, at most {_percent(stratum.bound(recall=recall))}"
+
+
+def _percent(share: float) -> str:
+    """Three digits, rounded up, so that no bound is printed too low."""
+    digits = 3 if share < 0.01 else 2
+    scaled = -(-share * 100 * 10**digits // 1) / 10**digits
+    return f"{scaled:.{digits}f} %"

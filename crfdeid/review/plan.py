@@ -1,0 +1,162 @@
+"""A sampling plan: which notes people are to read, drawn at random before anybody has seen them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from crfdeid.errors import DataError, UsageError
+from crfdeid.system.files import read_text, write_files
+
+_VERSION = 1
+
+
+class Listed(NamedTuple):
+    """A note that can be drawn.
+
+    Attributes:
+        id: its id.
+        kind: the kind of note that it is; "" where kinds are not told apart.
+        sha256: of its text as UTF-8.
+    """
+
+    id: str
+    kind: str
+    sha256: str
+
+
+def text_digest(text: str) -> str:
+    """The SHA-256 of a text as UTF-8, in hexadecimal."""
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A sampling plan.
+
+    Args:
+        seed: of the draw.
+        kinds: how many notes there are of each kind; "" where kinds are not told apart.
+        read: the notes to read, sorted.
+        digest: SHA-256 over all notes that could have been drawn, so that nobody takes the plan for that of others.
+    """
+
+    seed: int
+    kinds: dict[str, int]
+    read: tuple[Listed, ...]
+    digest: str
+
+    @property
+    def notes(self) -> int:
+        """All notes that could have been drawn."""
+        return sum(self.kinds.values())
+
+
+def draw(listed: Iterable[Listed], count: int, *, seed: int) -> Plan:
+    """Draw notes at random: of each kind in proportion to how many there are, and at least one.
+
+    Which are drawn depends on the ids and the seed, and not on the order of the notes.
+
+    Args:
+        listed: all notes.
+        count: how many are to be drawn.
+        seed: of the draw.
+
+    Raises:
+        UsageError: fewer notes than are to be drawn, or fewer to be drawn than there are kinds.
+
+    Example:
+        >>> plan = draw([Listed(f"{n}", "", "") for n in range(100)], 3, seed=7)
+        >>> [note.id for note in plan.read], plan.notes
+        (['15', '24', '55'], 100)
+    """
+    notes = sorted(listed)
+    kinds = Counter(note.kind for note in notes)
+    if not len(kinds) <= count <= len(notes):
+        raise UsageError(f"{count} notes to draw of {len(notes)} of {len(kinds)} kinds: give a number between these")
+    rng = random.Random(seed)
+    read = [
+        note
+        for kind, share in _shares(kinds, count).items()
+        for note in rng.sample([note for note in notes if note.kind == kind], share)
+    ]
+    digest = hashlib.sha256("".join(f"{json.dumps(note)}\n" for note in notes).encode()).hexdigest()
+    return Plan(seed, dict(kinds), tuple(sorted(read)), digest)
+
+
+def _shares(kinds: Counter[str], count: int) -> dict[str, int]:
+    """How many notes to draw of each kind: one, and the rest in proportion (largest remainders)."""
+    total, rest = sum(kinds.values()), count - len(kinds)
+    exact = {kind: max(0.0, size * count / total - 1) for kind, size in kinds.items()}
+    scale = rest / (sum(exact.values()) or 1)
+    shares = {kind: 1 + min(int(part * scale), kinds[kind] - 1) for kind, part in exact.items()}
+    by_need = sorted(kinds, key=lambda kind: shares[kind] - kinds[kind] * count / total)
+    while sum(shares.values()) < count:
+        open_kinds = [kind for kind in by_need if shares[kind] < kinds[kind]]
+        for kind in open_kinds[: count - sum(shares.values())]:
+            shares[kind] += 1
+    return shares
+
+
+def write_plan(plan: Plan, path: Path) -> None:
+    """Write a plan to a new file, as JSON.
+
+    Raises:
+        UsageError: there is a file already.
+        DataError: it cannot be written.
+    """
+    if path.exists():
+        raise UsageError(f"{path} is there already: name a new file, nothing is overwritten")
+    content = {
+        "plan": _VERSION,
+        "seed": plan.seed,
+        "notes": plan.notes,
+        "kinds": plan.kinds,
+        "digest": plan.digest,
+        "read": [note._asdict() for note in plan.read],
+    }
+    write_files({path: json.dumps(content, indent=1) + "\n"})
+
+
+def read_plan(path: Path) -> Plan:
+    """A plan that `write_plan` wrote.
+
+    Raises:
+        DataError: it cannot be read, or is none.
+    """
+    try:
+        return _plan(json.loads(read_text(path)))
+    except (ValueError, KeyError, TypeError, RecursionError) as problem:
+        if isinstance(problem, DataError):
+            raise
+        raise DataError("no sampling plan: give the file that crfdeid certify --plan wrote", path=path) from None
+
+
+def _plan(content: Any) -> Plan:
+    if content["plan"] != _VERSION:
+        raise ValueError("another version")
+    kinds = {str(kind): int(size) for kind, size in content["kinds"].items()}
+    read = tuple(Listed(str(note["id"]), str(note["kind"]), str(note["sha256"])) for note in content["read"])
+    return Plan(int(content["seed"]), kinds, read, str(content["digest"]))
+
+
+def require_planned(plan: Plan, found: Sequence[Listed], *, path: Path) -> None:
+    """Refuse notes that are not exactly those of a plan, with the text that they had when it was drawn.
+
+    Raises:
+        DataError: a note is missing, or has another text; the message says how many.
+    """
+    texts = {note.id: note.sha256 for note in found}
+    missing = sum(note.id not in texts for note in plan.read)
+    altered = sum(texts.get(note.id, note.sha256) != note.sha256 for note in plan.read)
+    if missing:
+        raise DataError(f"{missing} of the {len(plan.read)} notes of the plan are missing: read them all", path=path)
+    if altered:
+        problem = f"{altered} notes of the plan have another text now: draw a new plan, for the old one holds no longer"
+        raise DataError(problem, path=path)
