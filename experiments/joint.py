@@ -83,7 +83,9 @@ def measure(experiment: JointExperiment) -> dict[str, Any]:
     with open_store(experiment.output, identity(prepared)) as store:
         show_tables([tables.corpus_table(prepared.facts), tables.concept_corpus_table(prepared.facts)])
         cells = plain_cells(prepared.systems, experiment.seeds)
-        results = assemble(outcome_of(prepared, train(prepared, cells, store, grouped=family_groups)))
+        runs = train(prepared, cells, store, grouped=family_groups)
+        prepared.plan.forget_parts()
+        results = assemble(outcome_of(prepared, runs))
         finish(results, prepared, store)
     return results
 

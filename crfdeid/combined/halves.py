@@ -7,6 +7,7 @@ from functools import cached_property
 from itertools import count
 
 from crfdeid.combined.hiding import PREDICTED, annotated, cut_folds, to_read
+from crfdeid.combined.kept import Kept
 from crfdeid.combined.members import create_members
 from crfdeid.documents import PHI, LabelledSentence
 from crfdeid.tagger import CombinedSettings, FitProgress, OnProgress, Tagger
@@ -24,6 +25,7 @@ class Halves:
         dev: the development sentences.
         folds: parts of the training notes, each hidden by a model trained on the others.
         seed: of all models.
+        kept: has and gets the models that are done.
     """
 
     def __init__(
@@ -34,8 +36,9 @@ class Halves:
         *,
         folds: int,
         seed: int,
+        kept: Kept,
     ) -> None:
-        self._settings, self._train, self._dev, self._seed = settings, train, dev, seed
+        self._settings, self._train, self._dev, self._seed, self._kept = settings, train, dev, seed, kept
         self._folds = cut_folds(train, folds)
         self._crossed: dict[int, list[str]] = {}
         self._concepts: dict[str, Tagger] = {}
@@ -46,27 +49,29 @@ class Halves:
         done = _counter(2 + len(folds), on_progress)
         deid = self._deid
         done()
-        for fold in folds:
+        for number, fold in enumerate(folds):
             if not self._crossed.keys() >= set(fold):
-                self._cross(fold)
+                self._cross(number, fold)
             done()
         if learns_from not in self._concepts:
-            self._concepts[learns_from] = self._learned(learns_from)
+            self._concepts[learns_from] = self._kept.part(f"concepts-{learns_from}", lambda: self._learned(learns_from))
         done()
         return [deid, self._concepts[learns_from]]
 
     @cached_property
     def _deid(self) -> Tagger:
+        return self._kept.part("phi", lambda: self._finding_phi(self._train))
+
+    def _finding_phi(self, train: Sequence[LabelledSentence]) -> Tagger:
         deid = create_members(self._settings, seed=self._seed)[0]
-        deid.fit(annotated(self._train, PHI), annotated(self._dev, PHI))
+        deid.fit(annotated(train, PHI), annotated(self._dev, PHI))
         return deid
 
-    def _cross(self, fold: Sequence[int]) -> None:
+    def _cross(self, number: int, fold: Sequence[int]) -> None:
         """Keep the PHI tags of the sentences of a fold, by their places, from a model that has not seen it."""
         inside = set(fold)
-        model = create_members(self._settings, seed=self._seed)[0]
         others = [item for i, item in enumerate(self._train) if i not in inside]
-        model.fit(annotated(others, PHI), annotated(self._dev, PHI))
+        model = self._kept.part(f"phi-without-{number}", lambda: self._finding_phi(others))
         self._crossed |= zip(fold, model.predict([self._train[i].sentence for i in fold]), strict=True)
 
     def _learned(self, way: str) -> Tagger:

@@ -8,15 +8,19 @@ model would meet PHI for the first time in use. The paper's own pipeline learns 
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
 from crfdeid.combined.halves import Halves
 from crfdeid.combined.hiding import GOLD, ORIGINAL, PREDICTED, TEXTS, hidden
+from crfdeid.combined.kept import Kept
 from crfdeid.combined.members import CombinedTagger, joint_traits, settle
 from crfdeid.documents import CONCEPT, PHI, LabelledSentence
 from crfdeid.errors import DataError, UsageError
@@ -123,32 +127,39 @@ class PipelineTagger(CombinedTagger, LayeredTagger):
         dev: Sequence[LabelledSentence],
         *,
         on_progress: OnProgressOfMany | None = None,
+        keep: Path | None = None,
     ) -> None:
         """Train several; those that differ in nothing but ``learns_from`` and ``reads`` share what is the same in them.
 
         So all of Table 5 takes one model of PHI, one set of models of the folds, and three models of concepts.
 
+        Args:
+            taggers: what to train.
+            train: the training sentences.
+            dev: the development sentences.
+            on_progress: is told of each model that is done for each tagger, by its place in ``taggers``.
+            keep: a folder of this training alone, which gets each model as it is done: one that was interrupted goes
+                on with them. None to keep nothing.
+
         Raises:
-            DataError: as of `fit`.
+            DataError: as of `fit`; or a model that was kept is damaged, or cannot be written.
         """
         train = [item for item in train if item.tags]
         if not train:
             raise DataError("there is nothing to train on: the training set holds no tokens")
         require_layers("pipeline", (PHI, CONCEPT), train)
-        made: list[tuple[PipelineTagger, Halves]] = []
+        made: dict[str, Halves] = {}
         for place, tagger in enumerate(taggers):
-            settings = tagger._settings
-            halves = next((halves for other, halves in made if tagger._shares_with(other)), None)
-            if halves is None:
-                halves = Halves(settings, train, dev, folds=settings.folds, seed=tagger._seed)
-                made.append((tagger, halves))
-            tagger._members = halves.trained(settings.learns_from, on_progress and partial(on_progress, place))
+            settings, family = tagger._settings, tagger._family()
+            if family not in made:
+                kept = Kept(None if keep is None else keep / family)
+                made[family] = Halves(settings, train, dev, folds=settings.folds, seed=tagger._seed, kept=kept)
+            tagger._members = made[family].trained(settings.learns_from, on_progress and partial(on_progress, place))
 
-    def _shares_with(self, other: PipelineTagger) -> bool:
-        """Whether it differs from the other in nothing but the texts that concepts are learned from and read in."""
-        theirs = other._settings
-        alike = replace(self._settings, learns_from=theirs.learns_from, reads=theirs.reads)
-        return alike == theirs and self._seed == other._seed
+    def _family(self) -> str:
+        """The same for all that differ in nothing but the texts which concepts are learned from and read in."""
+        settings = {**asdict(self._settings), "learns_from": None, "reads": None, "seed": self._seed}
+        return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()[:16]
 
     def predict(self, sentences: Sequence[Sentence]) -> list[list[str]]:
         """One PHI tag per token, for each sentence."""

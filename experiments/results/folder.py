@@ -8,6 +8,7 @@ predictions/SYSTEM/SEED.jsonl  the spans found
 errors/SYSTEM/SEED.jsonl       every erroneous entity
 texts.jsonl, neighbours.json   the scored texts and words beside words: only where text may be shown
 models/SYSTEM/SEED/            fitted models
+parts/SEED/                    of what is made of models, those that are done, until all are (`experiments.joint`)
 tables.md, tables/, plots/, report.html
 """
 

@@ -11,6 +11,7 @@ from two_layers import two_layer_folder, two_layer_note
 
 from crfdeid.corpora import read_corpus, write_corpus
 from crfdeid.corpora.layers import alone
+from crfdeid.crf import CrfTagger
 from crfdeid.documents import CONCEPT, PHI
 from crfdeid.errors import UsageError
 from crfdeid.models import load_tagger
@@ -195,6 +196,32 @@ def test_both_halves_are_kept_and_text_is_not(run: tuple[Path, Path, list[str]])
     assert [path.name for path in (out / "models").iterdir()] == ["pipeline"]
     written = [path for path in out.rglob("*") if path.is_file() and "models" not in path.parts]
     assert not any(b"glycerin" in path.read_bytes() for path in written)
+
+
+def test_the_models_that_pipelines_are_made_of_are_kept_until_all_are_done(
+    run: tuple[Path, Path, list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Interrupted in the fourth, it goes on with the fourth, and ends as if nothing had happened."""
+    _, whole, argv = run
+    out, begun, fit = tmp_path / "out", [0], CrfTagger.fit
+
+    def interrupted(*given: Any, **named: Any) -> None:
+        begun[0] += 1
+        if begun[0] == 4:
+            raise KeyboardInterrupt
+        fit(*given, **named)
+
+    monkeypatch.setattr(CrfTagger, "fit", interrupted)
+    monkeypatch.setattr(files, "plots", _no_plots)
+    argv = [*argv[:-1], str(out)]
+    assert main(argv) == 130
+    kept = [path.relative_to(out / "parts" / "0").parts[1] for path in (out / "parts").glob("*/*/*")]
+    assert len(kept) == 3 and not list(out.glob("runs/*/*"))
+    assert main([*argv, "--resume"]) == 0
+    assert begun[0] == 1 + 7 + 1  # one of PHI, three folds, three of concepts; the crf; and the fourth once more
+    assert not (out / "parts").exists() and not (whole / "parts").exists()
+    for path in whole.glob("predictions/*/*.jsonl"):
+        assert (out / path.relative_to(whole)).read_bytes() == path.read_bytes()
 
 
 def test_an_interrupted_run_is_gone_on_with(

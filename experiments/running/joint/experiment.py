@@ -78,7 +78,8 @@ def prepare(experiment: JointExperiment, *, on_step: OnStep) -> JointPrepared:
     embeddings = prepare_embeddings(
         used, read.corpus, experiment.vectors, seed=experiment.corpus.seed, on_step=on_step, joined=CONCATENATED
     )
-    plan = JointPlan(experiment.profile, embeddings.vectors, folder, unsourced)
+    parts = None if folder is None else folder.with_name("parts")
+    plan = JointPlan(experiment.profile, embeddings.vectors, folder, unsourced, parts)
     groups = family_groups(plain_cells(systems.every, experiment.seeds))
     jobs = choose_jobs(experiment.jobs, len(groups), device)
     return Prepared(experiment, *read, systems.every, embeddings, plan, device, jobs, started)

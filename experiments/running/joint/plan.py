@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from crfdeid.combined.hiding import annotated, with_concepts
+from crfdeid.combined.pipeline import PipelineTagger
 from crfdeid.corpora.layers import alone
 from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.corpora.stretches import Stretches, without_stretches
@@ -18,7 +20,7 @@ from crfdeid.scoring import find_errors, score_entities, summarise
 from crfdeid.scoring.evaluation import decoded, score
 from crfdeid.scoring.held import phi_held
 from crfdeid.system.folders import write_folder
-from crfdeid.tagger import FitProgress, LayeredTagger, Tagger, WordHolder
+from crfdeid.tagger import FitProgress, LayeredTagger, OnProgressOfMany, Tagger, WordHolder
 from experiments.running.joint.settings import SOURCED
 from experiments.running.joint.systems import layers_of, profile_of, reads_gold
 from experiments.running.runs import Found, OnProgress, Run, Trained
@@ -36,12 +38,15 @@ class JointPlan:
         vectors: the word vectors there are.
         models_folder: where fitted models of both layers are saved, as ``<system>/<seed>/``; None to save none.
         unsourced: the stretches of the scored documents whose concepts nobody annotated; None where that is not known.
+        parts_folder: where the models that pipelines are made of are kept until all of a seed's are done, as
+            ``<seed>/...``; None to keep none.
     """
 
     profile: str = "default"
     vectors: Vectors = field(default_factory=dict)
     models_folder: Path | None = None
     unsourced: Stretches | None = None
+    parts_folder: Path | None = None
 
     def run(self, cells: Sequence[Cell], corpus: Corpus, on_progress: OnProgress) -> list[Run]:
         """Train cells of one model together, then tag and score with each."""
@@ -54,13 +59,32 @@ class JointPlan:
 
         train, dev = (to_learn(taggers[0], split.sentences) for split in (corpus.train, corpus.dev))
         started = time.perf_counter()
-        type(taggers[0]).fit_many(taggers, train, dev, on_progress=follow)
+        self._fit(cells, taggers, train, dev, follow)
         seconds = (time.perf_counter() - started) / len(cells)
         known = frozenset(word for labelled in train for word in labelled.sentence.words)
         return [
             self._evaluated(Trained(cell, tagger, seconds, steps, known), corpus)
             for cell, tagger, steps in zip(cells, taggers, told, strict=True)
         ]
+
+    def _fit(
+        self,
+        cells: Sequence[Cell],
+        taggers: Sequence[Tagger],
+        train: Sequence[LabelledSentence],
+        dev: Sequence[LabelledSentence],
+        follow: OnProgressOfMany,
+    ) -> None:
+        if isinstance(taggers[0], PipelineTagger):
+            keep = None if self.parts_folder is None else self.parts_folder / cells[0].name
+            PipelineTagger.fit_many(cast(Sequence[PipelineTagger], taggers), train, dev, on_progress=follow, keep=keep)
+        else:
+            type(taggers[0]).fit_many(taggers, train, dev, on_progress=follow)
+
+    def forget_parts(self) -> None:
+        """Remove what was kept of pipelines, once all that is made of it is kept."""
+        if self.parts_folder is not None:
+            shutil.rmtree(self.parts_folder, ignore_errors=True)
 
     def new_tagger(self, cell: Cell) -> Tagger:
         """A cell's tagger, untrained."""

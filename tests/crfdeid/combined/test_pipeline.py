@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from crfdeid.combined import halves as training
 from crfdeid.combined.hiding import hidden
 from crfdeid.combined.pipeline import PipelineSettings, PipelineTagger
+from crfdeid.crf import CrfTagger
 from crfdeid.documents import CONCEPT, PHI, LabelledSentence
 from crfdeid.errors import DataError, UsageError
 from crfdeid.models import create, load_tagger, parts_of
@@ -170,6 +172,44 @@ def test_pipelines_that_read_other_texts_share_what_is_the_same_in_them(halves: 
     halves.pairs.clear()
     PipelineTagger.fit_many([taggers[0], *others], TRAIN, [])
     assert (len(halves.deid), len(halves.concepts)) == (4 + 4 + 3, 3)
+
+
+def test_an_interrupted_training_goes_on_with_the_models_that_are_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each is trained once, whenever it ends; those of another seed, or of other settings, are others."""
+    fitted: list[tuple[str, ...]] = []
+    fit = CrfTagger.fit
+
+    def watched(tagger: CrfTagger, train: Sequence[LabelledSentence], *rest: Any, **named: Any) -> None:
+        if len(fitted) == most:
+            raise KeyboardInterrupt
+        fitted.append(tuple(texts(train)))
+        fit(tagger, train, *rest, **named)
+
+    def taggers(seed: int = 0, **settings: Any) -> list[PipelineTagger]:
+        ways = [{"learns_from": way, "reads": "original"} for way in ("predicted", "gold")]
+        both = {"deid": "crf", "concepts": "crf", "options": {"max_iterations": 9}, **settings}
+        return [PipelineTagger(PipelineSettings(**both, **way), seed=seed) for way in ways]
+
+    def found(some: Sequence[PipelineTagger]) -> list[Any]:
+        return [tagger.predict_layers([item.sentence for item in TRAIN]) for tagger in some]
+
+    monkeypatch.setattr(CrfTagger, "fit", watched)
+    most, whole = -1, taggers()
+    PipelineTagger.fit_many(whole, TRAIN, TRAIN)
+    at_once, resumed = list(fitted), taggers()
+    fitted.clear()
+    for done in range(len(at_once)):
+        most = done
+        with pytest.raises(KeyboardInterrupt):
+            PipelineTagger.fit_many(resumed, TRAIN, TRAIN, keep=tmp_path)
+    most = -1
+    PipelineTagger.fit_many(resumed, TRAIN, TRAIN, keep=tmp_path)
+    assert fitted == at_once and len(at_once) == 1 + 3 + 2
+    assert found(resumed) == found(whole)
+    PipelineTagger.fit_many([*taggers(), *taggers(1), *taggers(folds=2)], TRAIN, TRAIN, keep=tmp_path)
+    assert len(fitted) == len(at_once) + (1 + 3 + 2) + (1 + 2 + 2)
 
 
 TAGS = st.sampled_from(["O", "B-ID", "I-ID"])
