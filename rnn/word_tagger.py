@@ -13,11 +13,14 @@ import numpy as np
 from flax import nnx
 
 from crfdeid.documents import LabelledSentence
+from crfdeid.explaining.explanation import Gradients
 from crfdeid.tagger import Traits
+from features.tokens import Sentence
 from rnn.batches import Row
 from rnn.codecs.codec import Codec
 from rnn.codecs.words import WordCodec, tags_of
 from rnn.embeddings.vectors import WordVectors, extend, initial_table, matching_scale
+from rnn.gradients import integrated_gradients
 from rnn.layers.recurrence import uniform
 from rnn.settings import WordSettings
 from rnn.tagger import NetworkTagger
@@ -107,6 +110,10 @@ class WordTagger(NetworkTagger):
         """Whether each word has a vector of its own."""
         codec: Any = self._trained().codec
         return [number >= FIRST_WORD for number in codec.vocabulary.ids(words)]
+
+    def integrated_gradients(self, sentence: Sentence, token: int, tag: str, rival: str) -> Gradients:
+        """The log-odds of two tags at a token, spread over the vectors of the words (`rnn.gradients`)."""
+        return integrated_gradients(self._trained(), sentence, token, tag, rival)
 
     def trains(self, name: str) -> bool:
         """Whether a parameter is learned."""

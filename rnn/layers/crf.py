@@ -18,6 +18,8 @@ from jax import lax
 from rnn.layers.recurrence import uniform
 from rnn.network import Scores
 
+_NEVER = -1e9  # the score of a tag that a path must not go through
+
 
 class CrfOutput(nnx.Module):
     """Emissions of hidden states, E = U h + c, beside learned transitions A.
@@ -90,6 +92,30 @@ def marginals(emissions: jax.Array, transitions: jax.Array, length: jax.Array) -
     """
     gradient: jax.Array = jax.grad(log_partition)(emissions, transitions, length)
     return gradient
+
+
+def log_odds(
+    emissions: jax.Array, transitions: jax.Array, length: jax.Array, token: jax.Array, tag: jax.Array, rival: jax.Array
+) -> jax.Array:
+    """The logarithm of a tag's probability at a token less that of another tag's, in nats.
+
+    Each is the log-partition function of the paths through the tag, less that of all paths, which is the same for both.
+
+    Args:
+        emissions: [T, K].
+        transitions: [K, K].
+        length: how many of the T tokens are real.
+        token: the token's place.
+        tag: the number of a tag.
+        rival: of another.
+    """
+    here = (jnp.arange(emissions.shape[0]) == token)[:, None]  # [T, 1]
+
+    def through(tag: jax.Array) -> jax.Array:
+        others = here & (jnp.arange(emissions.shape[1]) != tag)[None, :]
+        return log_partition(jnp.where(others, _NEVER, emissions), transitions, length)
+
+    return through(tag) - through(rival)
 
 
 def best_path(emissions: jax.Array, transitions: jax.Array, first: jax.Array, length: jax.Array) -> jax.Array:

@@ -1,0 +1,96 @@
+"""Integrated gradients against the equations in NumPy, and their completeness for every kind of network."""
+
+from functools import cache
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from paper_equations import elman_by_hand, jordan_by_hand, windows_by_hand
+from tiny_networks import letters
+from tiny_notes import SMALL, TRAIN
+
+from crfdeid import models
+from crfdeid.explaining import explain_prediction
+from features.tokens import Sentence
+from rnn import Elman, Jordan
+from rnn.layers.crf import log_odds, marginals
+
+pytestmark = pytest.mark.usefixtures("quickly_compiled")
+
+BILSTM = {"hidden": 6, "char_dim": 4, "char_filters": 5, "context": 1, "feature_min_count": 1}
+WORDS = ("Dr", "Quill", "called", "seen", "03", "/", "by", "Zxqv", ".")
+
+
+@cache
+def drawn(name: str):
+    """A tiny network whose weights are all drawn at random, and large enough to bend its answers."""
+    own = BILSTM if name == "bilstm-crf" else {}
+    tagger: Any = models.create(name, overrides=models.select(name, SMALL | own))
+    learned = tagger.start(tagger.codec(TRAIN[:20]))
+    random = np.random.default_rng(0)
+    weights = jax.tree.map(lambda a: jnp.asarray(random.normal(scale=0.7, size=a.shape), jnp.float32), learned.weights)
+    tagger.learned = learned._replace(weights=weights)
+    return tagger
+
+
+@settings(max_examples=10)
+@given(st.lists(st.sampled_from(WORDS), min_size=1, max_size=8), st.data())
+@pytest.mark.parametrize("name", ["elman", "jordan", "bilstm-crf"])
+def test_the_shares_of_all_words_are_the_log_odds(name, words, data):
+    token = data.draw(st.integers(0, len(words) - 1))
+    tag, rival = data.draw(st.permutations(drawn(name).tags))[:2]
+    found = explain_prediction(
+        drawn(name), Sentence.from_words(words), token, tag=tag, rival=rival, methods=["gradients"]
+    )
+    assert found.gradients.log_odds == pytest.approx(found.log_odds, rel=1e-3, abs=1e-3)
+    spread = sum(abs(term.value) for term in found.gradients.words) + abs(found.gradients.baseline)
+    assert abs(found.gradients.total - found.log_odds) <= 0.01 * spread  # where shares cancel, their sum is small
+    assert [(term.word, term.place) for term in found.gradients.words] == [
+        (word, i - token) for i, word in enumerate(words)
+    ]
+
+
+@pytest.mark.parametrize(("name", "network"), [("elman", Elman), ("jordan", Jordan)])
+def test_a_word_s_share_is_the_integral_of_the_slope_along_its_vector(name, network):
+    tagger, words, token, step = drawn(name), ["seen", "by", "Quill", "."], 2, 1e-4
+    tag, rival = tagger.tags.index("B-DOCTOR"), tagger.tags.index("O")
+    p = letters(tagger.learned.graph, tagger.learned.weights)
+    ids = [0, *tagger.learned.codec.vocabulary.ids(words), 0]
+
+    def odds(scales):
+        windows = windows_by_hand(p["E"][ids] * np.asarray(scales)[:, None], 3)
+        if network is Jordan:
+            table = jordan_by_hand(p["W"], p["V"], p["b"], p["U"], p["c"], windows)
+        else:
+            table = elman_by_hand([(p["W"], p["V"], p["b"])], p["U"], p["c"], windows)
+        return np.log(table[token, tag]) - np.log(table[token, rival])
+
+    found = explain_prediction(
+        tagger, Sentence.from_words(words), token, tag="B-DOCTOR", rival="O", methods=["gradients"]
+    ).gradients
+    middles = (np.arange(400) + 0.5) / 400  # another rule than theirs, with more points
+    for i, term in enumerate(found.words, start=1):
+        up, down = (np.eye(len(ids))[i] * sign * step for sign in (1, -1))
+        slopes = [(odds(s + up) - odds(s + down)) / (2 * step) for s in middles]
+        assert term.value == pytest.approx(np.mean(slopes), rel=0.01, abs=1e-3)
+    assert found.baseline == pytest.approx(odds(np.zeros(len(ids))), abs=1e-3)
+
+
+def test_the_log_odds_of_a_crf_layer_are_those_of_its_marginals():
+    random = np.random.default_rng(0)
+    emissions, transitions = random.normal(size=(5, 3)).astype("f4"), random.normal(size=(3, 3)).astype("f4")
+    table = np.log(np.asarray(marginals(emissions, transitions, np.int32(4)))[:4])
+    asked = jax.jit(jax.vmap(log_odds, (None, None, None, 0, 0, 0)))
+    token, tag, rival = np.array([0, 2, 3]), np.array([0, 1, 2]), np.array([2, 0, 1])
+    found = asked(emissions, transitions, np.int32(4), token, tag, rival)
+    np.testing.assert_allclose(found, table[token, tag] - table[token, rival], atol=1e-5)
+
+
+def test_a_network_is_explained_by_occlusion_and_gradients_without_asking():
+    found = explain_prediction(drawn("elman"), Sentence.from_words(["Dr", "Quill", "called"]), 1)
+    assert found.crf is None
+    assert len(found.occlusion) == len(found.gradients.words) == 3
