@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from crfdeid.cli import concept_options
 from crfdeid.cli.shell import file_path
 from crfdeid.corpora import FORMATS
-from crfdeid.corpora.pairs import listed, pair_by_id, spans_in
+from crfdeid.corpora.pairs import listed, same_notes
 from crfdeid.documents import Document
 from crfdeid.errors import UsageError
 from crfdeid.labels import TYPES
@@ -66,7 +66,7 @@ def run(options: argparse.Namespace) -> None:
     modes = _checked(options)
     sides = ((options.gold, options.gold_format), (options.predicted, options.predicted_format))
     gold, predicted = (_read(options, path, form or options.format) for path, form in sides)
-    predictions = _paired(gold, predicted)
+    predictions = same_notes(gold, predicted, sides=("--gold", "--predicted"), doing="score")
     for note in _notes(options, modes, gold, predictions):
         print(f"note: {note}", file=sys.stderr)
     found = {mode: rows_of(mode, gold, predictions) for mode in modes}
@@ -110,21 +110,6 @@ def _read(options: argparse.Namespace, path: Path, form: str) -> list[Document]:
         return map_types(read_corpus(path, format=form), options.types)
     documents, _ = read_concepts(path, format=form, left_out=concept_options.left_out(options))
     return documents
-
-
-def _paired(gold: list[Document], predicted: list[Document]) -> Predictions:
-    """The spans found in each document, which must be the same documents with the same text.
-
-    Raises:
-        DataError: a document is missing on one side: what is skipped would count as perfect. Or its text differs.
-    """
-    remedy = "score the same notes on both sides, under the same ids, those without findings too"
-    problem = (
-        "the text is not that of the gold document from here on: score what was found in the same notes, in a format "
-        "that keeps the text (column formats do not)"
-    )
-    pairs = pair_by_id(gold, predicted, sides=("--gold", "--predicted"), remedy=remedy)
-    return {document.id: spans_in(document, found, problem=problem) for document, found in pairs}
 
 
 def _notes(

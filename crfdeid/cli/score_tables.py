@@ -67,7 +67,8 @@ def _shares(values: Counts | Averages) -> list[str]:
     return [f"{100 * share:.2f}" for share in (values.precision, values.recall, values.f1)]
 
 
-def _by_type(scores: Scores) -> Iterator[TableRow]:
+def rows_by_type(scores: Scores) -> Iterator[TableRow]:
+    """A row for each type, one for all, and one for their mean."""
     for label, counts in scores.by_type.items():
         yield _counted(label, counts)
     yield _counted("micro", scores.micro)
@@ -75,15 +76,15 @@ def _by_type(scores: Scores) -> Iterator[TableRow]:
 
 
 def _strict(gold: Sequence[Document], predicted: Predictions) -> Iterator[TableRow]:
-    return _by_type(score_entities(gold, predicted, match="strict"))
+    return rows_by_type(score_entities(gold, predicted, match="strict"))
 
 
 def _relaxed(gold: Sequence[Document], predicted: Predictions) -> Iterator[TableRow]:
-    return _by_type(score_entities(gold, predicted, match="relaxed"))
+    return rows_by_type(score_entities(gold, predicted, match="relaxed"))
 
 
 def _token(gold: Sequence[Document], predicted: Predictions) -> Iterator[TableRow]:
-    return _by_type(score_tokens(gold, predicted))
+    return rows_by_type(score_tokens(gold, predicted))
 
 
 def _binary(gold: Sequence[Document], predicted: Predictions) -> Iterator[TableRow]:

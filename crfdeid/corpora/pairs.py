@@ -40,6 +40,29 @@ def pair_by_id(
     return [(document, others[document.id]) for document in first]
 
 
+def same_notes(
+    first: Sequence[Document], second: Sequence[Document], *, sides: tuple[str, str], doing: str
+) -> dict[str, list[Span]]:
+    """The spans of the second side for each document of the first, by id, which must be the same with the same text.
+
+    Args:
+        first: documents with unique ids.
+        second: likewise.
+        sides: what messages call the two.
+        doing: what is done with the two, for messages, such as "score".
+
+    Raises:
+        DataError: a document is missing on one side: what is skipped would count as perfect. Or its text differs.
+    """
+    remedy = f"{doing} the same notes on both sides, under the same ids, those without findings too"
+    problem = (
+        f"the text is not that of the note of {sides[0]} from here on: {doing} what was marked in the same notes, in a "
+        "format that keeps the text (column formats do not)"
+    )
+    pairs = pair_by_id(first, second, sides=sides, remedy=remedy)
+    return {document.id: spans_in(document, other, problem=problem) for document, other in pairs}
+
+
 def spans_in(document: Document, other: Document, *, problem: str) -> list[Span]:
     """The spans of another reading of a document, as offsets in this one's text.
 

@@ -9,6 +9,7 @@
 - operating_points: thresholds for a required sensitivity. transfer: how well they hold on other notes.
 - leaks: the share of each type that nothing hides, with intervals.
 - held: how much PHI a model of concepts can hold.
+- agreement: how far two annotators agree.
 - evaluation: a trained model on a split, and every score of what it found.
 - significance: `randomisation_test` of two systems, `bootstrap_f1` for confidence intervals, `holm` for many tests.
 """

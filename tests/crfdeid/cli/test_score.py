@@ -64,8 +64,8 @@ def test_types_are_mapped_on_both_sides(paths: tuple[str, str], capsys: pytest.C
             [Document(f"n{i}", "x") for i in range(7)],
             "missing in --predicted: G:1; G:2. missing in --gold: F:1; F:2; F:3; F:4; F:5 and 2 more: score",
         ),
-        ([GOLD[0], Document("2", "NothinG.")], "G:2, offset 6: the text is not that of the gold document"),
-        ([GOLD[0], Document("2", "Nothing")], "G:2, offset 7: the text is not that of the gold document"),
+        ([GOLD[0], Document("2", "NothinG.")], "G:2, offset 6: the text is not that of the note of --gold"),
+        ([GOLD[0], Document("2", "Nothing")], "G:2, offset 7: the text is not that of the note of --gold"),
     ],
 )
 def test_other_notes_are_refused(documents, message, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

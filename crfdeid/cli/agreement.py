@@ -1,0 +1,60 @@
+"""Say how far two people agree who annotated the same notes: F of one against the other, and Cohen's kappa."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from crfdeid.cli.corpus_options import add_corpus
+from crfdeid.cli.shell import file_path
+
+if TYPE_CHECKING:
+    from crfdeid.scoring.agreement import Agreement
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The options of ``crfdeid agreement``."""
+    for number in ("first", "second"):
+        text = f"the notes as the {number} person annotated them"
+        parser.add_argument(f"--{number}", type=file_path, required=True, metavar="PATH", help=text)
+    add_corpus(parser, doing="compare", each="--first and --second")
+    parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Print how far the two agree.
+
+    Raises:
+        DataError: notes that cannot be read, or that are not the same on both sides.
+    """
+    import json  # noqa: PLC0415
+
+    from crfdeid.corpora import read_corpus  # noqa: PLC0415
+    from crfdeid.corpora.pairs import same_notes  # noqa: PLC0415
+    from crfdeid.labels import map_types  # noqa: PLC0415
+    from crfdeid.scoring.agreement import agreement  # noqa: PLC0415
+
+    first, second = (
+        map_types(read_corpus(path, format=options.format), options.types) for path in (options.first, options.second)
+    )
+    found = agreement(first, same_notes(first, second, sides=("--first", "--second"), doing="compare"))
+    print(json.dumps(found.to_dict()) if options.json else _render(found))
+
+
+def _render(found: Agreement) -> str:
+    from crfdeid.cli.score_tables import rows_by_type, table  # noqa: PLC0415
+
+    low, high = (100 * end for end in found.f1_interval)
+    lines = [
+        table("second against first, strict", list(rows_by_type(found.strict))),
+        "",
+        f"- F (type and both boundaries): {100 * found.strict.micro.f1:.2f} %, 95 % interval {low:.2f} to {high:.2f}",
+        f"- F (type and overlap): {100 * found.relaxed.micro.f1:.2f} %",
+        f"- Cohen's kappa of tokens: {_shown(found.kappa)} over types, {_shown(found.kappa_phi)} over PHI or not",
+        f"- notes annotated alike: {found.notes_alike:,} of {found.notes:,}",
+    ]
+    return "\n".join(lines)
+
+
+def _shown(kappa: float | None) -> str:
+    return "not defined (all tokens alike)" if kappa is None else f"{kappa:.3f}"
