@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from crfdeid.deidentifier import Deidentifier, load
     from crfdeid.documents import Document, LabelledSentence, Span
     from crfdeid.errors import DataError, UsageError
+    from crfdeid.explaining.decisions import explain_document
     from crfdeid.explaining.prediction import explain_prediction
     from crfdeid.labels import SEVEN, TYPES, map_types
     from crfdeid.models import MODELS, create, load_tagger
@@ -46,6 +47,7 @@ __all__ = [
     "Span",
     "UsageError",
     "create",
+    "explain_document",
     "explain_prediction",
     "load",
     "load_tagger",
@@ -63,6 +65,7 @@ _HOMES = {
     "crfdeid.deidentifier": ("Deidentifier", "load"),
     "crfdeid.documents": ("Document", "LabelledSentence", "Span"),
     "crfdeid.errors": ("DataError", "UsageError"),
+    "crfdeid.explaining.decisions": ("explain_document",),
     "crfdeid.explaining.prediction": ("explain_prediction",),
     "crfdeid.labels": ("SEVEN", "TYPES", "map_types"),
     "crfdeid.models": ("MODELS", "create", "load_tagger"),

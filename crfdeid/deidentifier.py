@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import repeat
 from pathlib import Path
@@ -12,7 +12,7 @@ from crfdeid.concepts import find_concepts, in_notes
 from crfdeid.consistency import make_consistent
 from crfdeid.documents import CONCEPT, PHI, Document, Span, lone_surrogate
 from crfdeid.errors import DataError, UsageError
-from crfdeid.given.joined import add_given
+from crfdeid.given.joined import add_given, given_in
 from crfdeid.given.known import Known, labels_for
 from crfdeid.given.site import Site
 from crfdeid.model_card.builtin import find_model
@@ -21,7 +21,6 @@ from crfdeid.model_card.site import read_saved_site
 from crfdeid.models import load_tagger
 from crfdeid.tagger import LayeredTagger, Tagger
 from crfdeid.thresholds import phi_spans
-from features.normal import normal_form
 from features.tokens import Sentence
 
 # Notes are tagged together until so many characters have come in: enough to keep a network busy, little enough that
@@ -146,17 +145,7 @@ class Deidentifier:
         for (document, own), group in zip(notes, groups, strict=True):
             spans = tuple(span for _ in group for span in next(found))
             fresh = replace(document, spans=spans, phi_annotated=True)
-            yield self._joined(fresh, group, self._given(document.text, own, labels))
-
-    def _given(self, raw: str, known: Known | None, labels: Mapping[str, str]) -> list[Span]:
-        """What has to be hidden in a text whatever the model finds, the record's before the site's."""
-        if known is None and not self.site:
-            return []
-        text, offsets = normal_form(raw)
-        found = [*(known.find(text, labels) if known else []), *self.site.find(text)]
-        if offsets is None:
-            return found
-        return [Span(offsets[start], offsets[end], label) for start, end, label in found]
+            yield self._joined(fresh, group, given_in(document.text, own, self.site, labels))
 
     def _joined(self, document: Document, sentences: Sequence[Sentence], given: Sequence[Span]) -> Document:
         """A document with what the model found, what was given, and what consistency makes of both."""

@@ -2,10 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from crfdeid.documents import Span
+from crfdeid.given.known import Known
+from crfdeid.given.site import Site
 from crfdeid.spans import merge
+from features.normal import normal_form
+
+
+def given_in(raw: str, known: Known | None, site: Site, labels: Mapping[str, str]) -> list[Span]:
+    """What has to be hidden in a text whatever a model finds, the record's before the site's; finds may overlap.
+
+    Args:
+        raw: a note.
+        known: what the record says of its patient; None where nothing is known.
+        site: the site's lists.
+        labels: what each kind of identifier is called, from `crfdeid.given.known.labels_for`.
+
+    Raises:
+        DataError: a site's pattern takes too long.
+    """
+    if known is None and not site:
+        return []
+    text, offsets = normal_form(raw)
+    found = [*(known.find(text, labels) if known else []), *site.find(text)]
+    if offsets is None:
+        return found
+    return [Span(offsets[start], offsets[end], label) for start, end, label in found]
 
 
 def add_given(found: Sequence[Span], given: Iterable[Span]) -> list[Span]:
