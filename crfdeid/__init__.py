@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from crfdeid.documents import Document, LabelledSentence, Span
     from crfdeid.errors import DataError, UsageError
     from crfdeid.explaining.decisions import explain_document
+    from crfdeid.explaining.learned import explain_weights
     from crfdeid.explaining.prediction import explain_prediction
     from crfdeid.labels import SEVEN, TYPES, map_types
     from crfdeid.models import MODELS, create, load_tagger
@@ -49,6 +50,7 @@ __all__ = [
     "create",
     "explain_document",
     "explain_prediction",
+    "explain_weights",
     "load",
     "load_tagger",
     "map_types",
@@ -66,6 +68,7 @@ _HOMES = {
     "crfdeid.documents": ("Document", "LabelledSentence", "Span"),
     "crfdeid.errors": ("DataError", "UsageError"),
     "crfdeid.explaining.decisions": ("explain_document",),
+    "crfdeid.explaining.learned": ("explain_weights",),
     "crfdeid.explaining.prediction": ("explain_prediction",),
     "crfdeid.labels": ("SEVEN", "TYPES", "map_types"),
     "crfdeid.models": ("MODELS", "create", "load_tagger"),

@@ -11,7 +11,7 @@
     batches.py       rows to batches of a few fixed shapes
     training/        phases, the loop that goes through them, the compiled updates, all that is drawn
     inference.py     the best tags, and the probability of each
-    gradients.py     which words speak for a tag: integrated gradients
+    gradients.py     which words speak for a tag      contents.py      what can be read off weights
     tagger.py        a network as a `crfdeid.tagger.Tagger`: fit, predict, marginals, save, load, for all of them
     word_tagger.py, window_tagger.py, bilstm_tagger.py    what taggers share that read words, or context windows, or
                      words, characters and features by BiLSTM layers; joint_tagger.py, those that tag concepts too

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
 import jax
+import numpy as np
 from flax import nnx
 
 from crfdeid.documents import LabelledSentence
+from crfdeid.explaining.contents import Matrix, Norm
 from crfdeid.settings import require, require_choice, require_counts, require_shares
 from features import FEATURE_SETS, feature_set
+from features.tokens import Sentence
 from rnn.codecs.characters import Characters
 from rnn.codecs.words import Features, WordCodec
+from rnn.contents import token_norms, token_sizes, transitions
 from rnn.layers.lstm import dropout_rates
 from rnn.layers.recurrence import uniform
 from rnn.settings import WordSettings
@@ -165,6 +169,16 @@ class BilstmTagger(WordTagger):
             found["features"] = uniform(rngs.params(), shape, 0.05)
         return found
 
+    def input_norms(self, arrays: Mapping[str, np.ndarray]) -> Iterable[Norm]:
+        """How large the weights of each input of a token are, where PHI is found."""
+        name = _of_phi(arrays, "bilstm.layers.0.W")
+        sizes = token_sizes(**self.sizes(self.word_codec(self._trained().codec)))
+        return token_norms(name, arrays[name], sizes)
+
+    def tag_matrices(self, arrays: Mapping[str, np.ndarray], sentences: Sequence[Sentence]) -> Iterable[Matrix]:
+        """The transitions of the CRF layer that finds PHI."""
+        return [transitions(self.tags, arrays[_of_phi(arrays, "crf.A")])]
+
     def sizes(self, codec: WordCodec) -> dict[str, Any]:
         """What `rnn.layers.tokens.TokenInputs` is told."""
         settings = self._settings
@@ -193,3 +207,9 @@ class BilstmTagger(WordTagger):
         if settings.halve_after is not None:
             return halving(phase_of, rate=settings.lr, after=settings.halve_after, **limits)
         return patient(lambda epoch: phase_of(epoch, settings.rate(epoch)), **limits)
+
+
+def _of_phi(arrays: Mapping[str, np.ndarray], end: str) -> str:
+    """The name of the array that ends so and is not of the part that finds concepts."""
+    (name,) = (name for name in arrays if name.endswith(end) and not name.startswith("network.concept."))
+    return name

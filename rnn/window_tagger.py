@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from crfdeid.explaining.contents import Norm
 from crfdeid.settings import require, require_counts, require_positive, require_shares
 from rnn.batches import Row
 from rnn.codecs.words import WordCodec
+from rnn.contents import window_norms
 from rnn.settings import WordSettings
 from rnn.training.phases import Schedule, per_sentence
 from rnn.word_tagger import WordTagger
@@ -58,6 +62,11 @@ class WindowTagger(WordTagger):
         {"lr", "final_lr", "dropout", "max_norm", "word_dropout", "init_range", "embedding_range"},
     )
     _settings: WindowSettings
+
+    def input_norms(self, arrays: Mapping[str, np.ndarray]) -> Iterable[Norm]:
+        """How large the weights of each word of the window are."""
+        (name,) = (name for name in arrays if name in ("network.W", "network.layers.0.W"))
+        return window_norms(name, arrays[name], self._settings.window)
 
     def blank_codec(self) -> WordCodec:
         """A codec that knows no words yet."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -13,12 +13,14 @@ import numpy as np
 from flax import nnx
 
 from crfdeid.documents import LabelledSentence
+from crfdeid.explaining.contents import Matrix, NetworkContents, Norm
 from crfdeid.explaining.explanation import Gradients
 from crfdeid.tagger import Traits
 from features.tokens import Sentence
 from rnn.batches import Row
 from rnn.codecs.codec import Codec
 from rnn.codecs.words import WordCodec, tags_of
+from rnn.contents import arrays_of, near_words, norms
 from rnn.embeddings.vectors import WordVectors, extend, initial_table, matching_scale
 from rnn.gradients import integrated_gradients
 from rnn.layers.recurrence import uniform
@@ -114,6 +116,35 @@ class WordTagger(NetworkTagger):
     def integrated_gradients(self, sentence: Sentence, token: int, tag: str, rival: str) -> Gradients:
         """The log-odds of two tags at a token, spread over the vectors of the words (`rnn.gradients`)."""
         return integrated_gradients(self._trained(), sentence, token, tag, rival)
+
+    def contents(self, words: Sequence[str], sentences: Sequence[Sentence], *, top: int) -> NetworkContents:
+        """What can be read off its weights; see `crfdeid.explaining.contents.HasContents`."""
+        learned = self._trained()
+        arrays, vocabulary = arrays_of(learned.weights), self.word_codec(learned.codec).vocabulary
+        return NetworkContents(
+            norms=(*norms(arrays), *self.input_norms(arrays)),
+            matrices=tuple(self.tag_matrices(arrays, sentences)),
+            facts=tuple(self.facts(arrays)),
+            words=near_words(vocabulary, arrays["tables.words"], words, top),
+            hashed=vocabulary.key is not None,
+        )
+
+    def word_codec(self, codec: Any) -> WordCodec:
+        """How it reads the words in which it finds PHI."""
+        found: WordCodec = codec
+        return found
+
+    def input_norms(self, arrays: Mapping[str, np.ndarray]) -> Iterable[Norm]:
+        """How large the weights of each input are; here nothing is known of them."""
+        return ()
+
+    def tag_matrices(self, arrays: Mapping[str, np.ndarray], sentences: Sequence[Sentence]) -> Iterable[Matrix]:
+        """What leads from tag to tag; here nothing."""
+        return ()
+
+    def facts(self, arrays: Mapping[str, np.ndarray]) -> Iterable[tuple[str, float]]:
+        """What else a number can say: a sentence, and the number; here nothing."""
+        return ()
 
     def trains(self, name: str) -> bool:
         """Whether a parameter is learned."""

@@ -30,6 +30,11 @@ class FeatureIndex:
     def __len__(self) -> int:
         return len(self._rows)
 
+    @property
+    def hashed(self) -> bool:
+        """Whether the names are stored as keyed hashes."""
+        return self._stored is not str
+
     def row(self, name: str) -> int | None:
         """The row of a feature string as an extractor gives it; None where it has no weight.
 

@@ -3,10 +3,21 @@
 prediction.py   `explain_prediction`: why this word       explanation.py  what an explanation is, as data
 crf.py          a CRF's exact sum                         occlusion.py    sentences with other words, for any model
 kinds.py        the kinds of feature strings              decisions.py    `explain_document`: why a span is hidden
+learned.py      `explain_weights`: what it learned        contents.py     what a model has learned, as data
 """
 
+from crfdeid.explaining.contents import Contents
 from crfdeid.explaining.decisions import DocumentExplanation, explain_document
 from crfdeid.explaining.explanation import Explanation
+from crfdeid.explaining.learned import explain_weights
 from crfdeid.explaining.prediction import METHODS, explain_prediction
 
-__all__ = ["METHODS", "DocumentExplanation", "Explanation", "explain_document", "explain_prediction"]
+__all__ = [
+    "METHODS",
+    "Contents",
+    "DocumentExplanation",
+    "Explanation",
+    "explain_document",
+    "explain_prediction",
+    "explain_weights",
+]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import final
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from flax import nnx
 
 from crfdeid.documents import PHI
@@ -124,6 +125,13 @@ class ElmanTagger(WindowTagger):
     def profiles(cls) -> Mapping[str, ElmanSettings]:
         """Settings by profile name: "yadav2016" is the E-RNN of Table 3, with weights in [-1, 1]."""
         return {"default": ElmanSettings(), "yadav2016": ElmanSettings(window=11, hidden=100, **PAPER)}
+
+    def facts(self, arrays: Mapping[str, np.ndarray]) -> Iterable[tuple[str, float]]:
+        """How far a hidden layer's state can reach: f' is 1/4 at most, so V's largest singular value bounds it."""
+        for n in range(self._settings.layers):
+            largest = np.linalg.norm(arrays[f"network.layers.{n}.V"], 2)
+            what = f"hidden layer {n + 1}: a change of its state is at the next word at most so many times as large"
+            yield what, float(largest) / 4
 
     def network(self, codec: WordCodec, rngs: nnx.Rngs) -> Elman:
         """A new network."""

@@ -204,6 +204,10 @@ class StackedTagger(JointTagger):
         (words,) = as_own({"words": None})
         return self.word_dropout(codec.phi, rows) | self.word_dropout(codec.concept, rows, name=words)
 
+    def word_codec(self, codec: StackedCodec) -> WordCodec:
+        """How the part reads that finds PHI."""
+        return codec.phi
+
     def holds(self, words: Sequence[str]) -> list[bool]:
         """Whether the concept part has a vector of its own for each word."""
         codec: Any = self._trained().codec
