@@ -57,6 +57,7 @@ setup(
             "types-defusedxml",
             "types-regex",
             "scipy-stubs",
+            "dkpro-cassis>=0.10",
         ],
         "benchmarks": ["torch>=2.4", "presidio-analyzer>=2.2.350", "presidio-anonymizer>=2.2.350"],
         "oracles": ["torch>=2.4", "transformers>=4.46"],

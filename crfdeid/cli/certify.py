@@ -156,9 +156,10 @@ def _plan(options: argparse.Namespace) -> tuple[dict[str, Any], list[str]]:
 
 
 def _listed(options: argparse.Namespace) -> list[Listed]:
+    from crfdeid.corpora.exchanged import text_digest  # noqa: PLC0415
     from crfdeid.notes.reading import read_notes  # noqa: PLC0415
     from crfdeid.notes.records import Columns  # noqa: PLC0415
-    from crfdeid.review.plan import Listed, text_digest  # noqa: PLC0415
+    from crfdeid.review.plan import Listed  # noqa: PLC0415
 
     if not options.input.exists():
         raise UsageError(f"--input: no such file or folder: {options.input}")

@@ -6,9 +6,11 @@ A model that finds concepts too writes them beside it.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
-FORMATS = ("brat", "jsonl", "i2b2-2014", "conll")
+FORMATS = ("brat", "jsonl", "i2b2-2014", "conll", "label-studio", "doccano", "xmi")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -17,10 +19,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
     add_common(parser)
     text = (
-        "format to write (default: jsonl); all but jsonl are for .txt files only; with a model that finds concepts too "
-        "they are two folders, phi/ and concepts/"
+        "format to write (default: jsonl); all but jsonl, label-studio and doccano are for .txt files only; with a "
+        "model that finds concepts too all but jsonl are two folders, phi/ and concepts/"
     )
     parser.add_argument("--format", choices=FORMATS, default="jsonl", help=text)
+    text = (
+        "leave out what was found: for notes that people annotate to measure this model, whose marks would sway them; "
+        "with --format brat, label-studio, doccano or xmi"
+    )
+    parser.add_argument("--for-test", action="store_true", help=text)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -36,10 +43,12 @@ def run(options: argparse.Namespace) -> int:
     from crfdeid.models import saved_traits  # noqa: PLC0415
     from crfdeid.notes import tagged  # noqa: PLC0415
     from crfdeid.notes.pipeline import OutputPlan  # noqa: PLC0415
-    from crfdeid.notes.records import NoteFile  # noqa: PLC0415
+    from crfdeid.notes.records import NoteFile, Writer  # noqa: PLC0415
     from crfdeid.system.threads import one_thread  # noqa: PLC0415
 
     one_thread()
+    if options.for_test and options.format not in tagged.FOR_TEST:
+        raise UsageError(f"--for-test is for --format {', '.join(tagged.FOR_TEST)}: choose one of these")
     columns = replace(note_options.columns_of(options), own_id=True)
     secret = note_options.secret_of(options, needed=False)
     work = note_options.redaction(options)
@@ -48,6 +57,7 @@ def run(options: argparse.Namespace) -> int:
     settings = {
         "command": "tag",
         "format": options.format,
+        **({"for_test": True} if options.for_test else {}),
         **note_options.common_settings(options, work, secret),
         **given_options.settings(columns, work.site),
     }
@@ -58,9 +68,13 @@ def run(options: argparse.Namespace) -> int:
         return 0
 
     def targets(file: NoteFile) -> list[str]:
-        if options.format != "jsonl" and file.path.suffix.lower() != ".txt":
+        if options.format not in tagged.OF_SEVERAL and file.path.suffix.lower() != ".txt":
             raise UsageError(f"--format {options.format} is for .txt files: write {file.name} with --format jsonl")
         return tagged.target_names(file, options.format, layers)
 
-    plan = OutputPlan(targets, lambda _, places: tagged.tag_writer(places, options.format, layers), columns)
+    def writer(_: NoteFile, places: Sequence[Path]) -> Writer:
+        model = f"{work.model.name} {settings['model'][:12]}"
+        return tagged.tag_writer(places, options.format, layers, model=model, for_test=options.for_test)
+
+    plan = OutputPlan(targets, writer, columns)
     return note_run.run_folder(options, note_run.Task("tagging", work, plan, settings, secret))

@@ -4,6 +4,7 @@
     i2b2_2014.py   one XML file per document, standoff    conll.py       columns: token first, tag last
     jsonl.py       one JSON object per line                asq_phi.py     ===QUERY=== blocks (read only)
     i2b2_2010.py   texts and .con files of concepts        files.py       what the formats share
+    label_studio.py, doccano.py, xmi.py   for annotation tools     utf16.py, exchanged.py   what these share
     synthetic/     the built-in corpus
     pairs.py       the same documents from two places      layers.py      PHI and concepts, joined or side by side
     parts.py       train, dev and test as documents        splits.py      the same, as tagged sentences
@@ -19,7 +20,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
-from crfdeid.corpora import asq_phi, brat, conll, i2b2_2006, i2b2_2010, i2b2_2014, jsonl
+from crfdeid.corpora import (
+    asq_phi,
+    brat,
+    conll,
+    doccano,
+    i2b2_2006,
+    i2b2_2010,
+    i2b2_2014,
+    jsonl,
+    label_studio,
+    xmi,
+)
 from crfdeid.corpora.files import find_files, require_characters
 from crfdeid.documents import PHI, Document
 from crfdeid.errors import DataError, UsageError
@@ -46,6 +58,9 @@ FORMATS: dict[str, Format] = {
     "i2b2-2010": i2b2_2010,
     "conll": conll,
     "jsonl": jsonl,
+    "label-studio": label_studio,
+    "doccano": doccano,
+    "xmi": xmi,
     "asq-phi": asq_phi,
 }
 WRITERS: dict[str, Callable[[Sequence[Document], Path], None]] = {
@@ -55,6 +70,9 @@ WRITERS: dict[str, Callable[[Sequence[Document], Path], None]] = {
     "i2b2-2010": i2b2_2010.write,
     "conll": conll.write,
     "jsonl": jsonl.write,
+    "label-studio": label_studio.write,
+    "doccano": doccano.write,
+    "xmi": xmi.write,
 }
 _LAYERED = ("jsonl",)  # holds several annotation layers
 
@@ -119,7 +137,7 @@ def write_corpus(documents: Sequence[Document], path: Path | str, *, format: str
 
     Args:
         documents: the documents, with unique ids.
-        path: the folder (brat, i2b2-2014, i2b2-2010) or the file (the others) to write.
+        path: the folder (brat, i2b2-2014, i2b2-2010, xmi) or the file (the others) to write.
         format: a key of `WRITERS`.
 
     Raises:

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from crfdeid.corpora.doccano import looks_like_doccano
 from crfdeid.corpora.files import build_document, find_files, require_characters, require_file_target
 from crfdeid.documents import PHI, Document, Span
 from crfdeid.errors import DataError
@@ -22,8 +23,9 @@ _SUFFIXES = (".jsonl", ".ndjson")
 
 
 def recognises(path: Path) -> bool:
-    """Whether it is, or holds, a file named ``.jsonl`` or ``.ndjson``."""
-    return any(file.suffix.lower() in _SUFFIXES for file in find_files(path, *_SUFFIXES))
+    """Whether it is, or holds, a file named ``.jsonl`` or ``.ndjson`` that is none of doccano's."""
+    files = (file for file in find_files(path, *_SUFFIXES) if file.suffix.lower() in _SUFFIXES)
+    return any(not looks_like_doccano(file) for file in files)
 
 
 def read(path: Path) -> list[Document]:

@@ -6,20 +6,31 @@ back by itself.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
-from crfdeid.corpora import WRITERS
-from crfdeid.corpora.jsonl import to_line
+from crfdeid.corpora import WRITERS, doccano, jsonl, label_studio
 from crfdeid.corpora.layers import alone
 from crfdeid.documents import CONCEPT, PHI, Document, Span
 from crfdeid.notes.records import NoteFile, Record, Writer
 
 # Format -> the endings of the files that stand for a file of notes, the one that holds its text first.
-ENDINGS = {"brat": (".txt", ".ann"), "jsonl": (".jsonl",), "i2b2-2014": (".xml",), "conll": (".conll",)}
-_FOLDERS = ("brat", "i2b2-2014")
+ENDINGS = {
+    "brat": (".txt", ".ann"),
+    "jsonl": (".jsonl",),
+    "i2b2-2014": (".xml",),
+    "conll": (".conll",),
+    "label-studio": (".json",),
+    "doccano": (".jsonl",),
+    "xmi": (".xmi",),
+}
+OF_SEVERAL = ("jsonl", "label-studio", "doccano")
+"""The formats whose files can hold several notes, as a table does."""
+FOR_TEST = ("brat", "label-studio", "doccano", "xmi")
+"""The formats in which annotators can be given notes without what a model found."""
+_FOLDERS = ("brat", "i2b2-2014", "xmi")
 LAYER_FOLDERS = {PHI: "phi", CONCEPT: "concepts"}
 """Where each annotation layer goes, in a format that holds one."""
 
@@ -32,18 +43,37 @@ def target_names(file: NoteFile, format: str, layers: Sequence[str] = (PHI,)) ->
     return [stem + ending for stem in stems for ending in ENDINGS[format]]
 
 
-def tag_writer(targets: Sequence[Path], format: str, layers: Sequence[str] = (PHI,)) -> Writer:
+def tag_writer(
+    targets: Sequence[Path],
+    format: str,
+    layers: Sequence[str] = (PHI,),
+    *,
+    model: str = "",
+    for_test: bool = False,
+) -> Writer:
     """What writes the documents of one input file.
 
     Args:
         targets: the files to write, in the order of `target_names`.
-        format: "jsonl" for a file with several notes, a key of `ENDINGS` for one.
+        format: one of `OF_SEVERAL` for a file with several notes, a key of `ENDINGS` for one.
         layers: the annotation layers that the documents have.
+        model: what found them, for formats that say so.
+        for_test: leave out what was found: the notes will be annotated to measure the model.
     """
     if format == "jsonl":
         return LinesWriter(targets[0])
     texts = targets[:: len(ENDINGS[format])]
-    return Together([_NoteWriter(text, format, layer) for text, layer in zip(texts, layers, strict=True)])
+    writers = [_layer_writer(text, format, model, for_test) for text in texts]
+    return Together([Alone(writer, layer, for_test) for writer, layer in zip(writers, layers, strict=True)])
+
+
+def _layer_writer(target: Path, format: str, model: str, for_test: bool) -> Writer:
+    """What writes documents of one layer."""
+    if format == "doccano":
+        return LinesWriter(target, doccano.to_line)
+    if format == "label-studio":
+        return TasksWriter(target, lambda document: label_studio.to_task(document, annotated=False, model=model))
+    return _NoteWriter(target, format)
 
 
 class Together:
@@ -68,32 +98,85 @@ class Together:
                 last.callback(writer.close)
 
 
-class LinesWriter:
-    """Writes documents as they come, one per line, in the form of `crfdeid.corpora.jsonl`."""
+class Alone:
+    """Writes one layer of documents with the writer of a format that holds one.
 
-    def __init__(self, target: Path) -> None:
-        self._stream = target.open("w", encoding="utf-8", newline="")
+    Args:
+        writer: the writer.
+        layer: the layer.
+        for_test: leave out what was found.
+    """
+
+    def __init__(self, writer: Writer, layer: str, for_test: bool) -> None:
+        self._writer, self._layer, self._for_test = writer, layer, for_test
+
+    def write(self, row: Record, document: Document | None) -> None:
+        """Write the layer of a document."""
+        if document is not None:
+            document = alone(document, self._layer)
+        if document is not None and self._for_test:
+            document = replace(document, spans=(), phi_annotated=False)
+        self._writer.write(row, document)
+
+    def close(self) -> None:
+        """Finish the file."""
+        self._writer.close()
+
+
+class LinesWriter:
+    """Writes documents as they come, one per line.
+
+    Args:
+        target: the file.
+        to_line: a document as a line; by default as one of `crfdeid.corpora.jsonl`.
+    """
+
+    def __init__(self, target: Path, to_line: Callable[[Document], str] = jsonl.to_line) -> None:
+        self._stream, self._to_line = target.open("w", encoding="utf-8", newline=""), to_line
 
     def write(self, row: Record, document: Document | None) -> None:
         """Write the line of a document."""
         if document is not None:
-            self._stream.write(to_line(document))
+            self._stream.write(self._to_line(document))
 
     def close(self) -> None:
         """Finish the file."""
         self._stream.close()
 
 
-class _NoteWriter:
-    """Writes one layer of the one document of a file with its format's own writer."""
+class TasksWriter:
+    """Writes documents as they come into a list in JSON.
 
-    def __init__(self, target: Path, format: str, layer: str) -> None:
-        self._target, self._format, self._layer = target, format, layer
+    Args:
+        target: the file.
+        to_task: a document as JSON.
+    """
+
+    def __init__(self, target: Path, to_task: Callable[[Document], str]) -> None:
+        self._stream, self._to_task = target.open("w", encoding="utf-8", newline=""), to_task
+        self._before = "[\n"
+
+    def write(self, row: Record, document: Document | None) -> None:
+        """Write the task of a document."""
+        if document is not None:
+            self._stream.write(self._before + self._to_task(document))
+            self._before = ",\n"
+
+    def close(self) -> None:
+        """Finish the list and the file."""
+        with self._stream:
+            self._stream.write("[]\n" if self._before == "[\n" else "\n]\n")
+
+
+class _NoteWriter:
+    """Writes the one document of a file with its format's own writer."""
+
+    def __init__(self, target: Path, format: str) -> None:
+        self._target, self._format = target, format
 
     def write(self, row: Record, document: Document | None) -> None:
         if document is None:
             return
-        document = alone(document, self._layer)
         if self._format == "brat":
             document = _with_mark(document, row.around)
         if self._format in _FOLDERS:

@@ -31,11 +31,6 @@ class Listed(NamedTuple):
     sha256: str
 
 
-def text_digest(text: str) -> str:
-    """The SHA-256 of a text as UTF-8, in hexadecimal."""
-    return hashlib.sha256(text.encode("utf-8")).hexdigest()
-
-
 @dataclass(frozen=True, slots=True)
 class Plan:
     """A sampling plan.

@@ -36,7 +36,7 @@ def run(*arguments: str | Path) -> int:
     return main(["tag", *map(str, arguments)])
 
 
-@pytest.mark.parametrize("format", ["brat", "i2b2-2014", "jsonl"])
+@pytest.mark.parametrize("format", ["brat", "i2b2-2014", "jsonl", "doccano", "xmi"])
 def test_every_format_holds_what_the_model_found(model: Path, notes: Path, tmp_path: Path, format: str) -> None:
     assert run("--model", model, "--input", notes, "--output", tmp_path / "out", "--format", format) == 0
     found = {
@@ -89,7 +89,44 @@ def test_json_lines_keep_their_ids(model: Path, tmp_path: Path) -> None:
     assert [document.id for document in read_corpus(tmp_path / "out" / "in.jsonl")] == ["k1", "in.jsonl:2"]
 
 
-@pytest.mark.parametrize("format", ["brat", "jsonl", "i2b2-2014", "conll"])
+def test_label_studio_is_given_tasks_with_what_the_model_found(model: Path, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(f'text\n"{OTHER}"\nNothing.\n')
+    common = ("--model", model, "--input", tmp_path / "t.csv", "--format", "label-studio")
+    assert run(*common, "--output", tmp_path / "out") == 0
+    tasks = json.loads((tmp_path / "out" / "t.json").read_text())
+    assert [task["data"]["note"] for task in tasks] == ["t.csv:1", "t.csv:2"]
+    (prediction,) = tasks[0]["predictions"]
+    assert prediction["model_version"].startswith(f"{model.name} ")
+    found = [(region["value"]["start"], region["value"]["end"]) for region in prediction["result"]]
+    assert found == [(start, end) for start, end, _ in load(model).annotate(OTHER).spans]
+    assert "annotations" not in tasks[0]
+
+
+def test_a_file_without_a_note_is_an_empty_list_of_tasks(model: Path, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("text\n")
+    command = ("--model", model, "--input", tmp_path / "t.csv", "--format", "label-studio")
+    assert run(*command, "--output", tmp_path / "out") == 0
+    assert json.loads((tmp_path / "out" / "t.json").read_text()) == []
+
+
+@pytest.mark.parametrize("format", ["brat", "label-studio", "doccano", "xmi"])
+def test_notes_for_a_test_set_hold_nothing_of_the_model(model: Path, notes: Path, tmp_path: Path, format: str) -> None:
+    command = ("--model", model, "--input", notes, "--output", tmp_path / "out", "--format", format, "--for-test")
+    assert run(*command) == 0
+    shown = b"".join(written(tmp_path / "out").values())
+    assert b"Quill" in shown
+    assert b"PATIENT" not in shown
+    assert b"predictions" not in shown
+
+
+@pytest.mark.parametrize("format", ["jsonl", "conll", "i2b2-2014"])
+def test_other_formats_are_not_for_annotators(model: Path, notes: Path, tmp_path: Path, format: str) -> None:
+    command = ("--model", model, "--input", notes, "--output", tmp_path / "out", "--format", format, "--for-test")
+    assert run(*command) == 2
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("format", ["brat", "jsonl", "i2b2-2014", "conll", "label-studio", "doccano", "xmi"])
 def test_new_names_of_files_leave_none_of_the_old_in_the_results(
     model: Path, notes: Path, tmp_path: Path, format: str
 ) -> None:

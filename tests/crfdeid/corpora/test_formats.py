@@ -14,6 +14,9 @@ from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError, UsageError
 
 STANDOFF = "<deIdi2b2>\n<TEXT><![CDATA[{text}]]></TEXT>\n<TAGS>\n{tags}\n</TAGS>\n</deIdi2b2>"
+XMI = """<xmi:XMI xmlns:xmi="http://www.omg.org/XMI" xmlns:cas="http:///uima/cas.ecore"
+ xmlns:ner="http:///de/tudarmstadt/ukp/dkpro/core/api/ner/type.ecore">{entity}
+<cas:Sofa xmi:id="1" sofaString="Dr. Doe"/></xmi:XMI>"""
 INLINE = '<ROOT>\n<RECORD ID="1"><TEXT>{text}</TEXT></RECORD>\n</ROOT>'
 DOE = '<NAME id="P0" start="{start}" end="{end}" text="Doe" TYPE="DOCTOR" comment=""/>'
 
@@ -39,6 +42,12 @@ SAMPLES = {
     "i2b2-2010": {"concept/a.con": 'c="doe" 1:1 1:1||t="DOCTOR"\n', "txt/a.txt": "Dr. Doe"},
     "conll": {"train.conll": "Dr.\tO\nDoe\tB-DOCTOR\n"},
     "jsonl": {"a.jsonl": '{"id": "a", "text": "Dr. Doe", "spans": [{"start": 4, "end": 7, "label": "DOCTOR"}]}\n'},
+    "label-studio": {
+        "a.json": '[{"id": 1, "data": {"text": "Dr. Doe"}, "annotations": [{"result": [{"type": "labels",\n'
+        '"value": {"start": 4, "end": 7, "text": "Doe", "labels": ["DOCTOR"]}}]}]}]\n'
+    },
+    "doccano": {"a.jsonl": '{"id": 1, "text": "Dr. Doe", "label": [[4, 7, "DOCTOR"]]}\n'},
+    "xmi": {"a.xmi": XMI.format(entity='<ner:NamedEntity xmi:id="2" sofa="1" begin="4" end="7" value="DOCTOR"/>')},
     "asq-phi": {"a.txt": '===QUERY===\nDr. Doe\n===PHI_TAGS===\n{"identifier_type": "DOCTOR", "value": "Doe"}\n'},
 }
 
@@ -61,7 +70,9 @@ def test_auto_reads_each_format_from_a_folder_and_from_a_file(name, line_end, tm
         assert read_corpus(str(path), format=name) == [document]
 
 
-@pytest.mark.parametrize("name", ["i2b2-2014", "i2b2-2006", "conll", "jsonl", "asq-phi"])
+@pytest.mark.parametrize(
+    "name", ["i2b2-2014", "i2b2-2006", "conll", "jsonl", "label-studio", "doccano", "xmi", "asq-phi"]
+)
 def test_a_byte_order_mark_before_the_data_is_no_data(name, tmp_path):
     put(tmp_path, {file: b"\xef\xbb\xbf" + content.encode() for file, content in SAMPLES[name].items()})
     (document,) = read_corpus(tmp_path)
@@ -79,7 +90,7 @@ def test_two_formats_in_one_folder_ask_for_a_choice(tmp_path):
 
 def test_what_no_format_fits_names_them_all(tmp_path):
     put(tmp_path, {"note.txt": "Seen by Dr. Doe.\n"})
-    with pytest.raises(UsageError, match="brat, i2b2-2014, i2b2-2006, i2b2-2010, conll, jsonl, asq-phi"):
+    with pytest.raises(UsageError, match=", ".join(FORMATS)):
         read_corpus(tmp_path / "note.txt")
 
 
@@ -91,7 +102,7 @@ def test_unknown_format_path_and_target(tmp_path):
         read_corpus(tmp_path / "nowhere")
     with pytest.raises(UsageError, match="cannot write the format 'asq-phi': choose from brat"):
         write_corpus([], tmp_path / "out", format="asq-phi")
-    for name in ("jsonl", "conll", "i2b2-2006"):
+    for name in ("jsonl", "conll", "i2b2-2006", "label-studio", "doccano"):
         with pytest.raises(UsageError, match="is a folder"):
             write_corpus([Document("a", "x")], tmp_path, format=name)
 
@@ -359,7 +370,19 @@ def test_the_documented_i2b2_splits_work(tmp_path, monkeypatch):
 
 def test_the_documented_samples_read_as_documented(tmp_path):
     samples = [block for language, block in code_blocks("formats.md") if language != "python"]
-    names = ("a.ann", "a.xml", "all.xml", "a.con", "a.conll", "a.jsonl", "layers.jsonl", "a.txt")
+    names = (
+        "a.ann",
+        "a.xml",
+        "all.xml",
+        "a.con",
+        "a.conll",
+        "a.jsonl",
+        "layers.jsonl",
+        "a.json",
+        "b.jsonl",
+        "a.xmi",
+        "a.txt",
+    )
     texts = {"a.ann": "Seen by Jane Roe.", "a.con": "\n" * 11 + "She has some left hip pain ."}
     assert len(samples) == len(names)
     for name, sample in zip(names, samples, strict=True):

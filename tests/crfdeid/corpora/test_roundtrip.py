@@ -14,7 +14,8 @@ from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError
 
 LABELS = ("PATIENT", "DATE", "LOCATION-OTHER", "fromloc.city_name", 'odd"<&>', "EDAD_SUJETO")
-XML_FORMATS = ("i2b2-2014", "i2b2-2006")
+XML_FORMATS = ("i2b2-2014", "i2b2-2006", "xmi")
+FILES = {"i2b2-2006": "all.xml", "jsonl": "all.jsonl", "doccano": "all.jsonl", "label-studio": "all.json"}
 
 # The characters that converters lose, shift or choke on, and then anything that is a character at all.
 _AWKWARD = st.sampled_from(
@@ -75,6 +76,27 @@ def test_jsonl_keeps_everything(documents):
 
 
 @settings(deadline=None)
+@given(corpora())
+@example([Document("a", "👩\u200d⚕️ Doe\r\n𝔘 Doe\n", (Span(5, 8, "PATIENT"), Span(10, 13, "DATE")))])
+def test_label_studio_keeps_everything(documents):
+    assert round_trip(documents, "label-studio") == documents
+
+
+@settings(deadline=None)
+@given(corpora())
+@example([Document("a", "👩\u200d⚕️ Doe\r\n𝔘 Doe\n", (Span(5, 8, "PATIENT"), Span(10, 13, "DATE")))])
+def test_doccano_keeps_everything(documents):
+    assert round_trip(documents, "doccano") == documents
+
+
+@settings(deadline=None)
+@given(corpora(texts=xml_texts))
+@example([Document("a", "👩\u200d⚕️ Doe\r\n𝔘\tDoe\n", (Span(5, 8, "PATIENT"), Span(10, 13, "DATE")))])
+def test_xmi_keeps_everything(documents):
+    assert round_trip(documents, "xmi") == documents
+
+
+@settings(deadline=None)
 @given(corpora(texts=xml_texts))
 @example([Document("a", "]]\r>]]>\r\r\n", (Span(0, 4, "DATE"), Span(2, 9, "ID")))])
 def test_i2b2_2014_keeps_everything(documents):
@@ -126,7 +148,7 @@ def test_lone_surrogates_are_refused(format, tmp_path):
 
 @pytest.mark.parametrize("format", WRITERS)
 def test_written_corpora_are_recognised(format, tmp_path):
-    target = tmp_path / {"i2b2-2006": "all.xml", "jsonl": "all.jsonl"}.get(format, "out")
+    target = tmp_path / FILES.get(format, "out")
     write_corpus([Document("7", "Dr. Doe came.\n", (Span(4, 7, "DOCTOR"),))], target, format=format)
     assert recognise(target) == format
     (document,) = read_corpus(target)
@@ -141,7 +163,7 @@ def test_i2b2_2006_refuses_overlapping_spans(tmp_path):
     assert not (tmp_path / "all.xml").exists()
 
 
-@pytest.mark.parametrize("format", ["brat", "i2b2-2014", "i2b2-2010"])
+@pytest.mark.parametrize("format", ["brat", "i2b2-2014", "i2b2-2010", "xmi"])
 @pytest.mark.parametrize("name", ["../out", "/etc/note", "a/../../b", "", ".", "a//b", "a\\b", "a\nb", "a\x00b"])
 def test_an_id_never_leads_out_of_the_folder(format, name, tmp_path):
     with pytest.raises(DataError):

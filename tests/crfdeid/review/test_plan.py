@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crfdeid.corpora.exchanged import text_digest
 from crfdeid.errors import DataError, UsageError
-from crfdeid.review.plan import Listed, draw, read_plan, require_planned, text_digest, write_plan
+from crfdeid.review.plan import Listed, draw, read_plan, require_planned, write_plan
 
 
 def listed(kinds: list[int]) -> list[Listed]:

@@ -1,0 +1,102 @@
+"""doccano's JSON Lines: {"text": "Seen 3/14", "label": [[5, 9, "DATE"]]} a line, with the keys it was imported with.
+
+Offsets count UTF-16 code units, as doccano's editor does (doccano issue 2290) unless a project counts grapheme
+clusters, which this format cannot tell: leave that option of a project off. Of a project with relations, whose export
+has "entities" in the place of "label", these are read.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from crfdeid.corpora.exchanged import NOTE, identity, require_unaltered
+from crfdeid.corpora.files import build_document, find_files, require_characters, require_file_target
+from crfdeid.corpora.utf16 import Utf16
+from crfdeid.documents import Document, Span
+from crfdeid.errors import DataError
+from crfdeid.system.files import read_head, read_text, write_files
+
+_SUFFIXES = (".jsonl", ".ndjson")
+_LABELS = ("label", "labels", "entities")
+_OURS = ("spans", "layers")
+
+
+def recognises(path: Path) -> bool:
+    """Whether it is, or holds, a ``.jsonl`` file whose first line has labels and none of the keys of `jsonl`."""
+    return any(looks_like_doccano(file) for file in find_files(path, *_SUFFIXES) if file.suffix.lower() in _SUFFIXES)
+
+
+def looks_like_doccano(file: Path) -> bool:
+    """Whether a file's first line has the keys of doccano's records, as far as its beginning shows them."""
+    head = read_head(file).split("\n")[0]
+    try:
+        record = json.loads(head)
+    except (ValueError, RecursionError):  # a line longer than what was read
+        keys = [key for key in (*_LABELS, *_OURS) if f'"{key}": ' in head or f'"{key}":' in head]
+        return bool(keys) and keys[0] in _LABELS and not set(keys).intersection(_OURS)
+    return isinstance(record, dict) and not record.keys() & set(_OURS) and bool(record.keys() & set(_LABELS))
+
+
+def read(path: Path) -> list[Document]:
+    """The documents of a file, or of every ``.jsonl`` file of a folder, in order.
+
+    Raises:
+        DataError: a line is not such a record, an offset is none of its text, or its text is not the exported one.
+    """
+    return [
+        _document(line, file, number)
+        for file in find_files(path, *_SUFFIXES)
+        for number, line in enumerate(read_text(file).split("\n"), start=1)
+        if line.strip()
+    ]
+
+
+def _document(line: str, path: Path, number: int) -> Document:
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        raise DataError("not valid JSON: each line is one whole object", path=path, line=number) from None
+    labels = next((record[key] for key in _LABELS if key in record), None) if isinstance(record, dict) else None
+    if not isinstance(labels, list) or not isinstance(record.get("text"), str):
+        problem = 'expected {"text": text, "label": [[start, end, type]]} ("label": [] says that nothing is marked)'
+        raise DataError(problem, path=path, line=number)
+    text, identifier = record["text"], record.get(NOTE, record.get("id", number))
+    require_unaltered(record, text, path=path, line=number)
+    offsets = Utf16(text)
+    try:
+        spans = [_span(entry, offsets) for entry in labels]
+    except DataError as problem:
+        raise DataError(problem.problem, path=path, line=number) from None
+    document = build_document(str(identifier), text, spans, path=path, line=number)
+    require_characters(document)
+    return document
+
+
+def _span(entry: Any, offsets: Utf16) -> Span:
+    match entry:
+        case [int(start), int(end), str(label)] if label:
+            return offsets.span(start, end, label)
+        case {"start_offset": int(start), "end_offset": int(end), "label": str(label)} if label:
+            return offsets.span(start, end, label)
+    raise DataError("expected a label as [start, end, type]")
+
+
+def write(documents: Sequence[Document], path: Path) -> None:
+    """Write documents to one file, one per line.
+
+    Raises:
+        UsageError: the path is a folder.
+    """
+    require_file_target(path)
+    write_files({path: "".join(to_line(document) for document in documents)})
+
+
+def to_line(document: Document) -> str:
+    """A document as a line that doccano imports, with what is marked in it as labels to correct."""
+    offsets = Utf16(document.text)
+    labels = [[offsets.units(start), offsets.units(end), label] for start, end, label in document.spans]
+    record = {"text": document.text, "label": labels, **identity(document)}
+    return json.dumps(record, ensure_ascii=False) + "\n"

@@ -1,0 +1,154 @@
+"""Label Studio's JSON: a list of tasks, each with its text in "data" and what people marked in "annotations".
+
+Tasks are written with what a model found as "predictions", which Label Studio shows to be corrected, or, of annotated
+documents, as "annotations". Predictions are never read: what nobody confirmed is no annotation.
+
+Offsets count code points (Label Studio's editor takes a text apart by characters and not by UTF-16 code units since its
+versions 1.4 and, after a relapse, 1.13: its pull requests 1559 and 6135), and each of CR and LF. A region's "text" is
+compared with the text at its offsets without white space, which Label Studio folds there (its issue 3078).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from crfdeid.corpora.exchanged import NOTE, identity, require_unaltered
+from crfdeid.corpora.files import build_document, find_files, require_characters, require_file_target
+from crfdeid.documents import Document, Span
+from crfdeid.errors import DataError
+from crfdeid.system.files import read_head, read_text, write_files
+
+_SUFFIX = ".json"
+_FROM, _TO = "label", "text"  # the names of Label Studio's own template for named entities
+_LINE_END = "\\n"  # how a line end stands in the text of a region
+
+
+def recognises(path: Path) -> bool:
+    """Whether it is, or holds, a ``.json`` file that begins as a list of tasks."""
+    files = find_files(path, _SUFFIX)
+    return any(file.suffix.lower() == _SUFFIX and _looks_like_tasks(file) for file in files)
+
+
+def _looks_like_tasks(file: Path) -> bool:
+    head = read_head(file).lstrip()
+    return head.startswith("[") and head[1:].lstrip().startswith("{") and '"data"' in head
+
+
+def read(path: Path) -> list[Document]:
+    """The documents of a file, or of every ``.json`` file of a folder: of each task what its annotator marked.
+
+    Raises:
+        DataError: a file holds no tasks, nobody or several annotated one, its text is not the one that was exported, or
+            a region's text is not the text at its offsets.
+    """
+    return [
+        _document(task, file, number)
+        for file in find_files(path, _SUFFIX)
+        for number, task in enumerate(_tasks(file), start=1)
+    ]
+
+
+def _tasks(file: Path) -> list[Any]:
+    try:
+        tasks = json.loads(read_text(file))
+    except (ValueError, RecursionError) as problem:
+        if isinstance(problem, DataError):
+            raise
+        raise DataError("not valid JSON: export the tasks again, as JSON", path=file) from None
+    if not isinstance(tasks, list):
+        raise DataError("expected a list of tasks: export as JSON, not as JSON-MIN or another format", path=file)
+    return tasks
+
+
+def _document(task: Any, file: Path, number: int) -> Document:
+    place = f"{file}, task {number}"
+    match task:
+        case {"data": {"text": str(text)} as data, "annotations": list(annotations)}:
+            pass
+        case _:
+            problem = 'expected {"data": {"text": text}, "annotations": [...]}: export as JSON, not as JSON-MIN'
+            raise DataError(problem, path=place)
+    require_unaltered(data, text, path=Path(place))
+    regions = _only_annotation(annotations, place)
+    spans = [span for region in regions for span in _spans(region, text, place)]
+    identifier = data.get(NOTE, task.get("id", number))
+    document = build_document(str(identifier), text, spans, path=place)
+    require_characters(document)
+    return document
+
+
+def _only_annotation(annotations: Sequence[Any], place: str) -> list[Any]:
+    """The regions of the one annotation that was not cancelled."""
+    kept = [one for one in annotations if isinstance(one, dict) and not one.get("was_cancelled")]
+    if len(kept) != 1:
+        found = "nobody annotated it" if not kept else f"{len(kept)} people annotated it"
+        remedy = "submit or delete it" if not kept else "export the annotations of one, into a file for each"
+        raise DataError(f"{found}: {remedy}", path=place)
+    regions = kept[0].get("result")
+    if not isinstance(regions, list):
+        raise DataError('an annotation without "result": export the tasks again', path=place)
+    return regions
+
+
+def _spans(region: Any, text: str, place: str) -> list[Span]:
+    """The spans of a region, one for each of its labels; none of what is no region, such as a choice."""
+    match region:
+        case {"type": "labels", "value": {"start": int(start), "end": int(end), "labels": [*labels], **rest}} if (
+            labels and all(isinstance(label, str) and label for label in labels)
+        ):
+            pass
+        case {"value": {"start": _}} | {"type": "labels"}:
+            raise DataError("a region that is no labelled text: expected the template of named entities", path=place)
+        case _:
+            return []
+    covered = rest.get("text")
+    if isinstance(covered, str) and _squeezed(covered) != _squeezed(text[start:end]):
+        problem = f"the text of a region is not the text at [{start}, {end}): offsets count Unicode characters"
+        raise DataError(problem, path=place, offset=start)
+    return [Span(start, end, label) for label in labels]
+
+
+def _squeezed(text: str) -> str:
+    return "".join(text.replace(_LINE_END, "").split())
+
+
+def write(documents: Sequence[Document], path: Path) -> None:
+    """Write annotated documents to one file.
+
+    Raises:
+        UsageError: the path is a folder.
+    """
+    require_file_target(path)
+    tasks = ",\n".join(to_task(document, annotated=True) for document in documents)
+    write_files({path: f"[\n{tasks}\n]\n"})
+
+
+def to_task(document: Document, *, annotated: bool, model: str = "", score: float | None = None) -> str:
+    """A document as a task that Label Studio imports.
+
+    Args:
+        document: its spans are what people marked, or what a model found.
+        annotated: whether people marked them.
+        model: which model found them, for Label Studio's "model_version".
+        score: how sure the model is of them all, from 0 to 1; Label Studio can begin with the lowest. None for none.
+    """
+    result = [
+        {
+            "id": f"{number}",
+            "from_name": _FROM,
+            "to_name": _TO,
+            "type": "labels",
+            "value": {"start": start, "end": end, "text": document.text[start:end], "labels": [label]},
+        }
+        for number, (start, end, label) in enumerate(document.spans)
+    ]
+    data = {"text": document.text, **identity(document)}
+    if annotated:
+        marked: dict[str, Any] = {"annotations": [{"result": result}]}
+    else:
+        rated = {} if score is None else {"score": score}
+        marked = {"predictions": [{"model_version": model, **rated, "result": result}]}
+    return json.dumps({"data": data, **(marked if document.phi_annotated else {})}, ensure_ascii=False)

@@ -1,0 +1,121 @@
+"""UIMA CAS XMI, as INCEpTION and WebAnno import and export it: one file a document, PHI in the layer "Named entity".
+
+    <cas:Sofa xmi:id="1" sofaID="_InitialView" sofaString="Seen by Jane Roe." .../>
+    <ner:NamedEntity xmi:id="2" sofa="1" begin="8" end="16" value="DOCTOR"/>
+
+An entity's value is its type. Offsets count UTF-16 code units, as UIMA's do, whose strings are Java's (issue 135 of
+dkpro-cassis). A document is called by its file, or by its folder where that has the title in the document's metadata as
+its name: INCEpTION exports ``note.txt/anna.xmi``. All else in a file, such as tokens, is passed over, so that no type
+system is needed to read one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path, PurePosixPath
+from xml.etree.ElementTree import Element
+from xml.sax.saxutils import quoteattr
+
+from crfdeid.corpora.files import build_document, document_file, find_files, relative_stem
+from crfdeid.corpora.markup import parse, require_xml_characters
+from crfdeid.corpora.utf16 import Utf16
+from crfdeid.documents import Document, Span
+from crfdeid.errors import DataError
+from crfdeid.system.files import read_head, read_text, relative_name, write_files
+
+_SUFFIX = ".xmi"
+_OFFSET = re.compile(r"\d{1,9}", re.ASCII)
+_ID = "{http://www.omg.org/XMI}id"
+_NAMESPACES = {
+    "xmi": "http://www.omg.org/XMI",
+    "cas": "http:///uima/cas.ecore",
+    "metadata": "http:///de/tudarmstadt/ukp/dkpro/core/api/metadata/type.ecore",
+    "ner": "http:///de/tudarmstadt/ukp/dkpro/core/api/ner/type.ecore",
+}
+_OTHER_LAYER = "{http:///webanno/custom.ecore}"
+_HEAD = "".join(f' xmlns:{prefix}="{address}"' for prefix, address in _NAMESPACES.items())
+
+
+def recognises(path: Path) -> bool:
+    """Whether it is, or holds, a ``.xmi`` file."""
+    return any(file.suffix.lower() == _SUFFIX and "<" in read_head(file) for file in find_files(path, _SUFFIX))
+
+
+def read(path: Path) -> list[Document]:
+    """The documents of a folder and its subfolders, one in each ``.xmi`` file.
+
+    Raises:
+        DataError: a file is malformed, an entity has no value, or something is marked in another layer.
+    """
+    return [_document(file, path) for file in find_files(path, _SUFFIX)]
+
+
+def _document(path: Path, corpus: Path) -> Document:
+    root = parse(read_text(path), path)
+    sofas = root.findall("cas:Sofa", _NAMESPACES)
+    texts = [one for one in sofas if "sofaString" in one.attrib]
+    if len(sofas) != 1 or len(texts) != 1:
+        raise DataError("expected a UIMA CAS in XMI with one text (one Sofa with a sofaString)", path=path)
+    for element in root:
+        if element.tag.startswith(_OTHER_LAYER):
+            layer = element.tag.removeprefix(_OTHER_LAYER)
+            problem = f"something is marked in the layer {layer}, which is not read: mark PHI in the layer Named entity"
+            raise DataError(problem, path=path)
+    text, offsets = texts[0].attrib["sofaString"], Utf16(texts[0].attrib["sofaString"])
+    entities = root.findall("ner:NamedEntity", _NAMESPACES)
+    spans = [_span(one, offsets, path, texts[0].get(_ID, "")) for one in entities]
+    titles = {one.get("documentTitle") for one in root.findall("metadata:DocumentMetaData", _NAMESPACES)}
+    exported = path.parent.name in titles and corpus not in (path, path.parent)
+    name = _stem(relative_name(path.parent, corpus)) if exported else relative_stem(path, corpus)
+    return build_document(name, text, spans, path=path)
+
+
+def _span(entity: Element, offsets: Utf16, path: Path, sofa: str) -> Span:
+    start, end, label = (entity.get(name, "") for name in ("begin", "end", "value"))
+    if entity.get("sofa") != sofa or not (_OFFSET.fullmatch(start) and _OFFSET.fullmatch(end)):
+        raise DataError("a named entity that is not of the text, or whose begin or end is no offset", path=path)
+    if not label:
+        problem = f"a named entity without a value at [{start}, {end}): choose a type for it in the tool"
+        raise DataError(problem, path=path)
+    try:
+        return offsets.span(int(start), int(end), label)
+    except DataError as problem:
+        raise DataError(problem.problem, path=path) from None
+
+
+def _stem(name: str) -> str:
+    """A document's name in the tool, without the ending of the file that was imported."""
+    return name.removesuffix(PurePosixPath(name).suffix) if name.endswith((_SUFFIX, ".txt")) else name
+
+
+def write(documents: Sequence[Document], path: Path) -> None:
+    """Write one ``.xmi`` file for each document into a folder.
+
+    Raises:
+        DataError: an id cannot be a file's name, or a text holds a control character.
+    """
+    contents = {}
+    for document in documents:
+        require_xml_characters(document)
+        contents[document_file(path, document, _SUFFIX)] = _xmi(document)
+    write_files(contents)
+
+
+def _xmi(document: Document) -> str:
+    offsets = Utf16(document.text)
+    size = offsets.units(len(document.text))
+    title, text = quoteattr(document.id), quoteattr(document.text)
+    entities = (
+        f'<ner:NamedEntity xmi:id="{number}" sofa="1" begin="{offsets.units(start)}" end="{offsets.units(end)}" '
+        f"value={quoteattr(label)}/>\n"
+        for number, (start, end, label) in enumerate(document.spans, start=3)
+    )
+    members = " ".join(str(number) for number in range(2, 3 + len(document.spans)))
+    return (
+        f'<?xml version="1.0" encoding="UTF-8"?>\n<xmi:XMI{_HEAD} xmi:version="2.0">\n<cas:NULL xmi:id="0"/>\n'
+        f'<metadata:DocumentMetaData xmi:id="2" sofa="1" begin="0" end="{size}" language="x-unspecified" '
+        f"documentTitle={title}/>\n{''.join(entities)}"
+        f'<cas:Sofa xmi:id="1" sofaNum="1" sofaID="_InitialView" mimeType="text" sofaString={text}/>\n'
+        f'<cas:View sofa="1" members="{members}"/>\n</xmi:XMI>\n'
+    )

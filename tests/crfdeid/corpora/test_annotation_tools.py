@@ -1,0 +1,242 @@
+"""Files as Label Studio, doccano and INCEpTION write them: read by their own way of counting, or refused."""
+
+import json
+import tempfile
+from itertools import accumulate
+from pathlib import Path
+
+import cassis
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crfdeid.corpora import read_corpus, recognise, write_corpus
+from crfdeid.corpora.exchanged import text_digest
+from crfdeid.corpora.label_studio import to_task
+from crfdeid.corpora.utf16 import Utf16
+from crfdeid.documents import Document, Span
+from crfdeid.errors import DataError
+
+TEXT = "👩‍⚕️ Dr.  Roe\r\nseen 3/14 by José\u0301"  # an emoji of four code points, CRLF, a combining mark
+ROE, DATE = TEXT.index("Roe"), TEXT.index("3/14")
+
+
+_CHARACTERS = st.characters(exclude_categories=["Cs", "Cc", "Cn"])
+texts = st.lists(st.sampled_from(("👩‍⚕️", "\r\n", "e\u0301", "𝔘", "\t", "&<")) | _CHARACTERS, min_size=1).map("".join)
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])), st.data())
+def test_utf_16_is_counted_as_python_encodes_it(text, data):
+    offsets = Utf16(text)
+    sizes = [0, *accumulate(len(character.encode("utf-16-le")) // 2 for character in text)]
+    assert [offsets.units(point) for point in range(len(text) + 1)] == sizes
+    for unit in range(sizes[-1] + 1):
+        if unit in sizes:
+            assert offsets.points(unit) == sizes.index(unit)
+        else:
+            with pytest.raises(DataError, match="within a character"):
+                offsets.points(unit)
+    with pytest.raises(DataError, match="in a text of"):
+        offsets.points(sizes[-1] + data.draw(st.integers(1, 5)))
+
+
+def labels(start, end, *names, text=None, **more):
+    covered = TEXT[start:end] if text is None else text
+    value = {"start": start, "end": end, "text": covered, "labels": list(names)}
+    return {"id": "a1", "from_name": "label", "to_name": "text", "type": "labels", "value": value, **more}
+
+
+def task(*regions, number=7, **more):
+    annotation = {"id": 3, "completed_by": 1, "was_cancelled": False, "result": list(regions), "lead_time": 9.5}
+    return {"id": number, "annotations": [annotation], "data": {"text": TEXT}, "predictions": [], **more}
+
+
+def label_studio(folder, *tasks):
+    path = folder / "project-1-at-2026.json"
+    path.write_text(json.dumps(list(tasks)), encoding="utf-8")
+    return path
+
+
+def test_an_export_of_label_studio_is_read_in_code_points(tmp_path):
+    choice = {"type": "choices", "from_name": "kind", "to_name": "text", "value": {"choices": ["letter"]}}
+    relation = {"type": "relation", "from_id": "a1", "to_id": "a2", "direction": "right"}
+    regions = [labels(ROE, ROE + 3, "DOCTOR"), labels(DATE, DATE + 4, "DATE", "ID"), choice, relation]
+    path = label_studio(tmp_path, task(*regions))
+    assert recognise(path) == "label-studio"
+    (document,) = read_corpus(path)
+    assert (document.id, document.text) == ("7", TEXT)
+    assert document.spans == (
+        Span(ROE, ROE + 3, "DOCTOR"),
+        Span(DATE, DATE + 4, "DATE"),
+        Span(DATE, DATE + 4, "ID"),
+    )
+
+
+def test_label_studio_may_fold_white_space_in_the_text_of_a_region(tmp_path):
+    end = DATE - 1
+    path = label_studio(tmp_path, task(labels(ROE - 5, end, "X", text="Dr. Roe\\n\\nseen")))
+    assert read_corpus(path)[0].spans == (Span(ROE - 5, end, "X"),)
+
+
+@pytest.mark.parametrize(
+    ("tasks", "message"),
+    [
+        ([task(labels(ROE + 1, ROE + 4, "DOCTOR", text="Roe"))], r"task 1, offset \d+: the text of a region is not"),
+        ([{"id": 1, "text": "x", "label": []}], "export as JSON, not as JSON-MIN"),
+        ([{"id": 1, "data": {"text": "x"}, "annotations": []}], "task 1: nobody annotated it"),
+        (
+            [{"id": 1, "data": {"text": "x"}, "annotations": [{"was_cancelled": True, "result": []}]}],
+            "nobody annotated",
+        ),
+        ([{"id": 1, "data": {"text": "x"}, "annotations": [{"result": []}] * 2}], "2 people annotated it"),
+        ([{"id": 1, "data": {"text": "x"}, "annotations": [{"result": None}]}], 'annotation without "result"'),
+        ([task(labels(0, 99, "DOCTOR", text=TEXT))], "outside the text"),
+        ([task(labels(0, 2))], "a region that is no labelled text"),
+        ([task(labels(0, 2, "X", type="hypertextlabels"))], "a region that is no labelled text"),
+    ],
+)
+def test_a_task_that_cannot_be_trusted_is_refused(tmp_path, tasks, message):
+    with pytest.raises(DataError, match=message) as caught:
+        read_corpus(label_studio(tmp_path, *tasks), format="label-studio")
+    assert "Roe" not in str(caught.value)
+
+
+def test_predictions_are_no_annotations(tmp_path):
+    made = to_task(Document("1", TEXT, (Span(ROE, ROE + 3, "DOCTOR"),)), annotated=False, model="m 1", score=0.25)
+    (prediction,) = json.loads(made)["predictions"]
+    assert (prediction["model_version"], prediction["score"]) == ("m 1", 0.25)
+    assert prediction["result"][0]["value"] == {"start": ROE, "end": ROE + 3, "text": "Roe", "labels": ["DOCTOR"]}
+    path = tmp_path / "tasks.json"
+    path.write_text(f"[{made}]", encoding="utf-8")
+    with pytest.raises(DataError, match=r"expected .*annotations"):
+        read_corpus(path, format="label-studio")
+
+
+def doccano(folder, *records):
+    path = folder / "admin.jsonl"
+    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("key", ["label", "labels"])
+def test_an_export_of_doccano_is_read_in_utf_16(tmp_path, key):
+    path = doccano(tmp_path, {"id": 12, "text": TEXT, key: [[ROE + 1, ROE + 4, "DOCTOR"]], "Comments": []})
+    assert recognise(path) == "doccano"
+    (document,) = read_corpus(path)
+    assert (document.id, document.spans) == ("12", (Span(ROE, ROE + 3, "DOCTOR"),))
+
+
+def test_an_export_of_a_doccano_project_with_relations_is_read(tmp_path):
+    entity = {"id": 3, "label": "DOCTOR", "start_offset": ROE + 1, "end_offset": ROE + 4}
+    path = doccano(tmp_path, {"id": 12, "text": TEXT, "entities": [entity], "relations": []})
+    assert read_corpus(path)[0].spans == (Span(ROE, ROE + 3, "DOCTOR"),)
+
+
+def test_a_long_first_line_is_recognised(tmp_path):
+    long = "word " * 10_000
+    assert recognise(doccano(tmp_path, {"id": 1, "label": [], "text": long})) == "doccano"
+    (tmp_path / "admin.jsonl").write_text(json.dumps({"id": "1", "spans": [], "text": long}) + "\n")
+    assert recognise(tmp_path / "admin.jsonl") == "jsonl"
+
+
+@pytest.mark.parametrize(
+    ("record", "message"),
+    [
+        ({"text": TEXT, "label": [[1, 4, "X"]]}, "line 1: the offset 1 lies within a character"),
+        ({"text": "Roe", "label": [[0, 4, "X"]]}, "line 1: an offset of 4 in a text of 3 UTF-16 code units"),
+        ({"text": "Roe", "label": [[2, 2, "X"]]}, "empty"),
+        ({"text": "Roe", "label": [[0, 3]]}, "expected a label as"),
+        ({"text": "Roe", "label": ["X"]}, "expected a label as"),
+        ({"text": "Roe"}, "expected {"),
+        ({"text": "Roe ", "label": [], "sha256": text_digest("Roe")}, "the text is not the one that was exported"),
+    ],
+)
+def test_a_doccano_record_that_cannot_be_trusted_is_refused(tmp_path, record, message):
+    with pytest.raises(DataError, match=message) as caught:
+        read_corpus(doccano(tmp_path, record), format="doccano")
+    assert "Roe" not in str(caught.value)
+
+
+def test_a_text_that_a_tool_altered_is_refused(tmp_path):
+    made = task(data={"text": TEXT.replace("\r\n", "\n"), "note": "1", "sha256": text_digest(TEXT)})
+    with pytest.raises(DataError, match="task 1: the text is not the one that was exported"):
+        read_corpus(label_studio(tmp_path, made))
+
+
+INCEPTION = """<?xml version="1.0" encoding="UTF-8"?><xmi:XMI xmlns:xmi="http://www.omg.org/XMI"
+ xmlns:cas="http:///uima/cas.ecore" xmlns:type2="http:///de/tudarmstadt/ukp/dkpro/core/api/segmentation/type.ecore"
+ xmlns:type4="http:///de/tudarmstadt/ukp/dkpro/core/api/metadata/type.ecore"
+ xmlns:custom="http:///webanno/custom.ecore"
+ xmlns:type6="http:///de/tudarmstadt/ukp/dkpro/core/api/ner/type.ecore" xmi:version="2.0"><cas:NULL xmi:id="0"/>
+<type4:DocumentMetaData xmi:id="2" sofa="1" begin="0" end="14" language="x-unspecified" documentTitle="note 4.txt"
+ documentId="anna" documentUri="file:/x" collectionId="file:/y" documentBaseUri="file:/z" isLastSegment="false"/>
+<type2:Sentence xmi:id="3" sofa="1" begin="0" end="14"/><type2:Token xmi:id="4" sofa="1" begin="0" end="2" order="0"/>
+<type6:NamedEntity xmi:id="5" sofa="1" begin="7" end="10"VALUE/>MORE
+<cas:Sofa xmi:id="1" sofaNum="1" sofaID="_InitialView" mimeType="text" sofaString="\U0001f60a Dr. Roe&#13;&#10;&#9;x"/>
+<cas:View sofa="1" members="2 3 4 5"/></xmi:XMI>
+"""
+
+
+def inception(folder, value=' value="DOCTOR"', more=""):
+    (folder / "note 4.txt").mkdir()
+    (folder / "note 4.txt" / "anna.xmi").write_text(INCEPTION.replace("VALUE", value).replace("MORE", more))
+    return folder
+
+
+def test_an_export_of_inception_is_read_in_utf_16_and_called_by_its_folder(tmp_path):
+    assert recognise(inception(tmp_path)) == "xmi"
+    (document,) = read_corpus(tmp_path)
+    assert (document.id, document.text) == ("note 4", "😊 Dr. Roe\r\n\tx")
+    assert document.spans == (Span(6, 9, "DOCTOR"),)
+
+
+def test_an_xmi_anywhere_else_is_called_by_its_file(tmp_path):
+    (inception(tmp_path) / "note 4.txt").rename(tmp_path / "p1")
+    assert [document.id for document in read_corpus(tmp_path)] == ["p1/anna"]
+
+
+@pytest.mark.parametrize(
+    ("value", "more", "message"),
+    [
+        ("", "", r"a named entity without a value at \[7, 10\)"),
+        (' value="X"', '<custom:Phi xmi:id="9" sofa="1" begin="0" end="2"/>', "in the layer Phi, which is not read"),
+        (' value="X"', "<broken", "not well-formed"),
+        (' value="X"', '<type6:NamedEntity xmi:id="9" sofa="1" begin="a" end="2"/>', "no offset"),
+        (' value="X"', '<type6:NamedEntity xmi:id="9" sofa="8" begin="0" end="2"/>', "not of the text"),
+        (' value="X"', '<type6:NamedEntity xmi:id="9" sofa="1" begin="0" end="1" value="X"/>', "within a character"),
+        (' value="X"', '<type6:NamedEntity xmi:id="9" sofa="1" begin="7" end="99" value="X"/>', "an offset of 99"),
+        (' value="X"', '<cas:Sofa xmi:id="8" sofaString="y"/>', "with one text"),
+    ],
+)
+def test_an_xmi_that_cannot_be_trusted_is_refused(tmp_path, value, more, message):
+    with pytest.raises(DataError, match=message) as caught:
+        read_corpus(inception(tmp_path, value, more))
+    assert "Roe" not in str(caught.value)
+
+
+def dkpro_types():
+    """The types of DKPro Core that are in a file, as dkpro-cassis wants them declared."""
+    types = cassis.TypeSystem()
+    for name, base, feature in (
+        ("ner.type.NamedEntity", "uima.tcas.Annotation", "value"),
+        ("metadata.type.DocumentMetaData", "uima.tcas.DocumentAnnotation", "documentTitle"),
+    ):
+        created = types.create_type(f"de.tudarmstadt.ukp.dkpro.core.api.{name}", supertypeName=base)
+        types.create_feature(created, feature, "uima.cas.String")
+    return types
+
+
+@given(texts, st.data())
+def test_dkpro_cassis_reads_what_is_written_and_writes_what_is_read(text, data):
+    """It counts code points too, and turns them into UIMA's offsets by itself."""
+    start = data.draw(st.integers(0, len(text) - 1))
+    document = Document("a", text, (Span(start, data.draw(st.integers(start + 1, len(text))), "DATE"),))
+    with tempfile.TemporaryDirectory() as folder:
+        write_corpus([document], folder, format="xmi")
+        cas = cassis.load_cas_from_xmi(Path(folder, "a.xmi"), typesystem=dkpro_types())
+        (found,) = cas.select("de.tudarmstadt.ukp.dkpro.core.api.ner.type.NamedEntity")
+        assert cas.sofa_string == text
+        assert Span(found.begin, found.end, found.value) == document.spans[0]
+        assert found.get_covered_text() == text[found.begin : found.end]
+        cas.to_xmi(Path(folder, "a.xmi"))
+        assert read_corpus(folder) == [document]
