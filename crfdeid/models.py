@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections import ChainMap
 from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
@@ -24,15 +23,12 @@ MODELS = {
     "bert": "rnn.models.bert:BertTagger",
     "multitask": "rnn.models.multitask:MultitaskTagger",
     "stacked": "rnn.models.stacked:StackedTagger",
+    "private": "rnn.models.private:PrivateTagger",
     "pipeline": "crfdeid.combined.pipeline:PipelineTagger",
     "rules": "crfdeid.rules:RulesTagger",
     "hybrid": "crfdeid.combined.hybrid:HybridTagger",
     "ensemble": "crfdeid.combined.ensemble:EnsembleTagger",
 }
-
-LOADABLE = ChainMap(MODELS, {"private": "rnn.models.private:PrivateTagger"})
-"""The models that can be loaded, tagged with and looked at. Those that are not in `MODELS` are trained by commands of
-their own: ``private``, by ``crfdeid train --shared``."""
 
 
 def tagger_class(name: str) -> type[Tagger]:
@@ -41,9 +37,9 @@ def tagger_class(name: str) -> type[Tagger]:
     Raises:
         UsageError: there is no such model.
     """
-    if name not in LOADABLE:
+    if name not in MODELS:
         raise UsageError(f"unknown model '{name}': choose from {', '.join(MODELS)}")
-    found: type[Tagger] = named(LOADABLE[name])
+    found: type[Tagger] = named(MODELS[name])
     return found
 
 
@@ -205,13 +201,13 @@ def saved_traits(folder: Path) -> Traits:
 
 
 def model_name(folder: Path) -> str:
-    """The name in `LOADABLE` of the model saved in a folder.
+    """The name in `MODELS` of the model saved in a folder.
 
     Raises:
         DataError: the folder holds no model, or one of an unknown kind.
     """
     name: str = read_description(folder)["model"]
-    if name not in LOADABLE:
-        problem = f"a model of an unknown kind; this version knows {', '.join(LOADABLE)}"
+    if name not in MODELS:
+        problem = f"a model of an unknown kind; this version knows {', '.join(MODELS)}"
         raise DataError(problem, path=folder / DESCRIPTION)
     return name

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tiny_encoders import tiny_encoder
+from tiny_sharing import tiny_representation_folder
 
 from crfdeid import models
 from crfdeid.documents import CONCEPT, PHI, LabelledSentence
@@ -27,6 +28,13 @@ OWN: dict[str, dict[str, Any]] = {
     "multitask": {"lr": 0.02, "char_dim": 4, "char_filters": 6, "patience": None, "phi_first": 0, "task_hidden": 8},
     "stacked": {"lr": 0.02, "char_dim": 4, "char_filters": 6, "patience": None, "phi_first": 0},
     "pipeline": {"deid": "crf", "concepts": "crf"},
+    "private": {
+        "lr": 0.1,
+        "layers": 1,
+        "patience": None,
+        "average": 0.0,
+        "representation": str(tiny_representation_folder()),
+    },
     "hybrid": {"member": "elman"},
     "ensemble": {"members": ("crf", "elman"), "combine": "mean"},
 }

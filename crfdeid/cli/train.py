@@ -25,7 +25,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--train", type=file_path, metavar="PATH", help="annotated notes to learn from")
     text = "instead of --train: a file that crfdeid share encode wrote; may be given for several files"
     parser.add_argument("--shared", type=file_path, action="append", metavar="FILE", help=text)
-    text = "with --shared: the representation that made the files; the model's folder will hold it"
+    text = (
+        "with --shared: the representation that made the files; with --train and --model private: the one that the "
+        "model reads by. The model's folder will hold it"
+    )
     parser.add_argument("--representation", type=file_path, metavar="DIR", help=text)
     text = (
         "annotated notes to score the model and choose thresholds on (default: a tenth of --train, from a fixed seed)"
@@ -85,7 +88,7 @@ def run(options: argparse.Namespace) -> None:
     from crfdeid.system.folders import require_new  # noqa: PLC0415
     from crfdeid.system.threads import one_thread  # noqa: PLC0415
 
-    if options.shared or options.representation is not None:
+    if options.shared:
         train_shared.run(options)
         return
     if options.train is None:
@@ -140,8 +143,9 @@ def model_and_settings(options: argparse.Namespace) -> tuple[str, dict[str, Any]
     elif len(names) > 1:
         raise UsageError(f"--model {name}: several models need --combine")
     settings |= select(name, {"keep_untried": True, **settings})
-    if options.encoder is not None:
-        settings["encoder"] = str(options.encoder)
+    for setting_name in ("encoder", "representation"):
+        if getattr(options, setting_name) is not None:
+            settings[setting_name] = str(getattr(options, setting_name))
     if options.min_documents is not None:
         settings["min_documents"] = options.min_documents
     elif options.private_vocabulary:

@@ -58,15 +58,13 @@ def run(options: argparse.Namespace) -> None:
 
 def _problems(options: argparse.Namespace) -> Iterator[str]:
     """What cannot work of the options."""
-    if not options.shared:
-        yield "--representation is for --shared: name the files to learn from"
     if options.train is not None:
         yield "--train and --shared: a model learns from either: encode the notes too, and give both files"
     if options.representation is None:
         yield "--shared needs --representation, the one that made the files"
     if options.dev is None:
         yield "--shared needs --dev: annotated notes with their text, to choose epoch and thresholds on"
-    if options.model not in (None, _MODEL) or options.combine is not None:
+    if options.model not in (None, _MODEL, "private") or options.combine is not None:
         yield f"--shared trains a {_MODEL}: leave out --combine and any other --model"
     if options.encoder is not None:
         yield f"--encoder is for the model bert, and --shared trains a {_MODEL}: leave it out"

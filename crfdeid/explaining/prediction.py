@@ -15,7 +15,7 @@ from crfdeid.errors import UsageError
 from crfdeid.explaining.crf import Question, crf_sums
 from crfdeid.explaining.explanation import Altered, Explanation, HasGradients, RuleFind, WordTerm
 from crfdeid.explaining.occlusion import log_odds, occluded, with_words
-from crfdeid.models import LOADABLE
+from crfdeid.models import MODELS
 from crfdeid.rules import RulesTagger
 from crfdeid.rules.table import find_rules
 from crfdeid.tagger import Tagger
@@ -146,7 +146,7 @@ def default_methods(tagger: Tagger) -> tuple[str, ...]:
 
 def model_of(tagger: Tagger) -> str:
     """The name of a tagger's model in `crfdeid.models.MODELS`; of one that is not there, that of its class."""
-    names = {place.rpartition(":")[2]: name for name, place in LOADABLE.items()}
+    names = {place.rpartition(":")[2]: name for name, place in MODELS.items()}
     return names.get(type(tagger).__name__, type(tagger).__name__)
 
 

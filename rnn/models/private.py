@@ -1,17 +1,19 @@
-"""The BiLSTM-CRF over a private representation (friedrich2019, section 5): it can learn from notes that others shared.
+"""The BiLSTM-CRF over a private representation (friedrich2019, section 5).
 
     words -> word vectors -> representation, frozen (`rnn.sharing.representation`) --+
                                                                                      +-> BiLSTM layers -> CRF
     words -> casing -----------------------------------------------------------------+
 
-It learns from vectors that are given (`rnn.sharing.shared.SharedNotes`), with the noise that they were shared with.
-Text that is to be tagged is encoded without noise.
+It learns from annotated notes with text, encoded with noise as who shares notes encodes them, or from vectors that
+others shared (`rnn.sharing.shared.SharedNotes`), with the noise that these have. Text that is to be tagged is encoded
+without noise.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, final
 
 import jax
@@ -73,6 +75,7 @@ class PrivateTaggerSettings(TrainingSettings):
     """The settings of the tagger; those of the representation are its own.
 
     Args:
+        representation: the folder of the representation, from ``crfdeid share train``; "" where it is given otherwise.
         hidden: units of an LSTM layer in each direction, H.
         layers: LSTM layers, one upon the other.
         input_dropout: as of `rnn.BilstmCrfSettings`, and so are the others.
@@ -86,6 +89,7 @@ class PrivateTaggerSettings(TrainingSettings):
         UsageError: a value cannot work.
     """
 
+    representation: str = ""
     epochs: int = 30
     lr: float = 0.002
     final_lr: float = 0.05
@@ -101,6 +105,8 @@ class PrivateTaggerSettings(TrainingSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if not isinstance(self.representation, str):
+            raise UsageError(f"representation is {self.representation}: give the folder of one")
         require_counts(self, "hidden", "layers", "batch")
         require_shares(self, "input_dropout", "variational_dropout", "output_dropout", "average")
         if self.patience is not None:
@@ -114,7 +120,7 @@ class PrivateTagger(NetworkTagger):
     Args:
         settings: the tagger's settings; None for its defaults.
         seed: of the initial weights, the order of the sentences, dropout, and the noise in notes that it is fitted on.
-        representation: what it reads by; None in a tagger that is to be loaded.
+        representation: what it reads by; None for the one that the settings name, or that a saved model holds.
     """
 
     model = "private"
@@ -148,13 +154,14 @@ class PrivateTagger(NetworkTagger):
         """What it reads by.
 
         Raises:
+            DataError: the folder that the settings name holds none.
             UsageError: it has none.
         """
         if self._representation is None:
-            raise UsageError(
-                "a private model reads by a representation: crfdeid share train makes one, and crfdeid train --shared "
-                "trains the model over it"
-            )
+            if not self._settings.representation:
+                problem = "the model 'private' reads by a representation: crfdeid share train makes one"
+                raise UsageError(f"{problem}; give its folder with --representation, or the setting of that name")
+            self._representation = RepresentationModel.load(Path(self._settings.representation))
         return self._representation
 
     def known_words(self) -> tuple[str, ...]:

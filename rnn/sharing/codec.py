@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Never
+from typing import Any
 
 import numpy as np
 
 from crfdeid.documents import PHI, LabelledSentence
-from crfdeid.errors import UsageError
 from features.tokens import Sentence
 from rnn.batches import Row
 from rnn.codecs.words import casing
@@ -58,16 +57,9 @@ class PrivateCodec:
         """What was found for each row, [T, ...], for each sentence: they are the same."""
         return list(values)
 
-    def hashed(self, key: bytes) -> Never:
-        """Refused: there is no word of the notes here to be hidden.
-
-        Raises:
-            UsageError: always.
-        """
-        raise UsageError(
-            "a model over a private representation holds no words of the notes that it learned from, only those that "
-            "came with the representation: save it without a secret"
-        )
+    def hashed(self, key: bytes) -> tuple[PrivateCodec, dict[str, np.ndarray]]:
+        """The codec as it is: its words came with the representation and are public, and there are no others."""
+        return self, {}
 
     def describe(self) -> dict[str, Any]:
         """Tags and representation, but for arrays."""

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 
@@ -18,7 +21,7 @@ NAMES = ("Quill", "Marsh", "Vole", "Tarn")
 
 
 @cache  # and not made by who imports this: its first one compiles for seconds
-def tiny_representation(*, seed: int = 0) -> RepresentationModel:
+def tiny_representation(*, seed: int = 0, deviation: float = 0.1) -> RepresentationModel:
     """A representation with random weights and public vectors, and so little noise that few notes teach a tagger.
 
     Its matrices have the shapes of those of a tagger with 8 hidden units over it: each shape is compiled once.
@@ -28,7 +31,18 @@ def tiny_representation(*, seed: int = 0) -> RepresentationModel:
     table = random.normal(size=(len(PUBLIC_WORDS), dim)).astype(np.float32)
     subwords = SubwordVectors(random.normal(size=(50, dim)).astype(np.float32), 3, 4)
     vectors = WordVectors(PUBLIC_WORDS, table, subwords)
-    return RepresentationModel.untrained(vectors, PrivateSettings(size=size, neighbours=5, deviation=0.1), seed=seed)
+    return RepresentationModel.untrained(
+        vectors, PrivateSettings(size=size, neighbours=5, deviation=deviation), seed=seed
+    )
+
+
+@cache
+def tiny_representation_folder() -> Path:
+    """Where one with next to no noise is saved, until the process ends: a few sentences are learned from by heart."""
+    place = TemporaryDirectory(prefix="crfdeid-representation-", ignore_cleanup_errors=True)
+    atexit.register(place.cleanup)
+    tiny_representation(deviation=0.01).save(Path(place.name) / "representation")
+    return Path(place.name) / "representation"
 
 
 def tiny_note(number: int) -> Document:

@@ -184,6 +184,27 @@ def test_it_is_inspected_and_redacts_as_any_other_model(
     assert "[DATE]" in (tmp_path / "out" / "22.txt").read_text()
 
 
+def test_a_provider_trains_a_model_on_its_public_notes_to_go_with_its_representation(
+    house: Path, model: Path, tmp_path: Path
+) -> None:
+    """It is used as any other, and its files hold what a model of the pool holds: no word of the notes."""
+    representation = ["--representation", str(house / "representation")]
+    notes = ["--train", str(house / "a.jsonl"), "--dev", str(house / "dev.jsonl"), "--augment", "none"]
+    out = tmp_path / "model"
+    assert main(["train", "--model", "private", *representation, *notes, "--out", str(out), *QUICK]) == 0
+    assert read_description(out)["codec"] == read_description(model)["codec"]
+    (tmp_path / "note.txt").write_text(NOTES[29].text)
+    assert (
+        main(
+            ["redact", "--model", str(out), "--input", str(tmp_path / "note.txt"), "--output", str(tmp_path / "clean")]
+        )
+        == 0
+    )
+    assert not [name for name in NAMES if name in (tmp_path / "clean" / "note.txt").read_text()]
+    content = b"".join(path.read_bytes() for path in out.iterdir()).lower()
+    assert not [name for name in NAMES if name.lower().encode() in content]
+
+
 def test_likeness_holds_notes_against_the_words_of_the_representation(model: Path) -> None:
     card = read_card(model)
     assert card is not None
@@ -233,13 +254,16 @@ def test_options_that_cannot_work_with_shared_files_are_refused(
     [
         (["--shared", "a.npz", "--dev", "dev"], "--shared needs --representation"),
         (["--shared", "a.npz", "--representation", "r"], "--shared needs --dev"),
-        (["--representation", "r", "--train", "notes"], "--representation is for --shared"),
+        (["--representation", "r", "--dev", "dev"], "there is nothing to learn from"),
+        (["--representation", "r", "--train", "PLACE"], "no setting 'representation' in crf + rules"),
+        (["--model", "private", "--train", "PLACE"], "crfdeid share train makes one; give its folder"),
         ([], "there is nothing to learn from"),
     ],
 )
 def test_half_of_the_options_is_refused(
-    arguments: list[str], says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    arguments: list[str], says: str, house: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    arguments = [str(house / "a.jsonl") if argument == "PLACE" else argument for argument in arguments]
     assert main(["train", "--out", str(tmp_path / "model"), *arguments]) == 2
     assert says in capsys.readouterr().err
 

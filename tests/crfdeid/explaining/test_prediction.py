@@ -204,7 +204,7 @@ def test_a_model_of_one_tag_has_nothing_to_explain():
 
 def test_every_model_has_a_name_by_its_class():
     assert model_of(crf()) == "crf"
-    assert len({place.rpartition(":")[2] for place in models.LOADABLE.values()}) == len(models.LOADABLE)
+    assert len({place.rpartition(":")[2] for place in models.MODELS.values()}) == len(models.MODELS)
 
 
 def test_the_package_exports_it():
