@@ -10,7 +10,7 @@ names, which the 2014 corpus files under NAME although they are no name. docs/fo
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from crfdeid.documents import PHI, Document, Span
@@ -124,15 +124,27 @@ def map_types(documents: Sequence[Document], types: str = "seven") -> list[Docum
         return list(documents)
     if types == "binary":
         return [replace(document, spans=_binary(document.spans)) for document in documents]
+    labels = {span.label for document in documents for span in document.spans}
+    table = TO_SEVEN if labels == {BINARY} else {**TO_SEVEN, BINARY: BINARY}
+    return mapped(documents, table, refused="cannot be split into the seven: choose --types all or --types binary")
+
+
+def mapped(documents: Sequence[Document], table: Mapping[str, str | None], *, refused: str) -> list[Document]:
+    """Documents whose spans have the types that a table gives them; those to which it gives None are left out.
+
+    Args:
+        documents: the documents.
+        table: type -> another type, or None.
+        refused: what is said of types that the table lacks, after their names: the reason, and what to do.
+
+    Raises:
+        UsageError: there are such types.
+    """
     found = Counter(span.label for document in documents for span in document.spans)
-    unknown = [label for label, _ in found.most_common() if label not in TO_SEVEN and label != BINARY]
-    if found.keys() == {BINARY}:
-        unknown = [BINARY]
+    unknown = [label for label, _ in found.most_common() if label not in table]
     if unknown:
-        raise UsageError(
-            f"the types {_listed(unknown)} cannot be split into the seven: choose --types all or --types binary"
-        )
-    return [replace(document, spans=_sevenths(document.spans)) for document in documents]
+        raise UsageError(f"the types {_listed(unknown)} {refused}")
+    return [replace(document, spans=tuple(_mapped(document.spans, table))) for document in documents]
 
 
 def in_order(labels: Iterable[str]) -> list[str]:
@@ -146,9 +158,11 @@ def in_order(labels: Iterable[str]) -> list[str]:
     return [*(label for label in SEVEN if label in found), *sorted(found.difference(SEVEN))]
 
 
-def _sevenths(spans: Sequence[Span]) -> tuple[Span, ...]:
-    mapped = ((span, BINARY if span.label == BINARY else TO_SEVEN[span.label]) for span in spans)
-    return tuple(span._replace(label=label) for span, label in mapped if label is not None)
+def _mapped(spans: Iterable[Span], table: Mapping[str, str | None]) -> Iterator[Span]:
+    for span in spans:
+        label = table[span.label]
+        if label is not None:
+            yield span._replace(label=label)
 
 
 def _binary(spans: Sequence[Span]) -> tuple[Span, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import Any, TypeVar
 
 from crfdeid.cli.shell import file_path, json_value
@@ -88,6 +89,15 @@ def counts(text: str) -> tuple[int, ...]:
     if min(numbers) < 1 or len(set(numbers)) < len(numbers):
         raise argparse.ArgumentTypeError(f"'{text}' is no list of different numbers from 1, such as 1,20,500")
     return tuple(numbers)
+
+
+def folders(text: str) -> list[Path]:
+    """Folders, separated by commas, which must be there."""
+    names = text.split(",")
+    for name in names:
+        if not file_path(name).is_dir():
+            raise argparse.ArgumentTypeError(f"no such folder: {name}")
+    return [Path(name) for name in _without_repeats(names, text)]
 
 
 def _without_repeats(values: list[_Value], text: str) -> list[_Value]:

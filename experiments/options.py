@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -114,10 +114,36 @@ def check(options: argparse.Namespace) -> None:
                 raise UsageError(f"{_option(name)} needs --train: without it the synthetic corpus is used")
     elif options.corpus_seed is not None:
         raise UsageError("--corpus-seed is for the synthetic corpus: leave it out, or leave out --train")
+    names = ("train", "dev", "test", *_CONCEPT_PATHS)
+    given = [(_option(name), path) for name in names if (path := getattr(options, name, None)) is not None]
+    given += [("--unlabelled", path) for path in options.unlabelled]
+    given += [("--embeddings", Path(name)) for name in options.embeddings if name not in KINDS]
+    if getattr(options, "neighbours_from", None) not in (None, *KINDS):
+        given.append(("--neighbours-from", Path(options.neighbours_from)))
+    check_work(options, given)
+
+
+def check_work(options: argparse.Namespace, given: Iterable[tuple[str, Path]]) -> None:
+    """Refuse what the options of `add_work` cannot be, and files that are not there.
+
+    Args:
+        options: of `add_work`.
+        given: files and folders that are read, each behind the option that names it.
+
+    Raises:
+        UsageError: an option, or a combination of options, that cannot work.
+    """
+    out = options.out
     for name in ("resume", "include_text"):
-        if getattr(options, name) and options.out is None:
+        if getattr(options, name) and out is None:
             raise UsageError(f"{_option(name)} needs --out")
-    _check_paths(options)
+    for option, path in given:
+        if not os.path.exists(path):  # noqa: PTH110  Path.exists raises for a name that is too long.
+            raise UsageError(f"{option}: no such file or folder: {path}{_kinds(option)}")
+        if out is not None:
+            require_outside(out, {option: path})
+    if out is not None and not options.resume:
+        require_empty(out)
 
 
 def check_near(option: str, source: str) -> None:
@@ -130,29 +156,12 @@ def check_near(option: str, source: str) -> None:
         raise UsageError(f"--{option}: nothing is near by {RANDOM} vectors: give another kind, or a file")
 
 
-def _check_paths(options: argparse.Namespace) -> None:
-    out = options.out
-    names = ("train", "dev", "test", *_CONCEPT_PATHS)
-    given = [(name, path) for name in names if (path := getattr(options, name, None)) is not None]
-    given += [("unlabelled", path) for path in options.unlabelled]
-    given += [("embeddings", Path(name)) for name in options.embeddings if name not in KINDS]
-    if getattr(options, "neighbours_from", None) not in (None, *KINDS):
-        given.append(("neighbours_from", Path(options.neighbours_from)))
-    for name, path in given:
-        if not os.path.exists(path):  # noqa: PTH110  Path.exists raises for a name that is too long.
-            raise UsageError(f"{_option(name)}: no such file or folder: {path}{_kinds(name)}")
-        if out is not None:
-            require_outside(out, {_option(name): path})
-    if out is not None and not options.resume:
-        require_empty(out)
-
-
 def _option(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def _kinds(name: str) -> str:
-    return f"; other than files there are {', '.join(KINDS)}" if name in ("embeddings", "neighbours_from") else ""
+def _kinds(option: str) -> str:
+    return f"; other than files there are {', '.join(KINDS)}" if option in ("--embeddings", "--neighbours-from") else ""
 
 
 def corpus_settings(options: argparse.Namespace, **others: Any) -> CorpusSettings:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from crfdeid.documents import Document, Span
 from crfdeid.scoring.counts import Scores, scores_from_totals
@@ -51,7 +52,7 @@ def count_token_pairs(gold: Sequence[Document], predicted: Predictions) -> Count
     pairs: Counter[tuple[str, str]] = Counter()
     for document, spans in pair_up(gold, predicted):
         tokens = tokens_of(document)
-        pairs.update(zip(_token_types(tokens, document.spans), _token_types(tokens, spans), strict=True))
+        pairs.update(zip(token_types(tokens, document.spans), token_types(tokens, spans), strict=True))
     return pairs
 
 
@@ -77,10 +78,47 @@ def token_scores(pairs: TokenPairs, *, binary: bool = False) -> Scores:
     return scores_from_totals(matched=matched, gold=in_gold, predicted=in_predicted)
 
 
-def _token_types(tokens: Sequence[Token], spans: Sequence[Span]) -> list[str]:
-    """The type of each token; "" where there is none."""
+def token_types(tokens: Sequence[Token], spans: Sequence[Span]) -> list[str]:
+    """The type of each token, as `score_tokens` says; "" where there is none.
+
+    Args:
+        tokens: by place, from `crfdeid.spans.tokens_of`.
+        spans: what is marked, in any order.
+    """
     types = [""] * len(tokens)
     for span in sorted(spans, key=lambda s: (s.start - s.end, s)):
         for i in positions_in(tokens, span):
             types[i] = types[i] or span.label
     return types
+
+
+class MissedToken(NamedTuple):
+    """A token of PHI that was not marked at all.
+
+    Attributes:
+        place: its number among the document's tokens.
+        beside_found: whether the token before it or after it is PHI that was marked (johnson2020, section 4.2).
+    """
+
+    place: int
+    beside_found: bool
+
+
+def missed_tokens(gold: Sequence[str], found: Sequence[str]) -> list[MissedToken]:
+    """The tokens of PHI in a document that were not marked, whatever their types.
+
+    Args:
+        gold: the type of each token, "" for none (`token_types`).
+        found: likewise, of what was found.
+
+    Example:
+        >>> missed_tokens(["NAME", "NAME", "", "DATE"], ["NAME", "", "", ""])
+        [MissedToken(place=1, beside_found=True), MissedToken(place=3, beside_found=False)]
+    """
+    right = [bool(type_ and other) for type_, other in zip(gold, found, strict=True)]
+    padded = [False, *right, False]
+    return [
+        MissedToken(i, padded[i] or padded[i + 2])
+        for i, (type_, other) in enumerate(zip(gold, found, strict=True))
+        if type_ and not other
+    ]

@@ -3,6 +3,7 @@
 paper.py          what a paper can have: printed tables, orders, its profile's name
 yadav2016.py      CRF, Elman and Jordan networks, the paper that this library began with
 friedrich2019.py  a BiLSTM-CRF on i2b2 2014
+johnson2020.py    BERT on four corpora
 """
 
 from __future__ import annotations
@@ -10,11 +11,12 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from experiments.papers.friedrich2019 import PAPER as FRIEDRICH2019
+from experiments.papers.johnson2020 import PAPER as JOHNSON2020
 from experiments.papers.paper import Paper
 from experiments.papers.yadav2016 import PAPER as YADAV2016
 
 CORE = YADAV2016
-PAPERS: dict[str, Paper] = {paper.name: paper for paper in (YADAV2016, FRIEDRICH2019)}
+PAPERS: dict[str, Paper] = {paper.name: paper for paper in (YADAV2016, FRIEDRICH2019, JOHNSON2020)}
 """Every paper by the name of its profile."""
 
 __all__ = ["CORE", "PAPERS", "Paper", "papers_on"]

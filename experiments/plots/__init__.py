@@ -12,7 +12,8 @@ from experiments.plots.private import private_plots
 from experiments.plots.scores import embedding_plot, fraction_plot, score_plot
 from experiments.plots.style import entitled, house_style, to_png, to_svg
 from experiments.plots.training import curve_plot
-from experiments.results.checks import is_joint, is_private
+from experiments.plots.transfer import transfer_plots
+from experiments.results.checks import is_joint, is_private, is_transfer
 from experiments.tables.frames import Results, curve_frame
 from experiments.tables.layers import LAYERS, of_layer
 
@@ -35,6 +36,9 @@ def plots(results: Results) -> dict[str, Figure]:
             for layer, figures in drawn.items()
             for name, figure in figures.items()
         }
+    if is_transfer(results):
+        with house_style():
+            return transfer_plots(results)
     used = {found["embedding"] for found in results["models"].values()} - {None}
     makers = {
         "scores": (score_plot, True),

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from matplotlib.colors import LinearSegmentedColormap, to_rgba
+from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
-from experiments.plots.style import BACKGROUND, CHARACTER, INK, canvas, finish, readable_on
+from experiments.plots.style import CHARACTER, INK, canvas, finish, heat_map, readable_on
 from experiments.tables.cells import count, run_counts
 from experiments.tables.errors import ERROR_NAMES
 from experiments.tables.frames import BOUNDARY, MISSED, SPURIOUS, Results, confusion_frame, error_frame
@@ -19,7 +19,6 @@ from experiments.tables.frames import BOUNDARY, MISSED, SPURIOUS, Results, confu
 _WIDEST_CELL, _NARROW_CELL = 1.0, 0.5
 # From dark to light, so that they differ without their hues.
 _CATEGORY_COLOURS = {"missed": "#0b3c78", "wrong": "#c4520d", "boundary": "#4795da", "spurious": "#909090"}
-_SHADES = LinearSegmentedColormap.from_list("shades", [BACKGROUND, "#4795da", "#0b3c78"])
 
 
 def error_plot(results: Results) -> Figure:
@@ -76,19 +75,10 @@ def confusion_plot(results: Results, system: str) -> Figure:
     cell = longest + 0.1 if longest < _WIDEST_CELL else _NARROW_CELL
     is_upright = cell == _NARROW_CELL
     figure, [panel] = canvas(0.5 + 0.36 * size + is_upright * longest, width=max(6.5, longest + 0.6 + cell * size))
-    # Square roots, so that the few confusions are seen beside the many hits.
-    colours = _SHADES(np.sqrt(shares))
-    panel.imshow(colours, aspect="auto")
     mean = run_counts(results)[system] > 1
-    for (row, column), value in np.ndenumerate(counts):
-        if value:
-            colour = readable_on(colours[row, column])
-            panel.text(column, row, count(value, mean=mean), ha="center", va="center", color=colour, fontsize=9)
-    panel.set_xticks(range(size), frame.columns)
-    panel.set_yticks(range(size), frame.index)
-    panel.tick_params(length=0, top=True, labeltop=True, bottom=False, labelbottom=False)
+    # Square roots, so that the few confusions are seen beside the many hits.
+    heat_map(panel, frame.map(lambda value: count(value, mean=mean) if value else ""), np.sqrt(shares))
     panel.tick_params(axis="x", rotation=90 if is_upright else 0)
-    panel.grid(visible=False)
     panel.axhline(size - 2.5, color=INK, linewidth=0.8)
     panel.axvline(size - 2.5, color=INK, linewidth=0.8)
     panel.set_xlabel("predicted type")

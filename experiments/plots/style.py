@@ -16,9 +16,13 @@ from itertools import chain, count
 from typing import Any, NamedTuple
 
 import matplotlib as mpl
+import numpy as np
+import pandas as pd
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
 from experiments.tables.frames import Results
 
@@ -38,6 +42,7 @@ HUES = (
     ("#4b1a66", "#8b45ad", "#bd70d9"),
     ("#0a4d2e", "#1c8554", "#31a06b"),
 )
+_SHADES = LinearSegmentedColormap.from_list("shades", [BACKGROUND, "#4795da", "#0b3c78"])
 _DASHES = ("-", "--", ":", "-.")
 _MARKERS = ("o", "s", "^", "D", "v")
 _HATCHES = ("", "//", "..", "xx")
@@ -173,6 +178,25 @@ def entitled(figure: Figure, first: str) -> Figure:
     (title,) = (text for text in figure.texts if text.get_gid() == _TITLE_ID)
     title.set_text(f"{first}: {title.get_text()}")
     return figure
+
+
+def heat_map(panel: Axes, texts: pd.DataFrame, shades: NDArray[np.float64]) -> None:
+    """A rectangle of texts, each on a shade, with the names of its columns above it.
+
+    Args:
+        panel: where.
+        texts: what stands in each cell, "" for nothing.
+        shades: from 0, light, to 1, dark, for each cell.
+    """
+    colours = _SHADES(shades)
+    panel.imshow(colours, aspect="auto")
+    for (row, column), text in np.ndenumerate(texts.to_numpy()):
+        colour = readable_on(colours[row, column].tolist())
+        panel.text(column, row, text, ha="center", va="center", color=colour, fontsize=9)
+    panel.set_xticks(range(texts.shape[1]), texts.columns)
+    panel.set_yticks(range(texts.shape[0]), texts.index)
+    panel.tick_params(length=0, top=True, labeltop=True, bottom=False, labelbottom=False)
+    panel.grid(visible=False)
 
 
 def readable_on(colour: Sequence[float]) -> str:

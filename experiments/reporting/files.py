@@ -9,8 +9,9 @@ from typing import Any
 from crfdeid.system.files import write_files
 from experiments.plots import plots, to_png, to_svg
 from experiments.reporting.page import Picture, report_html
+from experiments.results.checks import is_transfer
 from experiments.results.folder import Folder
-from experiments.tables import result_tables, setup_tables, to_csv, to_latex, to_markdown
+from experiments.tables import example_table, result_tables, setup_tables, to_csv, to_latex, to_markdown
 
 REPORT_FILES = ("tables.md", "tables", "plots", "report.html")
 
@@ -40,6 +41,9 @@ def _contents(
 ) -> dict[str, str | bytes]:
     """Every file by its name in the folder, the report last."""
     tables = setup_tables(results) | result_tables(results, published=published)
+    texts = folder.texts() if with_text and is_transfer(results) else None
+    if texts is not None:
+        tables["table-6"] = example_table(results, texts, folder.gold(), folder.predictions)
     found: dict[str, str | bytes] = {"tables.md": "\n".join(map(to_markdown, tables.values()))}
     for name, table in tables.items():
         found[f"tables/{name}.md"] = to_markdown(table)

@@ -19,7 +19,8 @@ from experiments.reporting.browsed import browsed
 from experiments.reporting.findings import cautions, probability, ranking, sentences
 from experiments.reporting.joint import joint_cautions, joint_sentences
 from experiments.reporting.private import private_cautions, private_sentences
-from experiments.results.checks import is_joint, is_private
+from experiments.reporting.transfer import transfer_cautions, transfer_sentences
+from experiments.results.checks import is_joint, is_private, is_transfer
 from experiments.results.folder import Folder
 from experiments.tables import Table
 from experiments.tables.cells import percent
@@ -69,6 +70,7 @@ def report_html(
     """
     texts = folder.texts() if with_text else None
     layer, seen = _ranked(results)
+    standings = [] if is_transfer(results) else ranking(seen)
     neighbours = None if texts is None else folder.neighbours()
     return _render(
         title=_title(results),
@@ -76,7 +78,7 @@ def report_html(
         sections=_sections(pictures, neighbours),
         sentences=_sentences(results),
         layer=LAYERS[layer],
-        standings=ranking(seen),
+        standings=standings,
         cautions=[*cautions(seen), *_own_cautions(results)],
         tables=[_table_part(name, table) for name, table in tables.items()],
         pictures={_identifier(name): picture for name, picture in pictures.items()},
@@ -97,12 +99,16 @@ def _ranked(results: Results) -> tuple[str, Results]:
 def _sentences(results: Results) -> list[str]:
     if is_joint(results):
         return joint_sentences(results)
+    if is_transfer(results):
+        return transfer_sentences(results)
     return private_sentences(results) if is_private(results) else sentences(results)
 
 
 def _own_cautions(results: Results) -> list[str]:
     if is_joint(results):
         return joint_cautions()
+    if is_transfer(results):
+        return transfer_cautions()
     return private_cautions(results) if is_private(results) else []
 
 
@@ -145,7 +151,7 @@ def command_line(command: Mapping[str, Any], experiment: str = "compare") -> str
             words += [f"{setting}={','.join(map(_written, values))}" for setting, values in value]
         elif name in ("set", "tagger"):
             words += [f"{setting}={_written(setting_value)}" for setting, setting_value in value]
-        elif name == "unlabelled":
+        elif name in ("unlabelled", "corpora"):
             words += value
         elif isinstance(value, list):
             # One seed alone would be read as a number of seeds.
@@ -161,6 +167,8 @@ def _written(value: Any) -> str:
 
 
 def _title(results: Results) -> str:
+    if is_transfer(results):
+        return f"{', '.join(results['matrix'])} between {results['corpus']['name']}"
     systems = results["tables"]["compared"] if is_joint(results) else list(results["models"])
     compared = ", ".join(systems) if len(systems) <= NAMES_IN_TITLE else f"{len(systems)} systems"
     return f"{compared} on {results['corpus']['name']}"

@@ -2,31 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from crfdeid.shapes import problems
 from experiments.results.schema import SCHEMA, SPLITS, ResultsPart
 from experiments.results.schema_joint import JOINT, JOINT_SCHEMA, JointResultsPart
 from experiments.results.schema_private import PRIVATE, PRIVATE_SCHEMA, PrivateResultsPart
+from experiments.results.schema_transfer import TRANSFER, TRANSFER_SCHEMA, TransferResultsPart
 
 
 def damage(results: Any) -> Iterator[str]:
     """What is wrong with data that should be those of results.json: their shape first, then what refers to what."""
-    found = list(problems(results, _FORMS[kind_of(results)].shape))
-    yield from found or (_loose_joint_ends(results) if is_joint(results) else _loose_ends(results))
-
-
-class _Form(NamedTuple):
-    schema: int
-    shape: Any
-
-
-_FORMS = {
-    None: _Form(SCHEMA, ResultsPart),
-    PRIVATE: _Form(PRIVATE_SCHEMA, PrivateResultsPart),
-    JOINT: _Form(JOINT_SCHEMA, JointResultsPart),
-}
+    form = _FORMS[kind_of(results)]
+    yield from list(problems(results, form.shape)) or form.loose_ends(results)
 
 
 def kind_of(results: Any) -> str | None:
@@ -48,6 +37,11 @@ def is_private(results: Any) -> bool:
 def is_joint(results: Any) -> bool:
     """Whether results are those of the experiment on PHI and concepts."""
     return kind_of(results) == JOINT
+
+
+def is_transfer(results: Any) -> bool:
+    """Whether results are those of the experiment on transfer."""
+    return kind_of(results) == TRANSFER
 
 
 def _loose_ends(results: Mapping[str, Any]) -> Iterator[str]:
@@ -84,3 +78,32 @@ def _loose_joint_ends(results: Mapping[str, Any]) -> Iterator[str]:
             yield f"systems.{name} has a run without concepts"
     if not {*results["layers"]} <= results["significance"].keys():
         yield "significance lacks a layer"
+
+
+def _loose_transfer_ends(results: Mapping[str, Any]) -> Iterator[str]:
+    corpora, systems = results["corpora"], results["models"]
+    if not systems:
+        yield "models is empty"
+    for name, system in systems.items():
+        if not system["runs"]:
+            yield f"models.{name}.runs is empty"
+        for part in ("matrix", "scores"):
+            if list(results[part].get(system["label"], {}).get(system["trained_on"], {})) != list(corpora):
+                yield f"{part} lacks a corpus for {name}"
+    for name, corpus in {**corpora, "of all": results["corpus"]}.items():
+        if corpus["test"] not in corpus["splits"]:
+            yield f"corpus {name}: test names no split"
+
+
+class _Form(NamedTuple):
+    schema: int
+    shape: Any
+    loose_ends: Callable[[Mapping[str, Any]], Iterator[str]]
+
+
+_FORMS = {
+    None: _Form(SCHEMA, ResultsPart, _loose_ends),
+    PRIVATE: _Form(PRIVATE_SCHEMA, PrivateResultsPart, _loose_ends),
+    JOINT: _Form(JOINT_SCHEMA, JointResultsPart, _loose_joint_ends),
+    TRANSFER: _Form(TRANSFER_SCHEMA, TransferResultsPart, _loose_transfer_ends),
+}

@@ -8,8 +8,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from crfdeid.corpora.splits import Corpus
-from crfdeid.documents import PHI
-from crfdeid.errors import UsageError
 from crfdeid.tagger import Traits
 from experiments.running.device import choose_device, choose_jobs
 from experiments.running.embeddings import OnStep, embedding_name, prepare_embeddings
@@ -24,6 +22,7 @@ from experiments.running.systems import (
     make_systems,
     make_tagger,
     plain_cells,
+    require_phi_alone,
     settle,
     sweep_cells,
     traits_of,
@@ -100,7 +99,7 @@ def prepare(experiment: Experiment, *, on_step: OnStep) -> Comparison:
     models, vectors = experiment.models, experiment.vectors
     device = choose_device(experiment.device, possible_traits(models))
     systems = _systems(models, list(vectors.sources))
-    _require_phi_alone(systems)
+    require_phi_alone(systems)
     full_settings(systems, Plan(models.profile))  # a value that cannot work is refused before anything takes long
     folder = models_folder(experiment.output.folder)
     read = read_corpus(experiment.corpus)
@@ -130,12 +129,6 @@ def _neighbours(plan: Plan, corpus: Corpus, embedding: str, count: int) -> dict[
         for (name, share), vectors in plan.vectors.items()
         if name == embedding
     }
-
-
-def _require_phi_alone(systems: Iterable[System]) -> None:
-    for system in systems:
-        if traits_of(system).layers != (PHI,):
-            raise UsageError(f"{system.name} tags concepts beside PHI: compare it by python -m experiments.joint")
 
 
 def possible_traits(models: ModelSettings) -> Iterator[Traits]:

@@ -15,10 +15,11 @@ from crfdeid.errors import UsageError
 from experiments.results.folder import make_folder
 from experiments.running.device import CPU
 from experiments.running.embeddings import Embeddings
-from experiments.running.runs import OnProgress, Run, Work, run_cells
+from experiments.running.runs import OnProgress, Run, Work
 from experiments.running.settings import CorpusSettings
 from experiments.running.significance import compare_systems
 from experiments.running.systems import Cell, System, groups
+from experiments.running.workers import run_cells
 
 NO_TEST = (
     "No --test: all scores are on the development set, which also chose each network's best epoch; expect lower ones "
@@ -93,14 +94,16 @@ def read_corpus(settings: CorpusSettings, *, notices: Iterable[str] = ()) -> Rea
         )
         if corpus.test is None:
             corpus = replace(corpus, notices=(*corpus.notices, NO_TEST))
-    if settings.share < 1.0:
-        corpus = _shared(corpus, settings.share)
+    corpus = shared(corpus, settings.share)
     corpus = replace(corpus, notices=(*corpus.notices, *notices))
     facts = corpus.statistics()
     return ReadCorpus(corpus, facts, time.perf_counter() - started)
 
 
-def _shared(corpus: Corpus, share: float) -> Corpus:
+def shared(corpus: Corpus, share: float) -> Corpus:
+    """The corpus with a share of its training documents, and a notice that says so; with all of them as it is."""
+    if share == 1.0:
+        return corpus
     part = corpus.part(share)
     said = f"Learned from {len(part.documents)} of the {len(corpus.train.documents)} training documents (--share)."
     return replace(corpus, train=part, notices=(*corpus.notices, said))

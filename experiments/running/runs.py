@@ -1,16 +1,12 @@
-"""Train, tag and score cells, and many of them side by side on the cores of a machine."""
+"""Train, tag and score cells; `workers` does many of them side by side."""
 
 from __future__ import annotations
 
 import math
-import multiprocessing
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import as_completed
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from multiprocessing.queues import SimpleQueue
 from pathlib import Path
-from threading import Thread
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
@@ -21,7 +17,6 @@ from crfdeid.documents import PHI, LabelledSentence, Span
 from crfdeid.scoring import EntityError, find_errors, score_entities, summarise
 from crfdeid.scoring.evaluation import predict_spans, score
 from crfdeid.system.folders import write_folder
-from crfdeid.system.processes import processes
 from crfdeid.tagger import FitProgress, Tagger
 from experiments.running.systems import Cell, Vectors, make_tagger
 
@@ -116,21 +111,8 @@ class Run:
 def run_group(cells: Sequence[Cell], corpus: Corpus, plan: Plan, on_progress: OnProgress) -> list[Run]:
     """Train one cell, or several replicates of one network together, then tag and score with each."""
     taggers = [make_tagger(cell, plan.profile, plan.vectors) for cell in cells]
-    curves: list[list[FitProgress]] = [[] for _ in cells]
-
-    def follow(number: int, progress: FitProgress) -> None:
-        curves[number].append(progress)
-        on_progress(cells[number], progress)
-
-    train = plan.sentences(corpus, cells[0].fraction)
-    started = time.perf_counter()
-    type(taggers[0]).fit_many(taggers, train, corpus.dev.sentences, on_progress=follow)  # all are of one class
-    seconds = (time.perf_counter() - started) / len(cells)
-    known = frozenset(word for labelled in train for word in labelled.sentence.words)
-    return [
-        evaluate(Trained(cell, tagger, seconds, curve, known), corpus, models_folder=plan.models_folder)
-        for cell, tagger, curve in zip(cells, taggers, curves, strict=True)
-    ]
+    trained = fit_cells(cells, taggers, plan.sentences(corpus, cells[0].fraction), corpus.dev.sentences, on_progress)
+    return [evaluate(one, corpus, models_folder=plan.models_folder) for one in trained]
 
 
 class Trained(NamedTuple):
@@ -146,6 +128,51 @@ class Trained(NamedTuple):
         """Loss and F on dev, step by step."""
         return [{"step": p.step, "loss": _finite(p.loss), "dev_f1": p.dev_f1} for p in self.progress]
 
+    def described(self, seconds: float, scored: Split) -> dict[str, Any]:
+        """What every run's record says of the training, and of the seconds that tagging took."""
+        tokens = sum(len(labelled.tags) for labelled in scored.sentences)
+        return {
+            "seed": self.cell.seed,
+            "fit_seconds": self.seconds,
+            "predict_seconds": seconds,
+            "tokens_per_second": tokens / seconds,
+            "learning_curve": self.curve(),
+        }
+
+
+def fit_cells(
+    cells: Sequence[Cell],
+    taggers: Sequence[Tagger],
+    train: Sequence[LabelledSentence],
+    dev: Sequence[LabelledSentence],
+    on_progress: OnProgress,
+    *,
+    fit: Callable[..., None] | None = None,
+) -> list[Trained]:
+    """Train the taggers of some cells, all of one class, on the same sentences.
+
+    Args:
+        cells: what is trained.
+        taggers: one for each cell.
+        train: the training sentences.
+        dev: the development sentences.
+        on_progress: is told of each step.
+        fit: takes what `Tagger.fit_many` takes; None for that of their class.
+    """
+    told: list[list[FitProgress]] = [[] for _ in cells]
+
+    def follow(number: int, progress: FitProgress) -> None:
+        told[number].append(progress)
+        on_progress(cells[number], progress)
+
+    started = time.perf_counter()
+    (fit or type(taggers[0]).fit_many)(taggers, train, dev, on_progress=follow)
+    seconds = (time.perf_counter() - started) / len(cells)
+    known = frozenset(word for labelled in train for word in labelled.sentence.words)
+    return [
+        Trained(cell, tagger, seconds, steps, known) for cell, tagger, steps in zip(cells, taggers, told, strict=True)
+    ]
+
 
 def _finite(loss: float | None) -> float | None:
     """The loss, or None for one that overflowed: JSON has no NaN."""
@@ -157,7 +184,7 @@ def evaluate(trained: Trained, corpus: Corpus, *, models_folder: Path | None) ->
     cell, tagger = trained.cell, trained.tagger
     if cell.point:
         record = {"seed": cell.seed, "fit_seconds": trained.seconds, "learning_curve": trained.curve()}
-        return Run(cell, {**record, "dev_f1": _dev_f1(tagger, corpus.dev)})
+        return Run(cell, {**record, "dev_f1": strict_f1(tagger, corpus.dev)})
     started = time.perf_counter()
     predictions = predict_spans(tagger, corpus.scored)
     seconds = time.perf_counter() - started
@@ -166,77 +193,15 @@ def evaluate(trained: Trained, corpus: Corpus, *, models_folder: Path | None) ->
     gold = corpus.scored.documents
     scores = score(gold, predictions)
     errors = tuple(find_errors(gold, predictions, known_words=trained.known_words))
-    tokens = sum(len(labelled.tags) for labelled in corpus.scored.sentences)
     record = {
-        "seed": cell.seed,
-        "fit_seconds": trained.seconds,
-        "predict_seconds": seconds,
-        "tokens_per_second": tokens / seconds,
-        "dev_f1": scores["entity_strict"]["micro"]["f1"] if corpus.test is None else _dev_f1(tagger, corpus.dev),
+        **trained.described(seconds, corpus.scored),
+        "dev_f1": scores["entity_strict"]["micro"]["f1"] if corpus.test is None else strict_f1(tagger, corpus.dev),
         "scores": scores,
         "errors": summarise(errors),
-        "learning_curve": trained.curve(),
     }
     return Run(cell, record, {PHI: Found(predictions, errors)})
 
 
-def _dev_f1(tagger: Tagger, dev: Split) -> float:
-    return score_entities(dev.documents, predict_spans(tagger, dev), match="strict").micro.f1
-
-
-def run_cells(
-    groups: Sequence[Sequence[Cell]],
-    corpus: Corpus,
-    plan: Work,
-    *,
-    jobs: int = 1,
-    on_progress: OnProgress | None = None,
-) -> Iterator[Run]:
-    """Every cell's run, as each is done.
-
-    Args:
-        groups: what to train; the cells of a group are trained together (`experiments.running.systems.groups`).
-        corpus: on what.
-        plan: how.
-        jobs: groups trained at the same time, each in its own process; 1 trains them one by one in this process.
-        on_progress: called in this process for each step of each cell's training.
-
-    Raises:
-        DataError: a process was ended from outside, as the system does when memory runs out.
-    """
-    follow = on_progress or (lambda cell, progress: None)
-    jobs = min(jobs, len(groups))
-    if jobs == 1:
-        for group in groups:
-            yield from plan.run(group, corpus, follow)
-        return
-    queue: SimpleQueue[Any] = multiprocessing.get_context("spawn").SimpleQueue()
-    listener = Thread(target=_listen, args=(queue, follow), daemon=True)
-    listener.start()
-    ended = "a training process was ended from outside; if memory ran out, give --jobs 1"
-    with processes(jobs, _start_worker, corpus, plan, queue, ended=ended) as pool:
-        futures = [pool.submit(_run_in_worker, group) for group in groups]
-        for future in as_completed(futures):
-            yield from future.result()
-    # After an error the listener is left waiting, because an ended process may have held the queue's lock.
-    queue.put(None)
-    listener.join()
-
-
-def _listen(queue: SimpleQueue[Any], follow: OnProgress) -> None:
-    while (message := queue.get()) is not None:
-        follow(*message)
-
-
-_shared: tuple[Corpus, Work, SimpleQueue[Any]]
-
-
-def _start_worker(corpus: Corpus, plan: Work, queue: SimpleQueue[Any]) -> None:
-    """Keep what every cell of this process needs: the corpus is sent once to a process and not with each cell."""
-    global _shared  # noqa: PLW0603
-    _shared = corpus, plan, queue
-
-
-def _run_in_worker(cells: Sequence[Cell]) -> list[Run]:
-    corpus, plan, queue = _shared
-    return plan.run(cells, corpus, lambda cell, progress: queue.put((cell, progress)))
+def strict_f1(tagger: Tagger, split: Split) -> float:
+    """The strict entity F of all types together."""
+    return score_entities(split.documents, predict_spans(tagger, split), match="strict").micro.f1

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from crfdeid.documents import PHI
+from crfdeid.errors import UsageError
 from crfdeid.models import create, require_known, select, setting_names, settings_of, tagger_class
 from experiments.running.settings import RANDOM, Point
 
@@ -104,6 +106,32 @@ def make_ensemble(models: Sequence[str], combine: str, settings: Mapping[str, An
 def traits_of(system: System, point: Point = ()) -> Traits:
     """What a system needs and can do, at a point of a sweep."""
     return tagger_class(system.model).traits(settings_of(system.model, overrides=system.overrides(point)))
+
+
+def profile_of(system: System, profile: str) -> str:
+    """The profile that a system starts from: the default where its model lacks that which is asked for."""
+    return profile if profile in tagger_class(system.model).profiles() else "default"
+
+
+def require_profile(profile: str, models: Iterable[str]) -> None:
+    """Refuse a profile that none of the models has.
+
+    Raises:
+        UsageError: none has it.
+    """
+    if not any(profile in tagger_class(name).profiles() for name in models):
+        raise UsageError(f"--profile: none of these models has the profile '{profile}'")
+
+
+def require_phi_alone(systems: Iterable[System]) -> None:
+    """Refuse systems that tag more than PHI.
+
+    Raises:
+        UsageError: one does.
+    """
+    for system in systems:
+        if traits_of(system).layers != (PHI,):
+            raise UsageError(f"{system.name} tags concepts beside PHI: compare it by python -m experiments.joint")
 
 
 def make_tagger(cell: Cell, profile: str, vectors: Vectors) -> Tagger:

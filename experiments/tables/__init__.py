@@ -6,24 +6,26 @@ fractions in frames and CSV, and per cent in cells.
 - `setup_tables` and `result_tables`: every table that the results have something for, by the name of its files.
 - `to_text`, `to_markdown`, `to_latex`, `to_csv`: a `Table` as text.
 - frames: one fact a row. cells: `Table`, the texts of cells, shared notes. setting, scores, significance, errors,
-  beside: the tables; private, joint: those of these experiments. layers: results of several layers as of one.
-  formats: how they are written.
+  beside: the tables; private, joint, transfer, missed: those of these experiments. layers: results of several layers
+  as of one. formats: how they are written.
 """
 
 from __future__ import annotations
 
 from experiments.papers import papers_on
-from experiments.results.checks import is_joint, is_private
+from experiments.results.checks import is_joint, is_private, is_transfer
 from experiments.tables.beside import published_tables
 from experiments.tables.cells import Table, score_notes
 from experiments.tables.errors import ERROR_NAMES, confusion_table, error_table
 from experiments.tables.formats import to_csv, to_latex, to_markdown, to_text
 from experiments.tables.frames import OVERALL, Results
 from experiments.tables.joint import concept_corpus_table, joint_tables
+from experiments.tables.missed import example_table
 from experiments.tables.private import private_tables
 from experiments.tables.scores import embedding_table, fraction_table, overview_table, replicate_table, score_table
 from experiments.tables.setting import corpus_table, settings_table, sweep_table, time_table, vocabulary_table
 from experiments.tables.significance import interval_table, pair_table
+from experiments.tables.transfer import corpora_table, transfer_tables
 
 __all__ = [
     "ERROR_NAMES",
@@ -32,9 +34,11 @@ __all__ = [
     "Table",
     "concept_corpus_table",
     "confusion_table",
+    "corpora_table",
     "corpus_table",
     "embedding_table",
     "error_table",
+    "example_table",
     "fraction_table",
     "interval_table",
     "overview_table",
@@ -58,6 +62,9 @@ __all__ = [
 
 def setup_tables(results: Results) -> dict[str, Table]:
     """What can be shown before any model is trained: corpus and settings, by name, in the order of showing."""
+    if is_transfer(results):
+        corpus = {"corpora": corpora_table(results["corpora"], results["corpus"]["notices"])}
+        return corpus | {"settings": settings_table(results["settings"])}
     corpus = {"corpus": corpus_table(results["corpus"])}
     if is_joint(results):
         corpus["concepts"] = concept_corpus_table(results["corpus"])
@@ -75,6 +82,8 @@ def result_tables(results: Results, *, published: bool = False) -> dict[str, Tab
     """
     if is_joint(results):
         return joint_tables(results, published=published)
+    if is_transfer(results):
+        return transfer_tables(results, published=published)
     embeddings, significance = results["embeddings"], results["significance"]
     systems = results["models"]
     makers = {

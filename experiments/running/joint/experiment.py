@@ -22,13 +22,12 @@ from experiments.running.joint.systems import (
     Systems,
     family_groups,
     layers_of,
-    profile_of,
     systems_of,
 )
 from experiments.running.prepared import Prepared, models_folder, plain_settings, read_corpus
 from experiments.running.runs import Run
 from experiments.running.significance import compare_systems
-from experiments.running.systems import System, plain_cells, traits_of
+from experiments.running.systems import System, plain_cells, profile_of, traits_of
 
 JointPrepared: TypeAlias = Prepared[JointExperiment, JointPlan]
 """This experiment about to be trained."""

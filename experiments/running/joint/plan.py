@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from crfdeid.combined.hiding import annotated, with_concepts
 from crfdeid.combined.pipeline import PipelineTagger
@@ -20,11 +21,11 @@ from crfdeid.scoring import find_errors, score_entities, summarise
 from crfdeid.scoring.evaluation import decoded, score
 from crfdeid.scoring.held import phi_held
 from crfdeid.system.folders import write_folder
-from crfdeid.tagger import FitProgress, LayeredTagger, OnProgressOfMany, Tagger, WordHolder
+from crfdeid.tagger import LayeredTagger, Tagger, WordHolder
 from experiments.running.joint.settings import SOURCED
-from experiments.running.joint.systems import layers_of, profile_of, reads_gold
-from experiments.running.runs import Found, OnProgress, Run, Trained
-from experiments.running.systems import Cell, System, Vectors
+from experiments.running.joint.systems import layers_of, reads_gold
+from experiments.running.runs import Found, OnProgress, Run, Trained, fit_cells
+from experiments.running.systems import Cell, System, Vectors, profile_of
 
 Spans = dict[str, list[Span]]
 
@@ -51,35 +52,17 @@ class JointPlan:
     def run(self, cells: Sequence[Cell], corpus: Corpus, on_progress: OnProgress) -> list[Run]:
         """Train cells of one model together, then tag and score with each."""
         taggers = [self.new_tagger(cell) for cell in cells]
-        told: list[list[FitProgress]] = [[] for _ in cells]
-
-        def follow(number: int, progress: FitProgress) -> None:
-            told[number].append(progress)
-            on_progress(cells[number], progress)
-
         train, dev = (to_learn(taggers[0], split.sentences) for split in (corpus.train, corpus.dev))
-        started = time.perf_counter()
-        self._fit(cells, taggers, train, dev, follow)
-        seconds = (time.perf_counter() - started) / len(cells)
-        known = frozenset(word for labelled in train for word in labelled.sentence.words)
-        return [
-            self._evaluated(Trained(cell, tagger, seconds, steps, known), corpus)
-            for cell, tagger, steps in zip(cells, taggers, told, strict=True)
-        ]
+        trained = fit_cells(cells, taggers, train, dev, on_progress, fit=self._fit_of(cells[0], taggers[0]))
+        return [self._evaluated(one, corpus) for one in trained]
 
-    def _fit(
-        self,
-        cells: Sequence[Cell],
-        taggers: Sequence[Tagger],
-        train: Sequence[LabelledSentence],
-        dev: Sequence[LabelledSentence],
-        follow: OnProgressOfMany,
-    ) -> None:
-        if isinstance(taggers[0], PipelineTagger):
-            keep = None if self.parts_folder is None else self.parts_folder / cells[0].name
-            PipelineTagger.fit_many(cast(Sequence[PipelineTagger], taggers), train, dev, on_progress=follow, keep=keep)
-        else:
-            type(taggers[0]).fit_many(taggers, train, dev, on_progress=follow)
+    def _fit_of(self, cell: Cell, tagger: Tagger) -> Callable[..., None]:
+        """What trains taggers together; of pipelines with a folder for their parts."""
+        if not isinstance(tagger, PipelineTagger):
+            return type(tagger).fit_many
+        return partial(
+            PipelineTagger.fit_many, keep=None if self.parts_folder is None else self.parts_folder / cell.name
+        )
 
     def forget_parts(self) -> None:
         """Remove what was kept of pipelines, once all that is made of it is kept."""
@@ -108,17 +91,13 @@ class JointPlan:
         }
         scores = self._scores(gold, spans)
         record = {
-            "seed": cell.seed,
-            "fit_seconds": trained.seconds,
-            "predict_seconds": seconds,
-            "tokens_per_second": sum(len(labelled.tags) for labelled in corpus.scored.sentences) / seconds,
+            **trained.described(seconds, corpus.scored),
             "dev_f1": _dev_f1(tagger, corpus.dev, cell.system)
             if corpus.test is not None
             else _strict_f1(scores, spans),
             "scores": scores,
             "errors": {layer: summarise(one.errors) for layer, one in found.items()},
             "phi_held": _held(tagger, corpus.train),
-            "learning_curve": trained.curve(),
         }
         return Run(cell, record, found)
 

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 from crfdeid.combined.hiding import GOLD, ORIGINAL, PREDICTED
 from crfdeid.documents import CONCEPT, PHI
 from crfdeid.errors import UsageError
-from crfdeid.models import require_known, select, setting_names, tagger_class
+from crfdeid.models import require_known, select, setting_names
 from experiments.running.joint.settings import PIPELINE, JointExperiment
 from experiments.running.settings import RANDOM
-from experiments.running.systems import Cell, System, traits_of
+from experiments.running.systems import Cell, System, require_profile, traits_of
 
 ALONE = "alone"
 """The pipeline's model of concepts where nothing is hidden: the first row of Table 5."""
@@ -58,8 +58,7 @@ def systems_of(experiment: JointExperiment) -> Systems:
         UsageError: a setting, or a profile, that none of the models has; or one that says which row of Table 5 it is.
     """
     changes = dict(experiment.changes)
-    if not any(experiment.profile in tagger_class(name).profiles() for name in experiment.systems):
-        raise UsageError(f"--profile: none of these models has the profile '{experiment.profile}'")
+    require_profile(experiment.profile, experiment.systems)
     for name in ("learns_from", "reads"):
         if name in changes:
             raise UsageError(f"--set {name}: every way is compared, as in Table 5: leave it out")
@@ -115,11 +114,6 @@ def hides_phi(system: System) -> bool:
 def reads_gold(system: System) -> bool:
     """Whether it is told of the PHI that is to be hidden: of the gold annotation."""
     return dict(system.settings).get("reads") == GOLD
-
-
-def profile_of(system: System, profile: str) -> str:
-    """The profile that a system starts from: the default where its model lacks that which is asked for."""
-    return profile if profile in tagger_class(system.model).profiles() else "default"
 
 
 def completed(given: Mapping[str, Any], systems: Sequence[str], others: Mapping[str, Any]) -> dict[str, Any]:

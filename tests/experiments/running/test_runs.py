@@ -15,8 +15,9 @@ from crfdeid.errors import DataError
 from crfdeid.scoring.evaluation import predict_spans, score
 from crfdeid.system.folders import write_folder
 from crfdeid.tagger import FitProgress
-from experiments.running.runs import Plan, run_cells, run_group
+from experiments.running.runs import Plan, run_group
 from experiments.running.systems import Cell, System, groups
+from experiments.running.workers import run_cells
 from rnn.embeddings import WordVectors
 from rnn.sharing.neighbours import Neighbours
 

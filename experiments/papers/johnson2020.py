@@ -1,0 +1,138 @@
+"""johnson2020: Tables 2 to 5 as they are printed, in per cent, and section 4.2; scores of tokens, split at white space.
+
+Where the printed numbers do not agree with each other stands in `NOTES_2` to `NOTES_5`.
+
+Reference:
+    A. E. W. Johnson, L. Bulgarelli, T. J. Pollard: Deidentification of free-text medical records using pre-trained
+    bidirectional transformers. ACM Conference on Health, Inference, and Learning (CHIL), 2020.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from experiments.papers.paper import Paper, Printed, SystemRow, SystemTable
+
+
+class Row(NamedTuple):
+    """Three printed numbers, in the paper's order: positive predictive value, sensitivity, F1."""
+
+    ppv: float
+    se: float
+    f1: float
+
+
+MODELS = {"BERT base": "bert"}
+"""The paper's name of its model, and this library's."""
+
+TABLE_2: dict[str, tuple[Row, Row | None]] = {
+    "BERT large": (Row(98.66, 98.15, 98.40), Row(99.08, 98.57, 98.82)),
+    "BERT large, cased": (Row(98.56, 97.77, 98.16), Row(99.00, 98.20, 98.60)),
+    "BERT base": (Row(98.61, 97.90, 98.25), Row(98.98, 98.27, 98.62)),
+    "BERT base, cased": (Row(98.36, 97.38, 97.87), Row(98.90, 97.91, 98.40)),
+    "SciBERT, own vocabulary": (Row(98.34, 97.88, 98.11), Row(98.80, 98.33, 98.57)),
+    "SciBERT, BERT's vocabulary": (Row(98.25, 98.06, 98.15), Row(98.66, 98.47, 98.57)),
+    "BioBERT": (Row(95.27, 91.60, 93.36), Row(96.95, 93.18, 95.03)),
+    "Dernoncourt et al.": (Row(98.16, 98.32, 98.23), Row(97.92, 97.83, 97.88)),
+    "Hartman et al.": (Row(85.7, 99.1, 91.7), None),
+    "Liu et al.": (Row(97.94, 96.04, 96.98), Row(99.30, 97.28, 98.28)),
+}
+"""Model -> seven categories, and PHI or not, on the test part of i2b2 2014."""
+
+TABLE_3 = {
+    "AGE": (789, Row(97.12, 98.23, 97.67), Row(98.97, 97.60, 98.28)),
+    "CONTACT": (648, Row(98.31, 98.46, 98.38), Row(98.80, 98.33, 98.57)),
+    "DATE": (8022, Row(99.43, 99.26, 99.35), Row(99.06, 99.52, 99.29)),
+    "ID": (1455, Row(96.73, 97.66, 97.20), Row(99.29, 98.76, 99.02)),
+    "LOCATION": (3027, Row(97.14, 94.12, 95.60), Row(95.96, 95.74, 95.85)),
+    "NAME": (5387, Row(99.12, 98.29, 98.70), Row(98.22, 99.15, 98.68)),
+    "PROFESSION": (346, Row(96.39, 92.49, 94.40), Row(87.99, 79.71, 83.64)),
+}
+"""Category -> tokens of the test part, BERT base, and Dernoncourt et al."""
+
+CORPORA = ("i2b2 2014", "i2b2 2006", "PhysioNet", "Dernoncourt-Lee")
+TABLE_4 = {
+    "f1": (
+        (98.62, 81.62, 87.95, 88.32),
+        (92.77, 98.45, 75.37, 86.85),
+        (83.84, 52.28, 95.61, 78.54),
+        (84.02, 63.13, 90.27, 97.42),
+    ),
+    "recall": (
+        (98.27, 72.55, 96.05, 83.10),
+        (92.11, 97.71, 77.19, 80.85),
+        (76.26, 36.68, 95.61, 68.40),
+        (84.89, 61.57, 95.61, 97.59),
+    ),
+    "precision": (
+        (98.98, 93.27, 81.11, 94.25),
+        (93.45, 99.20, 73.64, 93.81),
+        (93.09, 90.93, 95.61, 92.19),
+        (83.16, 64.76, 85.49, 97.25),
+    ),
+}
+"""Measure -> a row for each corpus that BERT base was trained on, with a number for each that it was tested on."""
+
+TEST_TOKENS = 414_661
+TABLE_5 = {
+    100.0: (0.0, 0.0, 0.0, 1000.0),
+    99.7: (49.86, 66.47, 0.14, 47.18),
+    99.0: (96.82, 97.90, 0.47, 1.53),
+    98.27: (98.92, 98.60, 0.81, 0.51),
+}
+"""Sensitivity, the last that of the default threshold -> PPV, F1, and misses and false alarms in 1,000 tokens."""
+
+MISSED, BESIDE_FOUND = 632, 493
+"""Section 4.2: tokens that BERT large misses, and those of them directly beside PHI that it finds."""
+
+WARNING = "Published by johnson2020, other corpora and tokens at white space: not to be compared with ours directly."
+NOTES_2 = (
+    "Dernoncourt et al. have scored PHI or not over the types that HIPAA names alone.",
+    "By category, PPV and sensitivity of BioBERT and of Hartman et al. give 93.40 and 91.9 for F, not 93.36 and 91.7.",
+    f"Section 4.2 has BERT large miss {MISSED} tokens, {BESIDE_FOUND} of them directly beside PHI that was found: more "
+    "misses than its sensitivity leaves of the tokens that Table 3 counts.",
+)
+NOTES_3 = (
+    "Table 3 counts 648 tokens of CONTACT in the test part, Table 1 541 in the whole corpus: not the same tokens.",
+)
+NOTES_4 = (
+    "The text says that Table 4 is of NAME alone. Its first cell, 98.62, is the F of PHI or not in Table 2, to all "
+    "printed digits of F, sensitivity and PPV: the table is of all PHI.",
+)
+NOTES_5 = (
+    "At a sensitivity of 100 everything is hidden; PPV is then the share of PHI, and not 0 as printed.",
+    "The default threshold has another PPV and F here (98.92, 98.60) than in Table 2 (98.98, 98.62).",
+    "The caption chooses the lowest threshold that has the sensitivity; the lowest of all hides everything, so it is "
+    "the highest one here.",
+)
+
+
+def _rows(place: int) -> tuple[SystemRow, ...]:
+    return tuple(
+        SystemRow(f"{name} (2020)", Printed(row.se, row.ppv, row.f1), model=MODELS.get(name))
+        for name, both in TABLE_2.items()
+        if (row := both[place]) is not None
+    )
+
+
+PAPER = Paper(
+    name="johnson2020",
+    year=2020,
+    source="Johnson et al. 2020, Deidentification of free-text medical records using pre-trained bidirectional "
+    "transformers",
+    warning="The published scores are of i2b2 2014's test part, of tokens at white space and seven categories: with "
+    "ours of any other corpus or types they cannot be compared.",
+    models=MODELS,
+    tables=tuple(
+        SystemTable(
+            name=f"tokens-{name}",
+            title=f"Published token scores of i2b2 2014 beside ours ({what}, in %; Table 2 of johnson2020)",
+            rows=_rows(place),
+            match=match,
+            notes=NOTES_2,
+        )
+        for place, (name, what, match) in enumerate(
+            (("types", "types", "token"), ("binary", "PHI or not", "token_binary"))
+        )
+    ),
+)

@@ -1,0 +1,64 @@
+"""The experiment on transfer as data: what ``results.json`` holds of it.
+
+``matrix`` has Table 4 of johnson2020, ``scores`` what Tables 2 and 3 are made of; ``models`` has an entry for each
+model on each corpus, with its runs; ``corpora`` are described one by one, and in ``corpus`` as one, which is tagged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from experiments.results.assemble import common_identity, describe_common
+from experiments.results.schema_transfer import TRANSFER, TRANSFER_SCHEMA
+from experiments.running.runs import Run
+from experiments.running.transfer.experiment import Outcome, TransferPrepared, settings_by_system
+from experiments.running.transfer.scores import Tested, measured, scores_of
+from experiments.running.transfer.systems import Entry, entries_of
+
+_LEVEL = 0.05
+
+
+def assemble(outcome: Outcome) -> dict[str, Any]:
+    """A finished experiment as plain data."""
+    prepared = outcome.prepared
+    experiment = prepared.experiment
+
+    def cell(tested: Tested) -> dict[str, float]:
+        return measured(tested, experiment.types, samples=experiment.samples, level=_LEVEL)
+
+    return {
+        "experiment": TRANSFER,
+        "schema": TRANSFER_SCHEMA,
+        "types": experiment.types,
+        "level": _LEVEL,
+        "samples": experiment.samples,
+        "matrix": _by_place(outcome, cell),
+        "scores": _by_place(outcome, scores_of),
+        "corpora": {name: corpus.statistics() for name, corpus in prepared.plan.corpora.items()},
+        **describe_common(prepared, settings_by_system(experiment), outcome.total_seconds),
+        "models": {entry.system.name: _describe(entry, outcome.runs) for entry in entries_of(experiment)},
+    }
+
+
+def identity(prepared: TransferPrepared) -> dict[str, Any]:
+    """What makes two experiments the same, so that one can go on with what is finished of the other."""
+    settings = settings_by_system(prepared.experiment)
+    return {"experiment": TRANSFER, "schema": TRANSFER_SCHEMA, **common_identity(prepared, settings)}
+
+
+def _by_place(outcome: Outcome, of: Callable[[Tested], dict[str, Any]]) -> dict[str, Any]:
+    """Something of every model, by its name, what it was trained on, and what it was tested on."""
+    found: dict[str, Any] = {}
+    for (entry, corpus), tested in outcome.tested.items():
+        found.setdefault(entry.model, {}).setdefault(entry.trained_on, {})[corpus] = of(tested)
+    return found
+
+
+def _describe(entry: Entry, runs: tuple[Run, ...]) -> dict[str, Any]:
+    return {
+        "model": entry.system.model,
+        "label": entry.model,
+        "trained_on": entry.trained_on,
+        "runs": [run.record for run in runs if run.cell.system == entry.system],
+    }

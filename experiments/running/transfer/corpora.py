@@ -1,0 +1,163 @@
+"""The corpora that models travel between: found where the user says, and read in the types that they share."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from crfdeid.categories import to_categories
+from crfdeid.corpora import FORMATS
+from crfdeid.corpora.parts import Parts, read_parts
+from crfdeid.corpora.splits import Corpus, Split
+from crfdeid.documents import Document
+from crfdeid.errors import UsageError
+from crfdeid.model_card.train import require_phi
+from experiments.running.prepared import shared
+from experiments.running.transfer.settings import Source
+
+MADE_UP: Mapping[str, int] = {"synthetic-notes": 0, "synthetic-texts": 1}
+"""The built-in corpora, and the seed of each unless another is given: they share no lists of names."""
+
+HOW = f"give NAME=DIR, NAME=TRAIN,TEST, or one of {', '.join(MADE_UP)}"
+
+_WORDS = {
+    "train": {"train", "training"},
+    "dev": {"dev", "development", "valid", "validation"},
+    "test": {"test", "testing"},
+}
+_NAME = re.compile(r"\w[\w.+-]*")
+
+
+def source_of(text: str) -> Source:
+    """The corpus that an option's value names.
+
+    Args:
+        text: ``NAME=DIR[:FORMAT]``, where DIR holds a file or folder for each of train and test (or dev), called so;
+            ``NAME=TRAIN,TEST[:FORMAT]``; or one of `MADE_UP`, with ``:SEED`` where it is not to be its usual one.
+
+    Raises:
+        UsageError: it is none of these, or it is not clear what is meant.
+    """
+    name, equals, value = text.partition("=")
+    kind, _, seed = (value or name).partition(":")
+    if kind in MADE_UP:
+        if seed and not seed.isdecimal():
+            raise UsageError(f"--corpora {text}: '{seed}' is no seed: give a whole number")
+        return Source(_named(name if equals else kind, text), format=kind, seed=int(seed or MADE_UP[kind]))
+    if not (equals and value):
+        raise UsageError(f"--corpora {text}: {HOW}")
+    where, corpus_format = _format(value, text)
+    return Source(_named(name, text), *_parts(where, name), corpus_format)
+
+
+def _named(name: str, text: str) -> str:
+    """The name, which becomes that of folders."""
+    if not _NAME.fullmatch(name):
+        raise UsageError(f"--corpora {text}: '{name}' is no name for a corpus: use letters, digits, '-', '_', '+', '.'")
+    return name
+
+
+def _format(value: str, text: str) -> tuple[str, str]:
+    """The place, and the format that stands behind it."""
+    where, colon, last = value.rpartition(":")
+    if not colon or Path(value).exists():
+        return value, "auto"
+    if last not in (*FORMATS, "auto"):
+        raise UsageError(f"--corpora {text}: unknown format '{last}': choose from auto, {', '.join(FORMATS)}")
+    return where, last
+
+
+def _parts(where: str, name: str) -> tuple[Path, Path | None, Path]:
+    """What is learned from, what chooses epochs (None for a part of the former), and what is scored."""
+    if Path(where).is_dir():
+        return _parts_within(Path(where), name)
+    train, comma, test = where.partition(",")
+    for path in (train, test) if comma else (train,):
+        if not Path(path).exists():
+            raise UsageError(f"--corpora {name}: no such file or folder: {path}")
+    if not comma:
+        raise UsageError(f"--corpora {name}: {where} is one file: give {name}=TRAIN,TEST")
+    return Path(train), None, Path(test)
+
+
+def _parts_within(folder: Path, name: str) -> tuple[Path, Path | None, Path]:
+    found = {part: _entries(folder, words) for part, words in _WORDS.items()}
+    for part, entries in found.items():
+        if len(entries) > 1:
+            several = ", ".join(entry.name for entry in entries)
+            raise UsageError(f"--corpora {name}: {folder} has several for {part} ({several}): give {name}=TRAIN,TEST")
+    train, dev, test = (entries[0] if entries else None for entries in found.values())
+    if test is None:
+        dev, test = None, dev
+    if train is None or test is None:
+        raise UsageError(f"--corpora {name}: {folder} holds no train and test (or dev): give {name}=TRAIN,TEST")
+    return train, dev, test
+
+
+def _entries(folder: Path, words: set[str]) -> list[Path]:
+    """What in a folder has one of some words in its name: train.txt, training-set1, notes_test_v2."""
+    there = (entry for entry in folder.iterdir() if not entry.name.startswith("."))
+    return sorted(entry for entry in there if words.intersection(re.split(r"[-_. ]", entry.name.lower())))
+
+
+def read(source: Source, *, keep_unknown: bool, share: float = 1.0) -> Corpus:
+    """A corpus with the categories of johnson2020 as its types; its documents are called ``CORPUS/ID``.
+
+    Args:
+        source: where it comes from.
+        keep_unknown: whether types of no known scheme are PHI of no category, and not refused.
+        share: the share of the training documents that there is to learn from.
+
+    Raises:
+        DataError: it cannot be read, or a part of it holds no PHI.
+        UsageError: a type of no known scheme.
+    """
+    parts = _read_parts(source) if source.seed is None else _made_up(source)
+    try:
+        documents = {part: to_categories(read, keep_unknown=keep_unknown) for part, read in parts.documents.items()}
+    except UsageError as refused:
+        raise UsageError(f"--corpora {source.name}: {refused}") from None
+    splits = {part: Split.of(_called(some, source.name)) for part, some in documents.items()}
+    require_phi(splits)
+    made = Corpus(source.name, parts.formats, "categories", **splits, notices=tuple(parts.notices))
+    return shared(made, share)
+
+
+def _read_parts(source: Source) -> Parts:
+    train, test = source.train, source.test
+    if train is None or test is None:
+        raise UsageError(f"--corpora {source.name}: {HOW}")
+    return read_parts(train, source.dev, test, corpus_format=source.format, types="all", concepts=None)
+
+
+def _made_up(source: Source) -> Parts:
+    # Here and not above, for Faker takes long to import.
+    from crfdeid.corpora.synthetic import generate, generate_all_types  # noqa: PLC0415
+
+    make = generate if source.format == "synthetic-notes" else generate_all_types
+    return Parts(make(seed=source.seed or 0)._asdict(), "synthetic", [])
+
+
+def _called(documents: Iterable[Document], corpus: str) -> list[Document]:
+    return [replace(document, id=f"{corpus}/{document.id}") for document in documents]
+
+
+def joined(corpora: Sequence[Corpus], *, types: str) -> Corpus:
+    """All corpora as one: what is tagged and browsed.
+
+    Args:
+        corpora: with documents of different names.
+        types: what is compared.
+    """
+    splits = {
+        part: Split(
+            tuple(document for corpus in corpora for document in corpus.splits[part].documents),
+            tuple(encoded for corpus in corpora for encoded in corpus.splits[part].encoded),
+        )
+        for part in ("train", "dev", "test")
+    }
+    notices = tuple(f"{corpus.name}: {notice}" for corpus in corpora for notice in corpus.notices)
+    formats = ", ".join(dict.fromkeys(corpus.format for corpus in corpora))
+    return Corpus(", ".join(corpus.name for corpus in corpora), formats, types, **splits, notices=notices)

@@ -1,0 +1,126 @@
+"""What a model found in the test documents of a corpus: tokens, by category or as PHI, with intervals."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crfdeid import categories
+from crfdeid.documents import Document
+from crfdeid.scoring import Counts, Predictions, bootstrap_f1, percentile_interval, token_scores
+from crfdeid.scoring.tokens import missed_tokens, token_types
+from crfdeid.spans import tokens_of
+from experiments.running.transfer.settings import BINARY, CATEGORIES, NAME
+from features.tokens import Token
+
+Pairs = Counter[tuple[str, str]]
+
+
+class Tested(NamedTuple):
+    """What the runs of a model found in some documents.
+
+    Attributes:
+        by_document: for each document, how many tokens have each pair of gold and predicted type, over all runs.
+        tokens: all tokens, once.
+        missed: tokens of PHI that were not marked at all, over all runs.
+        beside_found: those of them that stand directly before or after a token of PHI that was marked.
+    """
+
+    by_document: Sequence[Pairs]
+    tokens: int
+    missed: int
+    beside_found: int
+
+    def pairs(self) -> Pairs:
+        """Those of all documents."""
+        return sum(self.by_document, Pairs())
+
+
+class TestDocuments:
+    """The test documents of a corpus, cut into tokens once for all models.
+
+    Args:
+        documents: with their gold spans.
+    """
+
+    __test__ = False  # pytest takes it for a class of tests by its name
+
+    def __init__(self, documents: Sequence[Document]) -> None:
+        self._documents = [(document.id, tokens_of(document), document.spans) for document in documents]
+        self._gold = [token_types(tokens, spans) for _, tokens, spans in self._documents]
+
+    def tested(self, runs: Sequence[Predictions]) -> Tested:
+        """What several runs of one model found."""
+        by_document: list[Pairs] = []
+        missed, beside = 0, 0
+        for (name, tokens, _), gold in zip(self._documents, self._gold, strict=True):
+            by_document.append(Pairs())
+            for found in self._found(runs, name, tokens):
+                by_document[-1].update(zip(gold, found, strict=True))
+                lost = missed_tokens(gold, found)
+                missed, beside = missed + len(lost), beside + sum(token.beside_found for token in lost)
+        return Tested(by_document, sum(map(len, self._gold)), missed, beside)
+
+    @staticmethod
+    def _found(runs: Sequence[Predictions], name: str, tokens: Sequence[Token]) -> list[list[str]]:
+        return [token_types(tokens, run[name]) for run in runs]
+
+
+def counts_of(pairs: Mapping[tuple[str, str], int], types: str) -> Counts:
+    """What is right, wrong and missed among tokens.
+
+    Args:
+        pairs: gold and predicted type -> tokens.
+        types: what is compared, one of `experiments.running.transfer.settings.TYPES`.
+    """
+    if types == BINARY:
+        return token_scores(pairs, binary=True).micro
+    scores = token_scores(pairs)
+    return scores.by_type.get(categories.NAME, Counts()) if types == NAME else scores.micro
+
+
+def measured(tested: Tested, types: str, *, samples: int, level: float = 0.05) -> dict[str, float]:
+    """A cell of Table 4: precision (PPV), recall (sensitivity) and F, with intervals by drawing documents.
+
+    Args:
+        tested: what was found.
+        types: what is compared.
+        samples: corpora drawn.
+        level: what the intervals leave out.
+
+    Returns:
+        "precision", "recall", "f1"; "low" and "high", the ends of F's interval; "precision_low" and so on.
+    """
+    counts = [counts_of(pairs, types) for pairs in tested.by_document]
+    whole = sum(counts, Counts())
+    found = {"precision": whole.precision, "recall": whole.recall, "f1": whole.f1}
+    lows, highs = percentile_interval(bootstrap_f1(_as_f1(counts), samples=samples), level=level)
+    for place, name in enumerate(("", "precision_", "recall_")):
+        found |= {f"{name}low": lows[place].item(), f"{name}high": highs[place].item()}
+    return found
+
+
+def _as_f1(counts: Sequence[Counts]) -> NDArray[np.int64]:
+    """Counts whose F is the F, the precision and the recall of each document: [N, 3, 3].
+
+    F is 2 tp / (2 tp + fp + fn): precision where as many are missed as are wrong, recall the other way round.
+    """
+    rows = [((c.tp, c.fp, c.fn), (c.tp, c.fp, c.fp), (c.tp, c.fn, c.fn)) for c in counts]
+    return np.array(rows, np.int64)
+
+
+def scores_of(tested: Tested) -> dict[str, Any]:
+    """Tables 2 and 3, and section 4.2: scores of tokens by category and as PHI, and which tokens were missed."""
+    pairs = tested.pairs()
+    by_category = token_scores(pairs)
+    return {
+        "tokens": tested.tokens,
+        "multi_class": counts_of(pairs, CATEGORIES).to_dict(),
+        "binary": counts_of(pairs, BINARY).to_dict(),
+        "by_category": {label: counts.to_dict() for label, counts in by_category.by_type.items()},
+        "missed": {"tokens": tested.missed, "beside_found": tested.beside_found},
+    }

@@ -1,0 +1,214 @@
+"""The tables of the experiment on transfer: Tables 2 to 5 of johnson2020, and what stands beside a miss."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from statistics import fmean
+from typing import Any
+
+import pandas as pd
+
+from crfdeid.categories import CATEGORIES
+from experiments.tables.beside_transfer import (
+    printed_matrix,
+    printed_points,
+    with_printed_categories,
+    with_printed_models,
+)
+from experiments.tables.cells import MARK, NO_VALUE, Table, long_form, percent, run_notes
+from experiments.tables.frames import Results, corpus_frame, rows_of
+from experiments.tables.setting import time_table
+
+MEASURES = {"f1": "F1", "recall": "Sensitivity", "precision": "PPV"}
+"""The three blocks of Table 4."""
+
+COMPARED = {
+    "binary": "PHI or not",
+    "categories": "PHI of the right category",
+    "name": "names alone",
+}
+TOKENS = "Scores of tokens, which are this library's: punctuation is a token of its own."
+_ROW = dict[str, str]
+
+
+def transfer_tables(results: Results, *, published: bool) -> dict[str, Table]:
+    """Every table that the results have something for, by name, in the order of showing."""
+    found = {f"table-4-{measure}": matrix_table(results, measure) for measure in MEASURES}
+    found["table-2"] = model_table(results, published=published)
+    found["table-3"] = category_table(results, published=published)
+    found["table-5"] = point_table(results)
+    found["missed"] = missed_table(results)
+    if published:
+        found |= {f"published-table-4-{measure}": printed_matrix(measure, name) for measure, name in MEASURES.items()}
+        found["published-table-5"] = printed_points()
+    return found | {"time": time_table(results)}
+
+
+def corpora_table(corpora: Mapping[str, Mapping[str, Any]], notices: Iterator[str] | list[str]) -> Table:
+    """Spans of each category in each part of each corpus: the form of Table 1.
+
+    Args:
+        corpora: the ``corpora`` part of results.json.
+        notices: what a reader must know of them.
+    """
+    frames = {name: corpus_frame(corpus) for name, corpus in corpora.items()}
+    whole = pd.concat([frame.add_prefix(f"{name}: ") for name, frame in frames.items()], axis="columns")
+    types = [label for corpus in corpora.values() for label in corpus["types"]]
+    sums = [name for name in whole.index if name not in types]
+    whole = whole.reindex([*_in_order(types), *sums]).fillna(0).astype(int)
+    notes = (
+        "Types are the seven categories of johnson2020 (docs/transfer.md); spans of no category are left out.",
+        *notices,
+    )
+    return Table("Corpora: spans of each category", whole.map("{:,}".format), notes, long_form(whole, "count", "part"))
+
+
+def _in_order(labels: list[str]) -> list[str]:
+    """Categories in the paper's order, then what belongs to none."""
+    found = set(labels)
+    return [*(label for label in CATEGORIES if label in found), *sorted(found.difference(CATEGORIES))]
+
+
+def own_scores(results: Results) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+    """Each model, each corpus, and what the model found in its test documents when it was trained there too."""
+    for model, by_trained in results["scores"].items():
+        for corpus, by_tested in by_trained.items():
+            yield model, corpus, by_tested[corpus]
+
+
+def matrix_frame(results: Results) -> pd.DataFrame:
+    """Table 4 as one fact a row: model, trained_on, tested_on, measure, value, low, high."""
+    rows = []
+    for model, by_trained in results["matrix"].items():
+        for trained, by_tested in by_trained.items():
+            for tested, cell in by_tested.items():
+                for measure in MEASURES:
+                    prefix = "" if measure == "f1" else f"{measure}_"
+                    ends = cell[f"{prefix}low"], cell[f"{prefix}high"]
+                    rows.append((model, trained, tested, measure, cell[measure], *ends))
+    return pd.DataFrame(rows, columns=["model", "trained_on", "tested_on", "measure", "value", "low", "high"])
+
+
+def matrix_table(results: Results, measure: str) -> Table:
+    """Table 4: a measure by the corpus that was trained on (rows) and tested on (columns)."""
+    frame = matrix_frame(results)
+    frame = frame[frame["measure"] == measure]
+    rows: dict[str, _ROW] = {}
+    for found in rows_of(frame):
+        mark = MARK if found["trained_on"] == found["tested_on"] else ""
+        cell = f"{percent(found['value'])} [{percent(found['low'], 1)}, {percent(found['high'], 1)}]{mark}"
+        rows.setdefault(f"{found['model']}: {found['trained_on']}", {})[found["tested_on"]] = cell
+    notes = (
+        f"Rows: trained on; columns: tested on; {MARK}: on the test documents of the same corpus.",
+        f"What is compared: {COMPARED[results['types']]}. {TOKENS}",
+        f"[ ]: {100 * (1 - results['level']):g} % intervals by drawing test documents, {results['samples']:,} times.",
+        *run_notes(results, "Over"),
+    )
+    title = f"{MEASURES[measure]} by corpus in % (Table 4 of johnson2020)"
+    return Table(title, pd.DataFrame.from_dict(rows, orient="index"), notes, frame)
+
+
+def model_table(results: Results, *, published: bool) -> Table:
+    """Table 2: each model on the corpus it was trained on, by category and as PHI or not."""
+    kinds = {"multi_class": "Multi-class", "binary": "PHI or not"}
+    rows = {
+        f"{model}: {corpus}": {
+            f"{title} {letter}": percent(found[kind][measure])
+            for kind, title in kinds.items()
+            for measure, letter in (("precision", "PPV"), ("recall", "Se"), ("f1", "F1"))
+        }
+        for model, corpus, found in own_scores(results)
+    }
+    cells = pd.DataFrame.from_dict(rows, orient="index")
+    data = long_form(cells, "model", "measure")
+    notes = ("Trained and tested on one corpus. PHI or not: the same predictions without their categories.", TOKENS)
+    table = Table("Models by category and as PHI or not in % (Table 2 of johnson2020)", cells, notes, data, group=3)
+    return with_printed_models(table) if published else table
+
+
+def category_table(results: Results, *, published: bool) -> Table:
+    """Table 3: each model on the corpus it was trained on, by category."""
+    rows: dict[str, _ROW] = {}
+    models = list(results["scores"])
+    for model, corpus, found in own_scores(results):
+        for label in _in_order(list(found["by_category"])):
+            counts = found["by_category"][label]
+            row = rows.setdefault(
+                f"{corpus}: {label}", {"n": f"{(counts['tp'] + counts['fn']) // _runs(results, model):,}"}
+            )
+            row |= {f"{model} {letter}": percent(counts[name]) for letter, name in _LETTERS.items()}
+    columns = ["n", *(f"{model} {letter}" for model in models for letter in _LETTERS)]
+    cells = pd.DataFrame.from_dict(rows, orient="index", columns=columns).fillna(NO_VALUE)
+    notes = ("Trained and tested on one corpus. n: tokens of the category in its test documents.", TOKENS)
+    table = Table(
+        "Models by category in % (Table 3 of johnson2020)", cells, notes, long_form(cells, "category", "measure")
+    )
+    return with_printed_categories(table) if published else table
+
+
+_LETTERS = {"P": "precision", "R": "recall", "F1": "f1"}
+
+
+def _runs(results: Results, model: str) -> int:
+    return next(len(system["runs"]) for system in results["models"].values() if system["label"] == model)
+
+
+def point_table(results: Results) -> Table:
+    """Table 5: what it takes to find a required share of the PHI, and what it costs."""
+    rows: dict[str, _ROW] = {}
+    facts = []
+    for system in results["models"].values():
+        every = [run["operating_points"] for run in system["runs"]]
+        for same in zip(*every, strict=True):
+            required = same[0]["required"]
+            mean = partial(_mean, same)
+            name = "default" if required is None else f"{100 * required:g}"
+            rows[f"{system['label']}: {system['trained_on']}, {name}"] = {
+                "Sensitivity": percent(mean("sensitivity")),
+                "PPV": percent(mean("ppv")),
+                "F1": percent(mean("f1")),
+                "FN/1000": f"{mean('false_negatives_per_1000'):.2f}",
+                "FP/1000": f"{mean('false_positives_per_1000'):.2f}",
+                "Threshold": NO_VALUE if required is None else f"{mean('threshold'):.3g}",
+            }
+            facts += [{"model": system["label"], "corpus": system["trained_on"], **point} for point in same]
+    notes = (
+        "Trained and tested on one corpus. FN/1000, FP/1000: tokens of PHI that are left, and others that are hidden, "
+        "in 1,000 tokens.",
+        "A threshold is chosen on the test documents themselves, as in the paper: the highest one that has the "
+        "sensitivity. On other notes it will have a little more or less. Default: the most probable tags.",
+        *run_notes(results, "Means of"),
+    )
+    title = "Operating points: required sensitivity in % (Table 5 of johnson2020)"
+    return Table(title, pd.DataFrame.from_dict(rows, orient="index"), notes, pd.DataFrame(facts))
+
+
+def _mean(points: tuple[Mapping[str, Any], ...], name: str) -> float:
+    return fmean(point[name] for point in points)
+
+
+def missed_table(results: Results) -> Table:
+    """Section 4.2: tokens of PHI that were not marked, and how many stand directly beside one that was."""
+    rows: dict[str, _ROW] = {}
+    facts = []
+    for model, by_trained in results["scores"].items():
+        for trained, by_tested in by_trained.items():
+            for tested, found in by_tested.items():
+                missed = found["missed"]
+                share = missed["beside_found"] / missed["tokens"] if missed["tokens"] else None
+                mark = MARK if trained == tested else ""
+                rows[f"{model}: {trained} to {tested}{mark}"] = {
+                    "Tokens of PHI": f"{found['binary']['tp'] + found['binary']['fn']:,}",
+                    "Missed": f"{missed['tokens']:,}",
+                    "Beside found PHI": f"{missed['beside_found']:,}",
+                    "Beside found PHI (%)": percent(share, 1),
+                }
+                facts.append((model, trained, tested, missed["tokens"], missed["beside_found"]))
+    notes = (
+        "Tokens of PHI that are not marked at all, whatever their category; beside: the token before or after is PHI "
+        f"that was found. {MARK}: tested on the corpus trained on. In johnson2020 (section 4.2) 493 of 632, 78 %.",
+        *run_notes(results, "Sums over"),
+    )
+    data = pd.DataFrame(facts, columns=["model", "trained_on", "tested_on", "missed", "beside_found"])
+    return Table("Missed tokens of PHI", pd.DataFrame.from_dict(rows, orient="index"), notes, data)

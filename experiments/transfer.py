@@ -1,0 +1,172 @@
+"""How models travel between corpora: ``python -m experiments.transfer --help``.
+
+Johnson et al. (2020), Tables 2 to 6: each model is trained on each corpus and tested on all. Options in, typed settings
+out; `running.transfer` trains, `results.transfer` assembles, `tables.transfer`, `plots.transfer` and `reporting`
+render. What is printed is printed here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from crfdeid.cli.shell import Parser, setting, whole_number
+from crfdeid.errors import UsageError
+from crfdeid.models import MODELS, profile_name
+from experiments.option_values import folders, models, share
+from experiments.options import (
+    add_seeds,
+    add_work,
+    check_work,
+    defining,
+    make_parser,
+    output_settings,
+    run_experiment,
+)
+from experiments.running.transfer.corpora import MADE_UP, source_of
+from experiments.running.transfer.settings import BINARY, SAMPLES, TYPES, TransferExperiment
+from experiments.running.transfer.settings import MODELS as USUAL
+
+if TYPE_CHECKING:
+    from crfdeid.corpora.splits import Corpus
+    from experiments.running.runs import Run
+    from experiments.tables import Table
+
+DESCRIPTION = """\
+Train each model on each corpus and test it on all of them: Tables 2 to 6 of johnson2020. What the corpora call their
+PHI becomes seven categories that they share: age, contact, date, ID, location, name, profession."""
+EXAMPLES = """\
+examples:
+  python -m experiments.transfer --out results/
+      on two built-in corpora that differ in their kinds of text and in what is annotated, in some two minutes
+  python -m experiments.transfer --corpora wards=notes/wards icu=notes/icu --models crf,bilstm-crf --out results/
+      on corpora of your own: each folder holds train and test (or dev), as folders or as files
+  python -m experiments.transfer --corpora es=meddocan:brat en=train.txt,dev.txt synthetic-texts --types categories
+      a format that has to be named; two files; a built-in corpus
+
+exit codes: 0 done, 1 data that cannot be read, 2 an option that cannot work, 130 interrupted"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command; the exit codes are those of `run_command`."""
+
+    def work() -> None:
+        measure(parse(argv))
+
+    return run_experiment(work)
+
+
+def measure(experiment: TransferExperiment) -> dict[str, Any]:
+    """Train, score, print and write what is asked for.
+
+    Returns:
+        The results, as in results.json.
+
+    Raises:
+        DataError: data that cannot be read, or files that cannot be written.
+        UsageError: options that cannot work.
+    """
+    from experiments import tables  # noqa: PLC0415
+    from experiments.results.store import open_store  # noqa: PLC0415
+    from experiments.results.transfer import assemble, identity  # noqa: PLC0415
+    from experiments.running.systems import plain_cells  # noqa: PLC0415
+    from experiments.running.transfer.experiment import outcome_of, prepare  # noqa: PLC0415
+    from experiments.terminal import finish, show_tables, train  # noqa: PLC0415
+
+    prepared = prepare(experiment)
+    with open_store(experiment.output, identity(prepared)) as store:
+        facts = {name: corpus.statistics() for name, corpus in prepared.plan.corpora.items()}
+        show_tables([tables.corpora_table(facts, prepared.facts["notices"])])
+        cells = plain_cells(prepared.systems, experiment.seeds)
+        runs = train(prepared, cells, store)
+        results = assemble(outcome_of(prepared, runs))
+        finish(results, prepared, store)
+    if prepared.corpus.is_synthetic:
+        show_tables([_examples(results, prepared.corpus, runs)])
+    return results
+
+
+def _examples(results: Mapping[str, Any], corpus: Corpus, runs: Sequence[Run]) -> Table:
+    from experiments import tables  # noqa: PLC0415
+
+    documents = corpus.scored.documents
+    found = {(run.cell.system.name, run.cell.seed): run.predictions for run in runs}
+    texts, gold = {one.id: one.text for one in documents}, {one.id: one.spans for one in documents}
+    return tables.example_table(results, texts, gold, lambda system, seed: found[system, seed])
+
+
+def parse(argv: Sequence[str] | None) -> TransferExperiment:
+    """What a command line asks for; each option is checked by itself and against the others.
+
+    Raises:
+        UsageError: an option, or a combination of options, that cannot work.
+    """
+    options = _parser().parse_args(argv)
+    options.corpora = options.corpora or list(MADE_UP)
+    options.seeds = options.seeds or [0]
+    sources = tuple(map(source_of, options.corpora))
+    names = [source.name for source in sources]
+    for name in names:
+        if names.count(name) > 1:
+            raise UsageError(f"--corpora: two are called {name}: give each a name of its own")
+    check_work(options, [("--corpora", path) for source in sources for path in source.paths])
+    return TransferExperiment(
+        sources=sources,
+        models=tuple(options.models),
+        encoders=tuple(options.encoders),
+        types=options.types,
+        profile=options.profile,
+        changes=tuple(options.set),
+        share=options.share,
+        output=output_settings(options),
+        seeds=tuple(options.seeds),
+        samples=options.samples,
+        device=options.device,
+        jobs=options.jobs,
+        command=defining(options),
+    )
+
+
+def _parser() -> Parser:
+    parser = make_parser("transfer", DESCRIPTION, EXAMPLES)
+    _add_corpora(parser)
+    _add_models(parser)
+    add_work(parser)
+    return parser
+
+
+def _add_corpora(parser: Parser) -> None:
+    group = parser.add_argument_group("corpora")
+    text = (
+        "the corpora: NAME=DIR, a folder that holds train and test (or, without test, dev, which is then scored), as "
+        "folders or files; NAME=TRAIN,TEST, two files or folders; both with :FORMAT where it is not to be guessed; or "
+        f"{', '.join(MADE_UP)}, which are built in, with :SEED (default: these)"
+    )
+    group.add_argument("--corpora", nargs="+", metavar="NAME=DIR[:FORMAT]", help=text)
+    text = "what Table 4 compares: PHI or not, PHI of the right category, or names alone (default: binary)"
+    group.add_argument("--types", choices=TYPES, default=BINARY, help=text)
+    text = "the share of each corpus's training documents to learn from (default: all)"
+    group.add_argument("--share", type=share, default=1.0, metavar="X", help=text)
+
+
+def _add_models(parser: argparse.ArgumentParser) -> None:
+    text = f"the models, separated by commas: {', '.join(MODELS)} (default: {','.join(USUAL)})"
+    parser.add_argument("--models", type=models, default=list(USUAL), metavar="NAMES", help=text)
+    text = (
+        "folders of pretrained encoders, separated by commas: bert starts from each of them, one after the other "
+        "(default: the one that python -m rnn.fetch_encoder fetches)"
+    )
+    parser.add_argument("--encoders", type=folders, default=[], metavar="DIRS", help=text)
+    text = "settings that the models start from: default, or johnson2020 in every model that has it"
+    parser.add_argument("--profile", type=profile_name, default="default", metavar="NAME", help=text)
+    text = "settings that replace the profile's, such as epochs=10"
+    parser.add_argument("--set", type=setting, nargs="+", default=[], metavar="NAME=VALUE", help=text)
+    add_seeds(parser)
+    text = f"corpora drawn for each confidence interval (default: {SAMPLES:,})"
+    parser.add_argument("--samples", type=whole_number(1), default=SAMPLES, metavar="N", help=text)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
