@@ -191,8 +191,9 @@ def heat_map(panel: Axes, texts: pd.DataFrame, shades: NDArray[np.float64]) -> N
     colours = _SHADES(shades)
     panel.imshow(colours, aspect="auto")
     for (row, column), text in np.ndenumerate(texts.to_numpy()):
-        colour = readable_on(colours[row, column].tolist())
-        panel.text(column, row, text, ha="center", va="center", color=colour, fontsize=9)
+        if text:
+            colour = readable_on(colours[row, column].tolist())
+            panel.text(column, row, text, ha="center", va="center", color=colour, fontsize=9)
     panel.set_xticks(range(texts.shape[1]), texts.columns)
     panel.set_yticks(range(texts.shape[0]), texts.index)
     panel.tick_params(length=0, top=True, labeltop=True, bottom=False, labelbottom=False)

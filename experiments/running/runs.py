@@ -136,7 +136,6 @@ class Trained(NamedTuple):
             "fit_seconds": self.seconds,
             "predict_seconds": seconds,
             "tokens_per_second": tokens / seconds,
-            "learning_curve": self.curve(),
         }
 
 
@@ -198,6 +197,7 @@ def evaluate(trained: Trained, corpus: Corpus, *, models_folder: Path | None) ->
         "dev_f1": scores["entity_strict"]["micro"]["f1"] if corpus.test is None else strict_f1(tagger, corpus.dev),
         "scores": scores,
         "errors": summarise(errors),
+        "learning_curve": trained.curve(),
     }
     return Run(cell, record, {PHI: Found(predictions, errors)})
 

@@ -1,5 +1,6 @@
 """The map of types to the categories of johnson2020: whole, consistent, and refusing what it does not know."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -62,6 +63,13 @@ def test_every_type_of_every_scheme_has_an_answer_that_agrees_with_the_seven() -
     assert {label: TO_CATEGORY[label] for label in ASQ_PHI} == ASQ_PHI
     assert {category: TO_CATEGORY[category] for category in CATEGORIES} == {one: one for one in CATEGORIES}
     assert {category for category in TO_CATEGORY.values() if category} == set(CATEGORIES)
+
+
+def test_the_page_shows_the_whole_map() -> None:
+    table = PAGE.read_text("utf-8").partition("<!-- categories -->")[2].partition("\n\n")[0]
+    rows = re.findall(r"^\| ([\w: ]+) \| ([A-Z0-9_\- ]+) \|$", table, re.MULTILINE)
+    shown = {label: None if name.startswith("none") else name for name, labels in rows for label in labels.split()}
+    assert shown == TO_CATEGORY
 
 
 def test_spans_get_their_category_and_those_of_none_are_left_out() -> None:

@@ -98,6 +98,7 @@ class JointPlan:
             "scores": scores,
             "errors": {layer: summarise(one.errors) for layer, one in found.items()},
             "phi_held": _held(tagger, corpus.train),
+            "learning_curve": trained.curve(),
         }
         return Run(cell, record, found)
 

@@ -62,6 +62,7 @@ class TransferPlan:
             "dev_f1": strict_f1(tagger, own.dev),
             "errors": summarise(errors),
             "operating_points": points(tagger, own.scored.documents, predictions),
+            "learning_curve": trained.curve(),
         }
         return Run(cell, record, {PHI: Found(predictions, errors)})
 

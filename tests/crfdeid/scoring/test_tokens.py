@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError
 from crfdeid.scoring import Counts, count_token_pairs, score_tokens, token_scores
+from crfdeid.scoring.tokens import missed_tokens, token_types
+from crfdeid.spans import tokens_of
 from features.tokens import Sentence, tokenize
 
 TEXT = "Seen by Ann Doe on 03/14. Call 555-0100\nor Holm."
@@ -95,3 +97,14 @@ def test_agrees_with_a_character_by_character_count(gold, predicted, rng):
     assert micro.fp == sum(p not in ("", g) for g, p in both)
     binary = score(gold, predicted, binary=True).micro
     assert (binary.tp, binary.fn) == (sum(g != "" != p for g, p in both), sum(g != "" == p for g, p in both))
+
+
+@given(span_lists, span_lists)
+def test_missed_tokens_are_the_false_negatives_without_types_and_know_their_neighbours(gold, predicted):
+    tokens = tokens_of(Document("n1", TEXT))
+    right, found = (token_types(tokens, some) for some in (gold, predicted))
+    missed = missed_tokens(right, found)
+    assert len(missed) == score(gold, predicted, binary=True).micro.fn
+    for place, beside_found in missed:
+        near = [i for i in (place - 1, place + 1) if 0 <= i < len(tokens)]
+        assert beside_found == any(right[i] and found[i] for i in near)

@@ -11,9 +11,9 @@ from crfdeid.corpora.layers import ConceptPaths
 from crfdeid.documents import CONCEPT, PHI
 from crfdeid.errors import UsageError
 from experiments.running.joint.settings import JointExperiment
-from experiments.running.joint.systems import completed, family_groups, hides_phi, layers_of, profile_of, systems_of
+from experiments.running.joint.systems import completed, family_groups, hides_phi, layers_of, systems_of
 from experiments.running.settings import CorpusSettings, VectorSettings
-from experiments.running.systems import Cell, plain_cells
+from experiments.running.systems import Cell, plain_cells, profile_of
 
 
 def test_the_pipeline_stands_for_every_row_of_table_5_and_for_concepts_alone() -> None:
