@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from features.columns import Column, Extractor, window_heads
+from features.columns import Extractor, Value, WordColumn, window_heads
 from features.tokens import Sentence
 
 _MIN_COUNT = 5
@@ -25,6 +25,7 @@ class WordClusters(Extractor):
         window: tokens on each side.
 
     Example:
+        >>> from features.tokens import Sentence
         >>> WordClusters({"dr": "17"}, window=1).extract(Sentence.from_words(["Dr", "Doe"]))
         [['cluster[0]=17'], ['cluster[-1]=17']]
     """
@@ -32,11 +33,12 @@ class WordClusters(Extractor):
     clusters: Mapping[str, str]
     window: int = 1
 
-    def columns(self, sentence: Sentence) -> list[Column]:
-        """The features of the sentence, kind by kind."""
-        outside: list[str | None] = [None] * self.window
-        row = [*outside, *(self.clusters.get(word.lower()) for word in sentence.words), *outside]
-        return [(window_heads("cluster", self.window), row)]
+    def word_columns(self) -> list[WordColumn]:
+        """The features that a word alone decides, kind by kind."""
+        return [WordColumn(window_heads("cluster", self.window), self._cluster)]
+
+    def _cluster(self, word: str) -> Value:
+        return self.clusters.get(word.lower())
 
     def describe(self) -> str:
         """What is extracted, in one line."""

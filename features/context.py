@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
-from features.columns import Column, Extractor, padded, window_column
-from features.tokens import Sentence
+from features.columns import AFTER, BEFORE, Batch, Column, Extractor, Value, WordColumn, padded, window_heads
 
 
 @dataclass(frozen=True)
@@ -18,6 +17,7 @@ class ContextWords(Extractor):
         lower: whether to fold case, which halves the number of features and loses what capitals say.
 
     Example:
+        >>> from features.tokens import Sentence
         >>> ContextWords(window=1).extract(Sentence.from_words(["Dr", "Doe"]))
         [['w[-1]=<s>', 'w[0]=Dr', 'w[1]=Doe'], ['w[-1]=Dr', 'w[0]=Doe', 'w[1]=</s>']]
 
@@ -28,12 +28,10 @@ class ContextWords(Extractor):
     window: int = 3
     lower: bool = False
 
-    def columns(self, sentence: Sentence) -> list[Column]:
-        """The features of the sentence, kind by kind."""
-        words, name = sentence.words, "w"
-        if self.lower:
-            words, name = tuple(word.lower() for word in words), "lower"
-        return [window_column(words, name, self.window)]
+    def word_columns(self) -> list[WordColumn]:
+        """The features that a word alone decides, kind by kind."""
+        name, value = ("lower", str.lower) if self.lower else ("w", str)
+        return [WordColumn(window_heads(name, self.window), value, BEFORE, AFTER)]
 
     def describe(self) -> str:
         """What is extracted, in one line."""
@@ -50,6 +48,7 @@ class NGrams(Extractor):
         lower: whether to fold case.
 
     Example:
+        >>> from features.tokens import Sentence
         >>> NGrams(sizes=(2,), window=1).extract(Sentence.from_words(["Dr", "Doe"]))
         [['w[-1,0]=<s> Dr', 'w[0,1]=Dr Doe'], ['w[-1,0]=Dr Doe', 'w[0,1]=Doe </s>']]
 
@@ -61,14 +60,14 @@ class NGrams(Extractor):
     window: int = 2
     lower: bool = False
 
-    def columns(self, sentence: Sentence) -> list[Column]:
-        """The features of the sentence, kind by kind."""
-        words = [word.lower() for word in sentence.words] if self.lower else sentence.words
-        row, name = padded(words, self.window), "lower" if self.lower else "w"
+    def columns(self, batch: Batch) -> list[Column]:
+        """The features of the sentences, kind by kind."""
+        name = "lower" if self.lower else "w"
+        rows = [padded(words, self.window) for words in (batch.lower if self.lower else batch.words)]
         columns: list[Column] = []
         for size in self.sizes:
-            runs = [" ".join(run) for run in zip(*(row[i:] for i in range(size)), strict=False)]
-            columns.append((_run_heads(name, size, self.window), runs))
+            runs = [run for row in rows for run in map(" ".join, zip(*(row[i:] for i in range(size)), strict=False))]
+            columns.append(Column(_run_heads(name, size, self.window), runs))
         return columns
 
     def describe(self) -> str:
@@ -86,6 +85,7 @@ class FarWords(Extractor):
         farthest: the distance of the last.
 
     Example:
+        >>> from features.tokens import Sentence
         >>> FarWords(nearest=2, farthest=3).extract(Sentence.from_words(["Seen", "by", "Dr", "Doe"]))[3]
         ['before=seen', 'before=by']
     """
@@ -93,16 +93,12 @@ class FarWords(Extractor):
     nearest: int = 4
     farthest: int = 8
 
-    def columns(self, sentence: Sentence) -> list[Column]:
-        """The features of the sentence, kind by kind."""
-        count = len(sentence.tokens)
-        outside: list[str | None] = [None] * self.farthest
-        row = [*outside, *(word.lower() for word in sentence.words), *outside]
-        distances = self.farthest - self.nearest + 1
-        return [
-            (("before=",) * distances, row[: count + distances - 1]),
-            (("after=",) * distances, row[self.farthest + self.nearest :]),
-        ]
+    def word_columns(self) -> list[WordColumn]:
+        """The features that a word alone decides, kind by kind."""
+        distances = range(self.nearest, self.farthest + 1)
+        before = tuple((-distance, "before=") for distance in reversed(distances))
+        after = tuple((distance, "after=") for distance in distances)
+        return [WordColumn(before, str.lower), WordColumn(after, str.lower)]
 
     def describe(self) -> str:
         """What is extracted, in one line."""
@@ -120,15 +116,23 @@ class SentencePosition(Extractor):
     """Whether the token opens or closes its sentence: ``sentence=first``, ``sentence=last``, else nothing.
 
     Example:
+        >>> from features.tokens import Sentence
         >>> SentencePosition().extract(Sentence.from_words(["Seen", "by", "us"]))
         [['sentence=first'], [], ['sentence=last']]
     """
 
-    def columns(self, sentence: Sentence) -> list[Column]:
-        """The features of the sentence, kind by kind."""
-        rest: list[str | None] = [None] * (len(sentence.tokens) - 1)
-        heads = ("sentence=",)
-        return [(heads, ["first", *rest]), (heads, [*rest, "last"])] if sentence.tokens else []
+    def columns(self, batch: Batch) -> list[Column]:
+        """The features of the sentences, kind by kind."""
+        first: list[Value] = []
+        last: list[Value] = []
+        counts_first: list[int] = []
+        counts_last: list[int] = []
+        for words in filter(None, batch.words):
+            first += "first", None
+            counts_first += 1, len(words) - 1
+            last += None, "last"
+            counts_last += len(words) - 1, 1
+        return [Column(("sentence=",), first, counts_first), Column(("sentence=",), last, counts_last)]
 
     def describe(self) -> str:
         """What is extracted, in one line."""

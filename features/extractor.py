@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from features.columns import Column, Extractor
+from features.columns import Batch, Column, Extractor, WordColumn
 from features.context import ContextWords, FarWords, NGrams, SentencePosition
 from features.layout import Layout, PrefixWords
 from features.lexicons import WordClasses
@@ -30,9 +30,21 @@ class FeatureSet(Extractor):
     name: str
     extractors: tuple[Extractor, ...]
 
-    def columns(self, sentence: Sentence) -> list[Column]:
-        """The features of a sentence, kind by kind."""
-        return [column for extractor in self.extractors for column in extractor.columns(sentence)]
+    def word_columns(self) -> list[WordColumn]:
+        """The features that a word alone decides, kind by kind."""
+        return [column for extractor in self.extractors for column in extractor.word_columns()]
+
+    def columns(self, batch: Batch) -> list[Column]:
+        """The other features of the sentences, kind by kind."""
+        return [column for extractor in self.extractors for column in extractor.columns(batch)]
+
+    def extract(self, sentence: Sentence) -> list[list[str]]:
+        """The features of each token, one extractor after the other: T lists of strings."""
+        rows: list[list[str]] = [[] for _ in sentence.tokens]
+        for extractor in self.extractors:
+            for row, own in zip(rows, extractor.extract(sentence), strict=True):
+                row.extend(own)
+        return rows
 
     def describe(self) -> str:
         """What is extracted, one extractor after the other."""

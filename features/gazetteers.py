@@ -10,8 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from features.columns import Column, Extractor, window_heads
-from features.tokens import Sentence
+from features.columns import Extractor, Value, WordColumn, window_heads
 
 _DRAWS = 3000  # Faker repeats itself: after so many, most of a list has come
 
@@ -25,6 +24,7 @@ class Gazetteers(Extractor):
         window: tokens on each side.
 
     Example:
+        >>> from features.tokens import Sentence
         >>> Gazetteers(("en_US",), window=0).extract(Sentence.from_words(["Zimmerman", "coughs"]))
         [['list[0]=last'], []]
     """
@@ -32,14 +32,12 @@ class Gazetteers(Extractor):
     locales: tuple[str, ...] = ("en_US", "es_ES")
     window: int = 1
 
-    def columns(self, sentence: Sentence) -> list[Column]:
-        """The features of the sentence, kind by kind."""
-        lists = gazetteers(self.locales)
-        found = [lists.get(word.lower()) if word[0].isupper() else None for word in sentence.words]
-        if not any(found):
-            return []
-        outside: list[str | None] = [None] * self.window
-        return [(window_heads("list", self.window), [*outside, *found, *outside])]
+    def word_columns(self) -> list[WordColumn]:
+        """The features that a word alone decides, kind by kind."""
+        return [WordColumn(window_heads("list", self.window), self._lists)]
+
+    def _lists(self, word: str) -> Value:
+        return gazetteers(self.locales).get(word.lower()) if word[0].isupper() else None
 
     def describe(self) -> str:
         """What is extracted, in one line."""

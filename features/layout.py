@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain, pairwise
 
-from features.columns import Column, Extractor
+from features.columns import Batch, Column, Extractor, Value
 from features.orthography import shape
 from features.tokens import Sentence
 
 _FIELD_WORDS = 3
 _POSITIONS = 10
+_FAR = 9  # tokens; what is farther counts as that
 
 
 @dataclass(frozen=True)
@@ -28,17 +30,18 @@ class Layout(Extractor):
         ['heading=', 'prefix=attending', 'place=0', 'field=attending', 'field+1=attending']
     """
 
-    def columns(self, sentence: Sentence) -> list[Column]:
-        """The features of the sentence, kind by kind."""
-        count = len(sentence.tokens)
-        place = _POSITIONS * sentence.line // max(sentence.line_count, 1)
-        columns: list[Column] = [
-            (("heading=",), [sentence.heading.lower()] * count),
-            (("prefix=",), [sentence.line_prefix.lower()] * count),
-            (("place=",), [str(place)] * count),
+    def columns(self, batch: Batch) -> list[Column]:
+        """The features of the sentences, kind by kind."""
+        counts = [len(words) for words in batch.words]
+        fields = [_fields(words) if ":" in words else ([None], [len(words)]) for words in batch.lower]
+        names, runs = ([*chain.from_iterable(part)] for part in zip(*fields, strict=True)) if fields else ([], [])
+        return [
+            Column(("heading=",), [sentence.heading.lower() for sentence in batch.sentences], counts),
+            Column(("prefix=",), [sentence.line_prefix.lower() for sentence in batch.sentences], counts),
+            Column(("place=",), [_place(sentence) for sentence in batch.sentences], counts),
+            Column(("field=",), names, runs),
+            Column(("field+",), *_distances(names, runs)),
         ]
-        words = [word.lower() for word in sentence.words]
-        return columns + _field_columns(words) if ":" in words else columns
 
     def describe(self) -> str:
         """What is extracted, in one line."""
@@ -57,27 +60,39 @@ class PrefixWords(Extractor):
         ['prefix+lower=attending|dr', 'prefix+shape=attending|Xx']
     """
 
-    def columns(self, sentence: Sentence) -> list[Column]:
-        """The features of the sentence, kind by kind."""
-        prefix = f"{sentence.line_prefix.lower()}|"
-        words = sentence.words
-        return [
-            (("prefix+lower=",), [prefix + word.lower() for word in words]),
-            (("prefix+shape=",), [prefix + shape(word) for word in words]),
-        ]
+    def columns(self, batch: Batch) -> list[Column]:
+        """The features of the sentences, kind by kind."""
+        words: list[Value] = []
+        shapes: list[Value] = []
+        for sentence, own, lower in zip(batch.sentences, batch.words, batch.lower, strict=True):
+            prefix = f"{sentence.line_prefix.lower()}|"
+            words += [prefix + word for word in lower]
+            shapes += [prefix + shape(word) for word in own]
+        return [Column(("prefix+lower=",), words), Column(("prefix+shape=",), shapes)]
 
     def describe(self) -> str:
         """What is extracted, in one line."""
         return "the word and its shape, each with the line's prefix"
 
 
-def _field_columns(words: Sequence[str]) -> list[Column]:
-    fields: list[str | None] = []
-    distances: list[str | None] = []
-    field, colon = "", 0
-    for i, word in enumerate(words):
-        fields.append(field or None)
-        distances.append(f"{min(i - colon, 9)}={field}" if field else None)
-        if word == ":":
-            field, colon = " ".join(words[max(i - _FIELD_WORDS, 0) : i]), i
-    return [(("field=",), fields), (("field+",), distances)]
+def _place(sentence: Sentence) -> str:
+    return str(_POSITIONS * sentence.line // max(sentence.line_count, 1))
+
+
+def _fields(words: Sequence[str]) -> tuple[list[Value], list[int]]:
+    """The fields of a sentence, and how many tokens have each."""
+    colons = [i for i, word in enumerate(words) if word == ":"]
+    names = [" ".join(words[max(colon - _FIELD_WORDS, 0) : colon]) or None for colon in colons]
+    return [None, *names], [b - a for a, b in pairwise([0, *(colon + 1 for colon in colons), len(words)])]
+
+
+def _distances(names: Sequence[Value], runs: Sequence[int]) -> tuple[list[Value], list[int]]:
+    """The fields with the distance of each token from the colon, and how many tokens have each."""
+    values: list[Value] = []
+    counts: list[int] = []
+    for name, run in zip(names, runs, strict=True):
+        near = min(run, _FAR - 1) if name else 0
+        values += [f"{distance}={name}" for distance in range(1, near + 1)]
+        values.append(f"{_FAR}={name}" if name else None)
+        counts += [*[1] * near, run - near]
+    return values, counts

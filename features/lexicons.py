@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from types import MappingProxyType
 
-from features.columns import Column, Extractor, window_heads
-from features.tokens import Sentence
+from features.columns import Extractor, Value, WordColumn, window_heads
 
 
 def _words(text: str) -> frozenset[str]:
@@ -112,6 +111,9 @@ LEXICONS: Mapping[str, frozenset[str]] = MappingProxyType(
 )
 
 
+_WORDS = frozenset().union(*LEXICONS.values())
+
+
 def month_number(word: str) -> int | None:
     """The number of the month that a word of `MONTHS` names, from 1; None for another word.
 
@@ -136,6 +138,10 @@ def word_classes(word: str) -> tuple[str, ...]:
     return tuple(name for name, words in LEXICONS.items() if lower in words)
 
 
+# The most classes that a word is in.
+_MOST_CLASSES = max(map(len, map(word_classes, _WORDS)))
+
+
 @dataclass(frozen=True)
 class WordClasses(Extractor):
     """The lexicon classes of the words around the token: ``class[-1]=title``.
@@ -146,16 +152,17 @@ class WordClasses(Extractor):
 
     window: int = 2
 
-    def columns(self, sentence: Sentence) -> list[Column]:
-        """The features of the sentence, kind by kind."""
-        found = [word_classes(token.text) for token in sentence.tokens]
-        outside: list[str | None] = [None] * self.window
-        columns: list[Column] = []
-        for k in range(max(map(len, found), default=0)):  # the first class of each word, the second, …
-            row = [*outside, *(names[k] if k < len(names) else None for names in found), *outside]
-            columns.append((window_heads("class", self.window), row))
-        return columns
+    def word_columns(self) -> list[WordColumn]:
+        """The features that a word alone decides, kind by kind."""
+        heads = window_heads("class", self.window)
+        return [WordColumn(heads, partial(_class, place=place)) for place in range(_MOST_CLASSES)]
 
     def describe(self) -> str:
         """What is extracted, in one line."""
         return f"classes of words ({', '.join(LEXICONS)}) in [-{self.window}, {self.window}]"
+
+
+def _class(word: str, place: int) -> Value:
+    """The first class of a word, or the second, …"""
+    classes = word_classes(word)
+    return classes[place] if place < len(classes) else None

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import regex
 
-from features.columns import Column, Extractor, padded, window_column
-from features.tokens import Sentence
+from features.columns import AFTER, BEFORE, Batch, Column, Extractor, Value, WordColumn, padded, window_heads
 
 # Each word is looked at once for each process: most tokens of a note are words seen before.
 _WORDS_KEPT = 1 << 16
@@ -36,64 +36,72 @@ class Shapes(Extractor):
         window: tokens on each side.
 
     Example:
+        >>> from features.tokens import Sentence
         >>> Shapes(window=0).extract(Sentence.from_words(["MRN", "20943"]))[1]
         ['shape[0]=99999', 'shape[-1,0,1]=XX 99999 </s>']
     """
 
     window: int = 2
 
-    def columns(self, sentence: Sentence) -> list[Column]:
-        """The features of the sentence, kind by kind."""
-        shapes = [shape(word) for word in sentence.words]
-        row = padded(shapes, 1)
-        runs = [f"{a} {b} {c}" for a, b, c in zip(row, row[1:], row[2:], strict=False)]
-        return [window_column(shapes, "shape", self.window), (("shape[-1,0,1]=",), runs)]
+    def word_columns(self) -> list[WordColumn]:
+        """The features that a word alone decides, kind by kind."""
+        return [WordColumn(window_heads("shape", self.window), shape, BEFORE, AFTER)]
+
+    def columns(self, batch: Batch) -> list[Column]:
+        """The other features of the sentences, kind by kind."""
+        rows = [padded(map(shape, words), 1) for words in batch.words]
+        runs = [f"{a} {b} {c}" for row in rows for a, b, c in zip(row, row[1:], row[2:], strict=False)]
+        return [Column(("shape[-1,0,1]=",), runs)]
 
     def describe(self) -> str:
         """What is extracted, in one line."""
         return f"word shapes in [-{self.window}, {self.window}] and as a run in [-1, 1]"
 
 
-@lru_cache(maxsize=_WORDS_KEPT)
-def affixes(word: str, longest: int) -> tuple[str | None, ...]:
-    """The first and last letters of a word, in lower case: one first letter, one last, two, two, to ``longest``.
-
-    What is longer than the word is None.
-
-    Example:
-        >>> affixes("Doe", 2), affixes("x", 2)
-        (('d', 'e', 'do', 'oe'), ('x', 'x', None, None))
-    """
-    lower = word.lower()
-    pairs = ((lower[:n], lower[-n:]) if n <= len(lower) else (None, None) for n in range(1, longest + 1))
-    return tuple(affix for pair in pairs for affix in pair)
-
-
 @dataclass(frozen=True)
 class Affixes(Extractor):
-    """Prefixes and suffixes of the word, see `affixes`.
+    """The first and last letters of the word in lower case, as many as it has: ``prefix=d``, ``suffix=oe``.
 
     Args:
         longest: letters of the longest affix.
+
+    Example:
+        >>> from features.tokens import Sentence
+        >>> Affixes(longest=2).extract(Sentence.from_words(["Doe", "x"]))
+        [['prefix=d', 'suffix=e', 'prefix=do', 'suffix=oe'], ['prefix=x', 'suffix=x']]
     """
 
     longest: int = 4
 
-    def columns(self, sentence: Sentence) -> list[Column]:
-        """The features of the sentence, kind by kind."""
-        parts = list(zip(*(affixes(word, self.longest) for word in sentence.words), strict=True))
-        heads = (("prefix=",), ("suffix=",))
-        return [(heads[k % 2], values) for k, values in enumerate(parts)]
+    def word_columns(self) -> list[WordColumn]:
+        """The features that a word alone decides, kind by kind."""
+        columns = []
+        for length in range(1, self.longest + 1):
+            columns.append(WordColumn(((0, "prefix="),), partial(_first_letters, length=length)))
+            columns.append(WordColumn(((0, "suffix="),), partial(_last_letters, length=length)))
+        return columns
 
     def describe(self) -> str:
         """What is extracted, in one line."""
         return f"prefixes and suffixes of 1 to {self.longest} letters, in lower case"
 
 
+def _first_letters(word: str, length: int) -> Value:
+    lower = word.lower()
+    return lower[:length] if length <= len(lower) else None
+
+
+def _last_letters(word: str, length: int) -> Value:
+    lower = word.lower()
+    return lower[-length:] if length <= len(lower) else None
+
+
 # Small words and marks that join the capitals of one name: "Hospital de la Paz", "J. Doe", "O'Neill", "Smith-Jones".
 _JOINING_WORDS = "de del la las los el of the and y e i von van da do dos . - ' ’ & ª º"
 _JOINTS = frozenset(_JOINING_WORDS.split())
-_RUN_FEATURES = tuple((f"caps:{name}=",) for name in ("first", "last", "before", "after", "at", "left"))
+_RUN = re.compile(r"C(?:[Cj]*C)?")
+_PLACES = ("0", "1", "2", "3", "4", "5")
+_RUN_HEADS = ("caps:first=", "caps:last=", "caps:before=", "caps:after=")
 
 
 @dataclass(frozen=True)
@@ -103,25 +111,36 @@ class CapitalRun(Extractor):
     Small joining words count as part of a run if a capital follows them.
 
     Example:
+        >>> from features.tokens import Sentence
         >>> CapitalRun().extract(Sentence.from_words("seen at Port of Tawn Clinic .".split()))[3]
         ['caps:first=port', 'caps:last=clinic', 'caps:before=at', 'caps:after=.', 'caps:at=1', 'caps:left=2']
     """
 
-    def columns(self, sentence: Sentence) -> list[Column]:
-        """The features of the sentence, kind by kind."""
-        words = sentence.words
-        runs = list(_capital_runs(words))
-        if not runs:
-            return []
-        row = [word.lower() for word in padded(words, 1)]
-        table: list[list[str | None]] = [[None] * len(words) for _ in _RUN_FEATURES]
-        for first, stop in runs:
-            same = (row[first + 1], row[stop], row[first], row[stop + 1])
-            for i in range(first, stop):
-                place = (str(min(i - first, 5)), str(min(stop - 1 - i, 5)))
-                for values, value in zip(table, same + place, strict=True):
-                    values[i] = value
-        return list(zip(_RUN_FEATURES, table, strict=True))
+    def columns(self, batch: Batch) -> list[Column]:
+        """The features of the sentences, kind by kind."""
+        same: list[list[Value]] = [[], [], [], []]  # what all tokens of a run have
+        counts: list[int] = []
+        at: list[Value] = []
+        left: list[Value] = []
+        for words, lower in zip(batch.words, batch.lower, strict=True):
+            end = 0
+            for first, stop in _capital_runs(words):
+                gap, size = first - end, stop - first
+                around = lower[first - 1] if first else BEFORE, lower[stop] if stop < len(lower) else AFTER
+                for values, value in zip(same, (lower[first], lower[stop - 1], *around), strict=True):
+                    values.extend((None, value))
+                counts += gap, size
+                places = [*_PLACES[:size], *_PLACES[-1:] * (size - len(_PLACES))]
+                at += (*[None] * gap, *places)
+                left += (*[None] * gap, *reversed(places))
+                end = stop
+            for values in same:
+                values.append(None)
+            counts.append(len(words) - end)
+            at += [None] * (len(words) - end)
+            left += [None] * (len(words) - end)
+        columns = [Column((head,), values, counts) for head, values in zip(_RUN_HEADS, same, strict=True)]
+        return [*columns, Column(("caps:at=",), at), Column(("caps:left=",), left)]
 
     def describe(self) -> str:
         """What is extracted, in one line."""
@@ -129,12 +148,12 @@ class CapitalRun(Extractor):
 
 
 def _capital_runs(words: Sequence[str]) -> Iterator[tuple[int, int]]:
-    first = last = -1
-    for i, word in enumerate(words):
-        if word[0].isupper():
-            first, last = (i if first < 0 else first), i
-        elif first >= 0 and word.lower() not in _JOINTS:
-            yield first, last + 1
-            first = -1
-    if first >= 0:
-        yield first, last + 1
+    """Where the runs of capitalised words begin and end."""
+    for run in _RUN.finditer("".join(map(_kind, words))):
+        yield run.span()
+
+
+@lru_cache(maxsize=_WORDS_KEPT)
+def _kind(word: str) -> str:
+    """What a word is in a run: "C" with a capital, "j" what joins capitals, "." no part of one."""
+    return "C" if word[0].isupper() else "j" if word.lower() in _JOINTS else "."

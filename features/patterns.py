@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import accumulate
 
-from features.columns import Column, Extractor, window_column
+from features.columns import Batch, Column, Extractor, window_column
 from features.lexicons import MONTHS
 from features.tokens import Sentence
 
@@ -52,11 +52,19 @@ PATTERNS: dict[str, str] = {
     "ratio": r"\d{1,3}/\d{1,3}",
     "decimal": r"\d{1,4}[.,]\d{1,4}",
 }
-_ANY = re.compile(
-    r"(?<!\w)(?:" + "|".join(f"(?P<{name}>{form})" for name, form in PATTERNS.items()) + r")(?!\w)", re.IGNORECASE
-)
 # Every expression has a digit or one of these; half of all sentences have none.
-_WORTH_A_LOOK = re.compile(r"\d|@|www|http|mes de", re.IGNORECASE)
+_WORTH_A_LOOK = re.compile(r"\d|@|www|http|mes de")
+# How all but an e-mail address begin; most words are done with by that.
+_START = rf"(?=[\d(+# ]|[a-z]{{1,4}}[-/]?\d|www|http|mes de|{'|'.join(sorted({month[:3] for month in MONTHS}))})"
+
+
+def _any_of(names: Iterable[str], start: str = "") -> re.Pattern[str]:
+    forms = "|".join(f"(?P<{name}>{PATTERNS[name]})" for name in names)
+    return re.compile(rf"(?<!\w){start}(?:{forms})(?!\w)")
+
+
+_ANY = _any_of(PATTERNS)
+_ANY_BUT_EMAIL = _any_of([name for name in PATTERNS if name != "email"], _START)
 
 
 def find_patterns(sentence: Sentence) -> Iterator[tuple[str, int, int]]:
@@ -67,13 +75,28 @@ def find_patterns(sentence: Sentence) -> Iterator[tuple[str, int, int]]:
         >>> list(find_patterns(split_sentences("Seen 03/14/72, took 5 mg")[0]))
         [('date', 1, 6), ('measure', 8, 10)]
     """
-    text = single_spaced(sentence)
+    text = folded(single_spaced(sentence))
     if not _WORTH_A_LOOK.search(text):
         return
     ends: list[int] = []
-    for match in _ANY.finditer(text):
+    for match in (_ANY if "@" in text else _ANY_BUT_EMAIL).finditer(text):
         ends = ends or token_ends(sentence)
         yield str(match.lastgroup), bisect_right(ends, match.start()), bisect_right(ends, match.end() - 1) + 1
+
+
+def folded(text: str) -> str:
+    """A text in small letters, as long as it was, for expressions in small letters.
+
+    They find in it what they would find in the text without regard to case, in half the time. Without regard to case,
+    "İ" and "ı" are an "i" for `re`, "ſ" is an "s" and "μ" a "µ".
+
+    Example:
+        >>> folded("3 MAYO, İ")
+        '3 mayo, i'
+    """
+    if text.isascii():
+        return text.lower()
+    return text.replace("İ", "i").lower().replace("ı", "i").replace("ſ", "s").replace("μ", "µ")
 
 
 def single_spaced(sentence: Sentence) -> str:
@@ -127,15 +150,20 @@ class Patterns(Extractor):
 
     window: int = 1
 
-    def columns(self, sentence: Sentence) -> list[Column]:
-        """The features of the sentence, kind by kind."""
-        places = ["O"] * len(sentence.tokens)
-        for name, first, stop in find_patterns(sentence):
-            places[first:stop] = [f"I-{name}"] * (stop - first)
-            places[stop - 1] = f"E-{name}"
-            places[first] = f"B-{name}"
-        return [window_column(places, "pattern", self.window)]
+    def columns(self, batch: Batch) -> list[Column]:
+        """The features of the sentences, kind by kind."""
+        return [window_column(map(_places, batch.sentences), "pattern", self.window)]
 
     def describe(self) -> str:
         """What is extracted, in one line."""
         return f"expressions of known form ({', '.join(PATTERNS)}) in [-{self.window}, {self.window}]"
+
+
+def _places(sentence: Sentence) -> list[str]:
+    """Where in which expression each token stands."""
+    places = ["O"] * len(sentence.tokens)
+    for name, first, stop in find_patterns(sentence):
+        places[first:stop] = [f"I-{name}"] * (stop - first)
+        places[stop - 1] = f"E-{name}"
+        places[first] = f"B-{name}"
+    return places

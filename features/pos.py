@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, ClassVar, NamedTuple, Protocol
 
-from features.columns import Column, Extractor, padded, window_column
-from features.tokens import Sentence
+from features.columns import Batch, Column, Extractor, padded, window_column
 
 
 class PosTag(NamedTuple):
@@ -173,22 +172,20 @@ class PosFeatures(Extractor):
     chunk_window: int = 1
     combined_window: int = 1
 
-    def columns(self, sentence: Sentence) -> list[Column]:
-        """The features of the sentence, kind by kind."""
-        words = sentence.words
-        tags = self.tagger.tag(words)
-        pos, chunks = [tag.pos for tag in tags], [tag.chunk for tag in tags]
+    def columns(self, batch: Batch) -> list[Column]:
+        """The features of the sentences, kind by kind."""
+        tags = [self.tagger.tag(words) for words in batch.words]
+        pos, chunks = [[tag.pos for tag in row] for row in tags], [[tag.chunk for tag in row] for row in tags]
         columns = [window_column(pos, "pos", self.window), window_column(chunks, "chunk", self.chunk_window)]
-        return columns + self._combined(words, "pos", pos) + self._combined(words, "chunk", chunks)
+        return columns + self._combined(batch.words, "pos", pos) + self._combined(batch.words, "chunk", chunks)
 
-    def _combined(self, words: Sequence[str], name: str, tags: Sequence[str]) -> list[Column]:
-        width, count = self.combined_window, len(words)
-        row = padded(tags, width)
+    def _combined(self, words: Sequence[Sequence[str]], name: str, tags: Sequence[Sequence[str]]) -> list[Column]:
+        width = self.combined_window
         columns: list[Column] = []
         for offset in range(-width, width + 1):
-            shifted = row[width + offset : width + offset + count]
-            values = [f"{word} {tag}" for word, tag in zip(words, shifted, strict=True)]
-            columns.append(((f"w0:{name}[{offset}]=",), values))
+            shifted = [padded(row, width)[width + offset :] for row in tags]
+            pairs = (pair for own, row in zip(words, shifted, strict=True) for pair in zip(own, row, strict=False))
+            columns.append(Column((f"w0:{name}[{offset}]=",), [f"{word} {tag}" for word, tag in pairs]))
         return columns
 
     def describe(self) -> str:

@@ -1,85 +1,164 @@
-"""From feature strings to the rows of their weights, quickly, and also where the strings are stored as hashes."""
+"""From sentences to the rows of their features' weights, quickly, and also where the strings are stored as hashes.
+
+What is found is remembered, by word and by value: most words of a note were seen before, and for those no feature
+string is put together. This stands in memory alone, is bounded, and is no part of a saved model.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from threading import Lock
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from features.columns import Column
+from crfdeid.crf.remembered import AFTER, BEFORE, Remembered
+from features.columns import Batch, Extractor, Value, WordColumn
+from features.tokens import Sentence
 
-# How many values of one kind of feature are remembered; with more, all are forgotten, and looked up again when needed.
+# How many words, and values of one kind of feature, are remembered; with more, all are forgotten.
 _MOST_REMEMBERED = 1 << 15
 
 
 class FeatureIndex:
-    """The row of each feature string, found by its two parts; what is found is remembered.
+    """The row of each feature string that an extractor gives, for all tokens of many sentences at once.
+
+    Several threads may use one.
 
     Args:
+        extractor: what gives the features.
         rows: the row of each stored name, from 0.
-        stored: how a feature string is stored: as it is, or as a keyed hash.
+        stored: how a feature string is stored, such as its keyed hash; None for as it is.
     """
 
-    def __init__(self, rows: Mapping[str, int], stored: Callable[[str], str]) -> None:
+    def __init__(
+        self, extractor: Extractor, rows: Mapping[str, int], stored: Callable[[str], str] | None = None
+    ) -> None:
+        self._extractor = extractor
         self._rows = rows
         self._stored = stored
-        self._kinds: dict[tuple[str, ...], _FeatureKind] = {}
+        self._window = _Window.of(extractor.word_columns())
+        self._words = self._remembered_words()
+        self._kinds: dict[tuple[str, ...], Remembered] = {}
 
     def __len__(self) -> int:
         return len(self._rows)
-
-    @property
-    def hashed(self) -> bool:
-        """Whether the names are stored as keyed hashes."""
-        return self._stored is not str
 
     def row(self, name: str) -> int | None:
         """The row of a feature string as an extractor gives it; None where it has no weight.
 
         Example:
-            >>> index = FeatureIndex({"w[0]=Dr": 0}, str)
+            >>> from features.context import ContextWords
+            >>> index = FeatureIndex(ContextWords(window=0), {"w[0]=Dr": 0})
             >>> index.row("w[0]=Dr"), index.row("w[0]=Doe")
             (0, None)
         """
-        found = self._look_up(name)
+        found = self._row(name)
         return None if found < 0 else found
 
-    def matrix(self, sentences: Iterable[tuple[int, Sequence[Column]]]) -> csr_array:
-        """How often each token has each known feature: [N, F], N tokens of all sentences together.
+    def matrix(self, sentences: Sequence[Sentence]) -> csr_array:
+        """How often each token has each known feature: [N, F], N tokens of all sentences together."""
+        batch = Batch(sentences)
+        lengths = np.fromiter(map(len, batch.words), np.intp, len(batch.words))
+        blocks = [*self._of_words(batch, lengths), *self._of_columns(batch, lengths)]
+        rows = np.concatenate([np.empty((lengths.sum(), 0), np.int32), *blocks], axis=1)
+        known = rows >= 0
+        ends = np.concatenate([[0], np.cumsum(known.sum(axis=1))])
+        found = rows[known]
+        matrix = csr_array((np.ones(len(found)), found, ends), shape=(len(rows), len(self)))
+        matrix.sum_duplicates()  # by row, as well: every sum of weights is in one order, whatever found the rows
+        return matrix
 
-        Args:
-            sentences: the number of tokens of each sentence, and its columns.
-        """
-        found: dict[tuple[str, ...], tuple[_FeatureKind, list[int], list[int], list[int]]] = {}
-        start = 0
-        for count, columns in sentences:
-            for heads, values in columns:
-                entry = found.get(heads)
-                if entry is None:
-                    entry = found[heads] = (self._kind(heads), [], [], [])
-                kind, numbers, starts, counts = entry
-                numbers += map(kind.__getitem__, values)
-                starts.append(start)
-                counts.append(count)
-            start += count
-        tokens, features = [np.empty(0, np.intp)], [np.empty(0, np.int32)]
-        for kind, numbers, starts, counts in found.values():
-            for where, rows in kind.features(numbers, starts, counts):
-                tokens.append(where)
-                features.append(rows)
-        token = np.concatenate(tokens)
-        return csr_array((np.ones(len(token)), (token, np.concatenate(features))), shape=(start, len(self)))
+    def _of_words(self, batch: Batch, lengths: np.ndarray) -> Iterator[np.ndarray]:
+        """The rows of what words alone decide: for each offset, [N, columns with it], -1 where there is none."""
+        if len(self._words) > _MOST_REMEMBERED:
+            self._words = self._remembered_words()
+        words, reach = self._words, self._window.reach
+        numbers = words.numbers(chain.from_iterable(batch.words), int(lengths.sum()))
+        # All sentences in one row, with what stands outside them before and after each.
+        place = np.arange(len(numbers)) + reach * np.repeat(np.arange(1, 2 * len(lengths), 2), lengths)
+        around = np.full(len(numbers) + 2 * reach * len(lengths), BEFORE, np.intp)
+        ends = np.cumsum(lengths + 2 * reach) - reach
+        around[ends[:, None] + np.arange(reach)] = AFTER
+        around[place] = numbers
+        for offset, first, stop in self._window.parts:
+            yield words.rows[around[place + offset], first:stop]
 
-    def _kind(self, heads: tuple[str, ...]) -> _FeatureKind:
+    def _of_columns(self, batch: Batch, lengths: np.ndarray) -> Iterator[np.ndarray]:
+        """The rows of all other features: for each head of a column, [N, 1], -1 where there is none."""
+        token, number = np.arange(lengths.sum()), np.repeat(np.arange(len(lengths)), lengths)
+        for heads, values, counts in self._extractor.columns(batch):
+            kind = self._kind(heads)
+            numbers = kind.numbers(values, len(values))
+            if counts is not None:
+                numbers = np.repeat(numbers, counts)
+            first = token + number * (len(heads) - 1)
+            for k in range(len(heads)):
+                yield kind.rows[numbers[first + k], k : k + 1]
+
+    def _kind(self, heads: tuple[str, ...]) -> Remembered:
         kind = self._kinds.get(heads)
         if kind is None or len(kind) > _MOST_REMEMBERED:
-            kind = self._kinds[heads] = _FeatureKind(self._look_up, heads)
+            kind = self._kinds[heads] = Remembered(partial(self._rows_of_value, heads), len(heads))
         return kind
 
-    def _look_up(self, name: str) -> int:
-        return self._rows.get(self._stored(holdable(name)), -1)
+    def _rows_of_value(self, heads: tuple[str, ...], value: str) -> list[int]:
+        held = holdable(value)
+        if self._stored is None:
+            return [self._rows.get(head + held, -1) for head in heads]
+        return [self._rows.get(self._stored(head + held), -1) for head in heads]
+
+    def _remembered_words(self) -> Remembered:
+        columns = self._window.columns
+        words = Remembered(self._rows_of_word, len(self._window.heads))
+        for outside in ([column.before for column in columns], [column.after for column in columns]):
+            words.add(self._rows_in_window(outside))
+        return words
+
+    def _rows_of_word(self, word: str) -> list[int]:
+        return self._rows_in_window([column.value(word) for column in self._window.columns])
+
+    def _rows_in_window(self, values: Sequence[Value]) -> list[int]:
+        """The rows of what a word gives to the tokens around it, from its value in each column."""
+        found = ((head, values[column]) for _, column, head in self._window.heads)
+        return [-1 if value is None else self._row(head + value) for head, value in found]
+
+    def _row(self, name: str) -> int:
+        held = holdable(name)
+        return self._rows.get(held if self._stored is None else self._stored(held), -1)
+
+
+class _Window(NamedTuple):
+    """Which features a word gives to which tokens around it.
+
+    Attributes:
+        columns: the kinds of features.
+        heads: how they begin, each with its offset and the place of its column; sorted by offset.
+    """
+
+    columns: Sequence[WordColumn]
+    heads: Sequence[tuple[int, int, str]]
+
+    @classmethod
+    def of(cls, columns: Sequence[WordColumn]) -> _Window:
+        return cls(
+            columns, sorted((offset, k, head) for k, column in enumerate(columns) for offset, head in column.heads)
+        )
+
+    @property
+    def reach(self) -> int:
+        """The tokens on each side that it covers."""
+        return max((abs(offset) for offset, _, _ in self.heads), default=0)
+
+    @property
+    def parts(self) -> Iterator[tuple[int, int, int]]:
+        """Each offset, and where its heads begin and end."""
+        offsets = [offset for offset, _, _ in self.heads]
+        for offset in dict.fromkeys(offsets):
+            first = offsets.index(offset)
+            yield offset, first, first + offsets.count(offset)
 
 
 def holdable(text: str) -> str:
@@ -87,50 +166,3 @@ def holdable(text: str) -> str:
     if "\0" in text:
         text = text.replace("\0", "\\x00")
     return text.encode(errors="backslashreplace").decode()
-
-
-class _FeatureKind(dict[str | None, int]):
-    """The values of one kind of feature, numbered, and the rows of each with every head: -1 where there is none.
-
-    Several threads may look values up: numbers and rows are given under a lock, and never change.
-    """
-
-    def __init__(self, look_up: Callable[[str], int], heads: tuple[str, ...]) -> None:
-        super().__init__({None: 0})
-        self._look_up = look_up
-        self._heads = heads
-        self._table = np.full((64, len(heads)), -1, np.int32)
-        self._lock = Lock()
-
-    def __missing__(self, value: str) -> int:
-        rows = [self._look_up(head + value) for head in self._heads]
-        with self._lock:
-            number = self.get(value)
-            if number is None:
-                number = len(self)
-                if number == len(self._table):
-                    self._table = np.concatenate([self._table, np.full_like(self._table, -1)])
-                self._table[number] = rows
-                self[value] = number
-        return number
-
-    def features(
-        self, numbers: Sequence[int], starts: Sequence[int], counts: Sequence[int]
-    ) -> Iterable[tuple[np.ndarray, np.ndarray]]:
-        """The known features with each head: the tokens that have one, and their rows.
-
-        Args:
-            numbers: of the values of all columns of this kind, one after the other.
-            starts: the first token of each column's sentence.
-            counts: its number of tokens.
-        """
-        more = len(self._heads) - 1
-        lengths = np.array(counts, np.intp)
-        place = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-        token = place + np.repeat(np.array(starts, np.intp), lengths)
-        first = place + np.repeat(np.cumsum(lengths + more) - lengths - more, lengths)
-        rows = self._table[np.array(numbers, np.intp)]
-        for offset in range(more + 1):
-            row = rows[first + offset, offset]
-            known = np.flatnonzero(row >= 0)
-            yield token[known], row[known]

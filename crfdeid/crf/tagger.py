@@ -23,78 +23,32 @@ Reference:
 
 from __future__ import annotations
 
-import dataclasses
-import struct
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from tempfile import TemporaryFile, gettempdir
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
-from crfdeid.crf.crfsuite import read_weights
-from crfdeid.crf.feature_index import holdable
+from crfdeid.crf.feature_index import FeatureIndex
 from crfdeid.crf.inference import best_paths, marginals
+from crfdeid.crf.settings import CrfSettings
+from crfdeid.crf.training import train_weights
 from crfdeid.crf.weights import CrfWeights
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import DataError, UsageError
 from crfdeid.saving import ModelFiles, pack_arrays
-from crfdeid.settings import require, require_choice, require_counts, require_flags
-from crfdeid.tagger import FitProgress, OnProgress, Tagger, Traits
-from features.extractor import FEATURE_SETS, FeatureSet, feature_set
-from features.pos import POS_BACKENDS, PosUnavailable
+from crfdeid.secrets import hash_word
+from crfdeid.tagger import OnProgress, Tagger, Traits
+from features.extractor import FeatureSet, feature_set
+from features.pos import PosUnavailable
 from features.tokens import Sentence
 
 # Raised whenever the feature strings or the files change, so that a model never meets features it was not trained on.
 _SCHEMA = 2
 _FILES = ModelFiles("crf", _SCHEMA, "weights.npz", ("python-crfsuite", "sklearn-crfsuite", "numpy"))
-_MOST = 2**31 - 1  # CRFsuite's whole numbers have 32 bits
 _WORD_HEADS = tuple(f"{kind}[{place}]=" for kind in ("w", "lower") for place in range(-3, 4))  # of `ContextWords`
 _SENTENCES_AT_ONCE = 512  # whose features are in memory together
-
-
-@dataclass(frozen=True, slots=True)
-class CrfSettings:
-    """What a CRF is trained with.
-
-    Args:
-        features: a key of `features.FEATURE_SETS`.
-        pos: a key of `features.POS_BACKENDS`; "none" leaves part-of-speech and chunk features out.
-        c1: weight of the L1 penalty; above 0 it sets most weights to zero, which makes a small model.
-        c2: weight of the squared L2 penalty.
-        max_iterations: L-BFGS iterations at most.
-        min_freq: a feature seen less often in training is dropped.
-        min_documents: a feature that fewer training documents have is dropped: what only one patient's notes hold.
-        all_possible_states: whether feature and tag pairs that never meet in training get a weight too.
-        all_possible_transitions: the same for pairs of tags.
-        num_memories: gradients that L-BFGS remembers; each costs 16 bytes per weight.
-
-    Raises:
-        UsageError: a value cannot work.
-    """
-
-    features: str = "strong"
-    pos: str = "none"
-    c1: float = 0.02
-    c2: float = 0.02
-    max_iterations: int = 100
-    min_freq: int = 0
-    min_documents: int = 1
-    all_possible_states: bool = False
-    all_possible_transitions: bool = True
-    num_memories: int = 6
-
-    def __post_init__(self) -> None:
-        require_choice(self, "features", FEATURE_SETS)
-        require_choice(self, "pos", POS_BACKENDS)
-        for name in ("c1", "c2"):
-            require(name, getattr(self, name), "a number of 0 or more", lambda v: v >= 0)
-        require_counts(self, "max_iterations", "num_memories", most=_MOST)
-        require_counts(self, "min_documents")
-        require_counts(self, "min_freq", least=0, most=_MOST)
-        require_flags(self, "all_possible_states", "all_possible_transitions")
 
 
 class CrfTagger(Tagger):
@@ -121,6 +75,7 @@ class CrfTagger(Tagger):
         except PosUnavailable as problem:
             raise UsageError(str(problem)) from problem
         self._learned: CrfWeights | None = None
+        self._index: FeatureIndex | None = None
 
     @classmethod
     def profiles(cls) -> Mapping[str, CrfSettings]:
@@ -167,7 +122,16 @@ class CrfTagger(Tagger):
         Raises:
             UsageError: it is not trained.
         """
-        return self._trained()
+        return self._trained()[0]
+
+    @property
+    def index(self) -> FeatureIndex:
+        """The rows of its weights that each feature string has.
+
+        Raises:
+            UsageError: it is not trained.
+        """
+        return self._trained()[1]
 
     def fit(
         self,
@@ -181,32 +145,10 @@ class CrfTagger(Tagger):
         Raises:
             DataError: ``train`` holds no tokens.
         """
-        from sklearn_crfsuite import CRF  # noqa: PLC0415  Imports scikit-learn: only training waits for it.
-
         labelled = [item for item in train if item.tags]
         if not labelled:
             raise DataError("there is nothing to train on: the training set holds no tokens")
-        options = dataclasses.asdict(self._settings)
-        for name in ("features", "pos", "min_documents"):
-            del options[name]
-        rows = self._rows(labelled)
-        # CRFsuite writes to a file by name. This one has none in any folder, only that of its descriptor, so that a
-        # training leaves nothing behind, whatever ends it: the file holds words of the notes.
-        with TemporaryFile() as file:
-            crf = CRF(
-                algorithm="lbfgs",
-                model_filename=f"/dev/fd/{file.fileno()}",
-                trainer_cls=_trainer(self._settings.max_iterations, on_progress),
-                **options,
-            )
-            # A generator: the features of one sentence at a time are strings, the rest are CRFsuite's integers.
-            crf.fit(rows, (item.tags for item in labelled))
-            file.seek(0)
-            try:
-                self._learned = CrfWeights.of_crfsuite(read_weights(file.read()))
-            except (OSError, ValueError, struct.error):
-                problem = "CRFsuite could not write its model: make room there, or set TMPDIR to a folder with room"
-                raise DataError(problem, path=gettempdir()) from None
+        self._take(train_weights(labelled, self._features, self._settings, on_progress=on_progress))
 
     def predict(self, sentences: Sequence[Sentence]) -> list[list[str]]:
         """One tag per token, for each sentence: the most probable sequence (Viterbi)."""
@@ -227,19 +169,16 @@ class CrfTagger(Tagger):
 
     def _emissions(self, sentences: Sequence[Sentence]) -> Iterator[tuple[np.ndarray, list[int], np.ndarray]]:
         """Some sentences at a time: the sums of the weights of their features, [N, K]; lengths; transitions."""
-        learned = self._trained()
+        learned, index = self._trained()
         for first in range(0, len(sentences), _SENTENCES_AT_ONCE):
             some = sentences[first : first + _SENTENCES_AT_ONCE]
             lengths = [len(sentence.tokens) for sentence in some]
-            columns = (self._features.columns(sentence) for sentence in some)
-            matrix = learned.features.matrix(zip(lengths, columns, strict=True))
-            yield matrix @ learned.state, lengths, learned.transitions
+            yield index.matrix(some) @ learned.state, lengths, learned.transitions
 
     def holds(self, words: Sequence[str]) -> list[bool]:
         """Whether a feature is stored that is the word, as it is or in small letters, at any place of a window."""
-        asked = ((1, [(_WORD_HEADS, [w] * len(_WORD_HEADS)) for w in (word, word.lower())]) for word in words)
-        counts = self._trained().features.matrix(asked).sum(axis=1)
-        return [bool(count) for count in counts]
+        forms = ({word, word.lower()} for word in words)
+        return [any(self.index.row(head + form) is not None for head in _WORD_HEADS for form in own) for own in forms]
 
     def save(self, folder: Path, *, key: bytes | None = None) -> None:
         """Write ``model.json`` (settings, tags, versions, checksum) and ``weights.npz``.
@@ -247,7 +186,7 @@ class CrfTagger(Tagger):
         Without a key, the weights' file holds the features' names, words of the training notes among them: it is as
         confidential as the notes are.
         """
-        learned = self._trained()
+        learned = self.learned
         weights = pack_arrays(learned.arrays(key))
         _FILES.save(folder, weights, settings=self._settings, seed=self._seed, key=key, tags=learned.tags)
 
@@ -262,44 +201,15 @@ class CrfTagger(Tagger):
         saved = _FILES.load(folder, key=key)
         tagger = cls(saved.settings(CrfSettings), seed=saved.seed)
         with saved.refusing_damage():
-            tagger._learned = CrfWeights.read(saved.names("tags"), saved.arrays(), saved.key)
+            tagger._take(CrfWeights.read(saved.names("tags"), saved.arrays(), saved.key))
         return tagger
 
-    def _rows(self, labelled: Sequence[LabelledSentence]) -> Iterator[list[list[str]]]:
-        """The features of each sentence as CRFsuite takes them, without those that too few documents have."""
-        least = self._settings.min_documents
-        if least == 1:
-            yield from (self._extract(item.sentence) for item in labelled)
-            return
-        documents: dict[str, set[str]] = {}
-        for item in labelled:
-            for row in self._extract(item.sentence):
-                documents.setdefault(item.document, set()).update(row)
-        counts = Counter(name for names in documents.values() for name in names)
-        for item in labelled:
-            yield [[name for name in row if counts[name] >= least] for row in self._extract(item.sentence)]
+    def _take(self, weights: CrfWeights) -> None:
+        stored = None if weights.key is None else partial(hash_word, key=weights.key)
+        rows = {name: row for row, name in enumerate(weights.names)}
+        self._learned, self._index = weights, FeatureIndex(self._features, rows, stored)
 
-    def _extract(self, sentence: Sentence) -> list[list[str]]:
-        """The features of a sentence as CRFsuite takes them, with what it cannot hold escaped."""
-        rows = self._features.extract(sentence)
-        text = "".join((sentence.heading, sentence.line_prefix, *sentence.words))
-        return rows if holdable(text) == text else [[holdable(name) for name in row] for row in rows]
-
-    def _trained(self) -> CrfWeights:
-        if self._learned is None:
+    def _trained(self) -> tuple[CrfWeights, FeatureIndex]:
+        if self._learned is None or self._index is None:
             raise UsageError("this CRF is not trained: call fit, or load a saved one")
-        return self._learned
-
-
-def _trainer(total: int, on_progress: OnProgress | None) -> type[Any]:
-    """CRFsuite's trainer, which tells of each iteration."""
-
-    import pycrfsuite  # noqa: PLC0415
-
-    class Trainer(pycrfsuite.Trainer):
-        def message(self, message: str) -> None:
-            event = self.logparser.feed(message)
-            if on_progress is not None and event == "iteration":
-                on_progress(FitProgress(step=self.logparser.last_iteration["num"], total=total))
-
-    return Trainer
+        return self._learned, self._index

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from crfdeid.crf.crfsuite import CrfsuiteWeights
-from crfdeid.crf.feature_index import FeatureIndex
 from crfdeid.secrets import hash_word
 
 
@@ -20,25 +18,24 @@ class CrfWeights(NamedTuple):
     Attributes:
         tags: K, sorted.
         names: the F feature strings that have weights, or their hashes.
-        features: their rows.
         state: their weights: [F, K].
         transitions: the weight of each tag followed by each tag: [K, K].
+        key: what the names are hashed with; None where they are as they are.
     """
 
     tags: tuple[str, ...]
     names: tuple[str, ...]
-    features: FeatureIndex
     state: np.ndarray
     transitions: np.ndarray
+    key: bytes | None = None
 
     @classmethod
     def of_crfsuite(cls, weights: CrfsuiteWeights) -> CrfWeights:
         """The weights as CRFsuite has them, with the tags sorted."""
         order = sorted(range(len(weights.labels)), key=weights.labels.__getitem__)
         tags = [weights.labels[k] for k in order]
-        return cls._indexed(
-            tags, weights.attributes, weights.state[:, order], weights.transitions[np.ix_(order, order)], None
-        )
+        transitions = weights.transitions[np.ix_(order, order)]
+        return cls(tuple(tags), tuple(weights.attributes), weights.state[:, order], transitions)
 
     @classmethod
     def read(cls, tags: Sequence[str], arrays: Mapping[str, np.ndarray], key: bytes | None) -> CrfWeights:
@@ -60,7 +57,7 @@ class CrfWeights(NamedTuple):
         state, transitions = state.astype(float), transitions.astype(float)
         if not (np.isfinite(state).all() and np.isfinite(transitions).all()):
             raise ValueError("weights that are no numbers")
-        return cls._indexed(list(map(str, tags)), names, state, transitions, key)
+        return cls(tuple(map(str, tags)), tuple(names), state, transitions, key)
 
     def arrays(self, key: bytes | None) -> dict[str, np.ndarray]:
         """All but the tags as arrays for a file, for `read`.
@@ -78,16 +75,3 @@ class CrfWeights(NamedTuple):
             "state": self.state[order],
             "transitions": self.transitions,
         }
-
-    @classmethod
-    def _indexed(
-        cls,
-        tags: Sequence[str],
-        names: Sequence[str],
-        state: np.ndarray,
-        transitions: np.ndarray,
-        key: bytes | None,
-    ) -> CrfWeights:
-        rows = {name: row for row, name in enumerate(names)}
-        features = FeatureIndex(rows, str if key is None else partial(hash_word, key=key))
-        return cls(tuple(tags), tuple(names), features, state, transitions)

@@ -45,7 +45,7 @@ def crf_sums(tagger: CrfTagger, sentence: Sentence, questions: Sequence[Question
     learned = tagger.learned
     number = {tag: k for k, tag in enumerate(learned.tags)}
     names = [Counter(row) for row in tagger.features.extract(sentence)]  # the strings themselves, token by token
-    rows = [{name: learned.features.row(name) for name in counts} for counts in names]
+    rows = [{name: tagger.index.row(name) for name in counts} for counts in names]
     emissions = np.zeros((len(names), len(learned.tags)))
     for t, counts in enumerate(names):
         for name, row in rows[t].items():

@@ -78,7 +78,7 @@ def _contents(
         members = tuple(_contents(member, types, top, words, sentences) for member in tagger.members)
         return Contents(name, tags, any(member.hashed for member in members), members=members)
     if isinstance(tagger, CrfTagger):
-        return Contents(name, tags, tagger.learned.features.hashed, crf=_of_crf(tagger, types, top, sentences))
+        return Contents(name, tags, tagger.learned.key is not None, crf=_of_crf(tagger, types, top, sentences))
     if isinstance(tagger, RulesTagger):
         rules = ((rule, label, share) for rule, (label, share) in tagger.trusted.items() if not types or label in types)
         return Contents(name, tags, rules=tuple(rules))
@@ -120,7 +120,7 @@ def _rows(table: np.ndarray) -> tuple[tuple[float, ...], ...]:
 def _kinds(tagger: CrfTagger, sentences: Sequence[Sentence]) -> tuple[KindOfFeature, ...]:
     """What each kind of feature carries, the largest L1 first; then what the neighbours say, where notes were given."""
     learned = tagger.learned
-    hashed = learned.features.hashed
+    hashed = learned.key is not None
     rows: dict[str, list[int]] = {}
     for row, name in enumerate(learned.names):
         rows.setdefault(HASHED if hashed else kind_of(name), []).append(row)

@@ -92,8 +92,8 @@ class Features:
 
     @cached_property
     def _index(self) -> FeatureIndex:
-        stored = str if self.key is None else partial(hash_word, key=self.key)
-        return FeatureIndex({name: i for i, name in enumerate(self.names)}, stored)
+        stored = None if self.key is None else partial(hash_word, key=self.key)
+        return FeatureIndex(self.extracted, {name: i for i, name in enumerate(self.names)}, stored)
 
     def hashed(self, key: bytes) -> tuple[Features, np.ndarray]:
         """The same features as hashes, sorted; and the old number of each new one, [F + 1]."""
@@ -108,9 +108,7 @@ class Features:
         the numbers, and so on a key.
         """
         lengths = [len(sentence.tokens) for sentence in sentences]
-        matrix = self._index.matrix(
-            (length, self.extracted.columns(sentence)) for length, sentence in zip(lengths, sentences, strict=True)
-        )
+        matrix = self._index.matrix(sentences)
         starts = np.cumsum([0, *lengths])
         counts = np.diff(matrix.indptr)
         table = np.zeros((starts[-1], max(width, counts.max(initial=0))), np.int32)

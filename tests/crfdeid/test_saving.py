@@ -3,7 +3,6 @@
 import hashlib
 import io
 import json
-import threading
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +12,6 @@ import numpy as np
 import pytest
 
 from crfdeid.crf import CrfTagger
-from crfdeid.crf.feature_index import FeatureIndex
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import DataError, UsageError
 from crfdeid.models import create, load_tagger, select
@@ -327,26 +325,3 @@ def test_a_fact_that_is_added_stands_under_the_checksum(saved, tmp_path: Path) -
     assert added == read_description(folder) == before | {"card": "card.json", "sha256": checksum(added)}
     assert added["sha256"] != before["sha256"]
     load_tagger(folder)
-
-
-def test_threads_may_forget_what_others_look_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crfdeid.crf.feature_index._MOST_REMEMBERED", 2)
-    index = FeatureIndex({f"w={n}": n for n in range(50)}, str)
-    columns = [(("w=",), [str(n) for n in range(50)]), (("w=", "x="), [None, *map(str, range(50))])]
-    expected = index.matrix([(50, columns)]).toarray()
-    wrong: list[object] = []
-
-    def work() -> None:
-        try:
-            for _ in range(100):
-                if not np.array_equal(index.matrix([(50, columns)]).toarray(), expected):
-                    wrong.append("another matrix")
-        except Exception as problem:
-            wrong.append(problem)
-
-    threads = [threading.Thread(target=work) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert wrong == []

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from features import Sentence, split_sentences
 from features.layout import Layout
 from features.lexicons import LEXICONS, WordClasses, word_classes
-from features.orthography import Affixes, CapitalRun, Shapes, affixes, shape
+from features.orthography import Affixes, CapitalRun, Shapes, shape
 from features.patterns import PATTERNS, Patterns, find_patterns
 
 
@@ -51,7 +51,8 @@ def test_shapes_around_a_token() -> None:
 
 
 def test_affixes_are_no_longer_than_the_word() -> None:
-    assert affixes("Of", 3) == ("o", "f", "of", "of", None, None)
+    found = Affixes(longest=3).extract(Sentence.from_words(["Of"]))
+    assert found == [["prefix=o", "suffix=f", "prefix=of", "suffix=of"]]
     (row,) = Affixes(longest=3).extract(Sentence.from_words(["Of"]))
     assert row == ["prefix=o", "suffix=f", "prefix=of", "suffix=of"]
     assert Affixes(longest=1).extract(Sentence.from_words(["Quill"])) == [["prefix=q", "suffix=l"]]

@@ -1,6 +1,8 @@
 """The rows of features against an oracle that puts the strings together one by one."""
 
 from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
 from threading import Barrier, Thread
 
 import numpy as np
@@ -9,60 +11,75 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crfdeid.crf.feature_index import FeatureIndex, holdable
-from features.columns import Column
+from crfdeid.secrets import hash_word
+from features.columns import Batch, Column, Extractor, WordColumn, window_column
+from features.context import ContextWords, FarWords
+from features.extractor import FORM, PAPER, STRONG
+from features.tokens import Sentence, split_sentences
 
 WORDS = [f"word{n}" for n in range(300)]  # more than the table of one kind holds at first, several times over
+KEY = bytes(range(16))
 
 
-def by_hand(rows: dict[str, int], sentences: list[tuple[int, list[Column]]]) -> np.ndarray:
+def by_hand(extractor: Extractor, rows: dict[str, int], sentences: Sequence[Sentence]) -> np.ndarray:
     """How often each token has each feature: [N, F]."""
-    table = np.zeros((sum(count for count, _ in sentences), len(rows)))
-    start = 0
-    for count, columns in sentences:
-        for token in range(count):
-            for heads, values in columns:
-                for offset, head in enumerate(heads):
-                    value = values[token + offset]
-                    if value is not None and head + value in rows:
-                        table[start + token, rows[head + value]] += 1
-        start += count
+    strings = [row for sentence in sentences for row in extractor.extract(sentence)]
+    table = np.zeros((len(strings), len(rows)))
+    for own, names in zip(table, strings, strict=True):
+        for name in map(holdable, names):
+            if name in rows:
+                own[rows[name]] += 1
     return table
 
 
-@st.composite
-def sentences(draw: st.DrawFn) -> list[tuple[int, list[Column]]]:
-    kinds = [("w=",), ("-1:w=", "w=", "+1:w="), ("shape=",)]
-    found = []
-    for count in draw(st.lists(st.integers(0, 5), max_size=4)):
-        columns: list[Column] = []
-        for heads in draw(st.lists(st.sampled_from(kinds), max_size=4)):
-            size = count + len(heads) - 1
-            value = st.one_of(st.none(), st.sampled_from(WORDS[:12]))
-            columns.append((heads, draw(st.lists(value, min_size=size, max_size=size))))
-        found.append((count, columns))
-    return found
+@dataclass(frozen=True)
+class Mixed(Extractor):
+    """A feature of each kind: of a word, of its neighbours, of several tokens in a row, of none at all."""
+
+    def word_columns(self) -> list[WordColumn]:
+        return [WordColumn(((-2, "far="), (1, "next=")), lambda word: word[1:] or None, "start", None)]
+
+    def columns(self, batch: Batch) -> list[Column]:
+        runs = [(value, count) for words in batch.words for value, count in ((None, 1), ("x", len(words) - 1)) if words]
+        values, counts = zip(*runs, strict=True) if runs else ((), ())
+        return [window_column(batch.words, "w", 1), Column(("run=",), values, counts), Column(("none=",), [])][:2]
+
+    def describe(self) -> str:
+        return "one of each"
 
 
-KNOWN = {f"{head}{word}": row for row, (head, word) in enumerate((h, w) for h in ("w=", "+1:w=") for w in WORDS[:9])}
+SENTENCES = st.lists(
+    st.lists(st.sampled_from(["a", "Ab", "abc", "<s>", "b\0", "\ud800x", "7", "de", ":", "ÄB", "İ"]), max_size=14).map(
+        Sentence.from_words
+    ),
+    max_size=6,
+)
+NOTES = st.text(st.sampled_from("aAbJé ñ:.,/-@0179\n Dr\u0301İſ"), max_size=200).map(split_sentences)
 
 
-@given(sentences())
-def test_each_token_has_the_features_that_its_strings_name(drawn: list[tuple[int, list[Column]]]) -> None:
-    found = FeatureIndex(KNOWN, str).matrix(drawn)
-    assert found.shape == (sum(count for count, _ in drawn), len(KNOWN))
-    np.testing.assert_array_equal(found.toarray(), by_hand(KNOWN, drawn))
+@pytest.mark.parametrize("stored", [None, lambda name: hash_word(name, KEY)])
+@pytest.mark.parametrize("extractor", [Mixed(), STRONG.with_pos("none"), FORM.with_pos("none"), PAPER])
+@given(known=SENTENCES, asked=st.one_of(SENTENCES, NOTES))
+def test_each_token_has_the_features_that_its_strings_name(extractor, stored, known, asked) -> None:
+    names = {holdable(name) for sentence in known for row in extractor.extract(sentence) for name in row}
+    rows = {name: row for row, name in enumerate(sorted(names))}
+    index = FeatureIndex(extractor, {stored(name) if stored else name: row for name, row in rows.items()}, stored)
+    expected = by_hand(extractor, rows, [*known, *asked])
+    for _ in range(2):  # the second time, all is remembered
+        found = index.matrix([*known, *asked])
+        assert found.shape == expected.shape
+        assert found.has_canonical_format
+        np.testing.assert_array_equal(found.toarray(), expected)
 
 
 def test_a_table_that_grows_keeps_what_it_holds() -> None:
-    rows = {f"w={word}": row for row, word in enumerate(WORDS)}
-    index = FeatureIndex(rows, str)
+    index = FeatureIndex(ContextWords(window=0), {f"w[0]={word}": row for row, word in enumerate(WORDS)})
     for order in (WORDS, WORDS[::-1]):
-        np.testing.assert_array_equal(
-            index.matrix([(300, [(("w=",), order)])]).indices, [rows[f"w={w}"] for w in order]
-        )
+        rows = index.matrix([Sentence.from_words(order)]).indices
+        np.testing.assert_array_equal(rows, [WORDS.index(word) for word in order])
 
 
-def test_a_value_is_looked_up_once_until_too_many_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_word_is_looked_up_once_until_too_many_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("crfdeid.crf.feature_index._MOST_REMEMBERED", 4)
     asked: Counter[str] = Counter()
 
@@ -70,29 +87,37 @@ def test_a_value_is_looked_up_once_until_too_many_are_remembered(monkeypatch: py
         asked[name] += 1
         return name
 
-    index = FeatureIndex({"w=a": 0}, stored)
-    index.matrix([(3, [(("w=",), list("abc"))])])  # with None, four are remembered: not too many
-    index.matrix([(2, [(("w=",), list("ad"))])])
-    assert asked == {"w=a": 1, "w=b": 1, "w=c": 1, "w=d": 1}
-    index.matrix([(1, [(("w=",), ["a"])])])  # five were: all are forgotten
-    assert asked["w=a"] == 2
+    index = FeatureIndex(ContextWords(window=0), {"w[0]=a": 0}, stored)
+    asked.clear()
+    index.matrix([Sentence.from_words("abc")])  # with None, four are remembered: not too many
+    index.matrix([Sentence.from_words("ad")])
+    assert asked == {"w[0]=a": 1, "w[0]=b": 1, "w[0]=c": 1, "w[0]=d": 1}
+    index.matrix([Sentence.from_words("a")])  # five were: all are forgotten
+    assert asked["w[0]=a"] == 2
 
 
-def test_threads_that_meet_a_word_at_once_give_it_one_row() -> None:
-    rows = {f"w={word}": row for row, word in enumerate(WORDS)}
-    index, ready, found = FeatureIndex(rows, str), Barrier(4), []
+@pytest.mark.parametrize("most", [1 << 15, 2])
+def test_threads_that_meet_words_at_once_find_the_same_rows(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crfdeid.crf.feature_index._MOST_REMEMBERED", most)
+    rows = {f"{head}={word}": row for row, (head, word) in enumerate((h, w) for h in ("before", "w[0]") for w in WORDS)}
+    ready, wrong = Barrier(4), []
+    extractor = FarWords(nearest=1, farthest=1)
+    sentences = [Sentence.from_words(WORDS[start : start + 20]) for start in range(0, 300, 20)]
+    expected = by_hand(extractor, rows, sentences)
+    index = FeatureIndex(extractor, rows)
 
     def look_up() -> None:
         ready.wait()
-        for word in WORDS:
-            found.append((word, int(index.matrix([(1, [(("w=",), [word])])]).indices[0])))
+        for _ in range(20):
+            if not np.array_equal(index.matrix(sentences).toarray(), expected):
+                wrong.append("other rows")
 
     threads = [Thread(target=look_up) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert set(found) == {(word, row) for row, word in enumerate(WORDS)}
+    assert wrong == []
 
 
 @pytest.mark.parametrize(("text", "held"), [("a\0b", "a\\x00b"), ("a\ud800", "a\\ud800"), ("ñ", "ñ"), ("", "")])

@@ -156,7 +156,7 @@ def fitted_beside_crfsuite(
         files.append(content)
         return read_weights(content)
 
-    monkeypatch.setattr(crf_module, "read_weights", read)
+    monkeypatch.setattr("crfdeid.crf.training.read_weights", read)
     tagger = fitted(settings)
     peer = pycrfsuite.Tagger()
     peer.open_inmemory(files[0])
