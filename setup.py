@@ -16,6 +16,8 @@ setup(
     packages=find_packages(include=["crfdeid*", "features*", "rnn*", "experiments*"]),
     package_data={
         "crfdeid.corpora.synthetic": ["*.txt", "*.json"],
+        "crfdeid.explaining.rendering": ["templates/*"],
+        "crfdeid.pages": ["*.css"],
         "experiments": ["templates/*"],
     },
     install_requires=[

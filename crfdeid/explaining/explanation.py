@@ -146,7 +146,7 @@ class Explanation:
         words: the sentence.
         token: the place of the token in it.
         tag: the tag that is explained: the model's own, or one that was asked for.
-        rival: what it is compared with: the most probable other tag, or one that was asked for.
+        rival: what it is compared with: the most probable tag of another type, or one that was asked for.
         probability: of the tag.
         rival_probability: of the rival.
         phi: the probability that the token is PHI, whatever its type.

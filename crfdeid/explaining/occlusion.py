@@ -10,10 +10,27 @@ import numpy as np
 
 from features.tokens import Sentence, Token
 
-UNKNOWN = "▮"
-"""A word that no training text has, of no letters and no digits: what stands for a word that is occluded."""
+_LETTERS, _MARK = "zqxjv", "▮"  # what no training text has
 
 _LEAST = 1e-30  # what a probability of 0 is read as, which rules can give
+
+
+def unknown_word(word: str) -> str:
+    """A word that no training text has, in the same casing: what stands for a word that is occluded.
+
+    So networks read words in training that are too rare to have a vector. What has no letters becomes a mark.
+
+    Example:
+        >>> [unknown_word(word) for word in ("seen", "Quill", "MRN", "Q", "McCoy", "72")]
+        ['zqxjv', 'Zqxjv', 'ZQXJV', 'Zqxjv', 'ZqXjv', '▮']
+    """
+    if not any(map(str.isalpha, word)):
+        return _MARK
+    if word.islower():
+        return _LETTERS
+    if word.isupper():
+        return _LETTERS.upper() if len(word) > 1 else _LETTERS.capitalize()
+    return _LETTERS.capitalize() if word[1:].islower() else "ZqXjv"
 
 
 def log_odds(table: np.ndarray, token: int, tag: int, rival: int) -> float:
@@ -71,7 +88,8 @@ def occluded(sentence: Sentence, places: Sequence[int]) -> list[tuple[str, int |
         places: the words to occlude, each of them alone. The line's field and the heading follow where there are any.
     """
     found: list[tuple[str, int | None, Sentence]] = [
-        (sentence.words[place], place, with_words(sentence, {place: UNKNOWN})) for place in places
+        (word, place, with_words(sentence, {place: unknown_word(word)}))
+        for place, word in ((place, sentence.words[place]) for place in places)
     ]
     if sentence.line_prefix:
         found.append((f"(field: {sentence.line_prefix})", None, replace(sentence, line_prefix="")))

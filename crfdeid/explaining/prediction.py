@@ -32,7 +32,7 @@ class Wanted:
 
     Args:
         tag: the tag to explain; None for the one that the model gives.
-        rival: what to compare it with; None for the most probable other tag.
+        rival: what to compare it with; None for the most probable tag of another type, which `O` counts as.
         window: the words on each side of a token that are occluded, each by itself.
         methods: some of `METHODS`; None for a CRF's sum, and for networks the other two.
         replacing: other words for places of the sentence, None to leave one out: what would the model say then?
@@ -151,15 +151,16 @@ def model_of(tagger: Tagger) -> str:
 
 
 def _question(tags: Sequence[str], table: np.ndarray, given: Sequence[str], token: int, wanted: Wanted) -> Question:
-    """The tag to explain and its rival: as wanted, else what the model gives, and the most probable of the others."""
+    """The tag to explain and its rival: as wanted, else what the model gives, and the best of another type."""
     for tag in (wanted.tag, wanted.rival):
         if tag is not None and tag not in tags:
             raise UsageError(f"no tag '{tag}' in this model: choose from {', '.join(tags)}")
     if len(tags) < 2:
         raise UsageError("this model has one tag alone: there is nothing to explain")
     chosen = given[token] if wanted.tag is None else wanted.tag
-    others = sorted((k for k, tag in enumerate(tags) if tag != chosen), key=lambda k: -table[token, k])
-    rival = tags[others[0]] if wanted.rival is None else wanted.rival
+    others = [k for k, tag in enumerate(tags) if tag[2:] != chosen[2:]]
+    others = others or [k for k, tag in enumerate(tags) if tag != chosen]
+    rival = tags[max(others, key=lambda k: table[token, k])] if wanted.rival is None else wanted.rival
     if chosen == rival:
         raise UsageError(f"'{chosen}' cannot be compared with itself: choose another tag")
     return Question(token, chosen, rival)

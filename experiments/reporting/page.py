@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import base64
-import hashlib
 import json
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib.resources import files
 from typing import Any, NamedTuple
 
-from jinja2 import Environment, StrictUndefined
-from markupsafe import Markup
-
 from crfdeid.documents import PHI
+from crfdeid.pages import render_page
 from experiments.reporting.browsed import browsed
 from experiments.reporting.findings import cautions, probability, ranking, sentences
 from experiments.reporting.joint import joint_cautions, joint_sentences
@@ -201,21 +198,5 @@ def _identifier(name: str) -> str:
 
 
 def _render(**parts: Any) -> str:
-    css, js = _asset("report.css"), _asset("report.js")
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
-    )
-    environment.filters |= {"percent": percent, "probability": probability}
-    environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
-    template = environment.from_string(_asset("report.html"))
-    # Both are ours and without "</": the page's policy names their hashes, so no other style or script can run.
-    return template.render(**parts, css=Markup(css), js=Markup(js), css_hash=_hash(css), js_hash=_hash(js))
-
-
-def _asset(name: str) -> str:
-    return (files("experiments") / "templates" / name).read_text(encoding="utf-8")
-
-
-def _hash(text: str) -> str:
-    digest = hashlib.sha256(text.encode("utf-8")).digest()
-    return f"sha256-{base64.b64encode(digest).decode('ascii')}"
+    filters: dict[str, Callable[..., str]] = {"percent": percent, "probability": probability}
+    return render_page(files("experiments") / "templates", "report", filters=filters, **parts)

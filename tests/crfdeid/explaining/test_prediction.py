@@ -15,10 +15,11 @@ from crfdeid.combined.hybrid import HybridTagger
 from crfdeid.crf import CrfSettings, CrfTagger
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import UsageError
-from crfdeid.explaining.occlusion import UNKNOWN, with_words
+from crfdeid.explaining.occlusion import unknown_word, with_words
 from crfdeid.explaining.prediction import explain_prediction, model_of
 from features import feature_set
 from features.tokens import Sentence, split_sentences
+from rnn.vocabulary import unknown_class
 
 
 def labelled(text: str) -> LabelledSentence:
@@ -82,13 +83,14 @@ def test_the_parts_of_a_crf_s_sum_are_its_log_odds(data):
     assert sum(found.crf.by_kind.values()) + found.crf.before + found.crf.after == pytest.approx(expected, abs=1e-9)
 
 
-def test_it_explains_the_tag_that_is_given_against_the_most_probable_other_one():
+def test_it_explains_the_tag_that_is_given_against_the_most_probable_one_of_another_type():
     for token, tag in enumerate(crf().predict([SENTENCE])[0]):
         found = explain_prediction(crf(), SENTENCE, token)
         table = crf().marginals([SENTENCE])[0][token]
         by_tag = dict(zip(crf().tags, table, strict=True))
         assert (found.tag, found.probability) == (tag, by_tag.pop(tag))
-        assert (found.rival, found.rival_probability) == max(by_tag.items(), key=lambda item: item[1])
+        others = {other: p for other, p in by_tag.items() if other[2:] != tag[2:]}
+        assert (found.rival, found.rival_probability) == max(others.items(), key=lambda item: item[1])
         assert found.phi == pytest.approx(1 - table[crf().tags.index("O")])
 
 
@@ -125,10 +127,17 @@ def test_occlusion_is_what_the_log_odds_lose_without_a_word(make):
     found = explain_prediction(tagger, SENTENCE, 4, methods=["occlusion"], window=2)
     assert [(term.word, term.place) for term in found.occlusion] == [("by", -2), ("Dr", -1), ("Vole", 0), ("called", 1)]
     words = list(SENTENCE.words)
-    words[3] = UNKNOWN
+    words[3] = unknown_word("Dr")
     table = tagger.marginals([Sentence.from_words(words)])[0][4]
     left = np.log(table[tagger.tags.index(found.tag)]) - np.log(table[tagger.tags.index(found.rival)])
     assert found.occlusion[1].value == pytest.approx(found.log_odds - left, abs=1e-9)
+
+
+@pytest.mark.parametrize("word", ["seen", "Quill", "MRN", "Q", "McCoy", "72", "ß", "Élan"])
+def test_an_unknown_word_is_of_the_same_casing_for_a_network(word):
+    assert unknown_word(word) not in WORDS
+    if word.isalpha():
+        assert unknown_class(unknown_word(word)) == unknown_class(word)
 
 
 def test_the_field_of_a_line_and_the_heading_are_occluded_too():

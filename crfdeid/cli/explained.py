@@ -1,0 +1,155 @@
+"""What ``crfdeid explain`` shows: what models learned, or why they hide what they hide in a text."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+
+from crfdeid.cli.given_options import site_of
+from crfdeid.cli.progress import training_bar
+from crfdeid.corpora import read_corpus
+from crfdeid.deidentifier import Deidentifier, load
+from crfdeid.errors import UsageError
+from crfdeid.explaining.decisions import explain_document
+from crfdeid.explaining.learned import explain_weights
+from crfdeid.explaining.prediction import Wanted, explain_tokens, model_of
+from crfdeid.explaining.rendering.blocks import Block, Lines, visible
+from crfdeid.explaining.rendering.decisions import decision_blocks
+from crfdeid.explaining.rendering.learned import HASHES, WARNING, learned_blocks
+from crfdeid.explaining.rendering.page import ModelView, blocks_page, text_page
+from crfdeid.explaining.rendering.plain import as_json, as_markdown, as_text
+from crfdeid.explaining.rendering.predictions import prediction_blocks
+from crfdeid.model_card.builtin import find_model
+from crfdeid.saving import is_private
+from crfdeid.secrets import read_secret, vocabulary_key
+from features.tokens import Sentence
+
+_ENDINGS = {".txt": "text", ".md": "markdown", ".html": "html", ".json": "json"}
+_MOST_WORDS = 200  # of a text that are numbered for --token
+_TEXT_WARNING = (
+    "It quotes a text, and words of the notes that the model was trained on. Keep it as safe as the notes themselves."
+)
+
+
+def load_model(options: argparse.Namespace, model: str) -> Deidentifier:
+    """A model, as the options want it at work.
+
+    Raises:
+        DataError: the folder holds no model, or a damaged one.
+        UsageError: its secret is missing, or there is no threshold for the sensitivity.
+    """
+    with training_bar("training") as step:
+        folder = find_model(model, on_progress=step)
+    key = vocabulary_key(read_secret(options.key_file)) if is_private(folder) else None
+    return load(
+        folder,
+        key=key,
+        sensitivity=options.sensitivity,
+        consistent=not options.no_consistency,
+        site=site_of(options),
+        concepts=False,
+    )
+
+
+def names_of(folders: Sequence[str], models: Sequence[Deidentifier]) -> list[str]:
+    """What the models are called: by their kind, and where two are of one kind by their folder too."""
+    kinds = [model_of(model.tagger) for model in models]
+    alike = len(set(kinds)) < len(kinds)
+    return [f"{kind} ({folder})" if alike else kind for kind, folder in zip(kinds, folders, strict=True)]
+
+
+def what_they_learned(options: argparse.Namespace, names: Sequence[str], models: Sequence[Deidentifier]) -> str:
+    """What the models learned, in the format that the options want.
+
+    Args:
+        options: the command's.
+        names: what the models are called.
+        models: the models.
+
+    Raises:
+        UsageError: a model has no such type.
+        DataError: the development notes cannot be read.
+    """
+    notes = () if options.notes is None else read_corpus(options.notes)
+    sentences = [sentence for note in notes for sentence in note.sentences()]
+    found = [
+        explain_weights(model.tagger, types=options.types, top=options.top, words=options.words, sentences=sentences)
+        for model in models
+    ]
+    kind = _format(options)
+    if kind == "json":
+        return as_json(dict(zip(names, found, strict=True))) + "\n"
+    blocks = [block for contents in found for block in learned_blocks(contents)]
+    if kind == "html":
+        hashed = all(contents.hashed for contents in found)
+        title = f"What {' and '.join(names)} learned"
+        return blocks_page(title, blocks, warning=HASHES if hashed else WARNING)
+    return _plain(kind, blocks)
+
+
+def why_hidden(options: argparse.Namespace, names: Sequence[str], models: Sequence[Deidentifier], text: str) -> str:
+    """Why the models hide what they hide in a text, or why they tag one word of it as they do.
+
+    Args:
+        options: the command's.
+        names: what the models are called.
+        models: the models.
+        text: the text.
+
+    Raises:
+        UsageError: there is no such word or tag.
+        DataError: the text holds a lone surrogate.
+    """
+    found, kind = [explain_document(model, text) for model in models], _format(options)
+    sentences = found[0].document.sentences()
+    sentence, place, first = _place(sentences, options.token) if options.token is not None else (Sentence(()), 0, 0)
+    if kind == "html":
+        views = [ModelView(*parts) for parts in zip(names, models, found, strict=True)]
+        return text_page(views, warning=_TEXT_WARNING, chosen=options.token)
+    if options.token is None:
+        if kind == "json":
+            return as_json(dict(zip(names, found, strict=True))) + "\n"
+        hidden = [block for name, one in zip(names, found, strict=True) for block in decision_blocks(one, name)]
+        return _plain(kind, [*hidden, *_numbered(sentences)])
+    for number, _ in options.replace:
+        if not first <= number < first + len(sentence.tokens):
+            where = f"its sentence has the words {first} to {first + len(sentence.tokens) - 1}"
+            raise UsageError(f"--replace {number}=: not in the sentence of word {options.token}: {where}")
+    replacing = {number - first: word for number, word in options.replace}
+    wanted = Wanted(options.tag, options.rival, options.window, options.methods, replacing)
+    explained = [explain_tokens(model.tagger, sentence, [place], wanted)[0] for model in models]
+    if kind == "json":
+        return as_json(dict(zip(names, explained, strict=True))) + "\n"
+    return _plain(kind, [block for one in explained for block in prediction_blocks(one, top=options.top)])
+
+
+def _numbered(sentences: Sequence[Sentence]) -> Iterator[Block]:
+    """The words of a text with their numbers, so that one can be asked about."""
+    words = [word for sentence in sentences for word in sentence.words]
+    listed = " ".join(f"{number}:{visible(word)}" for number, word in enumerate(words[:_MOST_WORDS]))
+    more = f" … ({len(words)} words)" if len(words) > _MOST_WORDS else ""
+    if words:
+        yield Lines((f"Ask about a word with --token: {listed}{more}",))
+
+
+def _place(sentences: Sequence[Sentence], token: int) -> tuple[Sentence, int, int]:
+    """The sentence that holds a token of a text, the token's place in it, and the number of its first token."""
+    first = 0
+    for sentence in sentences:
+        if token < first + len(sentence.tokens):
+            return sentence, token - first, first
+        first += len(sentence.tokens)
+    raise UsageError(f"--token {token}: the text has {first} words, numbered from 0")
+
+
+def _format(options: argparse.Namespace) -> str:
+    """The format that was asked for, or that the name of the file says."""
+    if options.format is not None:
+        chosen: str = options.format
+        return chosen
+    return "text" if options.out is None else _ENDINGS.get(options.out.suffix.lower(), "text")
+
+
+def _plain(kind: str, blocks: Sequence[Block]) -> str:
+
+    return as_markdown(blocks) if kind == "markdown" else as_text(blocks) + "\n"
