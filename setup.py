@@ -18,6 +18,7 @@ setup(
         "crfdeid.corpora.synthetic": ["*.txt", "*.json"],
         "crfdeid.explaining.rendering": ["templates/*"],
         "crfdeid.pages": ["*.css"],
+        "crfdeid.review": ["templates/*"],
         "experiments": ["templates/*"],
     },
     install_requires=[

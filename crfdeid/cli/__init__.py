@@ -14,7 +14,10 @@ if TYPE_CHECKING:
     from crfdeid.cli.shell import Parser
 
 # In the order of the work. Each is imported for its options only: what it needs to run is imported when it runs.
-COMMANDS = ("train", "score", "inspect", "explain", "tag", "redact", "agreement", "certify", "pseudonymise", "share")
+COMMANDS = (
+    *("train", "score", "inspect", "explain", "tag", "redact", "review", "agreement", "certify"),
+    *("pseudonymise", "share"),
+)
 _INTERRUPTED = "run it again; with redact and tag, --resume goes on where it stopped"
 
 

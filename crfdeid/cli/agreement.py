@@ -18,6 +18,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         text = f"the notes as the {number} person annotated them"
         parser.add_argument(f"--{number}", type=file_path, required=True, metavar="PATH", help=text)
     add_corpus(parser, doing="compare", each="--first and --second")
+    text = "new file, NAME.html, for a page to settle what they disagree on; it holds the notes"
+    parser.add_argument("--out", type=file_path, metavar="FILE", help=text)
     parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
 
 
@@ -29,15 +31,21 @@ def run(options: argparse.Namespace) -> None:
     """
     import json  # noqa: PLC0415
 
+    from crfdeid.cli.review import write_page  # noqa: PLC0415
     from crfdeid.corpora import read_corpus  # noqa: PLC0415
     from crfdeid.corpora.pairs import same_notes  # noqa: PLC0415
     from crfdeid.labels import map_types  # noqa: PLC0415
+    from crfdeid.review.notes import compared  # noqa: PLC0415
+    from crfdeid.review.page import ANNOTATORS  # noqa: PLC0415
     from crfdeid.scoring.agreement import agreement  # noqa: PLC0415
 
     first, second = (
         map_types(read_corpus(path, format=options.format), options.types) for path in (options.first, options.second)
     )
-    found = agreement(first, same_notes(first, second, sides=("--first", "--second"), doing="compare"))
+    other = same_notes(first, second, sides=("--first", "--second"), doing="compare")
+    found = agreement(first, other)
+    if options.out is not None:
+        write_page(options.out, compared(first, other), ANNOTATORS)
     print(json.dumps(found.to_dict()) if options.json else _render(found))
 
 

@@ -28,6 +28,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--counts", type=file_path, metavar="FILE", help=text)
     text = "instead of the two: table of kinds of notes, with columns stratum, notes, reviewed and leaking"
     parser.add_argument("--strata", type=file_path, metavar="FILE", help=text)
+    text = "instead of the two: what review pages of redacted notes let reviewers download, one file or several"
+    parser.add_argument("--marks", type=file_path, nargs="+", metavar="FILE", help=text)
+    text = "with --marks: the plan that was to be read; its notes must have been, all of them, with the text they had"
+    parser.add_argument("--planned", type=file_path, metavar="FILE", help=text)
     text = "the share of leaking notes that a reader finds, or a lower bound of it (default: 1, which no reader has)"
     parser.add_argument("--reviewer-recall", type=share, default=1.0, metavar="SHARE", help=text)
     text = "all redacted notes, those read among them (default: they are many, or go on coming)"
@@ -74,7 +78,7 @@ def run(options: argparse.Namespace) -> None:
 
 def _check(options: argparse.Namespace) -> None:
     """Refuse options that do not go together."""
-    found = [name for name in ("counts", "strata") if getattr(options, name) is not None]
+    found = [name for name in ("counts", "strata", "marks") if getattr(options, name) is not None]
     found += ["reviewed"] if options.reviewed is not None else []
     if len(found) > 1:
         raise UsageError(f"--{found[0]} and --{found[1]} say the same: leave one out")
@@ -84,13 +88,17 @@ def _check(options: argparse.Namespace) -> None:
     elif options.input is not None or options.kind_folders or options.kind_column is not None:
         raise UsageError("--input, --kind-column and --kind-folders are for --plan: leave them out")
     elif not found and options.bound is None:
-        raise UsageError("give --reviewed and --leaking, --counts or --strata; or --bound for how many notes to read")
+        sources = "--reviewed and --leaking, --counts, --strata or --marks"
+        raise UsageError(f"give {sources}; or --bound for how many notes to read")
     if options.kind_folders and options.kind_column is not None:
         raise UsageError("--kind-column and --kind-folders: give one of them")
     if found == ["reviewed"] and options.plan is None and options.leaking is None:
         raise UsageError("--reviewed needs --leaking: how many of the notes read were found to leak, 0 if none")
-    if options.strata is not None and options.corpus_size is not None:
-        raise UsageError("--strata says how many notes there are of each kind: leave --corpus-size out")
+    if options.planned is not None and options.marks is None:
+        raise UsageError("--planned is for --marks: leave it out")
+    for name in ("strata", "planned"):
+        if getattr(options, name) is not None and options.corpus_size is not None:
+            raise UsageError(f"--{name} says how many notes there are: leave --corpus-size out")
 
 
 def _certificate(options: argparse.Namespace) -> Certificate | None:
@@ -101,6 +109,8 @@ def _certificate(options: argparse.Namespace) -> Certificate | None:
     recall, total = options.reviewer_recall, options.corpus_size
     if options.strata is not None:
         return certify_strata(read_strata(options.strata), recall=recall)
+    if options.marks is not None:
+        return _of_marks(options)
     if options.counts is not None:
         counts = read_counts(options.counts)
         leaking = sum(count.leaked > 0 for count in counts)
@@ -108,6 +118,22 @@ def _certificate(options: argparse.Namespace) -> Certificate | None:
     if options.reviewed is None:
         return None
     return certify(options.reviewed, options.leaking, recall=recall, total=total)
+
+
+def _of_marks(options: argparse.Namespace) -> Certificate:
+    """The certificate of what reviewers marked on pages."""
+    from crfdeid.review.certificate import certify, certify_strata  # noqa: PLC0415
+    from crfdeid.review.marks import read_marks, strata_of  # noqa: PLC0415
+    from crfdeid.review.plan import read_plan  # noqa: PLC0415
+
+    reviewed, recall, total = read_marks(options.marks), options.reviewer_recall, options.corpus_size
+    if options.planned is not None:
+        plan = read_plan(options.planned)
+        strata, total = strata_of(reviewed, plan, path=options.planned), plan.notes
+        if len(strata) > 1:
+            return certify_strata(strata, recall=recall, counts=[one.count for one in reviewed])
+    leaking = sum(bool(one.missed) for one in reviewed)
+    return certify(len(reviewed), leaking, recall=recall, total=total, counts=[one.count for one in reviewed])
 
 
 def _notes_to_read(options: argparse.Namespace, total: int | None) -> int:

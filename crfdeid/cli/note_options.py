@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from crfdeid.cli import given_options
 from crfdeid.cli.shell import file_path, whole_number
@@ -14,6 +14,9 @@ from crfdeid.notes.records import Columns
 from crfdeid.notes.sources import KINDS
 from crfdeid.notes.work import Redaction
 from crfdeid.secrets import VARIABLE, derive, read_secret, vocabulary_key
+
+if TYPE_CHECKING:
+    from crfdeid.tagger import Tagger
 
 STDIN = Path("-")
 
@@ -90,6 +93,28 @@ def redaction(options: argparse.Namespace, **more: Any) -> Redaction:
         site=site,
         **more,
     )
+
+
+def tagger_of(model: str, key_file: Path | None) -> Tagger:
+    """The tagger of a model that an option names, without its threshold and lists: for its probabilities.
+
+    Args:
+        model: its folder, or "synthetic".
+        key_file: the file with the secret of its private vocabulary; None for the environment variable.
+
+    Raises:
+        DataError: there is no such model, or a damaged one.
+        UsageError: its vocabulary is private and there is no secret.
+    """
+    from crfdeid.cli.progress import training_bar  # noqa: PLC0415
+    from crfdeid.model_card.builtin import find_model  # noqa: PLC0415
+    from crfdeid.models import load_tagger  # noqa: PLC0415
+    from crfdeid.saving import is_private  # noqa: PLC0415
+
+    with training_bar("training") as step:
+        folder = find_model(model, on_progress=step)
+    key = vocabulary_key(read_secret(key_file)) if is_private(folder) else None
+    return load_tagger(folder, key=key)
 
 
 def secret_of(options: argparse.Namespace, *, needed: bool) -> bytes | None:

@@ -65,15 +65,30 @@ def certify(
         counts: the PHI tokens of each note read; None where they were not counted.
     """
     notes = upper_bound(reviewed, leaking, recall=recall, total=total)
-    tokens = None if counts is None else leaked_tokens_bound(counts, recall=recall)
+    tokens = None if counts is None else _tokens(counts, recall)
     return Certificate(reviewed, leaking, recall, total, notes, tokens)
 
 
-def certify_strata(strata: Sequence[Stratum], *, recall: float = 1.0) -> Certificate:
-    """The certificate of several kinds of notes, each with a random sample of its own."""
+def certify_strata(
+    strata: Sequence[Stratum], *, recall: float = 1.0, counts: Sequence[NoteCount] | None = None
+) -> Certificate:
+    """The certificate of several kinds of notes, each with a random sample of its own.
+
+    Args:
+        strata: the kinds.
+        recall: the share of leaking notes that a reader finds.
+        counts: the PHI tokens of each note read, where kinds were read in proportion to their sizes; None where tokens
+            were not counted.
+    """
     reviewed, leaking, total = (sum(getattr(one, name) for one in strata) for name in ("reviewed", "leaking", "notes"))
     bound = stratified_bound(strata, recall=recall)
-    return Certificate(reviewed, leaking, recall, total, bound, strata=tuple(strata))
+    tokens = None if counts is None else _tokens(counts, recall)
+    return Certificate(reviewed, leaking, recall, total, bound, tokens, tuple(strata))
+
+
+def _tokens(counts: Sequence[NoteCount], recall: float) -> float | None:
+    """The bound of tokens; None where there are none."""
+    return leaked_tokens_bound(counts, recall=recall) if any(count.tokens for count in counts) else None
 
 
 def render(certificate: Certificate) -> str:

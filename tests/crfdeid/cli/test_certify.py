@@ -93,6 +93,26 @@ def test_a_plan_for_a_bound_has_as_many_notes_as_that_takes(capsys, redacted, tm
     assert found["reviewed"] == found["notes_to_read"] == len(json.loads((tmp_path / "plan.json").read_text())["read"])
 
 
+def test_what_reviewers_marked_is_certified_by_kind_of_note(capsys, redacted, tmp_path):
+    plan, marks = tmp_path / "plan.json", tmp_path / "marks.jsonl"
+    said(capsys, "--plan", str(plan), "--input", str(redacted), "--reviewed", "3", "--kind-folders")
+    leak = {"start": 12, "end": 15, "label": "DOCTOR"}
+    lines = [
+        {"id": note["id"], "text": "Seen by Dr. Roe, 1.", "spans": [leak], "read": True, "missed": [], "needless": []}
+        | {"sha256": note["sha256"]}
+        for note in json.loads(plan.read_text())["read"]
+    ]
+    lines[0]["missed"] = [leak]
+    marks.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    found = said(capsys, "--marks", str(marks), "--planned", str(plan))
+    assert (found["reviewed"], found["leaking"], found["corpus_size"]) == (3, 1, 9)
+    assert set(found["strata"]) == {"letters", "reports"}
+    assert found["upper_bound_tokens"] is not None
+    marks.write_text(json.dumps(lines[0]) + "\n")
+    assert "2 of the 3 notes of the plan are missing" in refused(capsys, "--marks", str(marks), "--planned", str(plan))
+    assert said(capsys, "--marks", str(marks))["leaking"] == 1
+
+
 def test_a_plan_of_notes_that_cannot_all_be_read_is_not_written(capsys, redacted, tmp_path):
     (redacted / "odd.jsonl").write_text('{"id": "1", "text": "a"}\n{"id": "1", "text": "b"}\n')
     plan = tmp_path / "plan.json"

@@ -1,0 +1,354 @@
+"use strict";
+// The review page. All text reaches the page through textContent, so nothing in a note can become markup.
+(() => {
+  const MOST_TAG = 40; // characters shown of what stands in a stretch's place
+  const byId = (id) => document.getElementById(id);
+  const { types, sided, notes } = JSON.parse(byId("data").textContent);
+  // What the reviewer did, by the note's place: {read, missed: [[start, end, type]], needless: [[start, end, type]]}.
+  const done = notes.map(() => ({ read: false, missed: [], needless: [] }));
+  let at = 0; // the note that is shown
+  let chosen = null; // [first, last] piece that is chosen; the cursor is where it was moved last
+  let cursor = 0;
+  let unsaved = false;
+
+  const same = (a, b) => a[0] === b[0] && a[1] === b[1] && a[2] === b[2];
+  const touches = (a, b) => a[0] < b[1] && b[0] < a[1];
+  const number = (count) => count.toLocaleString("en");
+
+  function element(tag, className, ...children) {
+    const made = document.createElement(tag);
+    if (className) made.className = className;
+    made.append(...children);
+    return made;
+  }
+
+  // Every stretch that is marked in a note: where, its type, how it is shown, and what is written beside it.
+  function stretches(place) {
+    const { spans, others } = notes[place];
+    const mine = done[place];
+    const found = spans.map((span) => {
+      const needless = mine.needless.some((one) => same(one, span));
+      const kind = needless ? "needless" : !sided || others.some((one) => same(one, span)) ? "both" : "first";
+      const by = span[3] === null ? "" : span[3] === "" ? " → removed" : ` → ${span[3].length > MOST_TAG ? `${span[3].slice(0, MOST_TAG)}…` : span[3]}`;
+      return { span, kind, tag: needless ? `needless: ${span[2]}` : by ? by.slice(1) : span[2] };
+    });
+    for (const span of others) {
+      if (!spans.some((one) => same(one, span))) found.push({ span, kind: "second", tag: span[2] });
+    }
+    for (const span of mine.missed) found.push({ span, kind: "missed", tag: `missed: ${span[2]}` });
+    return found;
+  }
+
+  const differs = ({ spans, others }) =>
+    spans.length !== others.length || spans.some((span) => !others.some((one) => same(one, span)));
+  const isMarked = (place) => done[place].missed.length + done[place].needless.length > 0;
+
+  // Offsets are code points: JavaScript counts some characters as two. Words are cut at the edges of marks.
+  function pieces(note, marks) {
+    const characters = Array.from(note.text);
+    const edges = new Set([0, characters.length, ...marks.flatMap(({ span }) => [span[0], span[1]]), ...note.unsure.flatMap(([from, to]) => [from, to])]);
+    const found = [];
+    let start = 0;
+    for (let i = 1; i <= characters.length; i += 1) {
+      const space = /\s/u.test(characters[i - 1]);
+      const turn = i === characters.length || /\s/u.test(characters[i]) !== space || edges.has(i);
+      if (!turn) continue;
+      found.push({ start, end: i, space, text: characters.slice(start, i).join("") });
+      start = i;
+    }
+    return found;
+  }
+
+  // A piece of text; a word can be chosen.
+  function leaf(note, piece) {
+    const said = piece.text.replace(/\r\n?/g, "\n");
+    if (piece.space) return document.createTextNode(said);
+    const unsure = note.unsure.find(([from, to]) => from <= piece.start && to >= piece.end);
+    const word = element("span", unsure ? "unsure" : "", said);
+    word.dataset.start = piece.start;
+    word.dataset.end = piece.end;
+    if (unsure) word.title = `PHI with a probability of ${Math.round(100 * unsure[2])} %`;
+    return word;
+  }
+
+  // What a reviewer marked lies on top, then the shortest.
+  const rank = ({ span, kind }) => (kind === "missed" ? 0 : 1e9) + span[1] - span[0];
+
+  function show() {
+    const note = notes[at];
+    const marks = stretches(at);
+    const shown = [];
+    let open = null; // the mark that the piece before stands in: {top, node}
+    for (const piece of pieces(note, marks)) {
+      const over = marks.filter(({ span }) => span[0] <= piece.start && span[1] >= piece.end);
+      if (!over.length) {
+        open = null;
+        shown.push(leaf(note, piece));
+        continue;
+      }
+      const top = over.reduce((best, one) => (rank(one) < rank(best) ? one : best));
+      if (open?.top !== top) {
+        open = { top, node: element("mark", top.kind) };
+        shown.push(open.node);
+      }
+      const tags = over.filter(({ span }) => span[1] === piece.end).map(({ tag }) => element("span", "tag", tag));
+      open.node.append(leaf(note, piece), ...tags);
+    }
+    byId("text").replaceChildren(...shown);
+    byId("name").textContent = note.id;
+    byId("number").value = at + 1;
+    byId("count").textContent = number(notes.length);
+    byId("read").setAttribute("aria-pressed", String(done[at].read));
+    byId("before").disabled = following(-1) === at;
+    byId("after").disabled = following(1) === at;
+    point();
+    tell();
+  }
+
+  function tell() {
+    const read = done.filter((one) => one.read).length;
+    const missed = done.filter((one) => one.missed.length).length;
+    const needless = done.reduce((sum, one) => sum + one.needless.length, 0);
+    byId("status").textContent =
+      `${number(read)} of ${number(notes.length)} read · ${number(missed)} with something missed · ${number(needless)} needless marks`;
+  }
+
+  const words = () => [...byId("text").querySelectorAll("[data-start]")];
+
+  // Shows which words are chosen, and says what they are to who cannot see it.
+  function point() {
+    const all = words();
+    for (const word of all) word.classList.remove("chosen");
+    if (!chosen || !all.length) {
+      byId("cursor").textContent = "";
+      return;
+    }
+    const [first, last] = [Math.min(...chosen), Math.max(...chosen)];
+    for (const word of all.slice(first, last + 1)) word.classList.add("chosen");
+    all[Math.min(cursor, all.length - 1)].scrollIntoView({ block: "nearest" });
+    const range = span();
+    const over = stretches(at).filter((one) => touches(one.span, range)).map(({ kind, tag }) => `${kind === "both" ? "marked" : kind} ${tag}`);
+    const unsure = notes[at].unsure.filter((one) => touches(one, range)).map((one) => `PHI with ${Math.round(100 * one[2])} %`);
+    const said = all.slice(first, last + 1).map((word) => word.textContent).join(" ");
+    byId("cursor").textContent = [said, ...over, ...unsure].join(" · ");
+  }
+
+  // The offsets of the words chosen.
+  function span() {
+    const all = words();
+    if (!chosen || !all.length) return null;
+    const [first, last] = [Math.min(...chosen), Math.min(Math.max(...chosen), all.length - 1)];
+    return [Number(all[first].dataset.start), Number(all[last].dataset.end)];
+  }
+
+  function choose(first, last) {
+    const most = words().length - 1;
+    if (most < 0) return;
+    cursor = Math.min(Math.max(last, 0), most);
+    chosen = [Math.min(Math.max(first, 0), most), cursor];
+    point();
+  }
+
+  // Chooses the words that a stretch covers, also after the text was drawn anew.
+  function chooseSpan([from, to]) {
+    const all = words();
+    const inside = all.map((word, i) => i).filter((i) => Number(all[i].dataset.start) < to && Number(all[i].dataset.end) > from);
+    if (inside.length) choose(inside[0], inside[inside.length - 1]);
+  }
+
+  function move(by, extend) {
+    if (!chosen) choose(0, 0);
+    else if (extend) choose(chosen[0], cursor + by);
+    else choose(cursor + by, cursor + by);
+  }
+
+  function jump(by) {
+    const points = [...stretches(at).map((one) => one.span), ...notes[at].unsure].sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+    const here = span() ?? [-1, -1];
+    const ahead = by > 0 ? points.filter((one) => one[0] > here[0]) : points.filter((one) => one[0] < here[0]).reverse();
+    if (ahead.length) chooseSpan(ahead[0]);
+  }
+
+  // What was selected with a mouse or a finger becomes the words chosen.
+  function takeSelection() {
+    const selection = document.getSelection();
+    if (!selection.rangeCount || selection.isCollapsed) return;
+    const inside = words().map((word, i) => (selection.containsNode(word, true) ? i : -1)).filter((i) => i >= 0);
+    if (inside.length) choose(inside[0], inside[inside.length - 1]);
+    selection.removeAllRanges();
+  }
+
+  function change(work) {
+    takeSelection();
+    const range = span();
+    if (!range) {
+      byId("cursor").textContent = "Choose some words first.";
+      return;
+    }
+    const said = work(done[at], range);
+    if (said) {
+      byId("cursor").textContent = said;
+      return;
+    }
+    unsaved = true;
+    byId("saved").textContent = "";
+    show();
+    chooseSpan(range);
+  }
+
+  const missed = () => change((mine, range) => {
+    const kept = notes[at].spans.filter((one) => !mine.needless.some((other) => same(other, one)));
+    if (kept.some((one) => one[0] <= range[0] && one[1] >= range[1])) return "This is marked already.";
+    const made = [...range, byId("type").value];
+    mine.missed = [...mine.missed.filter((one) => !touches(one, range)), made].sort((a, b) => a[0] - b[0]);
+  });
+
+  const needless = () => change((mine, range) => {
+    const hit = notes[at].spans.filter((one) => touches(one, range) && !mine.needless.some((other) => same(other, one)));
+    if (!hit.length) return "Nothing is marked here that could be needless.";
+    mine.needless.push(...hit.map((one) => one.slice(0, 3)));
+  });
+
+  const undo = () => change((mine, range) => {
+    const [before, after] = [mine.missed.length + mine.needless.length, 0];
+    mine.missed = mine.missed.filter((one) => !touches(one, range));
+    mine.needless = mine.needless.filter((one) => !touches(one, range));
+    return mine.missed.length + mine.needless.length + after < before ? "" : "There is no mark of yours here.";
+  });
+
+  const fits = {
+    all: () => true,
+    unread: (place) => !done[place].read,
+    differ: (place) => differs(notes[place]),
+    marked: isMarked,
+  };
+
+  // The next note, or the one before, of those that are to be shown; the same one where there is none.
+  function following(by) {
+    const fitting = fits[byId("which").value];
+    for (let place = at + by; place >= 0 && place < notes.length; place += by) if (fitting(place)) return place;
+    return at;
+  }
+
+  function go(place) {
+    at = place;
+    chosen = null;
+    cursor = 0;
+    byId("text").scrollTop = 0;
+    show();
+  }
+
+  function read() {
+    done[at].read = !done[at].read;
+    unsaved = true;
+    const next = done[at].read ? following(1) : at;
+    if (next === at) show();
+    else go(next);
+  }
+
+  const written = ([start, end, label]) => ({ start, end, label });
+
+  // One line for each note that was read or has a mark: the corrected annotation, and what was corrected.
+  function lines() {
+    const found = [];
+    notes.forEach((note, place) => {
+      const mine = done[place];
+      if (!mine.read && !isMarked(place)) return;
+      const kept = note.spans.filter((one) => !mine.needless.some((other) => same(other, one)));
+      const spans = [...kept, ...mine.missed].map((one) => one.slice(0, 3)).sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+      const { id, text, sha256 } = note;
+      const corrected = { missed: mine.missed.map(written), needless: mine.needless.map(written) };
+      found.push(JSON.stringify({ id, text, spans: spans.map(written), read: mine.read, ...corrected, sha256 }));
+    });
+    return found;
+  }
+
+  function save() {
+    const found = lines();
+    if (!found.length) {
+      byId("saved").textContent = "There is nothing to download: read a note to its end, or mark something.";
+      return;
+    }
+    const address = URL.createObjectURL(new Blob([`${found.join("\n")}\n`], { type: "application/x-ndjson" }));
+    const link = element("a", "");
+    link.href = address;
+    link.download = "marks.jsonl";
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(address), 60_000);
+    unsaved = false;
+    byId("saved").textContent = `marks.jsonl: ${number(found.length)} notes.`;
+  }
+
+  async function goOn(file) {
+    const places = new Map(notes.map((note, place) => [note.id, place]));
+    const back = (entries) => entries.map(({ start, end, label }) => [start, end, label]);
+    try {
+      const records = (await file.text()).split("\n").filter((line) => line.trim()).map((line) => JSON.parse(line));
+      const fitting = records.filter((record) => notes[places.get(record.id)]?.text === record.text);
+      for (const record of fitting) {
+        done[places.get(record.id)] = { read: record.read === true, missed: back(record.missed), needless: back(record.needless) };
+      }
+      byId("saved").textContent = `${number(fitting.length)} of ${number(records.length)} notes of the file are on this page.`;
+      show();
+    } catch {
+      byId("saved").textContent = "This is no file of a review page.";
+    }
+  }
+
+  const keys = {
+    ArrowRight: (event) => move(1, event.shiftKey),
+    ArrowLeft: (event) => move(-1, event.shiftKey),
+    ".": () => jump(1),
+    ",": () => jump(-1),
+    m: missed,
+    n: needless,
+    u: undo,
+    r: read,
+    j: () => go(following(1)),
+    k: () => go(following(-1)),
+    d: save,
+  };
+
+  function press(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const type = Number(event.key) - 1;
+    const work = keys[event.key] ?? keys[event.key.toLowerCase()];
+    if (work) work(event);
+    else if (type >= 0 && type < Math.min(9, types.length)) byId("type").selectedIndex = type;
+    else return;
+    event.preventDefault();
+  }
+
+  function start() {
+    byId("type").append(...types.map((type, i) => new Option(i < 9 ? `${i + 1} ${type}` : type, type)));
+    byId("type").value = types.includes("PHI") && types.length === 1 ? "PHI" : types.find((type) => type !== "PHI");
+    const clicks = { missed, needless, undo, read, save, before: () => go(following(-1)), after: () => go(following(1)) };
+    for (const [id, work] of Object.entries(clicks)) {
+      byId(id).addEventListener("mousedown", (event) => event.preventDefault()); // the selection stays
+      byId(id).addEventListener("click", work);
+    }
+    byId("text").addEventListener("keydown", press);
+    byId("text").addEventListener("click", (event) => {
+      const word = event.target.closest("[data-start]");
+      const place = words().indexOf(word);
+      if (place >= 0 && document.getSelection().isCollapsed) choose(event.shiftKey && chosen ? chosen[0] : place, place);
+    });
+    byId("number").addEventListener("change", (event) => {
+      const place = Math.round(Number(event.target.value)) - 1;
+      go(Math.min(Math.max(place || 0, 0), notes.length - 1));
+    });
+    byId("which").addEventListener("change", () => {
+      if (!fits[byId("which").value](at)) {
+        const ahead = following(1);
+        go(ahead === at ? following(-1) : ahead);
+      } else show();
+    });
+    byId("file").addEventListener("change", (event) => event.target.files.length && goOn(event.target.files[0]));
+    window.addEventListener("beforeunload", (event) => unsaved && event.preventDefault());
+    document.querySelector("main").hidden = false;
+    show();
+    byId("text").focus({ preventScroll: true });
+  }
+
+  start();
+})();

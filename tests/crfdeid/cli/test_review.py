@@ -1,0 +1,107 @@
+"""The command review: which notes are on the page, and what is refused."""
+
+import json
+from pathlib import Path
+
+import pytest
+from notes_samples import tiny_model
+
+from crfdeid.cli import main
+from crfdeid.corpora import write_corpus
+from crfdeid.documents import Document, Span
+
+TEXT = "Seen by Dr. Roe on 3/14."
+GOLD = [Document("1", TEXT, (Span(12, 15, "DOCTOR"),)), Document("2", "Nothing.")]
+
+
+def data(page: Path) -> dict:
+    content = page.read_text(encoding="utf-8").split('id="data">')[1].split("</script>")[0]
+    return json.loads(content)
+
+
+def run(*arguments: object) -> int:
+    return main(["review", *map(str, arguments)])
+
+
+@pytest.fixture
+def sides(tmp_path: Path) -> tuple[str, ...]:
+    write_corpus(GOLD, tmp_path / "gold.jsonl", format="jsonl")
+    write_corpus([Document("1", TEXT), GOLD[1]], tmp_path / "found", format="brat")
+    return "--gold", str(tmp_path / "gold.jsonl"), "--predicted", str(tmp_path / "found")
+
+
+@pytest.fixture
+def redacted(tmp_path: Path) -> tuple[str, ...]:
+    for folder, by in (("raw", "Roe"), ("clean", "[DOCTOR]")):
+        (tmp_path / folder).mkdir()
+        for name in ("a", "b", "c"):
+            (tmp_path / folder / f"{name}.txt").write_text(f"{name}: {TEXT}".replace("Roe", by))
+    return "--original", str(tmp_path / "raw"), "--redacted", str(tmp_path / "clean")
+
+
+def test_gold_and_predicted(sides, tmp_path, capsys):
+    assert run(*sides, "--out", tmp_path / "review.html") == 0
+    notes = data(tmp_path / "review.html")["notes"]
+    assert [note["id"] for note in notes] == ["1", "2"]
+    assert notes[0]["spans"] == [[12, 15, "DOCTOR", None]]
+    assert notes[0]["others"] == []
+    assert (tmp_path / "review.html").stat().st_mode & 0o777 == 0o600
+    assert run(*sides, "--out", tmp_path / "review.html") == 2
+    assert "nothing is overwritten" in capsys.readouterr().err
+
+
+def test_redacted_notes_are_held_against_the_originals(redacted, tmp_path):
+    assert run(*redacted, "--out", tmp_path / "review.html") == 0
+    notes = data(tmp_path / "review.html")["notes"]
+    assert [note["spans"] for note in notes] == [[[15, 18, "DOCTOR", "[DOCTOR]"]]] * 3
+
+
+def test_only_the_notes_of_a_plan_are_shown_with_the_text_that_they_had(redacted, tmp_path, capsys):
+    plan = tmp_path / "plan.json"
+    assert main(["certify", "--plan", str(plan), "--input", redacted[3], "--reviewed", "2", "--seed", "4"]) == 0
+    wanted = [note["id"] for note in json.loads(plan.read_text())["read"]]
+    assert run(*redacted, "--planned", plan, "--out", tmp_path / "review.html") == 0
+    assert [note["id"] for note in data(tmp_path / "review.html")["notes"]] == wanted
+    (Path(redacted[3]) / f"{wanted[0]}.txt").write_text("Redacted anew.")
+    assert run(*redacted, "--planned", plan, "--out", tmp_path / "again.html") == 1
+    assert "1 notes of the plan have another text now: draw a new plan" in capsys.readouterr().err
+    assert not (tmp_path / "again.html").exists()
+
+
+def test_what_a_model_is_unsure_of_is_on_the_page(sides, tmp_path):
+    model = tiny_model(tmp_path / "model")
+    assert run(*sides, "--model", model, "--out", tmp_path / "review.html") == 0
+    unsure = [token for note in data(tmp_path / "review.html")["notes"] for token in note["unsure"]]
+    assert unsure
+    assert all(0.02 <= share <= 0.98 for _, _, share in unsure)
+
+
+def test_a_second_annotator_s_marks_are_settled_on_a_page(sides, tmp_path, capsys):
+    command = ["agreement", "--first", sides[1], "--second", sides[3], "--json", "--out", str(tmp_path / "page.html")]
+    assert main(command) == 0
+    assert json.loads(capsys.readouterr().out)["notes"] == 2
+    assert "second alone" in (tmp_path / "page.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ((), "give --gold and --predicted, or"),
+        (("--gold", "a"), "give --gold and --predicted, or"),
+        (("--gold", "a", "--predicted", "b", "--original", "c", "--redacted", "d"), "give --gold and"),
+        (("--gold", "a", "--predicted", "b", "--planned", "p"), "--planned is for"),
+        (("--original", "a", "--redacted", "b", "--types", "seven"), "are for --gold and --predicted"),
+        (("--original", "a", "--redacted", "b"), "no such file or folder: a"),
+    ],
+)
+def test_options_that_cannot_work_are_refused(tmp_path, monkeypatch, capsys, arguments, expected):
+    monkeypatch.chdir(tmp_path)
+    assert run(*arguments, "--out", "review.html") == 2
+    assert expected in capsys.readouterr().err
+    assert not (tmp_path / "review.html").exists()
+
+
+def test_notes_that_are_on_one_side_only_are_refused(redacted, tmp_path, capsys):
+    (tmp_path / "clean" / "b.txt").unlink()
+    assert run(*redacted, "--out", tmp_path / "review.html") == 1
+    assert "missing in --redacted: " in capsys.readouterr().err

@@ -1,0 +1,73 @@
+"""What a review page lets reviewers download: annotated notes, and a record of what was read."""
+
+import json
+
+import pytest
+
+from crfdeid.corpora import read_corpus
+from crfdeid.errors import DataError
+from crfdeid.review.marks import read_marks, strata_of
+from crfdeid.review.plan import Listed, draw
+from crfdeid.review.tokens import NoteCount
+
+TEXT = "Dr. Roe saw Ann Doe on 3/14."
+
+
+def span(word: str, label: str = "PHI") -> dict:
+    return {"start": TEXT.index(word), "end": TEXT.index(word) + len(word), "label": label}
+
+
+def write(folder, *records):
+    path = folder / "marks.jsonl"
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return path
+
+
+def record(name="1", *, read=True, missed=(), **more):
+    spans = [span("Roe", "DOCTOR"), *missed]
+    return {"id": name, "text": TEXT, "spans": spans, "read": read, "missed": [*missed], "needless": [], **more}
+
+
+def test_marks_are_annotated_notes_and_counts(tmp_path):
+    path = write(tmp_path, record(missed=[span("Ann Doe", "PATIENT")]), record("2"), record("3", read=False))
+    assert [document.id for document in read_corpus(path)] == ["1", "2", "3"]
+    first, second = read_marks([path])
+    assert [one.label for one in first.document.spans] == ["DOCTOR", "PATIENT"]
+    assert (first.count, second.count) == (NoteCount(2, 3), NoteCount(0, 1))
+
+
+def test_two_reviewers_share_the_notes(tmp_path):
+    (tmp_path / "b").mkdir()
+    paths = [write(tmp_path, record("1")), write(tmp_path / "b", record("2"))]
+    assert [one.document.id for one in read_marks(paths)] == ["1", "2"]
+    with pytest.raises(DataError, match="line 1: a note that was read twice"):
+        read_marks([paths[0], paths[0]])
+
+
+@pytest.mark.parametrize(
+    ("records", "message"),
+    [
+        ([record(read=False)], "no note in it was read to the end"),
+        ([{"id": "1", "text": TEXT, "spans": []}], "line 1: no line of a review page"),
+        ([record(missed=[span("Ann")]) | {"missed": [{"start": 3, "end": 99, "label": "X"}]}], "none of its text"),
+    ],
+)
+def test_what_a_page_cannot_have_given_is_refused(tmp_path, records, message):
+    with pytest.raises(DataError, match=message) as caught:
+        read_marks([write(tmp_path, *records)])
+    assert "Roe" not in str(caught.value)
+
+
+def test_marks_are_held_against_the_plan(tmp_path):
+    listed = [Listed(f"{n}", "a" if n < 6 else "b", f"digest {n}") for n in range(9)]
+    plan = draw(listed, 3, seed=1)
+    lines = [record(note.id, sha256=note.sha256) for note in plan.read]
+    lines[0] = record(plan.read[0].id, missed=[span("3/14")], sha256=plan.read[0].sha256)
+    strata = strata_of(read_marks([write(tmp_path, *lines)]), plan, path=tmp_path)
+    assert [(one.name, one.notes, one.reviewed, one.leaking) for one in strata] == [("a", 6, 2, 1), ("b", 3, 1, 0)]
+    with pytest.raises(DataError, match="1 of the 3 notes of the plan are missing"):
+        strata_of(read_marks([write(tmp_path, *lines[1:])]), plan, path=tmp_path)
+    with pytest.raises(DataError, match="another text now"):
+        strata_of(read_marks([write(tmp_path, *lines[1:], lines[0] | {"sha256": "x"})]), plan, path=tmp_path)
+    with pytest.raises(DataError, match="1 notes were read that are not in the plan"):
+        strata_of(read_marks([write(tmp_path, *lines, record("99"))]), plan, path=tmp_path)

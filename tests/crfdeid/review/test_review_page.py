@@ -1,0 +1,212 @@
+"""The review page as a reviewer has it, in a headless Chromium: by keyboard, by mouse, on a phone."""
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import chromium
+import pytest
+from chromium import Browser, Page
+
+from crfdeid.corpora import read_corpus
+from crfdeid.documents import Document, Span
+from crfdeid.review.marks import read_marks
+from crfdeid.review.notes import PageNote, compared, redacted
+from crfdeid.review.page import ANNOTATORS, GOLD, REDACTED, review_html
+
+pytestmark = pytest.mark.skipif(chromium.COMMAND is None, reason="there is no Chromium here")
+
+TEXT = "😀 Dr. Roe\r\nsaw Ann Doe on 3/14, <b onclick='x'>room</b> 12."
+GOLD_NOTE = Document("n1", TEXT, (Span(6, 9, "DOCTOR"), Span(TEXT.index("3/14"), TEXT.index("3/14") + 4, "DATE")))
+DOE = TEXT.index("Doe")
+
+
+def covered(document: Document) -> list[tuple[str, str]]:
+    return [(document.text[start:end], label) for start, end, label in document.spans]
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with Browser(tmp_path_factory.mktemp("profile")) as found:
+        yield found
+
+
+@pytest.fixture
+def open_page(browser: Browser, tmp_path: Path) -> Iterator[Callable[..., Page]]:
+    """Opens notes; afterwards, nothing may have gone wrong on the page and nothing may have been loaded."""
+    opened: list[Page] = []
+
+    def open_one(notes: list[PageNote], side=GOLD, *, unsure=None, **view) -> Page:
+        path = tmp_path / f"review{len(opened)}.html"
+        path.write_text(review_html(notes, side, unsure=unsure), encoding="utf-8")
+        opened.append(browser.open(path, **view))
+        return opened[-1]
+
+    yield open_one
+    for page in opened:
+        assert page.complaints() == []
+        assert [one for one in page.requests() if not one.startswith(("file:", "blob:"))] == []
+        page.close()
+
+
+def said(page: Page, name: str) -> str:
+    return page.evaluate(f"document.getElementById('{name}').textContent")
+
+
+def press(page: Page, *keys: str) -> None:
+    for key in keys:
+        page.press(key, key if len(key) == 1 else "")
+
+
+def change(page: Page, name: str, value: str) -> None:
+    page.evaluate(
+        f"(() => {{ const one = document.getElementById('{name}'); one.value = '{value}'; "
+        "one.dispatchEvent(new Event('change')); })()"
+    )
+
+
+def saved(page: Page, folder: Path) -> Path:
+    """What the page lets a reviewer download."""
+    folder.mkdir(exist_ok=True)
+    page.send("Page.setDownloadBehavior", behavior="allow", downloadPath=str(folder))
+    press(page, "d")
+    path, end = folder / "marks.jsonl", time.monotonic() + 60
+    while not path.is_file() and time.monotonic() < end:
+        page.evaluate("0")
+    return path
+
+
+def test_a_note_is_corrected_by_keyboard_alone_and_comes_back_as_annotation(open_page, tmp_path):
+    page = open_page(compared([GOLD_NOTE], {"n1": [Span(6, 9, "DOCTOR"), Span(DOE, DOE + 3, "PATIENT")]}))
+    assert page.evaluate("document.activeElement.id") == "text"
+    press(page, ".", ".")  # from mark to mark
+    assert said(page, "cursor") == "Doe · second PATIENT"
+    assert page.evaluate("[...document.getElementById('type').options].map((one) => one.value).join()") == (
+        "DATE,DOCTOR,PATIENT,PHI"
+    )
+    press(page, "3", "m")
+    press(page, ".", "n")
+    assert said(page, "status") == "0 of 1 read · 1 with something missed · 1 needless marks"
+    press(page, "r")
+    path = saved(page, tmp_path / "saved")
+    (found,) = read_corpus(path)
+    assert (found.id, found.text) == ("n1", TEXT)
+    assert covered(found) == [("Roe", "DOCTOR"), ("Doe", "PATIENT")]
+    (reviewed,) = read_marks([path])
+    assert [span.label for span in reviewed.missed] == ["PATIENT"]
+
+
+def test_words_are_chosen_with_the_arrows_and_marks_undone(open_page):
+    page = open_page(compared([GOLD_NOTE], {"n1": []}))
+    press(page, *["ArrowRight"] * 5)
+    assert said(page, "cursor").startswith("Ann")
+    page.send("Input.dispatchKeyEvent", type="keyDown", key="ArrowRight", modifiers=8)
+    assert said(page, "cursor") == "Ann Doe"
+    press(page, "m")
+    assert page.evaluate("document.querySelector('#text mark.missed').firstChild.textContent") == "Ann"
+    assert page.evaluate("document.querySelectorAll('#text mark.missed').length") == 1
+    press(page, "u")
+    assert page.evaluate("document.querySelectorAll('#text mark.missed').length") == 0
+    press(page, "u")
+    assert said(page, "cursor") == "There is no mark of yours here."
+    press(page, ",", "m")
+    assert said(page, "cursor") == "This is marked already."
+
+
+def test_what_was_replaced_stands_beside_it(open_page, tmp_path):
+    after = TEXT.replace("Roe", "[DOCTOR]").replace("3/14", "")
+    page = open_page(redacted([(Document("n1", TEXT), after)]), REDACTED)
+    tags = page.evaluate("[...document.querySelectorAll('#text .tag')].map((one) => one.textContent)")
+    assert tags == ["→ [DOCTOR]", "→ removed"]
+    press(page, "r")
+    (reviewed,) = read_marks([saved(page, tmp_path / "saved")])
+    assert covered(reviewed.document) == [("Roe", "DOCTOR"), ("3/14", "PHI")]
+    assert reviewed.missed == ()
+    assert len(reviewed.sha256) == 64
+
+
+def test_a_selection_by_mouse_is_marked_by_whole_words(open_page, tmp_path):
+    page = open_page(redacted([(GOLD_NOTE, TEXT)]), REDACTED)
+    page.evaluate(
+        "(() => { const words = [...document.querySelectorAll('[data-start]')]; const range = new Range();"
+        "range.setStart(words[4].firstChild, 1); range.setEnd(words[5].firstChild, 2);"
+        "getSelection().removeAllRanges(); getSelection().addRange(range); })()"
+    )
+    page.evaluate("document.getElementById('missed').click()")
+    press(page, "r")
+    (reviewed,) = read_marks([saved(page, tmp_path / "saved")])
+    assert covered(reviewed.document) == [("Ann Doe", "PHI")]
+
+
+def test_text_never_becomes_markup(open_page):
+    page = open_page(compared([GOLD_NOTE], {"n1": []}))
+    assert page.evaluate("document.querySelectorAll('#text b').length") == 0
+    assert "<b onclick='x'>room</b>" in page.evaluate("document.getElementById('text').textContent")
+
+
+def test_uncertain_words_are_shown_and_reached(open_page):
+    page = open_page(compared([GOLD_NOTE], {"n1": []}), unsure=[[(DOE, DOE + 3, 0.354)]])
+    assert page.evaluate("document.querySelector('#text .unsure').title") == "PHI with a probability of 35 %"
+    press(page, ".", ".")
+    assert said(page, "cursor") == "Doe · PHI with 35 %"
+
+
+def test_only_notes_that_differ_can_be_stepped_through(open_page):
+    notes = [Document(f"n{n}", TEXT, GOLD_NOTE.spans) for n in range(5)]
+    page = open_page(compared(notes, {f"n{n}": [] if n in (1, 3) else GOLD_NOTE.spans for n in range(5)}), ANNOTATORS)
+    change(page, "which", "differ")
+    page.evaluate("document.getElementById('text').focus()")
+    assert said(page, "name") == "n1"
+    press(page, "j")
+    assert said(page, "name") == "n3"
+    assert page.evaluate("document.getElementById('after').disabled")
+    press(page, "k")
+    assert said(page, "name") == "n1"
+
+
+def test_work_goes_on_from_a_file(open_page, tmp_path):
+    notes = compared([GOLD_NOTE, Document("n2", "No PHI.")], {"n1": [], "n2": []})
+    page = open_page(notes)
+    press(page, ".", "n", "r")
+    path = saved(page, tmp_path / "saved")
+    again = open_page(notes)
+    root = again.send("DOM.getDocument")["root"]["nodeId"]
+    node = again.send("DOM.querySelector", nodeId=root, selector="#file")["nodeId"]
+    again.send("DOM.setFileInputFiles", nodeId=node, files=[str(path)])
+    again.wait(lambda: said(again, "saved") != "")
+    assert said(again, "saved") == "1 of 1 notes of the file are on this page."
+    assert said(again, "status") == "1 of 2 read · 0 with something missed · 1 needless marks"
+
+
+def test_two_thousand_notes_are_drawn_one_at_a_time(open_page):
+    long = " ".join(["Seen by Dr. Roe on 3/14 for a cough."] * 60)
+    notes = [Document(f"n{n}", long, (Span(12, 15, "DOCTOR"),)) for n in range(2000)]
+    page = open_page(compared(notes, {note.id: [] for note in notes}))
+    assert page.evaluate("document.querySelectorAll('*').length") < 1000
+    assert said(page, "count") == "2,000"
+    change(page, "number", "2000")
+    assert said(page, "name") == "n1999"
+
+
+@pytest.mark.parametrize("view", [{"width": 360, "height": 740}, {"width": 640, "height": 450, "scale": 2}])
+def test_a_phone_and_a_zoomed_page_need_no_sideways_scrolling(open_page, view):
+    page = open_page(compared([GOLD_NOTE], {"n1": []}), **view)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_a_page_says_what_it_holds_and_what_to_do(open_page):
+    page = open_page(compared([GOLD_NOTE], {"n1": []}))
+    assert "This file contains protected health information." in page.shown_text()
+    assert page.evaluate("document.title").startswith("[contains PHI]")
+    policy = page.evaluate("document.querySelector('meta[http-equiv]').content")
+    assert "default-src 'none'" in policy
+
+
+def test_offsets_are_those_of_the_notes():
+    """What stands in the page is plain data: no character of a text is lost in it."""
+    page = review_html(compared([GOLD_NOTE], {"n1": []}), GOLD)
+    content = page.split('<script type="application/json" id="data">')[1].split("</script>")[0]
+    (note,) = json.loads(content)["notes"]
+    assert note["text"] == TEXT
+    assert note["spans"][0] == [6, 9, "DOCTOR", None]
