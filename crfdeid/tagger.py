@@ -214,6 +214,19 @@ class Tagger(Protocol):
 
 
 @runtime_checkable
+class GoesOn(Tagger, Protocol):
+    """A model whose training can go on from a trained one: a network."""
+
+    def go_on_from(self, before: Self) -> None:
+        """Let `fit` begin with what another tagger of this model learned, and keep its tags, words and features.
+
+        Raises:
+            UsageError: with the settings of this one, the network has other parts.
+        """
+        ...
+
+
+@runtime_checkable
 class WordHolder(Protocol):
     """What can say which words of the notes its files hold."""
 

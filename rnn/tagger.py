@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -52,6 +53,7 @@ class NetworkTagger(Tagger, ABC):
         self._settings = settings if settings is not None else self.settings_class()
         self._seed = seed
         self.learned: Learned | None = None
+        self._before: Learned | None = None
 
     @classmethod
     @abstractmethod
@@ -105,9 +107,10 @@ class NetworkTagger(Tagger, ABC):
         *,
         on_progress: OnProgress | None = None,
     ) -> None:
-        """Train from scratch and keep the epoch with the best strict entity micro F on ``dev`` (the first of equals).
+        """Train from scratch, or from where `go_on_from` says, and keep the best epoch.
 
-        With an empty ``dev`` it is the last epoch that is kept.
+        That is the one with the highest strict entity micro F on ``dev``, the first of equals; with an empty ``dev``
+        the last one.
 
         Raises:
             DataError: ``train`` holds no tokens.
@@ -153,8 +156,56 @@ class NetworkTagger(Tagger, ABC):
         hides = self.traits(self._settings).hides_phi
         return Dev.of(rows, gold, codec.tags, self._settings.decoding, hides_phi=hides)
 
+    def go_on_from(self, before: Self) -> None:
+        """Let `fit` begin with what another tagger of this model learned, and keep its tags, words and features.
+
+        Args:
+            before: trained, on words that can be read. It stays as it is.
+
+        Raises:
+            UsageError: with the settings of this one, the network has other parts.
+        """
+        learned = before._trained()
+        described = json.loads(json.dumps(learned.codec.describe()))
+        arrays = {name: np.asarray(leaf)[0] for name, leaf in named(learned.weights).items()}
+        try:
+            codec = self.saved_codec(described, learned.codec.arrays(), None)
+            graph, shapes = self.shapes(codec)
+            self._before = Learned(codec, graph, like(shapes, arrays))
+        except (KeyError, TypeError, ValueError):
+            problem = f"with these settings a {self.model} has other parts than the trained one"
+            raise UsageError(f"{problem}: leave out settings that change the network") from None
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether `fit` begins with what another tagger learned."""
+        return self._before is not None
+
+    def codec_for(self, train: Sequence[LabelledSentence]) -> Codec:
+        """The codec of training: that of the tagger that training goes on from, or one for these sentences.
+
+        Raises:
+            UsageError: that one has no column for a tag of these sentences.
+        """
+        if self._before is None:
+            return self.codec(train)
+        for layer, known in self._before.codec.tags.items():
+            found = {tag for item in train if layer in item.annotated for tag in item.layer(layer)}
+            if unknown := sorted(found.difference(known)):
+                problem = f"the notes have the tags {', '.join(unknown)}, and the model to go on from does not"
+                raise UsageError(f"{problem}: it knows {', '.join(known)}; train on all notes anew")
+        return self._before.codec
+
+    def beginning(self, codec: Any) -> Learned:
+        """What training begins with: what another tagger learned, or new weights."""
+        if self._before is None:
+            return self.start(codec)
+        # Copies, because training writes over what it is given.
+        weights: Weights = jax.tree.map(lambda leaf: jnp.asarray(np.array(leaf)), self._before.weights)
+        return self._before._replace(weights=weights)
+
     def start(self, codec: Any) -> Learned:
-        """What this tagger knows before training: the weights that the seed gives tables and network."""
+        """What this tagger knows before training from scratch: the weights that the seed gives tables and network."""
         return self.drawn(codec)
 
     def drawn(self, codec: Any) -> Learned:

@@ -14,9 +14,10 @@ from tiny_sharing import tiny_representation_folder
 from crfdeid import models
 from crfdeid.documents import CONCEPT, PHI, LabelledSentence
 from crfdeid.errors import DataError, UsageError
+from crfdeid.further import going_on
 from crfdeid.saving import is_private
 from crfdeid.sealed import checksum
-from crfdeid.tagger import LayeredTagger, Tagger, Traits
+from crfdeid.tagger import GoesOn, LayeredTagger, Tagger, Traits
 from features.tokens import Sentence, split_sentences
 
 # Settings that make a model small and quick to learn by heart; each model takes those it has, and its own instead.
@@ -135,6 +136,20 @@ def by_heart(tagger: Tagger) -> None:
 def test_fits_a_handful_of_sentences(tagger):
     by_heart(tagger)
     assert tagger.predict(SENTENCES) == [list(item.tags) for item in TRAIN]
+
+
+def test_training_goes_on_from_a_saved_network_and_from_nothing_else(name, tagger, tmp_path):
+    """Steps too short to change anything leave all that the saved model says, new words included."""
+    tagger.save(tmp_path)
+    if not isinstance(tagger, GoesOn):
+        with pytest.raises(UsageError, match="always trained from scratch"):
+            going_on(tmp_path)
+        return
+    going = going_on(tmp_path, seed=1, overrides={"epochs": 1, "lr": 1e-9})
+    going.fit(TRAIN, TRAIN)
+    same_marginals(going.marginals(SENTENCES + UNSEEN), tagger.marginals(SENTENCES + UNSEEN))
+    with pytest.raises(UsageError, match="the notes have the tags B-DAY"):
+        going_on(tmp_path).fit(OTHERS, [])
 
 
 def test_gives_one_known_tag_per_token(tagger):

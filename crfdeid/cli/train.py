@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from crfdeid.augmentation import REWRITES
 from crfdeid.cli import concept_options
@@ -15,8 +15,13 @@ from crfdeid.documents import CONCEPT
 from crfdeid.errors import UsageError
 from crfdeid.models import MODELS, profile_name, select
 
+if TYPE_CHECKING:
+    from crfdeid.tagger import Tagger
+
 DEFAULT_MODEL = "hybrid"
 _AUGMENT = "both"
+_KEPT = ("combine", "profile", "encoder", "representation", "private_vocabulary", "min_documents")
+"""Options that a model which training goes on from has answered."""
 _PRIVATE_MIN_DOCUMENTS = 3  # with hashed words, a word that fewer documents have is left out
 
 
@@ -46,6 +51,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     text = "join several models: keep what any of them finds, what most find, or average their probabilities"
     parser.add_argument("--combine", choices=("union", "vote", "mean"), help=text)
     add_corpus(parser, doing="learn", each="--train, --dev and --test")
+    text = (
+        "folder of a trained network to go on from: its settings, tags, and words or word pieces with their vectors "
+        "are kept, a word that only the new notes have stays unknown, and --set says how training differs (epochs=3)"
+    )
+    parser.add_argument("--start", type=file_path, metavar="DIR", help=text)
     text = "settings the model starts from: default, which are tuned, or a paper's, such as yadav2016 (also: paper)"
     parser.add_argument("--profile", type=profile_name, default="default", metavar="NAME", help=text)
     text = "folder of a pretrained encoder for --model bert (default: the one that python -m rnn.fetch_encoder fetches)"
@@ -82,8 +92,8 @@ def run(options: argparse.Namespace) -> None:
     from crfdeid.cli.trained import show  # noqa: PLC0415
     from crfdeid.corpora.splits import read_splits  # noqa: PLC0415
     from crfdeid.given.site_file import read_site  # noqa: PLC0415
+    from crfdeid.model_card.card import model_digest  # noqa: PLC0415
     from crfdeid.model_card.train import train_model  # noqa: PLC0415
-    from crfdeid.models import create  # noqa: PLC0415
     from crfdeid.secrets import read_secret, vocabulary_key  # noqa: PLC0415
     from crfdeid.system.folders import require_new  # noqa: PLC0415
     from crfdeid.system.threads import one_thread  # noqa: PLC0415
@@ -98,16 +108,15 @@ def run(options: argparse.Namespace) -> None:
     require_outside(options.out, note_paths(options))
     require_new(options.out)
     site = None if options.site is None else read_site(options.site)
-    key = vocabulary_key(read_secret(options.key_file)) if options.private_vocabulary else None
     one_thread()
-    name, settings = model_and_settings(options)
-    tagger = create(name, profile=options.profile, seed=options.seed, overrides=settings)
+    name, tagger = _tagger(options)
+    key = vocabulary_key(read_secret(options.key_file)) if options.private_vocabulary else None
     concepts = concept_options.concept_paths(options)
     if concepts is not None and CONCEPT not in type(tagger).traits(tagger.settings).layers:
         raise UsageError(f"--model {name} learns PHI alone: leave out --concepts, or choose a model that learns both")
     paths = (options.train, options.dev, options.test)
     corpus = read_splits(*paths, corpus_format=options.format, types=options.types, concepts=concepts)
-    started, what = time.monotonic(), options.model or DEFAULT_MODEL
+    started, what = time.monotonic(), options.model or name
     with training_bar(f"training {what}") as step:
         card = train_model(
             tagger,
@@ -117,9 +126,28 @@ def run(options: argparse.Namespace) -> None:
             key=key,
             site=site,
             required=options.sensitivities,
+            started_from=None if options.start is None else model_digest(options.start),
             on_progress=step,
         )
     show(what, options.out, card, time.monotonic() - started)
+
+
+def _tagger(options: argparse.Namespace) -> tuple[str, Tagger]:
+    """The model's name, and the model, untrained or about to go on."""
+    from crfdeid.further import going_on  # noqa: PLC0415
+    from crfdeid.models import create, model_name  # noqa: PLC0415
+
+    if options.start is None:
+        name, settings = model_and_settings(options)
+        return name, create(name, profile=options.profile, seed=options.seed, overrides=settings)
+    name = model_name(options.start)
+    if options.model not in (None, name):
+        raise UsageError(f"--model {options.model}: --start names the model {name}: leave out --model, or --start")
+    for option in _KEPT:
+        if getattr(options, option) not in (None, False, "default"):
+            given = f"--{option.replace('_', '-')}"
+            raise UsageError(f"{given} does not go with --start, which keeps what the model there has: leave it out")
+    return name, going_on(options.start, seed=options.seed, overrides=dict(options.set))
 
 
 def note_paths(options: argparse.Namespace) -> dict[str, Path | None]:

@@ -66,6 +66,8 @@ def _problems(options: argparse.Namespace) -> Iterator[str]:
         yield "--shared needs --dev: annotated notes with their text, to choose epoch and thresholds on"
     if options.model not in (None, _MODEL, "private") or options.combine is not None:
         yield f"--shared trains a {_MODEL}: leave out --combine and any other --model"
+    if options.start is not None:
+        yield "--start is for notes with text, and shared files have none: leave it out"
     if options.encoder is not None:
         yield f"--encoder is for the model bert, and --shared trains a {_MODEL}: leave it out"
     for name in concept_options.given(options):

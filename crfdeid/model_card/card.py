@@ -134,6 +134,7 @@ class Card(TypedDict):
     hides_phi: NotRequired[bool]
     corpus: CorpusPart
     augment: str
+    started_from: NotRequired[str]  # the digest of the model that training went on from
     dev: MeasuredPart
     test: NotRequired[MeasuredPart]
     operating_points: list[PointPart]

@@ -89,6 +89,7 @@ def _facts(folder: Path, description: Mapping[str, Any], card: Mapping[str, Any]
             ("Corpus", f"{corpus['name']}, format {corpus['format']}, types {corpus['type_map']}"),
             *_layer_facts(card),
             ("Types", ", ".join(corpus["types"])),
+            *([("Training went on from the model", card["started_from"])] if "started_from" in card else []),
             ("Rewritten copies", _COPIES.get(card["augment"], card["augment"])),
         ]
     return listed(rows)

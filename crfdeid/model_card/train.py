@@ -38,6 +38,7 @@ def train_model(
     key: bytes | None = None,
     site: Site | None = None,
     required: Sequence[float] = REQUIRED,
+    started_from: str | None = None,
     overwrite: bool = False,
     on_progress: OnProgress | None = None,
 ) -> dict[str, Any]:
@@ -52,6 +53,7 @@ def train_model(
         key: what its vocabulary is hashed with; None for a readable one.
         site: lists that the model brings wherever it is used; the figures on its card are without them.
         required: the sensitivities to choose thresholds for, fractions.
+        started_from: the digest of the model that the training goes on from (`crfdeid.further`); None for none.
         overwrite: whether a folder that holds something is replaced, and not refused.
         on_progress: called for each step of training.
 
@@ -72,7 +74,8 @@ def train_model(
     def fit() -> dict[str, Any]:
         learned = augmented(corpus.train, augment)
         tagger.fit(learned.sentences, corpus.dev.sentences, on_progress=on_progress)
-        return {**make_card(tagger, corpus, required=required, key=key), "augment": augment}
+        card = {**make_card(tagger, corpus, required=required, key=key), "augment": augment}
+        return card if started_from is None else {**card, "started_from": started_from}
 
     return write_model(tagger, fit, folder, key=key, site=site, overwrite=overwrite)
 

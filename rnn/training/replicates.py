@@ -63,12 +63,17 @@ class Trainee(Protocol):
         """What must be the same object for taggers that train together, such as the vectors they start from."""
         ...
 
-    def codec(self, train: Sequence[LabelledSentence]) -> Codec:
-        """The codec for some training sentences."""
+    @property
+    def goes_on(self) -> bool:
+        """Whether training begins with what another tagger learned; it is then trained by itself."""
         ...
 
-    def start(self, codec: Any) -> Learned:
-        """What it knows before training."""
+    def codec_for(self, train: Sequence[LabelledSentence]) -> Codec:
+        """The codec of training on some sentences."""
+        ...
+
+    def beginning(self, codec: Any) -> Learned:
+        """What training begins with."""
         ...
 
     def schedule(self, codec: Any, rows: Sequence[Row]) -> Schedule:
@@ -112,7 +117,7 @@ def fit_together(
         raise DataError("there is nothing to train on: the training set holds no tokens")
     first = taggers[0]
     require_layers(first.model, first.traits(first.settings).layers, training)
-    codec = first.codec(training)
+    codec = first.codec_for(training)
     rows = codec.rows([item.sentence for item in training], training)
     fit_rows(taggers, codec, rows, dev, on_progress=on_progress)
 
@@ -136,7 +141,7 @@ def fit_rows(
     """
     keep_compiled()
     keep_freed_memory()  # before JAX starts its threads, in most processes: a thread keeps the heap it began with
-    starts = [tagger.start(codec) for tagger in taggers]
+    starts = [tagger.beginning(codec) for tagger in taggers]
     graph, weights = starts[0].graph, jax.tree.map(_joined, *(start.weights for start in starts))
     weights = train(
         graph,
@@ -164,7 +169,7 @@ def groups(taggers: Sequence[Trainee]) -> list[list[int]]:
 
 
 def _kind(tagger: Trainee, place: int) -> Any:
-    if tagger.own_settings is None:
+    if tagger.own_settings is None or tagger.goes_on:
         return place
     settings = dataclasses.asdict(tagger.settings)
     shared = tuple((name, value) for name, value in settings.items() if name not in tagger.own_settings)

@@ -1,0 +1,112 @@
+"""``crfdeid train --start``: what goes on, what stays, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from crfdeid import Document, Span, load, write_corpus
+from crfdeid.cli import main
+from crfdeid.errors import UsageError
+from crfdeid.further import going_on
+from crfdeid.model_card.card import model_digest, read_card
+from crfdeid.models import load_tagger
+from features.tokens import Sentence
+
+SMALL = ["embedding_dim=8", "hidden=8", "window=3", "min_count=1"]
+HERE = ("Brown", "Quill", "Marsh", "Vole", "Poe")
+THERE = ("Zuber", "Yardley", "Xanthos", "Wick", "Oda")
+
+pytestmark = pytest.mark.usefixtures("quickly_compiled")
+
+
+def notes(path: Path, names: tuple[str, ...], label: str = "DOCTOR", word: str = "by") -> Path:
+    documents = [
+        Document(f"{n}", f"Seen {word} {name} now", (Span(6 + len(word), 6 + len(word) + len(name), label),))
+        for n, name in enumerate(names * 4)
+    ]
+    write_corpus(documents, path, format="jsonl")
+    return path
+
+
+def train(folder: Path, out: str, *more: str) -> int:
+    return main(["train", "--dev", str(folder / "dev.jsonl"), "--out", str(folder / out), "--augment", "none", *more])
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Notes from here and from there, and ``model``, an Elman network that learned from those here."""
+    path = tmp_path_factory.mktemp("start")
+    notes(path / "here.jsonl", HERE)
+    notes(path / "there.jsonl", THERE, word="per")
+    notes(path / "dev.jsonl", THERE, word="per")
+    notes(path / "typed.jsonl", THERE, label="NURSE")
+    learned = ["--train", str(path / "here.jsonl"), "--model", "elman"]
+    assert train(path, "model", *learned, "--set", "epochs=8", *SMALL) == 0
+    return path
+
+
+def test_it_goes_on_and_keeps_settings_tags_and_words(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = model_digest(folder / "model")
+    again = ["--start", str(folder / "model"), "--train", str(folder / "there.jsonl"), "--set", "epochs=5"]
+    assert train(folder, "new", *again) == 0
+    printed, noted = capsys.readouterr()
+    assert f"Training went on from the model: {before}" in printed and "trained elman in" in noted
+    assert train(folder, "same", *again, "--model", "elman") == 0
+    old, new, same = (load_tagger(folder / name) for name in ("model", "new", "same"))
+    assert (new.settings.epochs, new.settings.hidden, new.tags) == (5, 8, old.tags)
+    words = [json.loads((folder / name / "model.json").read_text())["codec"]["words"] for name in ("model", "new")]
+    assert words[0] == words[1] and "Quill" in words[1] and "Zuber" not in words[1]
+    sentence = [Sentence.from_words(["Seen", "per", "Zuber", "now"])]
+    assert load(folder / "new").annotate("Seen per Zuber now").spans == (Span(9, 14, "DOCTOR"),)
+    assert not np.array_equal(new.marginals(sentence)[0], old.marginals(sentence)[0])
+    np.testing.assert_array_equal(new.marginals(sentence)[0], same.marginals(sentence)[0])
+    card = read_card(folder / "new")
+    assert card is not None and card["started_from"] == before == model_digest(folder / "model")
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        (["--model", "jordan"], "--model jordan: --start names the model elman: leave out --model, or --start"),
+        (["--profile", "yadav2016"], "--profile does not go with --start"),
+        (["--private-vocabulary"], "--private-vocabulary does not go with --start"),
+        (["--min-documents", "2"], "--min-documents does not go with --start"),
+        (["--encoder", "x"], "--encoder does not go with --start"),
+        (["--set", "hidden=9"], "other parts than the trained one: leave out settings that change the network"),
+        (["--set", "epoch=9"], "no setting 'epoch' in elman: did you mean 'epochs'?"),
+        (["--set", "epochs=0"], "epochs is 0"),
+    ],
+)
+def test_what_the_trained_model_has_answered_is_refused(
+    folder: Path, more: list[str], says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    start = ["--start", str(folder / "model"), "--train", str(folder / "there.jsonl")]
+    assert train(folder, "refused", *start, *more) == 2
+    assert says in capsys.readouterr().err
+    assert not (folder / "refused").exists()
+
+
+def test_tags_that_it_lacks_are_named_and_nothing_is_written(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert train(folder, "refused", "--start", str(folder / "model"), "--train", str(folder / "typed.jsonl")) == 2
+    said = capsys.readouterr().err
+    assert "the notes have the tags B-NURSE, and the model to go on from does not: it knows B-DOCTOR, O" in said
+    assert not (folder / "refused").exists()
+
+
+def test_no_model_and_one_that_is_no_network_are_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    more = ["--train", str(folder / "there.jsonl")]
+    assert train(folder, "refused", "--start", str(folder), *more) == 1
+    assert "this folder holds no saved model" in capsys.readouterr().err
+    assert train(folder, "crf", *more, "--model", "crf", "--set", "max_iterations=5") == 0
+    assert train(folder, "refused", "--start", str(folder / "crf"), *more) == 2
+    assert "a crf is always trained from scratch; only networks go on" in capsys.readouterr().err
+
+
+def test_hashed_words_cannot_be_gone_on_from(folder: Path) -> None:
+    load_tagger(folder / "model").save(folder / "hashed", key=b"0123456789abcdef")
+    with pytest.raises(UsageError, match="its words are keyed hashes, from which training cannot go on"):
+        going_on(folder / "hashed")
