@@ -22,6 +22,7 @@ from features.tokens import Sentence
 from rnn.batches import Batch, Row
 from rnn.codecs.codec import Codec
 from rnn.compilation import keep_compiled
+from rnn.further import Before
 from rnn.inference import answers, best_tags, posteriors, predecessors
 from rnn.network import Network, Weights, named
 from rnn.training.held_out import Dev, Measure
@@ -53,7 +54,7 @@ class NetworkTagger(Tagger, ABC):
         self._settings = settings if settings is not None else self.settings_class()
         self._seed = seed
         self.learned: Learned | None = None
-        self._before: Learned | None = None
+        self._before: Before | None = None
 
     @classmethod
     @abstractmethod
@@ -171,7 +172,7 @@ class NetworkTagger(Tagger, ABC):
         try:
             codec = self.saved_codec(described, learned.codec.arrays(), None)
             graph, shapes = self.shapes(codec)
-            self._before = Learned(codec, graph, like(shapes, arrays))
+            self._before = Before(Learned(codec, graph, like(shapes, arrays)))
         except (KeyError, TypeError, ValueError):
             problem = f"with these settings a {self.model} has other parts than the trained one"
             raise UsageError(f"{problem}: leave out settings that change the network") from None
@@ -182,27 +183,12 @@ class NetworkTagger(Tagger, ABC):
         return self._before is not None
 
     def codec_for(self, train: Sequence[LabelledSentence]) -> Codec:
-        """The codec of training: that of the tagger that training goes on from, or one for these sentences.
-
-        Raises:
-            UsageError: that one has no column for a tag of these sentences.
-        """
-        if self._before is None:
-            return self.codec(train)
-        for layer, known in self._before.codec.tags.items():
-            found = {tag for item in train if layer in item.annotated for tag in item.layer(layer)}
-            if unknown := sorted(found.difference(known)):
-                problem = f"the notes have the tags {', '.join(unknown)}, and the model to go on from does not"
-                raise UsageError(f"{problem}: it knows {', '.join(known)}; train on all notes anew")
-        return self._before.codec
+        """The codec of training: that of the tagger that training goes on from, or one for these sentences."""
+        return self.codec(train) if self._before is None else self._before.codec_for(train)
 
     def beginning(self, codec: Any) -> Learned:
         """What training begins with: what another tagger learned, or new weights."""
-        if self._before is None:
-            return self.start(codec)
-        # Copies, because training writes over what it is given.
-        weights: Weights = jax.tree.map(lambda leaf: jnp.asarray(np.array(leaf)), self._before.weights)
-        return self._before._replace(weights=weights)
+        return self.start(codec) if self._before is None else self._before.copied()
 
     def start(self, codec: Any) -> Learned:
         """What this tagger knows before training from scratch: the weights that the seed gives tables and network."""

@@ -129,7 +129,11 @@ def _read_parts(source: Source) -> Parts:
     train, test = source.train, source.test
     if train is None or test is None:
         raise UsageError(f"--corpora {source.name}: {HOW}")
-    return read_parts(train, source.dev, test, corpus_format=source.format, types="all", concepts=None)
+    try:
+        return read_parts(train, source.dev, test, corpus_format=source.format, types="all", concepts=None)
+    except UsageError as refused:
+        hint = f"here the format stands behind the corpus: {source.name}=DIR:brat"
+        raise UsageError(f"--corpora {source.name}: {refused}; {hint}") from None
 
 
 def _made_up(source: Source) -> Parts:

@@ -15,7 +15,7 @@ from experiments.running.runs import Run
 from experiments.running.systems import plain_cells, profile_of, traits_of
 from experiments.running.transfer.corpora import joined, read
 from experiments.running.transfer.plan import TransferPlan
-from experiments.running.transfer.scores import TestDocuments, Tested
+from experiments.running.transfer.scores import GoldTokens, Tested
 from experiments.running.transfer.settings import BINARY, TransferExperiment
 from experiments.running.transfer.systems import Entry, entries_of
 
@@ -66,7 +66,7 @@ def prepare(experiment: TransferExperiment) -> TransferPrepared:
 
 def outcome_of(prepared: TransferPrepared, runs: Sequence[Run]) -> Outcome:
     """Count what each model found in each corpus."""
-    tests = {name: TestDocuments(corpus.scored.documents) for name, corpus in prepared.plan.corpora.items()}
+    tests = {name: GoldTokens(corpus.scored.documents) for name, corpus in prepared.plan.corpora.items()}
     tested: dict[tuple[Entry, str], Tested] = {}
     for entry in entries_of(prepared.experiment):
         found = [run.predictions for run in runs if run.cell.system == entry.system]

@@ -40,14 +40,12 @@ class Tested(NamedTuple):
         return sum(self.by_document, Pairs())
 
 
-class TestDocuments:
+class GoldTokens:
     """The test documents of a corpus, cut into tokens once for all models.
 
     Args:
         documents: with their gold spans.
     """
-
-    __test__ = False  # pytest takes it for a class of tests by its name
 
     def __init__(self, documents: Sequence[Document]) -> None:
         self._documents = [(document.id, tokens_of(document), document.spans) for document in documents]

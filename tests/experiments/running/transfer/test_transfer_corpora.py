@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from two_corpora import two_corpora
 
-from crfdeid.corpora import write_corpus
+from crfdeid.corpora import read_corpus, write_corpus
 from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError, UsageError
 from experiments.running.transfer.corpora import joined, read, source_of
@@ -90,6 +90,17 @@ def test_a_type_that_nobody_knows_is_phi_or_refused_with_the_corpus(tmp_path: Pa
     assert read(source, keep_unknown=True).types == ["PHI"]
     with pytest.raises(UsageError, match=r"--corpora wards: the types WARD are in none .*choose --types binary"):
         read(source, keep_unknown=False)
+
+
+def test_a_folder_in_two_formats_is_refused_and_the_way_out_named(tmp_path: Path) -> None:
+    wards, _ = two_corpora(tmp_path)
+    for part in ("train", "test"):
+        (tmp_path / "both" / part).mkdir(parents=True)
+        for name in ("a.jsonl", "b.xml"):
+            (tmp_path / "both" / part / name).write_text("{}\n", "utf-8")
+    write_corpus(read_corpus(wards / "train.jsonl"), tmp_path / "both" / "train" / "xml", format="i2b2-2014")
+    with pytest.raises(UsageError, match=r"--corpora both: .* choose one .*both=DIR:brat"):
+        read(source_of(f"both={tmp_path / 'both'}"), keep_unknown=True)
 
 
 def test_a_part_without_phi_is_refused(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from crfdeid.documents import Document, Span
 from crfdeid.scoring import Counts, score_tokens
-from experiments.running.transfer.scores import TestDocuments, counts_of, measured, scores_of
+from experiments.running.transfer.scores import GoldTokens, counts_of, measured, scores_of
 from experiments.running.transfer.settings import BINARY, CATEGORIES, NAME
 
 STAY = (Span(0, 7, "NAME"), Span(16, 21, "DATE"), Span(25, 28, "LOCATION"))
@@ -26,7 +26,7 @@ FOUND = {
 
 
 def test_tokens_are_counted_by_category_as_phi_and_by_name() -> None:
-    tested = TestDocuments(DOCUMENTS).tested([FOUND])
+    tested = GoldTokens(DOCUMENTS).tested([FOUND])
     pairs = tested.pairs()
     assert counts_of(pairs, BINARY) == Counts(tp=4, fp=1, fn=3)
     assert counts_of(pairs, CATEGORIES) == Counts(tp=3, fp=2, fn=4)
@@ -38,7 +38,7 @@ def test_tokens_are_counted_by_category_as_phi_and_by_name() -> None:
 
 
 def test_several_runs_are_counted_together() -> None:
-    tested = TestDocuments(DOCUMENTS).tested([FOUND, {document.id: list(document.spans) for document in DOCUMENTS}])
+    tested = GoldTokens(DOCUMENTS).tested([FOUND, {document.id: list(document.spans) for document in DOCUMENTS}])
     assert counts_of(tested.pairs(), BINARY) == Counts(tp=11, fp=1, fn=3)
     assert (tested.tokens, tested.missed) == (18, 3)
 
@@ -46,7 +46,7 @@ def test_several_runs_are_counted_together() -> None:
 @pytest.mark.parametrize("types", [BINARY, CATEGORIES, NAME])
 def test_intervals_are_those_of_drawn_documents(types: str) -> None:
     """All 27 draws of three documents are as likely; with many samples the ends are the quantiles over them."""
-    tested = TestDocuments(DOCUMENTS).tested([FOUND])
+    tested = GoldTokens(DOCUMENTS).tested([FOUND])
     found = measured(tested, types, samples=20_000)
     each = [counts_of(pairs, types) for pairs in tested.by_document]
     whole = sum(each, Counts())
