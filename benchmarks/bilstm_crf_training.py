@@ -45,7 +45,8 @@ from crfdeid.documents import PHI, LabelledSentence
 from crfdeid.labels import SEVEN
 from features.tokens import Sentence
 from rnn.batches import Batch, Row, make_batch, make_buckets
-from rnn.codecs.words import CASINGS, WordCodec
+from rnn.codecs.casing import CASINGS
+from rnn.codecs.words import WordCodec
 from rnn.models.bilstm_crf import BilstmCrfSettings, BilstmCrfTagger
 from rnn.training.loop import train
 from rnn.training.phases import patient

@@ -7,8 +7,9 @@
     tagger.py        what every model is: a Tagger        models.py       MODELS, every model by name
     crf/             the CRF                              rules/          patterns
     combined/        models made of models                saving.py       a model's files
-    model_card/      train a model, and its card          sealed.py       files that hold their own checksum
-    scoring/         scores, errors, operating points     shapes.py       whether data that were read have their shape
+    model_card/      train a model, and its card          description.py  what model.json says of a model
+    sealed.py        files that hold their own checksum   scoring/        scores, errors, operating points
+    shapes.py        whether data that were read have their shape
 
     deidentifier.py  a trained model at work on text      consistency.py  found once, found everywhere in its note
     redaction/       documents + spans -> redacted text   notes/          notes in and out, in many files

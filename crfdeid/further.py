@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from crfdeid.description import is_private
 from crfdeid.errors import UsageError
 from crfdeid.models import load_tagger, model_name, require_known, setting_names, tagger_class
-from crfdeid.saving import is_private
 from crfdeid.settings import require_seed
 from crfdeid.tagger import GoesOn
 

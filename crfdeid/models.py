@@ -8,8 +8,8 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from crfdeid.description import DESCRIPTION, read_description, read_settings
 from crfdeid.errors import DataError, UsageError
-from crfdeid.saving import DESCRIPTION, read_description, read_settings
 from crfdeid.settings import require_seed
 from crfdeid.system.on_use import named
 from crfdeid.tagger import CombinedSettings, Tagger, Traits

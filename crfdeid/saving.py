@@ -1,71 +1,42 @@
 """A saved model: ``model.json``, which describes it, beside one file of weights, whose size and checksum it holds.
 
-Both are data: loading runs no code from them. The description holds its own checksum too (`crfdeid.sealed`). The
-weights are read only when their size and checksum are those of the description, so a damaged, truncated or exchanged
-file is refused before anything parses it. `crfdeid.model_card.card` adds a card, which names the description.
+Both are data: loading runs no code from them. `crfdeid.description` reads and verifies the description, and the weights
+by it; `crfdeid.model_card.card` adds a card, which names the description.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import io
-import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, TypedDict, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
+from crfdeid.description import (
+    DAMAGE,
+    DESCRIPTION,
+    HASHED,
+    PUBLIC,
+    READABLE,
+    checked_weights,
+    damaged,
+    fingerprint,
+    read_description,
+    read_settings,
+)
 from crfdeid.errors import DataError, UsageError
-from crfdeid.sealed import RETRAIN, read_sealed, sealed
+from crfdeid.sealed import RETRAIN, sealed
 from crfdeid.secrets import hash_word
-from crfdeid.shapes import problems
 from crfdeid.system.files import write_files
 from crfdeid.system.folders import make_private
 
-DESCRIPTION = "model.json"
-READABLE, HASHED, PUBLIC = "readable", "hashed", "public"
-"""What a description says of the words in it and in the weights: those of the notes that the model learned from, keyed
-hashes of them, or words that were public before."""
-
 _KEY_CHECK = "crfdeid private vocabulary"
 _Settings = TypeVar("_Settings")
-
-# What reading a file that its writer did not mean like this can raise: json, numpy.load, zipfile and our own checks.
-_DAMAGE = (
-    KeyError,
-    TypeError,
-    ValueError,
-    EOFError,
-    OverflowError,
-    RecursionError,
-    NotImplementedError,
-    zipfile.BadZipFile,
-)
-
-
-class WeightsPart(TypedDict):
-    """The file of weights."""
-
-    file: str
-    bytes: int
-    sha256: str
-
-
-class Description(TypedDict):
-    """What every description holds. Each kind of model has more."""
-
-    model: str
-    schema: int
-    weights: WeightsPart
-    vocabulary: str
-    versions: dict[str, str]
-    seed: int
-    settings: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +75,7 @@ class ModelFiles:
         description = {
             "model": self.model,
             "schema": self.schema,
-            "weights": _fingerprint(self.file, weights),
+            "weights": fingerprint(self.file, weights),
             "vocabulary": self.words_are if key is None else HASHED,
             "key_check": None if key is None else hash_word(_KEY_CHECK, key),
             "versions": {name: version(name) for name in ("crfdeid", *self.libraries)},
@@ -129,7 +100,7 @@ class ModelFiles:
         if (description["model"], description["schema"]) != (self.model, self.schema):
             problem = f"not a model of the kind '{self.model}' and of this version (schema {self.schema}): {RETRAIN}"
             raise DataError(problem, path=folder / DESCRIPTION)
-        weights = _checked_weights(folder, description, self.file)
+        weights = checked_weights(folder, description, self.file)
         return SavedModel(folder, description, weights, _checked_key(folder, description, key))
 
 
@@ -167,7 +138,7 @@ class SavedModel:
             yield
         except UsageError:
             raise
-        except _DAMAGE:
+        except DAMAGE:
             raise damaged(self.folder) from None
 
     def settings(self, settings_class: Callable[..., _Settings]) -> _Settings:
@@ -226,70 +197,6 @@ def pack_arrays(arrays: Mapping[str, np.ndarray]) -> bytes:
     return buffer.getvalue()
 
 
-def read_description(folder: Path) -> dict[str, Any]:
-    """What ``model.json`` says; "model" is a text in it.
-
-    Raises:
-        DataError: the folder holds no model's description, or a damaged one.
-    """
-    path = folder / DESCRIPTION
-    try:
-        description = read_sealed(path, "saved model's description")
-    except (FileNotFoundError, NotADirectoryError):
-        raise DataError("no such file: this folder holds no saved model", path=path) from None
-    if next(problems(description, Description), None) is not None:
-        raise damaged(folder)
-    return description
-
-
-def read_settings(folder: Path, description: Mapping[str, Any], settings_class: Callable[..., _Settings]) -> _Settings:
-    """The settings that a description holds.
-
-    Raises:
-        DataError: they are not those of such a model, or cannot work.
-    """
-    try:
-        return settings_class(**description["settings"])
-    except _DAMAGE:
-        raise damaged(folder) from None
-
-
-def verify(folder: Path) -> dict[str, Any]:
-    """A model's description, known to be whole, and to be that of the weights beside it.
-
-    It needs no key, and builds no model.
-
-    Raises:
-        DataError: the folder holds no model, or a damaged one.
-    """
-    description = read_description(folder)
-    file = description["weights"]["file"]
-    if file != Path(file).name:
-        raise damaged(folder)
-    _checked_weights(folder, description, file)
-    return description
-
-
-def declare(folder: Path, **facts: Any) -> dict[str, Any]:
-    """Add facts to the description of a saved model, such as what else lies in its folder; the new description.
-
-    Raises:
-        DataError: the folder holds no model, or its description cannot be written.
-    """
-    description = read_description(folder) | facts
-    write_files({folder / DESCRIPTION: sealed(description)})
-    return read_description(folder)
-
-
-def is_private(folder: Path) -> bool:
-    """Whether a model's words are stored as keyed hashes, so that a key is needed to load it.
-
-    Raises:
-        DataError: the folder holds no model.
-    """
-    return read_description(folder)["vocabulary"] == HASHED
-
-
 def _checked_key(folder: Path, description: Mapping[str, Any], key: bytes | None) -> bytes | None:
     if description["vocabulary"] in (READABLE, PUBLIC):
         return None
@@ -298,23 +205,3 @@ def _checked_key(folder: Path, description: Mapping[str, Any], key: bytes | None
     if hash_word(_KEY_CHECK, key) != description.get("key_check"):
         raise UsageError(f"{folder}: not the secret that this model was trained with: give that one")
     return key
-
-
-def damaged(folder: Path) -> DataError:
-    """The error for a description that lacks what its model needs."""
-    return DataError(f"the model's description is damaged: {RETRAIN}", path=folder / DESCRIPTION)
-
-
-def _checked_weights(folder: Path, description: Mapping[str, Any], file: str) -> bytes:
-    path = folder / file
-    try:
-        weights = path.read_bytes()
-    except OSError:
-        raise DataError(f"the model's weights cannot be read: {RETRAIN}", path=path) from None
-    if _fingerprint(file, weights) != description["weights"]:
-        raise DataError(f"the model's weights are damaged or belong to another model: {RETRAIN}", path=path)
-    return weights
-
-
-def _fingerprint(file: str, weights: bytes) -> dict[str, Any]:
-    return {"file": file, "bytes": len(weights), "sha256": hashlib.sha256(weights).hexdigest()}

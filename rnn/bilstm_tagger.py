@@ -18,7 +18,8 @@ from crfdeid.settings import require, require_choice, require_counts, require_sh
 from features import FEATURE_SETS, feature_set
 from features.tokens import Sentence
 from rnn.codecs.characters import Characters
-from rnn.codecs.words import Features, WordCodec
+from rnn.codecs.features import Features
+from rnn.codecs.words import WordCodec
 from rnn.contents import token_norms, token_sizes, transitions
 from rnn.layers.lstm import dropout_rates
 from rnn.layers.recurrence import uniform

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from crfdeid.explaining.contents import Matrix, NearWords, Norm
-from rnn.codecs.words import CASINGS
+from rnn.codecs.casing import CASINGS
 from rnn.embeddings.neighbours import nearest_rows
 from rnn.network import Weights, named
 from rnn.vocabulary import FIRST_WORD, Vocabulary

@@ -14,9 +14,10 @@ import jax.numpy as jnp
 import numpy as np
 from flax import nnx
 
+from crfdeid.description import READABLE
 from crfdeid.documents import PHI, LabelledSentence
 from crfdeid.errors import UsageError
-from crfdeid.saving import READABLE, ModelFiles, pack_arrays
+from crfdeid.saving import ModelFiles, pack_arrays
 from crfdeid.tagger import FitProgress, OnProgress, OnProgressOfMany, Tagger, Traits
 from features.tokens import Sentence
 from rnn.batches import Batch, Row
@@ -25,6 +26,7 @@ from rnn.compilation import keep_compiled
 from rnn.further import Before
 from rnn.inference import answers, best_tags, posteriors, predecessors
 from rnn.network import Network, Weights, named
+from rnn.saved_weights import alone, checked, like
 from rnn.training.held_out import Dev, Measure
 from rnn.training.phases import Schedule
 from rnn.training.replicates import Learned, fit_together, groups
@@ -42,7 +44,7 @@ class NetworkTagger(Tagger, ABC):
         settings_class: the dataclass of its settings; it has ``decoding`` and ``epochs``.
         own_settings: the settings in which replicates that train in one program may differ; None for a network whose
             replicates train one after the other.
-        words_are: what its files' words are where they are not hashed, `crfdeid.saving.READABLE` or ``PUBLIC``.
+        words_are: what its files' words are where they are not hashed, `crfdeid.description.READABLE` or ``PUBLIC``.
     """
 
     model: ClassVar[str]
@@ -199,7 +201,7 @@ class NetworkTagger(Tagger, ABC):
         rngs = nnx.Rngs(self._seed)
         tables = self.tables(codec, rngs)
         graph, network = nnx.split(self.network(codec, rngs))
-        return Learned(codec, graph, _alone(Weights(tables, network)))
+        return Learned(codec, graph, alone(Weights(tables, network)))
 
     def shapes(self, codec: Any) -> tuple[nnx.GraphDef[Any], Weights]:
         """The network's structure, and the shapes of `drawn`'s weights, of one replicate; no array is made."""
@@ -269,7 +271,7 @@ class NetworkTagger(Tagger, ABC):
             codec = tagger.saved_codec(saved.description["codec"], parts, saved.key)
             # Only their shapes: a description that asks for a network of absurd size must not be built.
             graph, shapes = tagger.shapes(codec)
-            tagger.learned = Learned(codec, graph, like(shapes, _checked(arrays)))
+            tagger.learned = Learned(codec, graph, like(shapes, checked(arrays)))
         return tagger
 
     @classmethod
@@ -280,39 +282,3 @@ class NetworkTagger(Tagger, ABC):
         if self.learned is None:
             raise UsageError(f"this {self.model} network is not trained: call fit, or load a saved one")
         return self.learned
-
-
-@jax.jit  # one program for all arrays
-def _alone(weights: Weights) -> Weights:
-    """The weights of one network as those of the only replicate."""
-    found: Weights = jax.tree.map(lambda array: array[None], weights)
-    return found
-
-
-def _checked(found: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The arrays of a saved network.
-
-    Raises:
-        ValueError: they hold something other than finite numbers.
-    """
-    if not all(array.dtype == np.float32 and np.isfinite(array).all() for array in found.values()):
-        raise ValueError("weights that are no numbers")
-    return found
-
-
-def like(shapes: Weights, arrays: Mapping[str, np.ndarray]) -> Weights:
-    """Weights of the same structure and shapes with given arrays.
-
-    Args:
-        shapes: the structure, with arrays or their shapes as leaves, of one replicate.
-        arrays: by the names of their places.
-
-    Raises:
-        ValueError: the file's arrays are not those of the structure.
-    """
-    expected = named(shapes)
-    if {name: a.shape for name, a in arrays.items()} != {name: leaf.shape[1:] for name, leaf in expected.items()}:
-        raise ValueError("other arrays than the network's")
-    leaves = [jnp.asarray(np.asarray(arrays[name])[None]) for name in expected]  # by NumPy: nothing is compiled
-    weights: Weights = jax.tree.unflatten(jax.tree.structure(shapes), leaves)
-    return weights

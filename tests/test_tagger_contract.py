@@ -12,10 +12,10 @@ from tiny_encoders import tiny_encoder
 from tiny_sharing import tiny_representation_folder
 
 from crfdeid import models
+from crfdeid.description import is_private
 from crfdeid.documents import CONCEPT, PHI, LabelledSentence
 from crfdeid.errors import DataError, UsageError
 from crfdeid.further import going_on
-from crfdeid.saving import is_private
 from crfdeid.sealed import checksum
 from crfdeid.tagger import GoesOn, LayeredTagger, Tagger, Traits
 from features.tokens import Sentence, split_sentences

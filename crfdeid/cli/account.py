@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from crfdeid.description import read_description
 from crfdeid.errors import UsageError
 from crfdeid.model_card.card import threshold_in
 from crfdeid.notes.account import Totals
 from crfdeid.notes.work import Redaction
-from crfdeid.saving import read_description
 
 # From so many notes on, it is said that nothing was found in any: by then it is no chance.
 _MANY = 10

@@ -9,6 +9,7 @@ from crfdeid.cli.given_options import site_of
 from crfdeid.cli.progress import training_bar
 from crfdeid.corpora import read_corpus
 from crfdeid.deidentifier import Deidentifier, load
+from crfdeid.description import is_private
 from crfdeid.errors import UsageError
 from crfdeid.explaining.decisions import explain_document
 from crfdeid.explaining.learned import explain_weights
@@ -20,7 +21,6 @@ from crfdeid.explaining.rendering.page import ModelView, blocks_page, text_page
 from crfdeid.explaining.rendering.plain import as_json, as_markdown, as_text
 from crfdeid.explaining.rendering.predictions import prediction_blocks
 from crfdeid.model_card.builtin import find_model
-from crfdeid.saving import is_private
 from crfdeid.secrets import read_secret, vocabulary_key
 from features.tokens import Sentence
 

@@ -25,10 +25,10 @@ def run(options: argparse.Namespace) -> None:
     """
     from crfdeid.cli.progress import training_bar  # noqa: PLC0415
     from crfdeid.cli.share.representation import REPRESENTATION, render_representation  # noqa: PLC0415
+    from crfdeid.description import read_description  # noqa: PLC0415
     from crfdeid.model_card.builtin import find_model  # noqa: PLC0415
     from crfdeid.model_card.card import model_digest, read_card  # noqa: PLC0415
     from crfdeid.model_card.markdown import render_card  # noqa: PLC0415
-    from crfdeid.saving import read_description  # noqa: PLC0415
 
     with training_bar("training") as step:
         folder = find_model(options.model, on_progress=step)

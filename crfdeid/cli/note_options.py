@@ -77,8 +77,8 @@ def columns_of(options: argparse.Namespace) -> Columns:
 def redaction(options: argparse.Namespace, **more: Any) -> Redaction:
     """The work that the common options ask for."""
     from crfdeid.cli.progress import training_bar  # noqa: PLC0415
+    from crfdeid.description import is_private  # noqa: PLC0415
     from crfdeid.model_card.builtin import find_model  # noqa: PLC0415
-    from crfdeid.saving import is_private  # noqa: PLC0415
 
     site = given_options.site_of(options)
     with training_bar("training") as step:
@@ -107,9 +107,9 @@ def tagger_of(model: str, key_file: Path | None) -> Tagger:
         UsageError: its vocabulary is private and there is no secret.
     """
     from crfdeid.cli.progress import training_bar  # noqa: PLC0415
+    from crfdeid.description import is_private  # noqa: PLC0415
     from crfdeid.model_card.builtin import find_model  # noqa: PLC0415
     from crfdeid.models import load_tagger  # noqa: PLC0415
-    from crfdeid.saving import is_private  # noqa: PLC0415
 
     with training_bar("training") as step:
         folder = find_model(model, on_progress=step)

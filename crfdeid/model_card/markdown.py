@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from crfdeid.description import read_description
 from crfdeid.given.site import Site
 from crfdeid.model_card.site import SITE, read_saved_site
 from crfdeid.model_card.tables import (
@@ -17,7 +18,6 @@ from crfdeid.model_card.tables import (
     shared_table,
     use_table,
 )
-from crfdeid.saving import read_description
 
 _WITHOUT_CARD = (
     "It has no card: `crfdeid train` writes one, with what the model was trained on, its scores and its thresholds."

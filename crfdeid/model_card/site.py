@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import asdict
 from pathlib import Path
 
+from crfdeid.description import declare, read_description
 from crfdeid.errors import DataError
 from crfdeid.given.site import Site
-from crfdeid.saving import declare, read_description
 from crfdeid.sealed import RETRAIN, read_sealed, sealed
 from crfdeid.system.files import write_files
 

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from crfdeid.shapes import problems
-from experiments.results.schema import SCHEMA, SPLITS, ResultsPart
+from experiments.results.schema import SCHEMA, ResultsPart
 from experiments.results.schema_joint import JOINT, JOINT_SCHEMA, JointResultsPart
+from experiments.results.schema_parts import SPLITS
 from experiments.results.schema_private import PRIVATE, PRIVATE_SCHEMA, PrivateResultsPart
 from experiments.results.schema_transfer import TRANSFER, TRANSFER_SCHEMA, TransferResultsPart
 

@@ -14,8 +14,7 @@ tables.md, tables/, plots/, report.html
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -25,10 +24,9 @@ from crfdeid.errors import DataError, UsageError
 from crfdeid.scoring import EntityError
 from crfdeid.shapes import problems
 from experiments.results.checks import damage, schema_of
-from experiments.results.schema import ErrorLine, SpansLine, TextLine
+from experiments.results.lines import AGAIN, damaged, read_errors, read_json, read_spans, read_texts
 
 LOCK = ".lock"  # held by the run that writes
-_AGAIN = "run the experiment again, with --resume to keep what is finished"
 
 _Value = TypeVar("_Value")
 
@@ -84,12 +82,12 @@ class Folder:
         try:
             found = read_json(self.results_file)
         except FileNotFoundError:
-            raise DataError(f"no such file: this folder holds no results; {_AGAIN}", path=self.results_file) from None
+            raise DataError(f"no such file: this folder holds no results; {AGAIN}", path=self.results_file) from None
         schema = schema_of(found)
         if not isinstance(found, dict) or found.get("schema") != schema:
-            raise DataError(f"not results of this version (schema {schema}): {_AGAIN}", path=self.results_file)
+            raise DataError(f"not results of this version (schema {schema}): {AGAIN}", path=self.results_file)
         for problem in damage(found):
-            raise DataError(f"damaged: {problem}; {_AGAIN}", path=self.results_file)
+            raise DataError(f"damaged: {problem}; {AGAIN}", path=self.results_file)
         return found
 
     def gold(self, layer: str = PHI) -> dict[str, list[Span]]:
@@ -124,7 +122,7 @@ class Folder:
             DataError: the file is damaged.
         """
         try:
-            return {line["id"]: line["text"] for line in _lines(self.texts_file, TextLine)}
+            return read_texts(self.texts_file)
         except FileNotFoundError:
             return None
 
@@ -139,14 +137,14 @@ class Folder:
         except FileNotFoundError:
             return None
         if any(problems(found, dict[str, dict[str, list[list[str | float]]]])):
-            raise _damaged(self.neighbours_file)
+            raise damaged(self.neighbours_file)
         try:
             return {
                 name: {word: [(str(other), float(cosine)) for other, cosine in near] for word, near in words.items()}
                 for name, words in found.items()
             }
         except ValueError:  # not two by two, or the numbers first
-            raise _damaged(self.neighbours_file) from None
+            raise damaged(self.neighbours_file) from None
 
 
 def make_folder(path: Path) -> None:
@@ -171,135 +169,14 @@ def require_empty(path: Path) -> None:
         raise UsageError(f"--out: {path} cannot be used: {error.strerror}") from None
 
 
-def spans_jsonl(layers: Mapping[str, Mapping[str, Sequence[Span]]]) -> str:
-    """Spans as JSON Lines, one document a line: its id and spans, never its text.
-
-    Args:
-        layers: by annotation layer and document id. PHI alone stands in "spans"; where there is another layer, all of
-            them stand in "layers", by name.
-    """
-    alone = list(layers) == [PHI]
-    lines: dict[str, dict[str, Any]] = {name: {} for found in layers.values() for name in found}
-    for layer, found in layers.items():
-        for name, spans in found.items():
-            lines[name][layer] = [span._asdict() for span in spans]
-    return _jsonl(
-        {"id": name, **({"spans": found[PHI]} if alone else {"layers": found})} for name, found in lines.items()
-    )
-
-
-def read_spans(path: Path) -> dict[str, dict[str, list[Span]]]:
-    """What `spans_jsonl` wrote.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-        DataError: it is damaged.
-    """
-    layers: dict[str, dict[str, list[Span]]] = {}
-    for line in _lines(path, SpansLine):
-        found = line.get("layers", {}) | ({PHI: line["spans"]} if "spans" in line else {})
-        if not found:
-            raise _damaged(path)
-        for layer, spans in found.items():
-            layers.setdefault(layer, {})[line["id"]] = [_span(span) for span in spans]
-    return layers
-
-
 def _layer(layers: Mapping[str, dict[str, list[Span]]], layer: str, path: Path) -> dict[str, list[Span]]:
     if layer not in layers:
-        raise DataError(f"holds nothing of the annotation layer '{layer}': {_AGAIN}", path=path)
+        raise DataError(f"holds nothing of the annotation layer '{layer}': {AGAIN}", path=path)
     return layers[layer]
-
-
-def _span(found: Mapping[str, Any]) -> Span:
-    return Span(found["start"], found["end"], found["label"])
-
-
-def errors_jsonl(layers: Mapping[str, Iterable[EntityError]]) -> str:
-    """Erroneous entities of each annotation layer as JSON Lines, one a line; those of PHI do not name their layer."""
-    return _jsonl(
-        {
-            "document": error.document_id,
-            "category": error.category,
-            "gold": error.gold and error.gold._asdict(),
-            "predicted": error.predicted and error.predicted._asdict(),
-            "causes": list(error.causes),
-            **({} if layer == PHI else {"layer": layer}),
-        }
-        for layer, errors in layers.items()
-        for error in errors
-    )
-
-
-def read_errors(path: Path) -> dict[str, list[EntityError]]:
-    """What `errors_jsonl` wrote.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-        DataError: it is damaged.
-    """
-    layers: dict[str, list[EntityError]] = {}
-    for line in _lines(path, ErrorLine):
-        error = EntityError(
-            line["document"],
-            line["category"],
-            line["gold"] and _span(line["gold"]),
-            line["predicted"] and _span(line["predicted"]),
-            tuple(line["causes"]),
-        )
-        layers.setdefault(line.get("layer", PHI), []).append(error)
-    return layers
-
-
-def texts_jsonl(texts: Mapping[str, str]) -> str:
-    """Texts as JSON Lines, one document a line."""
-    return _jsonl({"id": name, "text": text} for name, text in texts.items())
-
-
-def to_json(content: Any) -> str:
-    """The text of a JSON file."""
-    return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def read_json(path: Path) -> Any:
-    """The content of a JSON file.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-        DataError: it cannot be read, or is no JSON.
-    """
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (FileNotFoundError, NotADirectoryError):
-        raise FileNotFoundError(path) from None
-    except (OSError, ValueError):
-        raise _damaged(path) from None
-
-
-def _jsonl(lines: Iterable[Mapping[str, Any]]) -> str:
-    return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
-
-
-def _lines(path: Path, shape: Any) -> list[dict[str, Any]]:
-    """The lines of a file of JSON Lines, each of one shape."""
-    try:
-        # Not splitlines: a text may hold what that takes for a line's end.
-        found = [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
-    except (FileNotFoundError, NotADirectoryError):
-        raise FileNotFoundError(path) from None
-    except (OSError, ValueError):
-        raise _damaged(path) from None
-    if any(problem for line in found for problem in problems(line, shape)):
-        raise _damaged(path)
-    return found
 
 
 def _required(read: Callable[[Path], _Value], path: Path) -> _Value:
     try:
         return read(path)
     except FileNotFoundError:
-        raise DataError(f"no such file: {_AGAIN}", path=path) from None
-
-
-def _damaged(path: Path) -> DataError:
-    return DataError(f"damaged or not readable: delete it, and {_AGAIN}", path=path)
+        raise DataError(f"no such file: {AGAIN}", path=path) from None

@@ -1,163 +1,20 @@
-"""The shape of results.json of a comparison, and of the lines of the files beside it; more keys may be there."""
+"""The shape of results.json of a comparison; more keys may be there."""
 
 from __future__ import annotations
 
-from typing import Any, NotRequired, TypedDict
+from typing import Any, TypedDict
+
+from experiments.results.schema_parts import (
+    CorpusPart,
+    CurvePoint,
+    EmbeddingPart,
+    EnvironmentPart,
+    ErrorsPart,
+    ScoresPart,
+    SettingsPart,
+)
 
 SCHEMA = 2
-SPLITS = ("train", "dev", "test")
-
-
-class SplitPart(TypedDict):
-    """A split's counts; ``unaligned``: spans that fit no tokens."""
-
-    documents: int
-    sentences: int
-    tokens: int
-    spans: int
-    spans_by_type: dict[str, int]
-    unaligned: int
-
-
-class CorpusPart(TypedDict):
-    """What was learned from and scored; ``test`` names the split that was scored."""
-
-    name: str
-    format: str
-    type_map: str
-    types: list[str]
-    test: str
-    notices: list[str]
-    splits: dict[str, SplitPart]
-    sha256: str
-
-
-class CommandPart(TypedDict):
-    """The options, as they were given; those that tables and the report name are here."""
-
-    profile: str
-    seeds: list[int]
-    augment: NotRequired[str]
-    pseudonymise: NotRequired[int | None]
-    neighbours_from: NotRequired[str | None]
-
-
-class SettingsPart(TypedDict):
-    """The options, how invalid tags are read, and each system's full settings."""
-
-    command: CommandPart
-    repair: str
-    models: dict[str, dict[str, Any]]
-
-
-class EnvironmentPart(TypedDict):
-    """The machine, the libraries, and the time that everything took."""
-
-    python: str
-    platform: str
-    packages: dict[str, str]
-    commit: str | None
-    device: str
-    cores: int | None
-    jobs: int
-    corpus_seconds: float
-    total_seconds: float
-
-
-class Unknown(TypedDict):
-    """The shares of a split's tokens, and of its different words, that have no vector."""
-
-    tokens: float
-    types: float
-
-
-class EmbeddingPart(TypedDict):
-    """Word vectors, how many vectors of word parts they have, and what a reader must know of them."""
-
-    kind: str
-    words: int
-    dim: int
-    subword_buckets: int
-    out_of_vocabulary: dict[str, Unknown]
-    notices: list[str]
-    fit_seconds: float
-
-
-class Measures(TypedDict):
-    """Fractions."""
-
-    precision: float
-    recall: float
-    f1: float
-
-
-class CountedMeasures(Measures):
-    """Fractions, and the counts that they come from."""
-
-    tp: int
-    fp: int
-    fn: int
-
-
-class Scored(TypedDict):
-    """One kind of score."""
-
-    micro: CountedMeasures
-    macro: Measures
-    by_type: dict[str, CountedMeasures]
-
-
-class ScoresPart(TypedDict):
-    """The kinds of scores that a run has."""
-
-    entity_strict: Scored
-    entity_relaxed: Scored
-    token: Scored
-    token_binary: Scored
-    token_binary_hipaa: NotRequired[Scored]  # where types say which identifier of HIPAA they are
-
-
-class Confusion(TypedDict):
-    """How often one type was taken for another."""
-
-    gold: str
-    predicted: str
-    count: int
-
-
-class Causes(TypedDict):
-    """By category of error, how often each cause."""
-
-    missed: dict[str, int]
-    wrong: dict[str, int]
-    boundary: dict[str, int]
-    spurious: dict[str, int]
-
-
-class Categories(TypedDict):
-    """How many errors of each category."""
-
-    missed: int
-    wrong: int
-    boundary: int
-    spurious: int
-
-
-class ErrorsPart(TypedDict):
-    """Counts of errors."""
-
-    categories: Categories
-    by_type: Causes
-    causes: Causes
-    confusions: list[Confusion]
-
-
-class CurvePoint(TypedDict):
-    """A step of training."""
-
-    step: int
-    loss: float | None
-    dev_f1: float | None
 
 
 class RunPart(TypedDict):
@@ -270,37 +127,3 @@ class ResultsPart(TypedDict):
     fractions: dict[str, list[SharePart]]
     sweep: SweepPart | None
     significance: SignificancePart | None
-
-
-class SpanPart(TypedDict):
-    """A span."""
-
-    start: int
-    end: int
-    label: str
-
-
-class SpansLine(TypedDict):
-    """A line of predictions/: a document's spans of PHI, or those of each annotation layer."""
-
-    id: str
-    spans: NotRequired[list[SpanPart]]
-    layers: NotRequired[dict[str, list[SpanPart]]]
-
-
-class ErrorLine(TypedDict):
-    """A line of errors/: an erroneous entity."""
-
-    document: str
-    category: str
-    gold: SpanPart | None
-    predicted: SpanPart | None
-    causes: list[str]
-    layer: NotRequired[str]  # of PHI it is left out
-
-
-class TextLine(TypedDict):
-    """A line of texts.jsonl: a document's text."""
-
-    id: str
-    text: str

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TypedDict
 
-from experiments.results.schema import (
+from experiments.results.schema import SignificancePart
+from experiments.results.schema_parts import (
     CorpusPart,
     CurvePoint,
     EmbeddingPart,
@@ -12,7 +13,6 @@ from experiments.results.schema import (
     ErrorsPart,
     ScoresPart,
     SettingsPart,
-    SignificancePart,
 )
 
 JOINT, JOINT_SCHEMA = "joint", 1

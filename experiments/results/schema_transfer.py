@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypedDict
 
-from experiments.results.schema import (
+from experiments.results.schema_parts import (
     CorpusPart,
     CountedMeasures,
     CurvePoint,

@@ -17,15 +17,12 @@ from crfdeid.corpora.splits import Corpus
 from crfdeid.documents import PHI
 from crfdeid.errors import DataError, UsageError
 from crfdeid.system.files import TEMPORARY, write_files
-from experiments.results.folder import (
-    LOCK,
-    Folder,
+from experiments.results.folder import LOCK, Folder, make_folder, require_empty
+from experiments.results.lines import (
     errors_jsonl,
-    make_folder,
     read_errors,
     read_json,
     read_spans,
-    require_empty,
     spans_jsonl,
     texts_jsonl,
     to_json,

@@ -8,8 +8,8 @@ import jax
 import jax.numpy as jnp
 from flax import nnx
 
+from rnn.codecs.casing import CASINGS
 from rnn.codecs.characters import PAD as NO_CHARACTER
-from rnn.codecs.words import CASINGS
 from rnn.layers.characters import CharacterCnn
 
 

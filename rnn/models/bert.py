@@ -15,9 +15,9 @@ import numpy as np
 import optax
 from flax import nnx
 
+from crfdeid.description import PUBLIC
 from crfdeid.documents import PHI, LabelledSentence
 from crfdeid.errors import UsageError
-from crfdeid.saving import PUBLIC
 from crfdeid.settings import require, require_counts, require_shares
 from crfdeid.tagger import Traits
 from features.tokens import Sentence
@@ -30,8 +30,9 @@ from rnn.encoders.small import DISTRIBUTION, LICENCE, small_encoder
 from rnn.inference import chosen_tags
 from rnn.layers.transformer import Linear, TransformerEncoder
 from rnn.network import Draw, Network, Scores, Weights, named
+from rnn.saved_weights import like
 from rnn.settings import TrainingSettings
-from rnn.tagger import NetworkTagger, like
+from rnn.tagger import NetworkTagger
 from rnn.training.dev_notes import DevNotes
 from rnn.training.phases import Phase, Schedule, adam, patient, per_sentences, warmed_up
 from rnn.training.replicates import Learned

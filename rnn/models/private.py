@@ -21,9 +21,10 @@ import jax.numpy as jnp
 import numpy as np
 from flax import nnx
 
+from crfdeid.description import PUBLIC
 from crfdeid.documents import PHI, LabelledSentence
 from crfdeid.errors import UsageError
-from crfdeid.saving import PUBLIC, different_names
+from crfdeid.saving import different_names
 from crfdeid.settings import require_counts, require_shares
 from crfdeid.tagger import OnProgress, Traits
 from rnn.batches import Row

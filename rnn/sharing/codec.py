@@ -11,7 +11,7 @@ import numpy as np
 from crfdeid.documents import PHI, LabelledSentence
 from features.tokens import Sentence
 from rnn.batches import Row
-from rnn.codecs.words import casing
+from rnn.codecs.casing import casing
 from rnn.sharing.representation import RepresentationModel
 from rnn.sharing.shared import SharedNotes
 

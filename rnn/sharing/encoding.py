@@ -13,7 +13,8 @@ from crfdeid.bio import OUTSIDE
 from crfdeid.corpora.splits import Split
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import DataError
-from rnn.codecs.words import casing, tags_of
+from rnn.codecs.casing import casing
+from rnn.codecs.words import tags_of
 from rnn.sharing.once import encoding_once
 from rnn.sharing.pseudonyms import shareable
 from rnn.sharing.representation import RepresentationModel

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from crfdeid.description import declare, read_description
 from crfdeid.errors import DataError
-from crfdeid.saving import declare, read_description
 from crfdeid.sealed import RETRAIN, read_sealed, sealed
 from crfdeid.system.files import write_files
 

@@ -15,8 +15,9 @@ import numpy as np
 import numpy.typing as npt
 from flax import nnx
 
+from crfdeid.description import PUBLIC
 from crfdeid.errors import UsageError
-from crfdeid.saving import PUBLIC, ModelFiles, pack_arrays
+from crfdeid.saving import ModelFiles, pack_arrays
 from features.tokens import Sentence
 from rnn.batches import predict_batches
 from rnn.compilation import keep_compiled

@@ -16,7 +16,7 @@ from crfdeid.bio import OUTSIDE, tag_spans
 from crfdeid.errors import DataError
 from crfdeid.saving import different_names, pack_arrays
 from crfdeid.system.files import write_files
-from rnn.codecs.words import CASINGS
+from rnn.codecs.casing import CASINGS
 from rnn.sharing.plain_arrays import UNREADABLE, Foreign, Kind, read_arrays, require
 from rnn.sharing.plain_arrays import checksum as checksum_of
 
@@ -48,7 +48,7 @@ class SharedNotes:
     Args:
         vectors: of each token, [P, D] float16.
         lengths: tokens of each sentence, [S] int32.
-        casing: each token's casing class, its number in `rnn.codecs.words.CASINGS`, [P] uint8.
+        casing: each token's casing class, its number in `rnn.codecs.casing.CASINGS`, [P] uint8.
         tags: each token's tag, its number in ``names``, [P] uint16.
         names: the tags.
         representation: the digest of the representation that made the vectors, 64 hexadecimal digits.

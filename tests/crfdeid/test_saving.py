@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 
 from crfdeid.crf import CrfTagger
+from crfdeid.description import declare, is_private, read_description, verify
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import DataError, UsageError
 from crfdeid.models import create, load_tagger, select
-from crfdeid.saving import declare, different_names, is_private, read_description, verify
+from crfdeid.saving import different_names
 from crfdeid.sealed import checksum
 from features.pos import PosUnavailable
 from features.tokens import Sentence

@@ -22,7 +22,8 @@ from crfdeid.scoring import (
     token_scores,
 )
 from crfdeid.system.files import write_files
-from experiments.results.folder import Folder, errors_jsonl, spans_jsonl, texts_jsonl, to_json
+from experiments.results.folder import Folder
+from experiments.results.lines import errors_jsonl, spans_jsonl, texts_jsonl, to_json
 from experiments.running.significance import compare_systems
 
 SYSTEMS = {"crf": (0,), "elman-random": (0, 1), "elman-cbow": (0, 1)}

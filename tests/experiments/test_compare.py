@@ -26,7 +26,8 @@ from crfdeid.scoring import CATEGORIES, CAUSES
 from crfdeid.scoring.evaluation import predict_spans
 from experiments.compare import main
 from experiments.papers import CORE
-from experiments.results.folder import Folder, spans_jsonl
+from experiments.results.folder import Folder
+from experiments.results.lines import spans_jsonl
 from experiments.results.store import Store
 from experiments.running.systems import System, traits_of
 

@@ -41,8 +41,8 @@ def render_representation(folder: Path) -> str:
         DataError: it is damaged, or the figures of the attacks are.
     """
     from crfdeid.cli.share.attacks import render  # noqa: PLC0415
+    from crfdeid.description import read_description  # noqa: PLC0415
     from crfdeid.model_card.markdown import listed, saved_facts  # noqa: PLC0415
-    from crfdeid.saving import read_description  # noqa: PLC0415
     from crfdeid.system.on_use import named  # noqa: PLC0415
 
     model, card = load_representation(folder), named("rnn.sharing.kept_card:read_card")(folder)

@@ -21,7 +21,7 @@ from crfdeid.errors import UsageError
 from crfdeid.scoring.leaks import Share
 from crfdeid.settings import require_counts
 from features.tokens import Sentence
-from rnn.codecs.words import casing
+from rnn.codecs.casing import casing
 from rnn.sharing.attacks.noise import noise_deviation
 from rnn.sharing.attacks.targets import Target, choose
 from rnn.sharing.encoder import Encoder

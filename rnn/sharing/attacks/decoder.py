@@ -27,7 +27,7 @@ import numpy.typing as npt
 from crfdeid.bio import OUTSIDE
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import DataError
-from rnn.codecs.words import casing
+from rnn.codecs.casing import casing
 from rnn.sharing.attacks.noise import noise_deviation
 from rnn.sharing.encoder import Encoder
 

@@ -17,7 +17,7 @@ from crfdeid.bio import OUTSIDE
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import DataError
 from crfdeid.scoring.leaks import Share
-from rnn.codecs.words import casing
+from rnn.codecs.casing import casing
 from rnn.sharing.attacks.decoder import Decoder
 from rnn.sharing.attacks.targets import is_name
 from rnn.sharing.encoder import Encoder

@@ -13,9 +13,9 @@ from tiny_sharing import NAMES, tiny_notes, tiny_representation
 
 from crfdeid import Document, Span, write_corpus
 from crfdeid.cli import main
+from crfdeid.description import read_description
 from crfdeid.model_card.card import model_digest, read_card
 from crfdeid.model_card.likeness import Likeness, NoteReader
-from crfdeid.saving import read_description
 from crfdeid.secrets import VARIABLE
 from rnn.sharing.kept_card import save_card
 from rnn.sharing.once import RECORD

@@ -14,16 +14,8 @@ from crfdeid.documents import CONCEPT, PHI, Span
 from crfdeid.errors import DataError, UsageError
 from crfdeid.scoring import CATEGORIES, CAUSES, EntityError
 from crfdeid.system.files import write_files
-from experiments.results.folder import (
-    Folder,
-    errors_jsonl,
-    read_errors,
-    read_spans,
-    require_empty,
-    spans_jsonl,
-    texts_jsonl,
-    to_json,
-)
+from experiments.results.folder import Folder, require_empty
+from experiments.results.lines import errors_jsonl, read_errors, read_spans, spans_jsonl, texts_jsonl, to_json
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 SPANS = st.builds(Span, st.integers(0, 9), st.integers(10, 99), TEXTS)

@@ -8,7 +8,8 @@ from private_samples import private_results
 from crfdeid.errors import DataError
 from crfdeid.system.files import write_files
 from experiments.results.checks import damage
-from experiments.results.folder import Folder, to_json
+from experiments.results.folder import Folder
+from experiments.results.lines import to_json
 from experiments.results.private import describe_system
 from experiments.running.runs import Run
 from experiments.running.systems import Cell, System

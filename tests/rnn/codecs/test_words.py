@@ -8,8 +8,10 @@ import pytest
 from crfdeid.documents import LabelledSentence
 from features import feature_set
 from features.tokens import Sentence, split_sentences
+from rnn.codecs.casing import CASINGS, casing
 from rnn.codecs.characters import Characters
-from rnn.codecs.words import CASINGS, Features, WordCodec, casing, tags_of
+from rnn.codecs.features import Features
+from rnn.codecs.words import WordCodec, tags_of
 from rnn.vocabulary import Vocabulary
 
 NOTE = split_sentences("HISTORY\nSeen by Dr. Marsh. Mr Quill denies pain.\nMRN: 0301 at FIH\nPlan: rest")

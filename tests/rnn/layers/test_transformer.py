@@ -14,7 +14,7 @@ from rnn.encoders.hub import Encoder, read_encoder
 from rnn.encoders.small import small_folder
 from rnn.layers.transformer import TransformerEncoder
 from rnn.network import Weights, named
-from rnn.tagger import like
+from rnn.saved_weights import like
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")
 TEXT = [2, 40, 7, 7, 81, 12, 3]

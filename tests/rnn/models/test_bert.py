@@ -10,10 +10,10 @@ import pytest
 from flax import nnx
 from tiny_encoders import roberta_config, tiny_encoder, write_encoder
 
+from crfdeid.description import read_description
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import DataError, UsageError
 from crfdeid.models import create, load_tagger
-from crfdeid.saving import read_description
 from features.tokens import split_sentences
 from rnn.encoders.hub import read_encoder
 from rnn.encoders.small import small_folder

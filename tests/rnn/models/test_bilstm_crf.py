@@ -17,7 +17,7 @@ from crfdeid.errors import UsageError
 from features.tokens import Sentence, split_sentences
 from rnn import BilstmCrf, BilstmCrfSettings, BilstmCrfTagger
 from rnn.batches import make_batch
-from rnn.codecs.words import CASINGS
+from rnn.codecs.casing import CASINGS
 from rnn.layers.lstm import BiLstm
 from rnn.network import scores_of, still
 

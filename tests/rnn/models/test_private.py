@@ -13,13 +13,13 @@ from lstm_equations import bilstm_by_hand
 from tiny_sharing import tiny_notes, tiny_representation
 
 from crfdeid.corpora.splits import Split
+from crfdeid.description import is_private, read_description
 from crfdeid.documents import PHI, LabelledSentence
 from crfdeid.errors import DataError, UsageError
 from crfdeid.models import create, load_tagger
-from crfdeid.saving import is_private, read_description
 from features.tokens import Sentence
 from rnn.batches import Row
-from rnn.codecs.words import CASINGS
+from rnn.codecs.casing import CASINGS
 from rnn.models.bilstm_crf import BilstmCrf
 from rnn.models.private import PrivateBilstmCrf, PrivateTagger, PrivateTaggerSettings
 from rnn.network import still

@@ -20,7 +20,7 @@ from crfdeid.corpora.splits import Split
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import DataError
 from features.tokens import Sentence
-from rnn.codecs.words import CASINGS, casing
+from rnn.codecs.casing import CASINGS, casing
 from rnn.sharing.encoding import encode_notes
 from rnn.sharing.shared import SharedNotes
 

@@ -1,0 +1,185 @@
+"""The files of an experiment that are JSON or JSON Lines: how they are written, and read back in their shape.
+
+A line never holds text, but in ``texts.jsonl``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NotRequired, TypedDict
+
+from crfdeid.documents import PHI, Span
+from crfdeid.errors import DataError
+from crfdeid.scoring import EntityError
+from crfdeid.shapes import problems
+
+AGAIN = "run the experiment again, with --resume to keep what is finished"
+"""What to do where a file is damaged or not there."""
+
+
+class SpanPart(TypedDict):
+    """A span."""
+
+    start: int
+    end: int
+    label: str
+
+
+class SpansLine(TypedDict):
+    """A line of predictions/: a document's spans of PHI, or those of each annotation layer."""
+
+    id: str
+    spans: NotRequired[list[SpanPart]]
+    layers: NotRequired[dict[str, list[SpanPart]]]
+
+
+class ErrorLine(TypedDict):
+    """A line of errors/: an erroneous entity."""
+
+    document: str
+    category: str
+    gold: SpanPart | None
+    predicted: SpanPart | None
+    causes: list[str]
+    layer: NotRequired[str]  # of PHI it is left out
+
+
+class TextLine(TypedDict):
+    """A line of texts.jsonl: a document's text."""
+
+    id: str
+    text: str
+
+
+def spans_jsonl(layers: Mapping[str, Mapping[str, Sequence[Span]]]) -> str:
+    """Spans as JSON Lines, one document a line: its id and spans, never its text.
+
+    Args:
+        layers: by annotation layer and document id. PHI alone stands in "spans"; where there is another layer, all of
+            them stand in "layers", by name.
+    """
+    alone = list(layers) == [PHI]
+    lines: dict[str, dict[str, Any]] = {name: {} for found in layers.values() for name in found}
+    for layer, found in layers.items():
+        for name, spans in found.items():
+            lines[name][layer] = [span._asdict() for span in spans]
+    return _jsonl(
+        {"id": name, **({"spans": found[PHI]} if alone else {"layers": found})} for name, found in lines.items()
+    )
+
+
+def read_spans(path: Path) -> dict[str, dict[str, list[Span]]]:
+    """What `spans_jsonl` wrote.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        DataError: it is damaged.
+    """
+    layers: dict[str, dict[str, list[Span]]] = {}
+    for line in _lines(path, SpansLine):
+        found = line.get("layers", {}) | ({PHI: line["spans"]} if "spans" in line else {})
+        if not found:
+            raise damaged(path)
+        for layer, spans in found.items():
+            layers.setdefault(layer, {})[line["id"]] = [_span(span) for span in spans]
+    return layers
+
+
+def _span(found: Mapping[str, Any]) -> Span:
+    return Span(found["start"], found["end"], found["label"])
+
+
+def errors_jsonl(layers: Mapping[str, Iterable[EntityError]]) -> str:
+    """Erroneous entities of each annotation layer as JSON Lines, one a line; those of PHI do not name their layer."""
+    return _jsonl(
+        {
+            "document": error.document_id,
+            "category": error.category,
+            "gold": error.gold and error.gold._asdict(),
+            "predicted": error.predicted and error.predicted._asdict(),
+            "causes": list(error.causes),
+            **({} if layer == PHI else {"layer": layer}),
+        }
+        for layer, errors in layers.items()
+        for error in errors
+    )
+
+
+def read_errors(path: Path) -> dict[str, list[EntityError]]:
+    """What `errors_jsonl` wrote.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        DataError: it is damaged.
+    """
+    layers: dict[str, list[EntityError]] = {}
+    for line in _lines(path, ErrorLine):
+        error = EntityError(
+            line["document"],
+            line["category"],
+            line["gold"] and _span(line["gold"]),
+            line["predicted"] and _span(line["predicted"]),
+            tuple(line["causes"]),
+        )
+        layers.setdefault(line.get("layer", PHI), []).append(error)
+    return layers
+
+
+def texts_jsonl(texts: Mapping[str, str]) -> str:
+    """Texts as JSON Lines, one document a line."""
+    return _jsonl({"id": name, "text": text} for name, text in texts.items())
+
+
+def read_texts(path: Path) -> dict[str, str]:
+    """What `texts_jsonl` wrote.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        DataError: it is damaged.
+    """
+    return {line["id"]: line["text"] for line in _lines(path, TextLine)}
+
+
+def to_json(content: Any) -> str:
+    """The text of a JSON file."""
+    return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def read_json(path: Path) -> Any:
+    """The content of a JSON file.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        DataError: it cannot be read, or is no JSON.
+    """
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        raise FileNotFoundError(path) from None
+    except (OSError, ValueError):
+        raise damaged(path) from None
+
+
+def _jsonl(lines: Iterable[Mapping[str, Any]]) -> str:
+    return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+
+
+def _lines(path: Path, shape: Any) -> list[dict[str, Any]]:
+    """The lines of a file of JSON Lines, each of one shape."""
+    try:
+        # Not splitlines: a text may hold what that takes for a line's end.
+        found = [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
+    except (FileNotFoundError, NotADirectoryError):
+        raise FileNotFoundError(path) from None
+    except (OSError, ValueError):
+        raise damaged(path) from None
+    if any(problem for line in found for problem in problems(line, shape)):
+        raise damaged(path)
+    return found
+
+
+def damaged(path: Path) -> DataError:
+    """The error for a file that holds something else."""
+    return DataError(f"damaged or not readable: delete it, and {AGAIN}", path=path)
