@@ -165,6 +165,8 @@ def tag_spans(tags: Sequence[str], repair: Repair = "begin") -> list[Span]:
         >>> tag_spans(["B-DATE", "I-DATE", "O", "I-ID"])
         [Span(start=0, end=2, label='DATE'), Span(start=3, end=4, label='ID')]
     """
+    if tags.count(OUTSIDE) == len(tags):
+        return []  # as in most sentences
     opening = ("B-", "I-") if repair == "begin" else ("B-",)
     spans: list[Span] = []
     start, before = 0, OUTSIDE  # the entity that is open: its first token, and its last tag so far

@@ -17,8 +17,9 @@ Names of accounts ("Quill.j@...") are no names. "Brown sputum" is left alone whe
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import compress
 from typing import NamedTuple, TypeVar
 
 import regex
@@ -81,7 +82,7 @@ def make_consistent(document: Document, sentences: Sequence[Sentence] | None = N
     free = [True] * len(tokens)
     for place in places:
         free[place.start : place.stop] = [False] * len(place)
-    small = {token.text for token in tokens if token.text.islower()}
+    small = {text for text, _, _ in tokens if text.islower()}
     known = _known(document, tokens, places, small)
     added = [*_whole(tokens, free, known), *_parts(document.text, tokens, free, known.parts, small)]
     return replace(document, spans=(*document.spans, *added)) if added else document
@@ -115,13 +116,15 @@ def _whole(tokens: Sequence[Token], free: list[bool], known: _Known) -> Iterator
     by_first: dict[str, list[Words]] = {}
     for words in sorted(known.values, key=len, reverse=True):
         by_first.setdefault(words[0], []).append(words)
-    for i, token in enumerate(tokens):
-        for words in by_first.get(token.text.lower(), ()):
+    for i, first in enumerate([text.lower() for text, _, _ in tokens] if by_first else ()):
+        if first not in by_first:
+            continue
+        for words in by_first[first]:
             stop = i + len(words)
             texts = tuple(t.text for t in tokens[i:stop])
             if all(free[i:stop]) and tuple(text.lower() for text in texts) == words and _as_written(texts, known):
                 free[i:stop] = [False] * len(words)
-                yield Span(token.start, tokens[stop - 1].end, known.values[words])
+                yield Span(tokens[i].start, tokens[stop - 1].end, known.values[words])
                 break
 
 
@@ -138,18 +141,18 @@ def _parts(
     def one_name(whole: Span, span: Span) -> bool:
         return normal_form(text[whole.end : span.start]).text in _WITHIN_A_NAME
 
-    unmarked = [token for token, is_free in zip(tokens, free, strict=True) if is_free]
+    unmarked = compress(tokens, free)
     return merge(_single_parts(text, unmarked, parts, small), joins=one_name, label=_type_of_name)
 
 
-def _single_parts(text: str, tokens: Sequence[Token], parts: Mapping[str, str], small: set[str]) -> Iterator[Span]:
+def _single_parts(text: str, tokens: Iterable[Token], parts: Mapping[str, str], small: set[str]) -> Iterator[Span]:
     if not parts:
         return
     near = {form: part for part in reversed(list(parts)) if _can_be_misspelt(part) for form in _one_less(part)}
     for token in tokens:
-        if not token.text[0].isupper() or len(token.text) < _LEAST_PART or _ADDRESS.match(text, token.end):
+        if not token[0][0].isupper() or len(token[0]) < _LEAST_PART or _ADDRESS.match(text, token.end):
             continue
-        word = token.text.lower()
+        word = token[0].lower()
         label = parts.get(word) or _misspelt(word, parts, near)
         if label is not None and _looks_like_a_name(word, small):
             yield Span(token.start, token.end, label)

@@ -12,9 +12,11 @@ White space is never part of a token.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import NamedTuple
 
 import regex
@@ -28,6 +30,9 @@ class Token(NamedTuple):
     text: str
     start: int
     end: int
+
+
+_new = tuple.__new__  # of a `Token`, in half the time of its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +105,12 @@ class Sentence:
 # str.splitlines and str.isspace, though not for \s.
 _TOKEN = regex.compile(r"\p{L}\p{M}*+(?:(?!(?<=\p{L}\p{Ll}\p{Ll})\p{Lu})\p{L}\p{M}*+)*+|\p{Nd}++|[^\s\x1c-\x1f]\p{M}*+")
 
+# Tokens do not reach across white space, so that a stretch of text without any is taken apart once for each process:
+# most of a note's were seen before. What is remembered is bounded, and long stretches are not.
+_STRETCH = re.compile(r"\S+")
+_STRETCHES_KEPT = 1 << 16
+_LONGEST_KEPT = 32
+
 # A line that continues on the next one: long, and not ended by a mark that closes a sentence or opens a list.
 _WRAPPED_LINE_LENGTH = 60
 _CLOSED_LINE = regex.compile(r"[.!?:;]\s*$")
@@ -112,6 +123,7 @@ _LINE_PREFIX = regex.compile(r"\s*(?P<prefix>\p{L}[^:\n]{0,38}?)\s*:")
 
 # A full stop, exclamation or question mark, closing quotes, white space, and then something that can open a sentence.
 _SENTENCE_END = regex.compile(r"[.!?][\"'”’)\]]*+[ \t]++(?=[\"'“‘(\[¿¡]*+\p{Lu})")
+_MAY_END = re.compile(r"[.!?][\"'”’)\]]*[ \t]+\S")  # told faster
 _WORD_BEFORE = regex.compile(r"[\p{L}\p{M}]++/?$")
 _LIST_NUMBER = regex.compile(r"\s*\(?\p{Nd}{1,3}$")
 _ABBREVIATIONS = """
@@ -138,12 +150,26 @@ def tokenize(text: str) -> list[Token]:
 
 def _tokens(text: str) -> list[Token]:
     """The tokens of a text in normal form, with offsets in it."""
-    return [Token(match.group(), *match.span()) for match in _TOKEN.finditer(text)]
+    tokens: list[Token] = []
+    for match in _STRETCH.finditer(text):
+        stretch, start = match[0], match.start()
+        parts = _parts(stretch) if len(stretch) <= _LONGEST_KEPT else _take_apart(stretch)
+        for part, first, last in parts:
+            tokens.append(_new(Token, (part, start + first, start + last)))
+    return tokens
+
+
+def _take_apart(stretch: str) -> tuple[tuple[str, int, int], ...]:
+    """The tokens of a stretch of text without white space, with their offsets in it."""
+    return tuple((match[0], *match.span()) for match in _TOKEN.finditer(stretch))
+
+
+_parts = lru_cache(maxsize=_STRETCHES_KEPT)(_take_apart)
 
 
 def _in_raw_text(tokens: Sequence[Token], offsets: Sequence[int]) -> list[Token]:
     """The same tokens, with offsets in the raw text."""
-    return [Token(text, offsets[start], offsets[end]) for text, start, end in tokens]
+    return [_new(Token, (text, offsets[start], offsets[end])) for text, start, end in tokens]
 
 
 def split_sentences(text: str) -> list[Sentence]:
@@ -167,7 +193,7 @@ def split_sentences(text: str) -> list[Sentence]:
     begin, heading = 0, ""
     for (start, end), line in _join_wrapped(lines):
         heading = _heading_of(text[start:end].strip()) or heading
-        named = _LINE_PREFIX.match(text, start, end)
+        named = _LINE_PREFIX.match(text, start, end) if text.find(":", start, end) >= 0 else None
         prefix = named["prefix"] if named else ""
         is_field = prefix and end - start <= _FIELD_LENGTH
         for last in [end] if is_field else _sentence_ends(text, start, end):
@@ -195,14 +221,14 @@ def _join_wrapped(lines: Sequence[str]) -> Iterator[tuple[tuple[int, int], int]]
 
 
 def _heading_of(line: str) -> str:
-    found = _HEADING.match(line)
+    found = _HEADING.match(line) if line.endswith(":") or line.isupper() else None
     return (found["name"] or found["capitals"]).strip() if found else ""
 
 
 def _sentence_ends(text: str, start: int, end: int) -> Iterator[int]:
     """Where each sentence of a block of lines ends."""
     begin = start
-    for match in _SENTENCE_END.finditer(text, start, end):
+    for match in _SENTENCE_END.finditer(text, start, end) if _MAY_END.search(text, start, end) else ():
         if text[match.start()] == "." and _is_abbreviation(text, begin, match.start()):
             continue
         yield match.end()

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from features import tokens
 from features.normal import normal_form
-from features.tokens import Sentence, split_sentences, tokenize
+from features.tokens import Sentence, Token, split_sentences, tokenize
 
 NOTE_CHARACTERS = st.characters(codec="utf-8") | st.sampled_from(list(" \t\r\n\u00a0\u2028.,:;-/()#@'áÑ5A\u0301🙂"))
 NOTES = st.text(NOTE_CHARACTERS, max_size=120)
@@ -37,6 +38,21 @@ def test_tokens_point_into_the_text_and_cover_all_that_is_visible(text: str) -> 
     ]
     assert not any(normal_form(gap).text.strip() for gap in gaps)
     assert not any(character.isspace() for token in tokens for character in token.text)
+
+
+@settings(deadline=None)
+@given(NOTES)
+@example("a\x1c\u0301\u3000SmithPhone " + 40 * "aB9")
+def test_a_stretch_without_white_space_is_taken_apart_as_it_is_within_the_text(text: str) -> None:
+    text = normal_form(text).text
+    whole = [Token(match.group(), *match.span()) for match in tokens._TOKEN.finditer(text)]
+    assert tokenize(text) == whole
+    assert tokenize(text) == whole  # from memory
+
+
+def test_white_space_is_the_same_for_both_expressions() -> None:
+    characters = list(map(chr, range(0x110000)))
+    assert [bool(tokens._STRETCH.match(c)) for c in characters] == [bool(tokens._TOKEN.match(c)) for c in characters]
 
 
 @settings(deadline=None)

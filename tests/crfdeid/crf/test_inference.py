@@ -1,4 +1,4 @@
-"""The best valid tags of independent tokens, against all sequences there are."""
+"""Best paths against a plain Viterbi; the best valid tags of independent tokens against all sequences there are."""
 
 from itertools import pairwise, product
 
@@ -7,9 +7,37 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crfdeid.bio import may_begin, may_follow
-from crfdeid.crf.inference import best_valid
+from crfdeid.crf.inference import best_paths, best_valid
 
 TAGS = ("B-A", "B-B", "I-A", "O")
+
+
+def plain_viterbi(emissions: np.ndarray, transitions: np.ndarray) -> list[int]:
+    """The best path of one sentence; of equals the one with the smaller number at its end."""
+    best = [emissions[0]]
+    for row in emissions[1:]:
+        best.append(row + (best[-1][:, None] + transitions).max(axis=0))
+    path = [int(best[-1].argmax())]
+    for row in best[-2::-1]:
+        path.insert(0, int((row + transitions[:, path[0]]).argmax()))
+    return path
+
+
+@given(
+    lengths=st.lists(st.integers(0, 7), max_size=5),
+    tags=st.integers(1, 9),
+    scale=st.sampled_from([0.5, 5.0, 50.0]),  # how many tags of a token stay possible
+    whole=st.booleans(),  # with many paths of the same score
+    seed=st.integers(0, 99),
+)
+def test_best_paths_are_those_of_a_plain_viterbi(lengths, tags, scale, whole, seed):
+    random = np.random.default_rng(seed)
+    emissions, transitions = scale * random.normal(size=(sum(lengths), tags)), random.normal(size=(tags, tags))
+    if whole:
+        emissions, transitions = emissions.round(), transitions.round()
+    ends = np.cumsum(lengths)
+    for length, end, path in zip(lengths, ends, best_paths(emissions, lengths, transitions), strict=True):
+        assert path.tolist() == (plain_viterbi(emissions[end - length : end], transitions) if length else [])
 
 
 def valid(tags) -> bool:
