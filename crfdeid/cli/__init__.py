@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 # In the order of the work. Each is imported for its options only: what it needs to run is imported when it runs.
 COMMANDS = (
-    *("train", "score", "inspect", "explain", "tag", "redact", "review", "agreement", "certify"),
+    *("sample", "train", "score", "inspect", "explain", "tag", "redact", "review", "agreement", "certify"),
     *("pseudonymise", "share"),
 )
 _INTERRUPTED = "run it again; with redact and tag, --resume goes on where it stopped"

@@ -127,7 +127,7 @@
     for (const word of all.slice(first, last + 1)) word.classList.add("chosen");
     all[Math.min(cursor, all.length - 1)].scrollIntoView({ block: "nearest" });
     const range = span();
-    const over = stretches(at).filter((one) => touches(one.span, range)).map(({ kind, tag }) => `${kind === "both" ? "marked" : kind} ${tag}`);
+    const over = stretches(at).filter((one) => touches(one.span, range)).map(({ kind, tag }) => (kind === "both" ? `marked ${tag}` : kind === "first" || kind === "second" ? `${kind} ${tag}` : tag));
     const unsure = notes[at].unsure.filter((one) => touches(one, range)).map((one) => `PHI with ${Math.round(100 * one[2])} %`);
     const said = all.slice(first, last + 1).map((word) => word.textContent).join(" ");
     byId("cursor").textContent = [said, ...over, ...unsure].join(" · ");

@@ -1,0 +1,143 @@
+"""Draw the notes to annotate next: what a model is most likely to miss for the time it takes to read, or at random."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from crfdeid.cli.corpus_options import add_seed
+from crfdeid.cli.shell import file_path, share, whole_number
+from crfdeid.errors import UsageError
+
+if TYPE_CHECKING:
+    from crfdeid.documents import Document
+    from crfdeid.tagger import Tagger
+
+_WAYS = ("uncertainty", "coverage", "random", "mixed")
+_FORMATS = ("brat", "xmi", "jsonl", "doccano", "label-studio")
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The options of ``crfdeid sample``."""
+    from crfdeid.notes.sources import KINDS  # noqa: PLC0415
+
+    text = f"the notes to draw from: a file ({', '.join(KINDS)}), or a folder of them"
+    parser.add_argument("--input", type=file_path, required=True, metavar="PATH", help=text)
+    text = "new folder for the notes, and drawn.csv, which says how each was drawn"
+    parser.add_argument("--out", type=file_path, required=True, metavar="DIR", help=text)
+    parser.add_argument("-n", type=whole_number(1), required=True, metavar="N", dest="count", help="how many notes")
+    text = "the model's folder, or 'synthetic'; what it finds is in the notes, for annotators to correct"
+    parser.add_argument("--model", metavar="DIR", help=text)
+    text = (
+        "most expected misses per minute of reading (uncertainty), most text per minute whose words are in no "
+        "annotated note (coverage), the two in turn (mixed), or random (default: mixed; without --model coverage)"
+    )
+    parser.add_argument("--by", choices=_WAYS, help=text)
+    text = "the share of the notes that is drawn at random, whatever --by says (default: 0.2)"
+    parser.add_argument("--random-share", type=share, default=0.2, metavar="SHARE", help=text)
+    text = (
+        "what is not to be drawn again: annotated notes, in any format, or the drawn.csv of an earlier sample; their "
+        "words count as covered"
+    )
+    parser.add_argument("--without", type=file_path, action="append", default=[], metavar="PATH", help=text)
+    text = "the format to write (default: brat)"
+    parser.add_argument("--format", choices=_FORMATS, default="brat", help=text)
+    text = "a test set: drawn at random, without what a model found, for that would sway its annotators"
+    parser.add_argument("--for-test", action="store_true", help=text)
+    text = "column (in JSON Lines: key) with the text of a note (default: text)"
+    parser.add_argument("--text-column", default="text", metavar="NAME", help=text)
+    parser.add_argument("--id-column", metavar="NAME", help="column with a note's id (default: as crfdeid tag has it)")
+    text = "file with the secret of the model's private vocabulary (default: the environment variable CRFDEID_SECRET)"
+    parser.add_argument("--key-file", type=file_path, metavar="FILE", help=text)
+    add_seed(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Draw the notes and write them.
+
+    Raises:
+        UsageError: options that cannot work, or too few notes.
+        DataError: notes or a model that cannot be read.
+    """
+    from crfdeid.review.sampling import candidates, sample  # noqa: PLC0415
+    from crfdeid.review.to_annotate import write_sample  # noqa: PLC0415
+    from crfdeid.system.folders import require_new  # noqa: PLC0415
+    from crfdeid.system.threads import one_thread  # noqa: PLC0415
+
+    one_thread()
+    by = _way(options)
+    require_new(options.out)
+    left, done = _split(options)
+    documents, tagger, model = _tagged(options, left)
+    known = list(candidates(done)) if by in ("coverage", "mixed") else []
+    drawn = sample(
+        list(candidates(documents, tagger)),
+        options.count,
+        by=by,
+        seed=options.seed,
+        random_share=options.random_share,
+        annotated=known,
+    )
+    write_sample(drawn, options.out, format=options.format, model=model, for_test=options.for_test)
+    at_random, minutes = sum(one.by == "random" for one in drawn), sum(one.candidate.minutes for one in drawn)
+    said = f"{len(drawn):,} of {len(left):,} notes drawn, {at_random:,} of them at random"
+    print(f"{said}: about {minutes:.0f} minutes to read", file=sys.stderr)
+
+
+def _way(options: argparse.Namespace) -> str:
+    by: str = options.by or ("random" if options.for_test else "mixed" if options.model else "coverage")
+    if options.for_test and by != "random":
+        raise UsageError(f"--for-test with --by {by}: a test set is drawn at random, or its scores are of nothing")
+    if by in ("uncertainty", "mixed") and options.model is None:
+        raise UsageError(f"--by {by} needs --model: give one, or draw by coverage or at random")
+    return by
+
+
+def _split(options: argparse.Namespace) -> tuple[list[Document], list[Document]]:
+    """The notes that can be drawn, and those that --without leaves out, by their ids or their texts."""
+    from crfdeid.documents import Document  # noqa: PLC0415
+    from crfdeid.notes.reading import read_notes  # noqa: PLC0415
+    from crfdeid.notes.records import Columns  # noqa: PLC0415
+
+    if not options.input.exists():
+        raise UsageError(f"--input: no such file or folder: {options.input}")
+    done = {name for path in options.without for name in _left_out(path)}
+    columns = Columns(text=options.text_column, id=options.id_column, own_id=True)
+    sides: tuple[list[Document], list[Document]] = ([], [])
+    for note in read_notes(options.input, columns):
+        sides[note.id in done or note.text in done].append(Document(note.id, note.text))
+    return sides
+
+
+def _left_out(path: Path) -> Iterator[str]:
+    """The ids and the texts that a file of --without leaves out."""
+    from crfdeid.corpora import read_corpus  # noqa: PLC0415
+    from crfdeid.review.table import read_table  # noqa: PLC0415
+
+    if path.suffix.lower() == ".csv":
+        yield from (row["note"] for _, row in read_table(path, ("note",)))
+        return
+    for document in read_corpus(path):
+        yield document.id
+        yield document.text
+
+
+def _tagged(options: argparse.Namespace, documents: list[Document]) -> tuple[list[Document], Tagger | None, str]:
+    """The notes with what the model finds in them, its tagger, and its name; as they are where there is no model."""
+    if options.model is None or options.for_test:
+        return documents, None, ""
+    from crfdeid.cli.note_options import tagger_of  # noqa: PLC0415
+    from crfdeid.deidentifier import Deidentifier  # noqa: PLC0415
+    from crfdeid.model_card.builtin import find_model  # noqa: PLC0415
+    from crfdeid.model_card.card import model_digest  # noqa: PLC0415
+
+    tagger = tagger_of(options.model, options.key_file)
+    folder = find_model(options.model)
+    return (
+        list(Deidentifier(tagger).annotate_documents(documents)),
+        tagger,
+        f"{folder.name} {model_digest(folder)[:12]}",
+    )

@@ -1,0 +1,178 @@
+"""Which notes to annotate next: where most PHI is missed for the time it takes to read, or what covers most text.
+
+Reading takes time by the word, so that notes are rated by minute: by what is expected in them alone, the longest would
+be taken (Settles et al. 2008 find that plain uncertainty picks what is slow to annotate). A part of a sample is always
+drawn at random: it alone is an honest picture of the notes.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from heapq import heapify, heappop, heapreplace
+from itertools import chain, islice, zip_longest
+
+import numpy as np
+
+from crfdeid.documents import Document
+from crfdeid.errors import UsageError
+from crfdeid.spans import positions_in, tokens_of
+from crfdeid.tagger import Tagger
+from crfdeid.thresholds import phi_probabilities
+
+WAYS = ("uncertainty", "coverage", "random", "mixed")
+RANDOM_SHARE = 0.2
+# How long a reader takes, as a plain assumption: to open a note, and by the word, marking included.
+_MINUTES_A_NOTE, _WORDS_A_MINUTE = 0.25, 150
+_BATCH = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A note that can be drawn.
+
+    Args:
+        document: the note, with what a model found in it.
+        words: how often each of its words stands in it, in small letters.
+        missed: how many PHI tokens the model is expected to have missed in it; None where no model was asked.
+    """
+
+    document: Document
+    words: Mapping[str, int]
+    missed: float | None = None
+
+    @property
+    def minutes(self) -> float:
+        """How long it takes to read."""
+        return _MINUTES_A_NOTE + sum(self.words.values()) / _WORDS_A_MINUTE
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A note of a sample, and the way in which it was drawn: "uncertainty", "coverage" or "random"."""
+
+    candidate: Candidate
+    by: str
+
+
+def candidates(documents: Sequence[Document], tagger: Tagger | None = None) -> Iterator[Candidate]:
+    """Notes as candidates, with what a model is expected to have missed in each.
+
+    A token that nothing marks is PHI with its probability, 1 - P(O): their sum is the expected number of misses, if the
+    model's probabilities are right.
+
+    Args:
+        documents: the notes; their spans are what is marked.
+        tagger: the model; None for none.
+    """
+    for start in range(0, len(documents), _BATCH):
+        batch = documents[start : start + _BATCH]
+        groups = [document.sentences() for document in batch]
+        tables = iter(tagger.marginals([one for group in groups for one in group]) if tagger is not None else ())
+        for document, group in zip(batch, groups, strict=True):
+            words = Counter(word.lower() for sentence in group for word in sentence.words)
+            if tagger is None:
+                yield Candidate(document, words)
+                continue
+            probable = [phi_probabilities(next(tables), tagger.tags) for _ in group]
+            yield Candidate(document, words, _expected_misses(document, probable))
+
+
+def _expected_misses(document: Document, probable: Sequence[np.ndarray]) -> float:
+    starts = [token.start for sentence in document.sentences() for token in sentence.tokens]
+    by_place = np.concatenate([np.empty(0), *probable])[np.argsort(np.array(starts, int), kind="stable")]
+    unmarked = np.ones(len(by_place), bool)
+    tokens = tokens_of(document)
+    for span in document.spans:
+        places = positions_in(tokens, span)
+        unmarked[places.start : places.stop] = False
+    return float(by_place[unmarked].sum())
+
+
+def sample(
+    notes: Sequence[Candidate],
+    count: int,
+    *,
+    by: str,
+    seed: int,
+    random_share: float = RANDOM_SHARE,
+    annotated: Sequence[Candidate] = (),
+) -> list[Drawn]:
+    """Draw notes to annotate.
+
+    Args:
+        notes: those to draw from.
+        count: how many to draw.
+        by: "uncertainty" (most expected misses per minute), "coverage" (most text per minute whose words no annotated
+            or drawn note has yet), "mixed" (the two in turn), or "random".
+        seed: of what is drawn at random.
+        random_share: of the sample that is drawn at random, whatever ``by`` is.
+        annotated: notes that are annotated already; their words count as covered.
+
+    Returns:
+        The drawn notes, those drawn at random first.
+
+    Raises:
+        UsageError: there are too few notes, an unknown way, or one that needs a model where none was asked.
+
+    Reference:
+        Settles, Craven and Friedland 2008 (NIPS workshop), Active learning with real annotation costs; Lewis and Gale
+        1994 (SIGIR), for uncertainty; Nemhauser, Wolsey and Fisher 1978, for the greedy choice of what covers most.
+    """
+    if by not in WAYS:
+        raise UsageError(f"unknown way '{by}': choose from {', '.join(WAYS)}")
+    if not 0 < count <= len(notes):
+        raise UsageError(f"{count} notes to draw of {len(notes)}: give a number from 1 to all of them")
+    if by in ("uncertainty", "mixed") and any(note.missed is None for note in notes):
+        raise UsageError(f"by {by} needs a model to say what it is unsure of: give one, or draw by coverage")
+    at_random = count if by == "random" else min(count, max(1, round(random_share * count)))
+    ordered = sorted(notes, key=lambda note: note.document.id)  # the draw is of the ids, and not of their order
+    drawn = [Drawn(note, "random") for note in random.Random(seed).sample(ordered, at_random)]
+    taken = {one.candidate.document.id for one in drawn}
+    rest = [note for note in ordered if note.document.id not in taken]
+    known = [*annotated, *(one.candidate for one in drawn)]
+    return [*drawn, *islice(_chosen(rest, by, known), count - at_random)]
+
+
+def _chosen(notes: Sequence[Candidate], by: str, known: Sequence[Candidate]) -> Iterator[Drawn]:
+    """The notes in the order in which a way would take them; each once."""
+    ways: dict[str, Callable[[], Iterator[Candidate]]] = {
+        "uncertainty": lambda: iter(sorted(notes, key=lambda note: -(note.missed or 0.0) / note.minutes)),
+        "coverage": lambda: _covering(notes, {word for note in known for word in note.words}),
+    }
+    named = [by] if by in ways else list(ways) if by == "mixed" else []
+    turns = zip_longest(*([Drawn(note, name) for note in ways[name]()] for name in named))
+    seen: set[str] = set()
+    for one in chain.from_iterable(turns):
+        if one.candidate.document.id not in seen:
+            seen.add(one.candidate.document.id)
+            yield one
+
+
+def _covering(notes: Sequence[Candidate], covered: Collection[str]) -> Iterator[Candidate]:
+    """Greedily, what adds most words of running text per minute that stand in no note taken before.
+
+    A word's gain is how often it stands in all notes, so that what is common there is covered first. Gains only shrink,
+    so that a note whose gain was computed anew and is still the largest needs no comparison with the others.
+    """
+    frequency: Counter[str] = Counter()
+    for note in notes:
+        frequency.update(note.words)
+    done = set(covered)
+
+    def gain(note: Candidate) -> float:
+        return sum(frequency[word] for word in note.words if word not in done) / note.minutes
+
+    heap = [(-gain(note), place) for place, note in enumerate(notes)]
+    heapify(heap)
+    while heap:
+        before, place = heap[0]
+        now = -gain(notes[place])
+        if now > before:
+            heapreplace(heap, (now, place))
+            continue
+        heappop(heap)
+        done.update(notes[place].words)
+        yield notes[place]

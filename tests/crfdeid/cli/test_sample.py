@@ -1,0 +1,109 @@
+"""The command sample: what it writes for annotators, and what it refuses."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from notes_samples import tiny_model, written
+
+from crfdeid.cli import main
+from crfdeid.corpora import read_corpus, write_corpus
+from crfdeid.documents import Document
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_model(tmp_path_factory.mktemp("model"))
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Path:
+    folder = tmp_path / "raw"
+    (folder / "ward").mkdir(parents=True)
+    for number in range(12):
+        name = f"ward/{number}" if number % 2 else f"{number}"
+        (folder / f"{name}.txt").write_text(f"Patient Quill{number} was seen on 3/{number + 1}/2031 by Dr. Marsh.\n")
+    return folder
+
+
+def run(*arguments: object) -> int:
+    return main(["sample", *map(str, arguments)])
+
+
+def listed(folder: Path) -> list[dict[str, str]]:
+    return list(csv.DictReader((folder / "drawn.csv").read_text().splitlines()))
+
+
+@pytest.mark.parametrize("format", ["brat", "xmi", "jsonl", "doccano"])
+def test_each_format_is_read_back_as_what_the_model_found(model, notes, tmp_path, format, capsys):
+    out = tmp_path / "out"
+    assert run("--model", model, "--input", notes, "--out", out, "-n", 5, "--format", format) == 0
+    assert "5 of 12 notes drawn, 1 of them at random" in capsys.readouterr().err
+    documents = read_corpus(out, format=format)
+    assert len(documents) == 5
+    assert any(document.spans for document in documents)
+    assert {row["note"] for row in listed(out)} == {document.id for document in documents}
+    assert {row["drawn"] for row in listed(out)} == {"random", "uncertainty", "coverage"}
+    assert all(float(row["expected_misses"]) >= 0 for row in listed(out))
+
+
+def test_label_studio_gets_predictions_with_a_score_to_sort_by(model, notes, tmp_path):
+    out = tmp_path / "out"
+    assert run("--model", model, "--input", notes, "--out", out, "-n", 5, "--format", "label-studio") == 0
+    tasks = json.loads((out / "notes.json").read_text())
+    assert all(0 < task["predictions"][0]["score"] <= 1 for task in tasks)
+    assert tasks[0]["predictions"][0]["model_version"].startswith(model.name)
+
+
+def test_annotated_notes_are_not_drawn_again(notes, tmp_path):
+    assert run("--input", notes, "--out", tmp_path / "first", "-n", 4, "--by", "random") == 0
+    first = {document.id for document in read_corpus(tmp_path / "first")}
+    text = (notes / "0.txt").read_text()
+    write_corpus([Document("renamed", text)], tmp_path / "other.jsonl", format="jsonl")
+    command = ["--input", notes, "--without", tmp_path / "first", "--without", tmp_path / "other.jsonl"]
+    left = 12 - len(first | {"0"})
+    earlier = tmp_path / "first" / "drawn.csv"
+    assert run("--input", notes, "--without", earlier, "--out", tmp_path / "listed", "-n", 9) == 2  # 8 are left
+    assert run(*command, "--out", tmp_path / "second", "-n", left, "--format", "jsonl") == 0
+    second = {document.id for document in read_corpus(tmp_path / "second", format="jsonl")}
+    assert not second & (first | {"0"})
+    assert run(*command, "--out", tmp_path / "third", "-n", left + 1) == 2
+
+
+@pytest.mark.parametrize("format", ["brat", "xmi", "doccano", "label-studio"])
+def test_a_test_set_holds_nothing_of_the_model(model, notes, tmp_path, format):
+    out = tmp_path / "out"
+    command = ["--model", model, "--input", notes, "--out", out, "-n", 5, "--format", format, "--for-test"]
+    assert run(*command) == 0
+    shown = b"".join(written(out).values())
+    assert b"PATIENT" not in shown
+    assert b"predictions" not in shown
+    assert {(row["drawn"], row["expected_misses"]) for row in listed(out)} == {("random", "")}
+
+
+def test_the_same_seed_draws_the_same(model, notes, tmp_path):
+    for name, seed in (("a", 1), ("b", 1), ("c", 2)):
+        assert run("--model", model, "--input", notes, "--out", tmp_path / name, "-n", 6, "--seed", seed) == 0
+    assert written(tmp_path / "a") == written(tmp_path / "b") != written(tmp_path / "c")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("--by", "uncertainty"), "--by uncertainty needs --model"),
+        (("--for-test", "--by", "coverage"), "a test set is drawn at random"),
+        (("--random-share", "1.5"), "no share above 0, at most 1"),
+        (("-n", "99"), "99 notes to draw of 12"),
+    ],
+)
+def test_options_that_cannot_work_are_refused(notes, tmp_path, capsys, arguments, expected):
+    assert run("--input", notes, "--out", tmp_path / "out", "-n", 3, *arguments) == 2
+    assert expected in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_with_something_in_it_is_left_alone(notes, tmp_path, capsys):
+    assert run("--input", notes, "--out", notes, "-n", 3) == 2
+    assert "is not an empty folder" in capsys.readouterr().err
+    assert len(written(notes)) == 12
