@@ -7,7 +7,7 @@ from pathlib import Path
 
 import cassis
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crfdeid.corpora import read_corpus, recognise, write_corpus
@@ -226,6 +226,7 @@ def dkpro_types():
     return types
 
 
+@settings(max_examples=20)
 @given(texts, st.data())
 def test_dkpro_cassis_reads_what_is_written_and_writes_what_is_read(text, data):
     """It counts code points too, and turns them into UIMA's offsets by itself."""

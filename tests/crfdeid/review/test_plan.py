@@ -4,7 +4,7 @@ import json
 from collections import Counter
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crfdeid.corpora.exchanged import text_digest
@@ -16,6 +16,7 @@ def listed(kinds: list[int]) -> list[Listed]:
     return [Listed(f"{k}/{n}", f"kind {k}", text_digest(f"{n}")) for k, size in enumerate(kinds) for n in range(size)]
 
 
+@settings(max_examples=20)
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=5), st.data())
 def test_kinds_are_drawn_in_proportion(sizes, data):
     count = data.draw(st.integers(len(sizes), sum(sizes)))

@@ -3,7 +3,7 @@
 import warnings
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crfdeid.documents import Document, Span
@@ -16,6 +16,7 @@ with warnings.catch_warnings():
 TYPES = st.sampled_from(["", "DATE", "ID"])
 
 
+@settings(max_examples=20)
 @given(st.dictionaries(st.tuples(TYPES, TYPES), st.integers(1, 30), min_size=2))
 def test_kappa_is_scikit_learn_s(pairs):
     tokens = [pair for pair, count in pairs.items() for _ in range(count)]
