@@ -34,7 +34,7 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 import jax
 import numpy as np
 import torch
-from rounds import one_core, take_turns
+from rounds import keep_to_cores, take_turns
 from tabulate import tabulate
 from torch import nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
@@ -188,7 +188,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5, help="epochs measured, after one to warm up (default: 5)")
     parser.add_argument("--seed", type=int, default=0, help="random seed of the sentences (default: 0)")
     args = parser.parse_args()
-    one_core()
+    keep_to_cores(1)
     torch.set_num_threads(1)
     if args.corpus is None:
         drawn, known = draw_sentences(args.sentences, args.seed)

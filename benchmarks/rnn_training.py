@@ -22,7 +22,7 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 import jax
 import torch
 from replicates import DROPOUT, RATE, Sentences, add_sizes, draw_sentences, make_epoch
-from rounds import one_core, take_turns
+from rounds import keep_to_cores, take_turns
 from tabulate import tabulate
 
 
@@ -65,7 +65,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add_sizes(parser, dim=300)
     args = parser.parse_args()
-    one_core()
+    keep_to_cores(1)
     words, tags = draw_sentences(args)
     contestants = {"PyTorch, eager": pytorch(args, words, tags), "crfdeid": make_epoch(args, words, tags)}
     median = {name: seconds.median for name, seconds in take_turns(contestants, args.rounds).items()}

@@ -13,14 +13,14 @@ from crfdeid.system.memory import keep_freed_memory
 Name = TypeVar("Name")
 
 
-def one_core() -> None:
-    """Keep this process on one core, with all threads that it starts from now on; and the memory that it frees with it.
+def keep_to_cores(count: int) -> None:
+    """Keep this process on so many cores, with all threads that it starts from now on; and the memory that it frees.
 
     The latter is what `fit` does before it trains a network. In one process it serves all contestants.
     """
     keep_freed_memory()
     if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+        os.sched_setaffinity(0, set(sorted(os.sched_getaffinity(0))[:count]))
 
 
 class Seconds(NamedTuple):
