@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import zipfile
 from collections.abc import Callable, Mapping
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import Any, TypedDict, TypeVar
 
@@ -126,22 +127,33 @@ def damaged(folder: Path) -> DataError:
     return DataError(f"the model's description is damaged: {RETRAIN}", path=folder / DESCRIPTION)
 
 
-def checked_weights(folder: Path, description: Mapping[str, Any], file: str) -> bytes:
-    """The content of the file of weights, known to be that of the description.
+class MappedFile(mmap):
+    """A mapped file that can be read as a file too."""
+
+    def seekable(self) -> bool:
+        """Yes; `zipfile` asks, and Python's own class answers from 3.13 on."""
+        return True
+
+
+def checked_weights(folder: Path, description: Mapping[str, Any], file: str) -> MappedFile:
+    """The file of weights, mapped: what is read of it comes from the disk. It is known to be that of the description.
 
     Raises:
         DataError: it cannot be read, or is another one.
     """
-    path = folder / file
+    path, problem = folder / file, f"the model's weights are damaged or belong to another model: {RETRAIN}"
     try:
-        weights = path.read_bytes()
+        with path.open("rb") as stream:
+            weights = MappedFile(stream.fileno(), 0, access=ACCESS_READ)
     except OSError:
         raise DataError(f"the model's weights cannot be read: {RETRAIN}", path=path) from None
+    except ValueError:  # an empty file cannot be mapped
+        raise DataError(problem, path=path) from None
     if fingerprint(file, weights) != description["weights"]:
-        raise DataError(f"the model's weights are damaged or belong to another model: {RETRAIN}", path=path)
+        raise DataError(problem, path=path)
     return weights
 
 
-def fingerprint(file: str, weights: bytes) -> dict[str, Any]:
+def fingerprint(file: str, weights: bytes | MappedFile) -> dict[str, Any]:
     """What a description says of a file of weights: its name, size and checksum."""
     return {"file": file, "bytes": len(weights), "sha256": hashlib.sha256(weights).hexdigest()}

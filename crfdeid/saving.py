@@ -23,6 +23,7 @@ from crfdeid.description import (
     HASHED,
     PUBLIC,
     READABLE,
+    MappedFile,
     checked_weights,
     damaged,
     fingerprint,
@@ -111,7 +112,7 @@ class SavedModel:
     Attributes:
         folder: where it lies.
         description: what ``model.json`` says.
-        weights: the content of the other file.
+        weights: the other file, mapped: what is read of it comes from the disk, and is not held twice.
         key: what the words are hashed with; None where they can be read.
 
     Example:
@@ -125,7 +126,7 @@ class SavedModel:
 
     folder: Path
     description: Mapping[str, Any]
-    weights: bytes
+    weights: MappedFile
     key: bytes | None
 
     @contextmanager
@@ -168,14 +169,18 @@ class SavedModel:
         """
         return different_names(self.description[field])
 
-    def arrays(self) -> dict[str, np.ndarray]:
-        """The weights, where `pack_arrays` packed them.
+    def arrays(self) -> Mapping[str, np.ndarray]:
+        """The weights, where `pack_arrays` packed them, each read when it is looked up.
 
         Raises:
-            ValueError, EOFError, zipfile.BadZipFile: they are no such file.
+            ValueError, EOFError, zipfile.BadZipFile: they are no such file; a lookup raises them too.
         """
-        with np.load(io.BytesIO(self.weights), allow_pickle=False) as arrays:
-            return {name: arrays[name] for name in arrays.files}
+        self.weights.seek(0)
+        file: Any = self.weights
+        arrays: Mapping[str, np.ndarray] = np.load(file, allow_pickle=False)
+        if isinstance(arrays, np.ndarray):
+            raise ValueError("a single array")
+        return arrays
 
 
 def different_names(value: Any) -> tuple[str, ...]:

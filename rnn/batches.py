@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 Arrays = Mapping[str, npt.NDArray[Any]]
+
+
+_NONE = np.empty(0, np.int32)
 
 
 class Row(NamedTuple):
@@ -19,11 +22,15 @@ class Row(NamedTuple):
             for all rows ("words" of a window with m words on either side: [T + 2m]).
         targets: the right tags' ids for each annotation layer that is learned, [T]; none where they are not known.
         length: T.
+        words: which word of its note each of the T places stands for, [T], -1 for none; empty where all do.
+        note: the number of that note among those that were read together.
     """
 
     inputs: Arrays
     targets: Arrays
     length: int
+    words: npt.NDArray[Any] = _NONE
+    note: int = 0
 
     @property
     def counted(self) -> int:
@@ -158,18 +165,39 @@ _FEW = 4
 MANY_TOKENS = 2048
 
 
-def batches(rows: Sequence[Row], *, many_tokens: int = MANY_TOKENS) -> Iterator[tuple[list[int], Batch]]:
+def padded_length(length: int) -> int:
+    """The smallest power of two from 8 that is not less."""
+    return max(8, 1 << (length - 1).bit_length())
+
+
+class Cut(NamedTuple):
+    """How rows are cut into batches for prediction.
+
+    Attributes:
+        padded: the length that rows of a length are padded to.
+        many_tokens: places for tokens in a batch of many rows.
+    """
+
+    padded: Callable[[int], int] = padded_length
+    many_tokens: int = MANY_TOKENS
+
+
+POWERS = Cut()
+"""Lengths 8, 16, 32, 64, …: what rows of any length are cut by."""
+
+
+def batches(rows: Sequence[Row], cut: Cut = POWERS) -> Iterator[tuple[list[int], Batch]]:
     """Rows in batches for prediction: the numbers of those in a batch, in its order, and the batch.
 
     Args:
         rows: what to tag; rows without tokens are in no batch.
-        many_tokens: places for tokens in a batch of many rows.
+        cut: how they are cut.
     """
-    for members, length, size in predict_batches([row.length for row in rows], many_tokens=many_tokens):
+    for members, length, size in predict_batches([row.length for row in rows], cut):
         yield members, make_batch([rows[i] for i in members], length=length, size=size)
 
 
-def predict_batches(lengths: Sequence[int], *, many_tokens: int = MANY_TOKENS) -> Iterator[tuple[list[int], int, int]]:
+def predict_batches(lengths: Sequence[int], cut: Cut = POWERS) -> Iterator[tuple[list[int], int, int]]:
     """Which sentences to run together: their numbers, the padded length and the number of rows.
 
     Sentences without tokens are in no batch.
@@ -177,14 +205,9 @@ def predict_batches(lengths: Sequence[int], *, many_tokens: int = MANY_TOKENS) -
     by_length: dict[int, list[int]] = {}
     for i, length in enumerate(lengths):
         if length:
-            by_length.setdefault(padded_length(length), []).append(i)
+            by_length.setdefault(cut.padded(length), []).append(i)
     for length, members in sorted(by_length.items()):
-        many = max(many_tokens // length, 1)
+        many = max(cut.many_tokens // length, 1)
         for start in range(0, len(members), many):
             part = members[start : start + many]
             yield part, length, min(_FEW, many) if len(part) <= _FEW else many
-
-
-def padded_length(length: int) -> int:
-    """The smallest power of two from 8 that is not less."""
-    return max(8, 1 << (length - 1).bit_length())

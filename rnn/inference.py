@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -15,11 +15,12 @@ from jax import lax
 from crfdeid.bio import valid_transitions
 from crfdeid.crf.inference import best_valid
 from crfdeid.documents import PHI
-from rnn.batches import MANY_TOKENS, Batch, Row, batches
+from rnn.batches import POWERS, Batch, Cut, Row, batches
 from rnn.layers import crf
 from rnn.network import DECIDED, Scores, Weights, scores_of, side_by_side
 
 _ACCELERATOR_TOKENS = 65_536  # a batch on an accelerator: a step of few rows takes as long there as one of thousands
+_AT_ONCE = 1 << 17  # tokens that are on their way at once, or one row: memory does not grow with what is asked
 ANY = -1  # in `predecessors`: a tag that may follow every tag
 
 
@@ -196,25 +197,41 @@ def posteriors(graph: nnx.GraphDef[Any], weights: Weights, batch: Batch, *, laye
     return found
 
 
-def answers(rows: Sequence[Row], ask: Callable[[Batch], jax.Array], *, nothing: np.ndarray) -> list[np.ndarray]:
-    """What a function gives for batches of rows, for each row.
+def answers(
+    rows: Sequence[Row], ask: Callable[[Batch], jax.Array], *, nothing: np.ndarray, cut: Cut = POWERS
+) -> Iterator[np.ndarray]:
+    """What a function gives for batches of rows, for each row in turn; few of them are held at a time.
 
     Args:
         rows: the rows.
         ask: such as `posteriors` of a single replicate; gives [1, B, T, ...].
         nothing: what is found for a row without tokens.
+        cut: how the rows are cut into batches; an accelerator gets larger ones.
 
-    Returns:
+    Yields:
         [T, ...] for each row.
     """
-    many = MANY_TOKENS if jax.default_backend() == "cpu" else _ACCELERATOR_TOKENS
-    # All batches are on their way before the first is waited for, so that host and device work at once.
-    running = [(members, ask(batch)) for members, batch in batches(rows, many_tokens=many)]
-    found = [nothing] * len(rows)
-    for members, answer in running:
-        for i, row in zip(members, np.asarray(answer)[0], strict=False):
-            found[i] = row[: rows[i].length]
-    return found
+    if jax.default_backend() != "cpu":
+        cut = cut._replace(many_tokens=_ACCELERATOR_TOKENS)
+    for some in _stretches(rows):
+        # All of their batches are on their way before the first is waited for: host and device work at once.
+        running = [(members, ask(batch)) for members, batch in batches(some, cut)]
+        found = [nothing] * len(some)
+        for members, answer in running:
+            for i, row in zip(members, np.asarray(answer)[0], strict=False):
+                found[i] = row[: some[i].length]
+        yield from found
+
+
+def _stretches(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
+    """The rows, some after the others."""
+    start = tokens = 0
+    for i, row in enumerate(rows):
+        if tokens and tokens + row.length > _AT_ONCE:
+            yield rows[start:i]
+            start, tokens = i, 0
+        tokens += row.length
+    yield rows[start:]
 
 
 def chosen_tags(tables: Sequence[np.ndarray], tags: Sequence[str], decoding: str) -> list[list[str]]:

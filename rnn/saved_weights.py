@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection
 
 import jax
 import jax.numpy as jnp
@@ -18,30 +18,26 @@ def alone(weights: Weights) -> Weights:
     return found
 
 
-def checked(found: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The arrays of a saved network.
-
-    Raises:
-        ValueError: they hold something other than finite numbers.
-    """
-    if not all(array.dtype == np.float32 and np.isfinite(array).all() for array in found.values()):
-        raise ValueError("weights that are no numbers")
-    return found
-
-
-def like(shapes: Weights, arrays: Mapping[str, np.ndarray]) -> Weights:
-    """Weights of the same structure and shapes with given arrays.
+def like(shapes: Weights, names: Collection[str], read: Callable[[str], np.ndarray]) -> Weights:
+    """Weights of the same structure and shapes with given arrays, one after the other: few are there twice at a time.
 
     Args:
         shapes: the structure, with arrays or their shapes as leaves, of one replicate.
-        arrays: by the names of their places.
+        names: those of the arrays that are given, which are the names of their places.
+        read: gives the array of a name.
 
     Raises:
-        ValueError: the file's arrays are not those of the structure.
+        ValueError: the arrays are not those of the structure, or hold something other than finite numbers.
     """
     expected = named(shapes)
-    if {name: a.shape for name, a in arrays.items()} != {name: leaf.shape[1:] for name, leaf in expected.items()}:
+    if set(names) != set(expected):
         raise ValueError("other arrays than the network's")
-    leaves = [jnp.asarray(np.asarray(arrays[name])[None]) for name in expected]  # by NumPy: nothing is compiled
-    weights: Weights = jax.tree.unflatten(jax.tree.structure(shapes), leaves)
+
+    def leaf(name: str) -> jax.Array:
+        array = read(name)
+        if array.dtype != np.float32 or array.shape != expected[name].shape[1:] or not np.isfinite(array).all():
+            raise ValueError("weights that are no numbers, or not as many as the network's")
+        return jnp.asarray(array[None])  # by NumPy: nothing is compiled
+
+    weights: Weights = jax.tree.unflatten(jax.tree.structure(shapes), map(leaf, expected))
     return weights

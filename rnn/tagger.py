@@ -19,13 +19,13 @@ from crfdeid.errors import UsageError
 from crfdeid.saving import ModelFiles, pack_arrays
 from crfdeid.tagger import FitProgress, OnProgress, OnProgressOfMany, Tagger, Traits
 from features.tokens import Sentence
-from rnn.batches import Batch, Row
+from rnn.batches import POWERS, Batch, Cut, Row
 from rnn.codecs.codec import Codec
 from rnn.compilation import keep_compiled
 from rnn.further import Before
 from rnn.inference import answers, best_tags, posteriors, predecessors
 from rnn.network import Network, Weights, named
-from rnn.saved_weights import alone, checked, like
+from rnn.saved_weights import alone, like
 from rnn.training.held_out import Dev, Measure
 from rnn.training.phases import Schedule
 from rnn.training.replicates import Learned, fit_together, groups
@@ -147,6 +147,11 @@ class NetworkTagger(Tagger, ABC):
 
             fit_together([taggers[i] for i in group], train, dev, on_progress=follow)
 
+    @property
+    def cut(self) -> Cut:
+        """How rows are cut into batches for prediction."""
+        return POWERS
+
     def company(self) -> object:
         """What must be the same object for taggers that train in one program."""
         return None
@@ -173,7 +178,7 @@ class NetworkTagger(Tagger, ABC):
         try:
             codec = self.saved_codec(described, learned.codec.arrays(), None)
             graph, shapes = self.shapes(codec)
-            self._before = Before(Learned(codec, graph, like(shapes, arrays)))
+            self._before = Before(Learned(codec, graph, like(shapes, arrays.keys(), arrays.__getitem__)))
         except (KeyError, TypeError, ValueError):
             problem = f"with these settings a {self.model} has other parts than the trained one"
             raise UsageError(f"{problem}: leave out settings that change the network") from None
@@ -236,7 +241,7 @@ class NetworkTagger(Tagger, ABC):
         keep_compiled()
         codec = self._trained().codec
         rows = codec.rows(sentences) if rows is None else rows
-        return codec.gather(answers(rows, ask, nothing=nothing), sentences)
+        return codec.gather(rows, answers(rows, ask, nothing=nothing, cut=self.cut), sentences)
 
     def save(self, folder: Path, *, key: bytes | None = None) -> None:
         """Write ``model.json`` (settings, tags, vocabulary, checksum) and ``weights.npz``.
@@ -266,11 +271,12 @@ class NetworkTagger(Tagger, ABC):
         tagger = cls(saved.settings(cls.settings_class), seed=saved.seed)
         with saved.refusing_damage():
             arrays = saved.arrays()
-            parts = {name.removeprefix(_CODEC): arrays.pop(name) for name in list(arrays) if name.startswith(_CODEC)}
+            parts = {name.removeprefix(_CODEC): arrays[name] for name in arrays if name.startswith(_CODEC)}
             codec = tagger.saved_codec(saved.description["codec"], parts, saved.key)
             # Only their shapes: a description that asks for a network of absurd size must not be built.
             graph, shapes = tagger.shapes(codec)
-            tagger.learned = Learned(codec, graph, like(shapes, checked(arrays)))
+            names = [name for name in arrays if not name.startswith(_CODEC)]
+            tagger.learned = Learned(codec, graph, like(shapes, names, arrays.__getitem__))
         return tagger
 
     @classmethod

@@ -64,7 +64,7 @@ class CombinedTagger(Tagger):
         saved = cls._files().load(folder, key=key)
         tagger = cls(saved.settings(cls.settings_class), seed=saved.seed)
         with saved.refusing_damage():
-            tagger._accept(unpack(saved.weights, len(tagger._settings.parts), key=saved.key))
+            tagger._accept(unpack(saved.weights[:], len(tagger._settings.parts), key=saved.key))
         return tagger
 
     @classmethod

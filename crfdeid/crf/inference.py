@@ -18,6 +18,7 @@ from crfdeid.bio import valid_first, valid_transitions
 
 # A batch has sentences of about one length, and no more padded tokens than this unless one sentence alone has.
 _BATCH_TOKENS = 4096
+_SENTENCES = 1024  # that are tagged together: arrays for all of them would be several times what is asked for
 
 _NEVER = -1e9  # the score of a tag that may not follow
 _SLACK = 1e-3  # far above all errors of rounding
@@ -55,13 +56,16 @@ def best_valid(tables: Sequence[np.ndarray], tags: Sequence[str]) -> list[list[s
     names = np.array(tags, object)
     transitions = np.where(valid_transitions(tags), 0.0, _NEVER)
     first = np.where(valid_first(tags), 0.0, _NEVER)
-    scores = []
-    for table in tables:
-        score = np.log(np.maximum(table, 1e-300), dtype=float)
-        score[:1] += first
-        scores.append(score)
-    together = np.concatenate(scores) if scores else np.empty((0, len(tags)))
-    return [names[path].tolist() for path in best_paths(together, [len(t) for t in tables], transitions)]
+    found = []
+    for start in range(0, len(tables), _SENTENCES):
+        some, scores = tables[start : start + _SENTENCES], []
+        for table in some:
+            score = np.log(np.maximum(table, 1e-300), dtype=float)
+            score[:1] += first
+            scores.append(score)
+        paths = best_paths(np.concatenate(scores), [len(table) for table in some], transitions)
+        found += [names[path].tolist() for path in paths]
+    return found
 
 
 def marginals(emissions: np.ndarray, lengths: Sequence[int], transitions: np.ndarray) -> list[np.ndarray]:

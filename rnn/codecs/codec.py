@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -24,8 +24,10 @@ class Codec(Protocol):
         """Rows for the sentences; with their targets where tagged sentences are given."""
         ...
 
-    def gather(self, values: Sequence[np.ndarray], sentences: Sequence[Sentence]) -> list[np.ndarray]:
-        """What was found for the tokens of each row, for the tokens of each sentence."""
+    def gather(
+        self, rows: Sequence[Row], values: Iterable[np.ndarray], sentences: Sequence[Sentence]
+    ) -> list[np.ndarray]:
+        """What was found for the tokens of each row, for the tokens of each sentence that the rows were made of."""
         ...
 
     def hashed(self, key: bytes) -> tuple[Codec, Mapping[str, np.ndarray]]:

@@ -61,7 +61,9 @@ class StackedCodec:
         pairs = zip(self.phi.rows(sentences, targets), self.concept.rows(sentences, targets), strict=True)
         return [Row({**a.inputs, **as_own(b.inputs)}, {**a.targets, **b.targets}, a.length) for a, b in pairs]
 
-    def gather(self, values: Sequence[np.ndarray], sentences: Sequence[Sentence]) -> list[np.ndarray]:
+    def gather(
+        self, rows: Sequence[Row], values: Iterable[np.ndarray], sentences: Sequence[Sentence]
+    ) -> list[np.ndarray]:
         """What was found for each row, [T, ...], for each sentence: they are the same."""
         return list(values)
 

@@ -7,7 +7,7 @@ difference which of its sentences are tagged together.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -31,25 +31,10 @@ NOT_COUNTED = -1
 _JSON = "tokenizer"  # the array that holds it
 
 
-class Window(NamedTuple):
-    """Words of a note that are read together.
-
-    Attributes:
-        words: the numbers of the first one and of the one after the last.
-        pieces: of all of them, and those that begin and end a text, [L].
-        firsts: the place of each word's first piece, [words].
-    """
-
-    words: tuple[int, int]
-    pieces: np.ndarray
-    firsts: np.ndarray
-
-
 class _Note(NamedTuple):
-    """A note, the windows that are read of it, and its sentences: their numbers in the call, and where they begin."""
+    """A note, and its sentences: their numbers in the call, and where they begin."""
 
     tokens: Sequence[Token]
-    windows: list[Window]
     sentences: list[tuple[int, int]]
 
 
@@ -80,15 +65,17 @@ class SubwordCodec:
                 that of its first piece (johnson2020, section 3.4).
         """
         rows = []
-        for note in self._notes(sentences):
+        for number, note in enumerate(_notes(sentences)):
             known = None if targets is None else self._known(note, targets)
-            for window in note.windows:
-                row = Row({PIECES: window.pieces}, {}, len(window.pieces))
-                if known is not None:
-                    wanted = np.full(len(window.pieces), NOT_COUNTED, np.int32)
-                    wanted[window.firsts] = known[slice(*window.words)]
-                    row = row._replace(targets={PHI: wanted})
-                rows.append(row)
+            asked = np.zeros(len(note.tokens), bool)
+            for i, start in note.sentences:
+                asked[start : start + len(sentences[i].tokens)] = True
+            for row in self.windows(note.tokens):
+                firsts = row.words >= 0
+                if asked[row.words[firsts]].any():
+                    # Where a place is no word, the last one's tag is looked up, and not taken.
+                    wanted = {} if known is None else {PHI: np.where(firsts, known[row.words], NOT_COUNTED)}
+                    rows.append(row._replace(targets=wanted, note=number))
         return rows
 
     def _known(self, note: _Note, targets: Sequence[LabelledSentence]) -> np.ndarray:
@@ -100,7 +87,9 @@ class SubwordCodec:
                 known[start : start + len(targets[i].tags)] = [number[tag] for tag in targets[i].tags]
         return known
 
-    def gather(self, values: Sequence[np.ndarray], sentences: Sequence[Sentence]) -> list[np.ndarray]:
+    def gather(
+        self, rows: Sequence[Row], values: Iterable[np.ndarray], sentences: Sequence[Sentence]
+    ) -> list[np.ndarray]:
         """The probabilities of the tags of each sentence's tokens, [T, K], out of those of windows.
 
         Of several windows that hold a word, those count that find it to be something, if there are any; of them the one
@@ -108,51 +97,24 @@ class SubwordCodec:
         central.
 
         Args:
+            rows: what `rows` made of the sentences.
             values: for each row, the probabilities at its pieces, [L, K].
-            sentences: those that the rows were made of.
+            sentences: the sentences.
         """
-        found = [np.empty((0, len(self.tags[PHI])), np.float32)] * len(sentences)
-        left = iter(values)
-        for note in self._notes(sentences):
-            merged = self._merged(note, [next(left) for _ in note.windows])
-            for i, start in note.sentences:
-                found[i] = merged[start : start + len(sentences[i].tokens)]
-        return found
-
-    def _merged(self, note: _Note, values: Sequence[np.ndarray]) -> np.ndarray:
-        """The probabilities that count for each word of a note, [words, K]; 0 for words that no window holds."""
-        tags = self.tags[PHI]
+        notes, tags = _notes(sentences), self.tags[PHI]
         outside = tags.index(OUTSIDE) if OUTSIDE in tags else -1
-        merged = np.zeros((len(note.tokens), len(tags)), np.float32)
-        best = np.full(len(note.tokens), -1.0)  # of the window that counts so far
-        for window, probabilities in zip(note.windows, values, strict=True):
-            own, words = probabilities[window.firsts], slice(*window.words)
-            central = np.minimum(window.firsts, len(window.pieces) - 1 - window.firsts) / len(window.pieces)  # below 1
-            worth = np.where(own.argmax(axis=1) == outside, central, 1.0 + own.max(axis=1))
-            better = worth > best[words]
-            merged[words] = np.where(better[:, None], own, merged[words])
-            best[words] = np.maximum(worth, best[words])
-        return merged
-
-    def _notes(self, sentences: Sequence[Sentence]) -> list[_Note]:
-        """The notes of some sentences, with those windows that hold a token of theirs."""
-        members: dict[int, list[int]] = {}
-        for i, sentence in enumerate(sentences):
-            if sentence.tokens:
-                members.setdefault(id(sentence.note) if sentence.note else ~i, []).append(i)
-        found = []
-        for numbers in members.values():
-            first = sentences[numbers[0]]
-            tokens = first.note or first.tokens
-            places = [(i, sentences[i].note_start if first.note else 0) for i in numbers]
-            wanted = np.zeros(len(tokens), bool)
-            for i, start in places:
-                wanted[start : start + len(sentences[i].tokens)] = True
-            found.append(_Note(tokens, [w for w in self.windows(tokens) if wanted[slice(*w.words)].any()], places))
+        merged = [np.zeros((len(note.tokens), len(tags)), np.float32) for note in notes]
+        best = [np.full(len(note.tokens), -1.0) for note in notes]  # of the windows that count so far
+        for row, probabilities in zip(rows, values, strict=True):
+            _merge(row, probabilities, merged[row.note], best[row.note], outside)
+        found = [np.empty((0, len(tags)), np.float32)] * len(sentences)
+        for note, table in zip(notes, merged, strict=True):
+            for i, start in note.sentences:
+                found[i] = table[start : start + len(sentences[i].tokens)]
         return found
 
-    def windows(self, tokens: Sequence[Token]) -> list[Window]:
-        """The windows of a note, in text order; every word is in one of them.
+    def windows(self, tokens: Sequence[Token]) -> Iterator[Row]:
+        """The windows of a note as rows without targets, in text order; every word is in one of them.
 
         Of a word of very many pieces the first ones are read, as many as leave room for words around it.
         """
@@ -161,12 +123,12 @@ class SubwordCodec:
         words = [
             self.pieces(token.text, spaced=space)[:most] for token, space in zip(tokens, [False, *spaced], strict=True)
         ]
-        found = []
         for start, stop in cut([len(pieces) for pieces in words], self.window, self.overlap):
             ids = [self.pieces.begin, *(piece for word in words[start:stop] for piece in word), self.pieces.end]
             lengths = [len(word) for word in words[start : stop - 1]]
-            found.append(Window((start, stop), np.array(ids, np.int32), 1 + np.cumsum([0, *lengths])))
-        return found
+            places = np.full(len(ids), -1, np.int32)
+            places[1 + np.cumsum([0, *lengths])] = np.arange(start, stop)  # where each word's first piece stands
+            yield Row({PIECES: np.array(ids, np.int32)}, {}, len(ids), places)
 
     def hashed(self, key: bytes) -> tuple[SubwordCodec, dict[str, np.ndarray]]:
         """The codec as it is: its pieces were public before, and there are no others."""
@@ -205,6 +167,38 @@ class SubwordCodec:
             raise ValueError("no tokenizer")
         encoder = EncoderConfig(**described["encoder"])
         return cls(encoder, Pieces(text.tobytes().decode("utf-8"), encoder.family), {PHI: tags}, window, overlap)
+
+
+def _notes(sentences: Sequence[Sentence]) -> list[_Note]:
+    """The notes of those sentences that have tokens."""
+    members: dict[int, list[int]] = {}
+    for i, sentence in enumerate(sentences):
+        if sentence.tokens:
+            members.setdefault(id(sentence.note) if sentence.note else ~i, []).append(i)
+    found = []
+    for numbers in members.values():
+        first = sentences[numbers[0]]
+        places = [(i, sentences[i].note_start if first.note else 0) for i in numbers]
+        found.append(_Note(first.note or first.tokens, places))
+    return found
+
+
+def _merge(row: Row, probabilities: np.ndarray, merged: np.ndarray, best: np.ndarray, outside: int) -> None:
+    """Put what counts of a window into its note's table.
+
+    Args:
+        row: the window.
+        probabilities: at its pieces, [L, K].
+        merged: the note's table, [words, K].
+        best: the worth of each line of it, [words].
+        outside: the number of the tag of what is no PHI.
+    """
+    firsts = np.flatnonzero(row.words >= 0)
+    own, words = probabilities[firsts], slice(row.words[firsts[0]], row.words[firsts[-1]] + 1)
+    central = np.minimum(firsts, row.length - 1 - firsts) / row.length  # below 1
+    worth = np.where(own.argmax(axis=1) == outside, central, 1.0 + own.max(axis=1))
+    better = worth > best[words]
+    merged[words][better], best[words][better] = own[better], worth[better]
 
 
 def cut(lengths: Sequence[int], most: int, overlap: int) -> list[tuple[int, int]]:

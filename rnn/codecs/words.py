@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
@@ -78,7 +78,9 @@ class WordCodec:
             for row, item in zip(rows, targets, strict=True)
         ]
 
-    def gather(self, values: Sequence[np.ndarray], sentences: Sequence[Sentence]) -> list[np.ndarray]:
+    def gather(
+        self, rows: Sequence[Row], values: Iterable[np.ndarray], sentences: Sequence[Sentence]
+    ) -> list[np.ndarray]:
         """What was found for each row, [T, ...], for each sentence: they are the same."""
         return list(values)
 

@@ -21,7 +21,7 @@ from crfdeid.errors import UsageError
 from crfdeid.settings import require, require_counts, require_shares
 from crfdeid.tagger import Traits
 from features.tokens import Sentence
-from rnn.batches import Row, make_buckets
+from rnn.batches import Cut, Row, make_buckets
 from rnn.codecs.subwords import NOT_COUNTED, PIECES, SubwordCodec
 from rnn.codecs.words import tags_of
 from rnn.encoders.config import EncoderConfig
@@ -39,6 +39,8 @@ from rnn.training.replicates import Learned
 
 _log = logging.getLogger("crfdeid")
 _SPECIAL = 2  # pieces of a window that are no text: those that begin and end it
+_STEP = 16  # windows are padded to multiples of it, or to the longest there can be: each length is compiled once
+_TOKENS = 512  # in a batch of windows: a CPU reads more at once no faster, and the last batches are half empty
 
 
 class Bert(nnx.Module):
@@ -191,7 +193,7 @@ class BertTagger(NetworkTagger):
         encoder = Encoder(self._folder(), codec.encoder, codec.pieces)
         for name, array in encoder.weights().items():
             arrays["tables.pieces" if name == "pieces" else f"network.encoder.{name}"] = array
-        return Learned(codec, graph, like(shapes, arrays))
+        return Learned(codec, graph, like(shapes, list(arrays), arrays.pop))
 
     def schedule(self, codec: SubwordCodec, rows: Sequence[Row]) -> Schedule:
         """The same windows in every epoch, some of about one length in an update; the learning rate by the update."""
@@ -214,7 +216,12 @@ class BertTagger(NetworkTagger):
 
     def measure(self, codec: SubwordCodec, dev: Sequence[LabelledSentence]) -> DevNotes:
         """F on the development sentences, read by windows over their notes."""
-        return DevNotes(tuple(dev), codec, self._settings.decoding)
+        return DevNotes(tuple(dev), codec, self._settings.decoding, self.cut)
+
+    @property
+    def cut(self) -> Cut:
+        """Windows of about one length, most of which are of the longest there is."""
+        return Cut(partial(_padded, longest=self._settings.window + _SPECIAL), _TOKENS)
 
     def predict(self, sentences: Sequence[Sentence]) -> list[list[str]]:
         """One tag per token, for each sentence, chosen as the setting ``decoding`` says."""
@@ -223,3 +230,8 @@ class BertTagger(NetworkTagger):
     def _folder(self) -> Path:
         """That of the encoder to start from."""
         return Path(self._settings.encoder) if self._settings.encoder else small_encoder()
+
+
+def _padded(length: int, longest: int) -> int:
+    """The length that windows of a length are padded to."""
+    return min(-(-length // _STEP) * _STEP, longest)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,7 +53,9 @@ class PrivateCodec:
         parts = [np.split(array, shared.starts[1:-1]) for array in arrays]
         return [Row({VECTORS: v, CASING: c}, {PHI: t}, len(t)) for v, c, t in zip(*parts, strict=True)]
 
-    def gather(self, values: Sequence[np.ndarray], sentences: Sequence[Sentence]) -> list[np.ndarray]:
+    def gather(
+        self, rows: Sequence[Row], values: Iterable[np.ndarray], sentences: Sequence[Sentence]
+    ) -> list[np.ndarray]:
         """What was found for each row, [T, ...], for each sentence: they are the same."""
         return list(values)
 

@@ -12,7 +12,7 @@ from flax import nnx
 
 from crfdeid.documents import PHI, LabelledSentence
 from crfdeid.scoring import count_tags
-from rnn.batches import Row
+from rnn.batches import Cut, Row
 from rnn.codecs.codec import Codec
 from rnn.inference import answers, chosen_tags, posteriors
 from rnn.network import Weights
@@ -26,11 +26,13 @@ class DevNotes:
         sentences: with their right tags.
         codec: makes the windows.
         decoding: as of the settings.
+        cut: how the windows are cut into batches.
     """
 
     sentences: Sequence[LabelledSentence]
     codec: Codec
     decoding: str
+    cut: Cut
 
     @cached_property
     def _rows(self) -> list[Row]:
@@ -40,7 +42,7 @@ class DevNotes:
         """Strict entity micro F of one network, [1]."""
         tags = self.codec.tags[PHI]
         ask = partial(posteriors, graph, weights, layer=PHI)
-        found = answers(self._rows, ask, nothing=np.empty((0, len(tags)), np.float32))
-        tables = self.codec.gather(found, [item.sentence for item in self.sentences])
+        found = answers(self._rows, ask, nothing=np.empty((0, len(tags)), np.float32), cut=self.cut)
+        tables = self.codec.gather(self._rows, found, [item.sentence for item in self.sentences])
         gold = [item.tags for item in self.sentences]
         return np.array([count_tags(gold, chosen_tags(tables, tags, self.decoding)).micro.f1])

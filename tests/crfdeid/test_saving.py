@@ -3,6 +3,7 @@
 import hashlib
 import io
 import json
+import tracemalloc
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +17,7 @@ from crfdeid.description import declare, is_private, read_description, verify
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import DataError, UsageError
 from crfdeid.models import create, load_tagger, select
-from crfdeid.saving import different_names
+from crfdeid.saving import ModelFiles, different_names, pack_arrays
 from crfdeid.sealed import checksum
 from features.pos import PosUnavailable
 from features.tokens import Sentence
@@ -326,3 +327,16 @@ def test_a_fact_that_is_added_stands_under_the_checksum(saved, tmp_path: Path) -
     assert added == read_description(folder) == before | {"card": "card.json", "sha256": checksum(added)}
     assert added["sha256"] != before["sha256"]
     load_tagger(folder)
+
+
+def test_weights_are_mapped_and_read_one_by_one(tmp_path: Path) -> None:
+    files, size = ModelFiles("elman", 2, "weights.npz"), 1 << 20
+    arrays = {name: np.full(size // 4, number, np.float32) for number, name in enumerate("abcdefghijklmnop")}
+    files.save(tmp_path, pack_arrays(arrays), settings=create("elman").settings, seed=0, key=None)
+    tracemalloc.start()
+    found = files.load(tmp_path, key=None).arrays()
+    assert tracemalloc.get_traced_memory()[1] < size
+    for name, array in arrays.items():
+        np.testing.assert_array_equal(found[name], array)
+    assert tracemalloc.get_traced_memory()[1] < 8 * size
+    tracemalloc.stop()

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tiny_networks import BUCKET, SENTENCES, K, letters, posteriors_by_hand, replicate, start, together
 
-from rnn import Elman, Jordan
-from rnn.batches import make_batch
-from rnn.inference import ANY, best_path, best_tags, posteriors, predecessors
+from rnn import Elman, Jordan, inference
+from rnn.batches import Row, make_batch
+from rnn.inference import ANY, answers, best_path, best_tags, posteriors, predecessors
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")
 
@@ -108,3 +108,22 @@ def test_however_sure_it_is_of_the_wrong_no_path_breaks_iob2(seed, length, scale
     batch = make_batch([tiny_crf.row_of(range(1, length + 1))], length=9)
     found = best_tags(graph, weights, batch, begins=predecessors(TAGS, "valid"), layer="phi")
     assert is_valid(np.asarray(found)[0, 0, :length])
+
+
+def test_few_answers_are_held_at_a_time(monkeypatch):
+    """What is on its way does not grow with the rows: another stretch is asked once the one before was taken."""
+    monkeypatch.setattr(inference, "_AT_ONCE", 10)
+    lengths = [4, 0, 6, 3, 40, 1]  # 10 tokens | 3 | 40, a row of more | 1
+    rows = [Row({"words": np.full(length, length)}, {}, length) for length in lengths]
+    asked = []
+
+    def ask(batch):
+        asked.append(int(batch.lengths.sum()))
+        return jax.numpy.asarray(batch.inputs["words"])[None]
+
+    found = answers(rows, ask, nothing=np.empty(0, int))
+    sums = []
+    for length, answer in zip(lengths, found, strict=True):
+        assert answer.tolist() == [length] * length
+        sums.append(sum(asked))
+    assert sums == [10, 10, 10, 13, 53, 54]

@@ -1,5 +1,6 @@
 """Windows of word pieces over notes, and what was found for windows back to tokens."""
 
+import tracemalloc
 from itertools import pairwise
 
 import numpy as np
@@ -101,12 +102,13 @@ def test_of_a_word_of_very_many_pieces_the_first_ones_are_read():
     sentence = Sentence.from_words(["a", "x" * 500, "b"])
     (row,) = reader.rows([sentence])
     assert row.length == 2 + 1 + 3 + 2
-    assert len(reader.gather([np.full((row.length, 3), 1 / 3)], [sentence])[0]) == 3
+    assert len(reader.gather([row], [np.full((row.length, 3), 1 / 3)], [sentence])[0]) == 3
 
 
 def found(reader: SubwordCodec, sentences, chosen) -> list[np.ndarray]:
     """What `gather` gives where ``chosen`` has the probabilities at each piece of each window."""
-    return reader.gather([chosen(i, row) for i, row in enumerate(reader.rows(sentences))], sentences)
+    rows = reader.rows(sentences)
+    return reader.gather(rows, (chosen(i, row) for i, row in enumerate(rows)), sentences)
 
 
 def test_what_any_window_finds_counts_and_of_several_the_surest():
@@ -157,6 +159,25 @@ def test_every_token_has_its_probabilities_whatever_the_company(texts, data):
         assert table[:, 0].tolist() == firsts, "a token has what was found at its own first piece"
 
 
+def test_memory_grows_by_the_tokens_alone():
+    """Windows are put together as they come: beside a note's rows and table no array grows with its length."""
+    reader = codec(window=40, overlap=10)
+
+    def peak(sentences):
+        """Bytes at most, while its windows are read and put together."""
+        tracemalloc.start()
+        rows = reader.rows(sentences)
+        reader.gather(rows, (np.zeros((row.length, len(TAGS))) for row in rows), sentences)
+        highest = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return highest
+
+    short, long = (split_sentences("seen by dr doe. " * times) for times in (200, 1000))
+    peak(long)  # its words' pieces are remembered
+    tokens = [sum(len(sentence.tokens) for sentence in sentences) for sentences in (short, long)]
+    assert (peak(long) - peak(short)) / (tokens[1] - tokens[0]) < 150
+
+
 def test_tags_without_outside_can_be_put_together_too():
     sentences = [Sentence.from_words(["a", "b"])]
     (table,) = found(codec(tags=("B-ID",)), sentences, lambda i, row: np.ones((row.length, 1)))
@@ -165,7 +186,7 @@ def test_tags_without_outside_can_be_put_together_too():
 
 def test_nothing_but_sentences_without_tokens():
     assert codec().rows([Sentence(())]) == []
-    assert codec().gather([], [Sentence(())])[0].shape == (0, 3)
+    assert codec().gather([], [], [Sentence(())])[0].shape == (0, 3)
 
 
 def test_described_and_read_again_it_is_the_same():

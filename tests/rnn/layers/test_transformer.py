@@ -32,7 +32,8 @@ def network(encoder: Encoder) -> tuple[TransformerEncoder, np.ndarray]:
     vectors = arrays.pop("pieces")
     graph, state = nnx.split(nnx.eval_shape(lambda: TransformerEncoder(encoder.config, rngs=nnx.Rngs(0))))
     shapes = jax.eval_shape(lambda: jax.tree.map(lambda a: a[None], jax.tree.map(jax.numpy.zeros_like, state)))
-    weights = like(Weights({}, shapes), {f"network.{name}": array for name, array in arrays.items()})
+    given = {f"network.{name}": array for name, array in arrays.items()}
+    weights = like(Weights({}, shapes), given.keys(), given.__getitem__)
     return nnx.merge(graph, jax.tree.map(lambda array: array[0], weights.network)), vectors
 
 
