@@ -23,6 +23,7 @@ from crfdeid.scoring import count_tags
 from features import (
     FEATURE_SETS,
     Affixes,
+    Column,
     ContextWords,
     Extractor,
     FeatureSet,
@@ -33,6 +34,7 @@ from features import (
     TextBlobTagger,
     tokenize,
 )
+from features.columns import WordColumn
 
 # %% [markdown]
 # ## Tokens
@@ -199,17 +201,17 @@ assert words_and_shapes.recall > words_alone.recall
 #
 # ## An extractor of your own
 #
-# An extractor is a class with two methods. `describe` says in a line what it gives. `columns` gives the features of a
-# sentence, kind by kind: a pair of how the features begin, and how they go on, one ending a token. `None` means that
-# the token has no such feature. Here is one for the length of a word.
+# An extractor is a class. `describe` says in a line what it gives. Features that one word alone decides come from
+# `word_columns`: for each kind, how the features begin, with the place of the word (0 for the token itself, -1 for the
+# word before it), and a function that gives from the word how they go on. Here is one for the length of a word.
 
 
 # %%
 class WordLength(Extractor):
     """The number of letters of a word, up to 10."""
 
-    def columns(self, sentence):
-        return [(("length=",), [str(min(len(word), 10)) for word in sentence.words])]
+    def word_columns(self):
+        return [WordColumn(((0, "length="),), lambda word: str(min(len(word), 10)))]
 
     def describe(self):
         return "the length of the word"
@@ -218,6 +220,26 @@ class WordLength(Extractor):
 print(WordLength().extract(sentence))
 words_and_length = earned(words, WordLength())
 print(f"words, length: F {words_and_length.f1:.1%}, where words alone have {words_alone.f1:.1%}")
+
+# %% [markdown]
+# Features that need more than one word come from `columns`, for many sentences at a time: how the features begin, and
+# how they go on, one value a token, one sentence after the other. `None` stands for no feature. Here is one for the
+# number of words that are left in the sentence.
+
+
+# %%
+class WordsLeft(Extractor):
+    """How many words follow in the sentence, up to 5."""
+
+    def columns(self, batch):
+        values = [str(min(left, 5)) for words in batch.words for left in reversed(range(len(words)))]
+        return [Column(("left=",), values)]
+
+    def describe(self):
+        return "how many words follow"
+
+
+print(WordsLeft().extract(sentence))
 
 # %% [markdown]
 # ## What to remember
@@ -259,7 +281,7 @@ exercise(check_1, shape_of)
 class Around(Extractor):
     """The words on both sides of a token, as one feature."""
 
-    def columns(self, sentence):
+    def columns(self, batch):
         raise NotImplementedError
 
     def describe(self):
@@ -282,14 +304,14 @@ exercise(check_2, Around)
 #
 # Write an extractor with which the CRF on words alone finds at least 20 entities more in the new notes than without it.
 # Look at what is missed first: which words are they, and what do you see in them that `ContextWords(window=1)` does not
-# show? Write it yourself: the library has extractors that would do.
+# show? Use `word_columns`, `columns` or both, and write it yourself: the library has extractors that would do.
 
 
 # %%
 class Mine(Extractor):
     """What you think would help."""
 
-    def columns(self, sentence):
+    def word_columns(self):
         raise NotImplementedError
 
     def describe(self):

@@ -1,6 +1,7 @@
 """Lesson 1: a right answer to each exercise, and wrong ones."""
 
-from features import ContextWords, Extractor
+from features import Column, ContextWords, Extractor
+from features.columns import WordColumn
 
 
 def shape_of(word):
@@ -8,39 +9,33 @@ def shape_of(word):
 
 
 class Around(Extractor):
-    def columns(self, sentence):
-        row = ["<s>", *sentence.words, "</s>"]
-        return [(("around=",), [f"{row[i]}|{row[i + 2]}" for i in range(len(sentence.words))])]
+    def columns(self, batch):
+        rows = [["<s>", *words, "</s>"] for words in batch.words]
+        return [Column(("around=",), [f"{row[i]}|{row[i + 2]}" for row in rows for i in range(len(row) - 2)])]
 
     def describe(self):
         return "the words before and after, together"
 
 
 class OneSide(Around):
-    def columns(self, sentence):
-        words = sentence.words
-        return [(("around=",), [f"{before}|" for before in ("<s>", *words[:-1])])]
+    def columns(self, batch):
+        return [Column(("around=",), [f"{word}|" for words in batch.words for word in ("<s>", *words[:-1])])]
 
 
-class FormAndTitle(Extractor):
-    """How the words around are written, and whether a title stands before."""
-
-    def columns(self, sentence):
-        row = ["<s>"] * 2 + [shape_of(word) for word in sentence.words] + ["</s>"] * 2
-        count = len(sentence.words)
-        runs = ["".join(row[i + 1 : i + 4]) for i in range(count)]
-        return [(("form[-2]=", "form[-1]=", "form[0]=", "form[1]=", "form[2]="), row), (("run=",), runs)]
+class Form(Extractor):
+    def word_columns(self):
+        return [WordColumn(tuple((place, f"form[{place}]=") for place in range(-2, 3)), shape_of)]
 
     def describe(self):
-        return "how words are written"
+        return "how the words around are written"
 
 
-class Nothing(Around):
-    def columns(self, sentence):
-        return [(("same=",), ["1"] * len(sentence.words))]
+class Nothing(Form):
+    def word_columns(self):
+        return [WordColumn(((0, "same="),), lambda word: "1")]
 
 
-RIGHT = {1: shape_of, 2: Around, 3: FormAndTitle}
+RIGHT = {1: shape_of, 2: Around, 3: Form}
 WRONG = {
     1: [str.upper, lambda word: "x" * len(word), lambda word: shape_of(word).replace("'", "")],
     2: [OneSide, ContextWords],
