@@ -66,12 +66,15 @@ class ModelFiles:
             weights: the content of the file of weights.
             settings: the dataclass of the model's settings, which are JSON data.
             seed: what the model was built with.
-            key: what the words in ``weights`` and ``facts`` are hashed with; None where they can be read.
+            key: what the words in ``weights`` and ``facts`` are hashed with; None where they can be read. Public ones
+                are not hashed.
             facts: what else the model needs to be built again, as JSON data.
 
         Raises:
             DataError: they cannot be written.
         """
+        if self.words_are == PUBLIC:  # there is none to be hashed
+            key = None
         make_private(folder)
         description = {
             "model": self.model,

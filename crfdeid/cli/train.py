@@ -94,7 +94,6 @@ def run(options: argparse.Namespace) -> None:
     from crfdeid.given.site_file import read_site  # noqa: PLC0415
     from crfdeid.model_card.card import model_digest  # noqa: PLC0415
     from crfdeid.model_card.train import train_model  # noqa: PLC0415
-    from crfdeid.secrets import read_secret, vocabulary_key  # noqa: PLC0415
     from crfdeid.system.folders import require_new  # noqa: PLC0415
     from crfdeid.system.threads import one_thread  # noqa: PLC0415
 
@@ -110,7 +109,7 @@ def run(options: argparse.Namespace) -> None:
     site = None if options.site is None else read_site(options.site)
     one_thread()
     name, tagger = _tagger(options)
-    key = vocabulary_key(read_secret(options.key_file)) if options.private_vocabulary else None
+    key = _key(options, name, tagger)
     concepts = concept_options.concept_paths(options)
     if concepts is not None and CONCEPT not in type(tagger).traits(tagger.settings).layers:
         raise UsageError(f"--model {name} learns PHI alone: leave out --concepts, or choose a model that learns both")
@@ -148,6 +147,21 @@ def _tagger(options: argparse.Namespace) -> tuple[str, Tagger]:
             given = f"--{option.replace('_', '-')}"
             raise UsageError(f"{given} does not go with --start, which keeps what the model there has: leave it out")
     return name, going_on(options.start, seed=options.seed, overrides=dict(options.set))
+
+
+def _key(options: argparse.Namespace, name: str, tagger: Tagger) -> bytes | None:
+    """What the words in the model's files are hashed with; None for words that can be read."""
+    from crfdeid.secrets import read_secret, vocabulary_key  # noqa: PLC0415
+    from crfdeid.tagger import CombinedSettings  # noqa: PLC0415
+
+    if not options.private_vocabulary:
+        return None
+    if type(tagger).traits(tagger.settings).public_vocabulary and not isinstance(tagger.settings, CombinedSettings):
+        raise UsageError(
+            f"--private-vocabulary: the files of the model {name} hold no words of the notes, only public ones: "
+            "leave it out, and keep the model as safe as the notes"
+        )
+    return vocabulary_key(read_secret(options.key_file))
 
 
 def note_paths(options: argparse.Namespace) -> dict[str, Path | None]:

@@ -226,6 +226,7 @@ def test_a_private_vocabulary_needs_its_secret_everywhere(
         (["--dev-concepts", "x"], "--dev-concepts goes with --concepts"),
         (["--apart"], "--apart goes with --concepts"),
         (["--encoder", "x"], "no setting 'encoder' in crf + rules"),
+        (["--model", "bert", "--private-vocabulary"], "the files of the model bert hold no words of the notes"),
         (["--min-documents", "0"], "not a whole number from 1"),
     ],
 )

@@ -130,7 +130,11 @@ def test_a_saved_model_needs_no_encoder_and_says_what_in_it_is_public(tmp_path):
     shutil.rmtree(folder)
     loaded = load_tagger(tmp_path / "model")
     np.testing.assert_array_equal(loaded.marginals([SHORT[0].sentence])[0], found.marginals([SHORT[0].sentence])[0])
-    assert read_description(tmp_path / "model")["vocabulary"] == "public"
+    found.save(tmp_path / "keyed", key=bytes(32))  # as a member of an ensemble with a private vocabulary is
+    np.testing.assert_array_equal(
+        load_tagger(tmp_path / "keyed").marginals([SHORT[0].sentence])[0], found.marginals([SHORT[0].sentence])[0]
+    )
+    assert {read_description(tmp_path / name)["vocabulary"] for name in ("model", "keyed")} == {"public"}
     assert loaded.traits(loaded.settings).requires == ("a pretrained encoder",)
 
 
