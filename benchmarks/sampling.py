@@ -2,6 +2,7 @@
 
     python benchmarks/sampling.py --corpus synthetic --out sampling-synthetic.json
     python benchmarks/sampling.py --corpus CORPUS/train/brat --test CORPUS/dev/brat --out sampling.json
+    python benchmarks/sampling.py --plot sampling.png --curves synthetic=sampling-synthetic.json corpus=sampling.json
 
 Each run starts from the same few notes drawn at random, trains the CRF on them, lets a way draw as many notes again,
 trains on all, and so on: 8, 16, 32 notes. F is strict micro F on held-out notes. Runs are repeated for seeds, which
@@ -22,6 +23,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
+from matplotlib.lines import Line2D
 from scipy.stats import t as student
 
 from crfdeid.bio import encode
@@ -37,8 +39,10 @@ from crfdeid.scoring import score_entities
 from crfdeid.scoring.evaluation import predict_spans
 from crfdeid.spans import tokens_of
 from crfdeid.tagger import Tagger
+from experiments.plots.style import HUES, canvas, finish, house_style, to_png
 
 STEPS = (8, 16, 32)
+LOOKS = {way: (hue[1], marker) for way, hue, marker in zip(WAYS, HUES[1:], "osD^", strict=True)}
 Point = tuple[int, float]  # tokens annotated, F
 Curves = dict[str, list[list[Point]]]  # way -> for each seed its points
 
@@ -143,6 +147,30 @@ def report(found: Curves) -> None:
         print(f"| {way} | {' | '.join([*cells, *compared])} |")
 
 
+def draw(named: dict[str, Curves], path: Path) -> None:
+    """A panel for each corpus: mean F against mean annotated tokens, with the 95 % interval of F over seeds."""
+    with house_style():
+        figure, panels = canvas(3.0, 1, len(named))
+        for panel, (name, found) in zip(panels, named.items(), strict=True):
+            for way, (colour, marker) in LOOKS.items():
+                columns = list(zip(*found[way], strict=True))  # the points of each step
+                tokens = [np.mean([point[0] for point in points]) for points in columns]
+                means = [interval([100 * point[1] for point in points]) for points in columns]
+                bars = np.array([(mean - low, high - mean) for mean, low, high in means]).T
+                scores = [mean for mean, _, _ in means]
+                panel.errorbar(tokens, scores, bars, color=colour, marker=marker, capsize=3)
+            panel.set_title(name)
+            panel.set_xlabel("annotated tokens")
+        panels[0].set_ylabel("strict micro F (%)")
+        handles = [
+            Line2D([], [], color=hue[1], marker=m, label=way)
+            for way, hue, m in zip(WAYS, HUES[1:], "osD^", strict=True)
+        ]
+        caption = "Means over seeds; bars are 95 % intervals of F over seeds (Student's t)."
+        finish(figure, "F against annotated tokens, by the way in which notes are drawn", caption, handles)
+    path.write_bytes(to_png(figure))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--corpus", default="synthetic", help="annotated notes to draw from, or 'synthetic'")
@@ -152,7 +180,17 @@ def main() -> None:
     parser.add_argument("--test-notes", type=int, default=60)
     parser.add_argument("--iterations", type=int, default=40, help="of L-BFGS")
     parser.add_argument("--out", type=Path, help="a JSON file with every curve")
+    parser.add_argument("--plot", type=Path, help="draw --curves into this file instead, and print their tables")
+    parser.add_argument("--curves", nargs="+", default=[], metavar="NAME=FILE", help="with --plot: files of --out")
     options = parser.parse_args()
+    if options.plot is not None:
+        pairs = (one.split("=", 1) for one in options.curves)
+        named = {name: json.loads(Path(file).read_text(encoding="utf-8")) for name, file in pairs}
+        for name, found in named.items():
+            print(f"\n{name}")
+            report(found)
+        draw(named, options.plot)
+        return
     found = run(options)
     report(found)
     if options.out is not None:

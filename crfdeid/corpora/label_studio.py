@@ -3,9 +3,9 @@
 Tasks are written with what a model found as "predictions", which Label Studio shows to be corrected, or, of annotated
 documents, as "annotations". Predictions are never read: what nobody confirmed is no annotation.
 
-Offsets count code points (Label Studio's editor takes a text apart by characters and not by UTF-16 code units since its
-versions 1.4 and, after a relapse, 1.13: its pull requests 1559 and 6135), and each of CR and LF. A region's "text" is
-compared with the text at its offsets without white space, which Label Studio folds there (its issue 3078).
+Offsets count code points, for Label Studio's editor takes a text apart by characters and not by UTF-16 code units (its
+pull requests 1559 and 6135), and each of CR and LF is one. A region's "text" is compared with the text at its offsets
+without white space, which Label Studio folds there (its issue 3078).
 """
 
 from __future__ import annotations

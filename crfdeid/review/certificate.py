@@ -108,8 +108,8 @@ def render(certificate: Certificate) -> str:
 def assumptions(certificate: Certificate) -> list[str]:
     """What the bounds of a certificate assume, one sentence each."""
     said = [
-        f"One-sided bounds at {LEVEL:.0%}: were the true share larger, so few leaks would be found in at most "
-        f"{1 - LEVEL:.0%} of samples.",
+        f"One-sided bounds at {100 * LEVEL:.0f} %: were the true share larger, so few leaks would be found in at most "
+        f"{100 * (1 - LEVEL):.0f} % of samples.",
         "The notes were drawn at random from all notes of which this is said, and nothing was changed after the draw.",
     ]
     if certificate.recall < 1:
