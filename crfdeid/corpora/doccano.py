@@ -77,10 +77,14 @@ def _document(line: str, path: Path, number: int) -> Document:
 
 def _span(entry: Any, offsets: Utf16) -> Span:
     match entry:
-        case [int(start), int(end), str(label)] if label:
-            return offsets.span(start, end, label)
-        case {"start_offset": int(start), "end_offset": int(end), "label": str(label)} if label:
-            return offsets.span(start, end, label)
+        case [int(start), int(end), str(label)]:
+            pass
+        case {"start_offset": int(start), "end_offset": int(end), "label": str(label)}:
+            pass
+        case _:
+            raise DataError("expected a label as [start, end, type]")
+    if label and type(start) is type(end) is int:  # true is no offset
+        return offsets.span(start, end, label)
     raise DataError("expected a label as [start, end, type]")
 
 

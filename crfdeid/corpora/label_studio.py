@@ -97,7 +97,7 @@ def _spans(region: Any, text: str, place: str) -> list[Span]:
     """The spans of a region, one for each of its labels; none of what is no region, such as a choice."""
     match region:
         case {"type": "labels", "value": {"start": int(start), "end": int(end), "labels": [*labels], **rest}} if (
-            labels and all(isinstance(label, str) and label for label in labels)
+            labels and all(isinstance(label, str) and label for label in labels) and type(start) is type(end) is int
         ):
             pass
         case {"value": {"start": _}} | {"type": "labels"}:
