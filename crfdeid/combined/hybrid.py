@@ -98,8 +98,8 @@ class HybridTagger(CombinedTagger):
         """One tag per token, for each sentence."""
         model, rules = self._model_and_rules()
         rows = model.predict(sentences)
-        for sentence, row in zip(sentences, rows, strict=True):
-            for span, _ in rules.find(sentence):
+        for row, found in zip(rows, rules.find(sentences), strict=True):
+            for span, _ in found:
                 _fill(row, span)
         return rows
 
@@ -109,9 +109,9 @@ class HybridTagger(CombinedTagger):
         joint = self.tags
         place = {tag: k for k, tag in enumerate(joint)}
         tables = []
-        for sentence, ours in zip(sentences, model.marginals(sentences), strict=True):
+        for found, ours in zip(rules.find(sentences), model.marginals(sentences), strict=True):
             table = widened(ours, model.tags, joint)
-            for span, share in rules.find(sentence):
+            for span, share in found:
                 for i in range(span.start, span.end):
                     if 1 - share < table[i, place[OUTSIDE]]:
                         table[i] = 0

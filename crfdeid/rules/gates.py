@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
-from functools import reduce
-from operator import or_
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from typing import NamedTuple
+
+import numpy as np
 
 from crfdeid.rules.rule import Rule
 from features.tokens import Token, tokenize
@@ -70,8 +71,8 @@ def numbers_in(text: str) -> tuple[int, int, int, int]:
 class Needs(dict[str, int]):
     r"""What a token has of what rules need, a bit for each need.
 
-    The needs are a digit, one of a rule's words, and what a rule says of a token. It learns tokens as they come, and
-    forgets them all when they are too many.
+    The needs are a digit, so many in a row, one of a rule's words, and what a rule says of a token; 63 at most. It
+    learns tokens as they come, and forgets them all when they are too many.
 
     Args:
         rules: the rules.
@@ -80,31 +81,45 @@ class Needs(dict[str, int]):
     Example:
         >>> room = Rule("room", r"\d{3}[a-d]?", ("ROOM",), (), (), after=("room",), digits=3)
         >>> needs = Needs([room])
-        >>> needs.of_rules["room"], [needs[token] for token in ("Room", "214", "b")], needs.among(tokenize("Room 214b"))
-        ((1, 2), [2, 1, 0], 3)
+        >>> needs.of_rules["room"], [needs[token] for token in ("Room", "214", "b")]
+        ((1, 2), [2, 1, 0])
+        >>> needs.among([tokenize("Room 214b"), tokenize("Room")])
+        [3, 2]
     """
 
     def __init__(self, rules: Iterable[Rule], *, kept: int = 1 << 16) -> None:
         self._kept = kept
         self._by_word: dict[str, int] = defaultdict(int)
-        self._by_form: list[tuple[Callable[[str], object], int]] = [(_DIGIT.search, HAS_DIGIT)]
-        self._last = HAS_DIGIT
-        self.of_rules = {rule.name: tuple(self._add(rule)) for rule in rules}
+        self._by_form: list[tuple[Callable[[str], object], int]] = []
+        self._bits: dict[frozenset[str] | str, int] = {}
+        self._of_form(r"\d")
+        self.of_rules = {rule.name: tuple(self._of_rule(rule)) for rule in rules}
 
-    def _add(self, rule: Rule) -> Iterator[int]:
+    def _of_rule(self, rule: Rule) -> Iterator[int]:
         """The bits that a rule needs."""
         if rule.digits:
             yield HAS_DIGIT
-        words = words_of(rule)
-        if words:
-            self._last <<= 1
-            for word in words:
-                self._by_word[word] |= self._last
-            yield self._last
+        if rule.run:
+            yield self._of_form(rf"\d{{{rule.run}}}")
+        if words_of(rule):
+            yield self._of_words(words_of(rule))
         if rule.token:
-            self._last <<= 1
-            self._by_form.append((re.compile(rule.token).search, self._last))
-            yield self._last
+            yield self._of_form(rule.token)
+
+    def _of_words(self, words: frozenset[str]) -> int:
+        """The bit of tokens that are one of some words."""
+        if words not in self._bits:
+            self._bits[words] = 1 << len(self._bits)
+            for word in words:
+                self._by_word[word] |= self._bits[words]
+        return self._bits[words]
+
+    def _of_form(self, form: str) -> int:
+        """The bit of tokens in which an expression is found."""
+        if form not in self._bits:
+            self._bits[form] = 1 << len(self._bits)
+            self._by_form.append((re.compile(form).search, self._bits[form]))
+        return self._bits[form]
 
     def __missing__(self, token: str) -> int:
         bits = self._by_word.get(token.lower(), 0)
@@ -116,6 +131,12 @@ class Needs(dict[str, int]):
         self[token] = bits
         return bits
 
-    def among(self, tokens: Iterable[Token]) -> int:
-        """The bits of all that some tokens have."""
-        return reduce(or_, {self[token[0]] for token in tokens}, 0)
+    def among(self, sentences: Sequence[Sequence[Token]]) -> list[int]:
+        """The bits of all that the tokens of each sentence have."""
+        words = chain.from_iterable([*[token[0] for token in tokens], ""] for tokens in sentences)  # "" has none
+        ends = np.cumsum([len(tokens) + 1 for tokens in sentences])
+        if not len(ends):
+            return []
+        bits = np.fromiter(map(self.__getitem__, words), np.int64, int(ends[-1]))
+        found: list[int] = np.bitwise_or.reduceat(bits, [0, *ends[:-1]]).tolist()
+        return found

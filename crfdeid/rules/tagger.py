@@ -6,49 +6,22 @@ The expressions are fixed; what is learned is what a corpus calls what they find
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
 from crfdeid.bio import OUTSIDE, write_span
 from crfdeid.documents import LabelledSentence, Span
 from crfdeid.errors import DataError, UsageError
-from crfdeid.labels import BINARY
-from crfdeid.rules.table import RULES, find_rules
+from crfdeid.rules.table import find_rules_in
+from crfdeid.rules.trust import Learned, RulesSettings, learn_trust, read_learned
 from crfdeid.saving import ModelFiles
-from crfdeid.settings import require, require_flags
 from crfdeid.tagger import FitProgress, OnProgress, Tagger, Traits
 from features.tokens import Sentence
 
 _FILES = ModelFiles("rules", schema=2, file="rules.json", libraries=("regex",))
-
-
-@dataclass(frozen=True, slots=True)
-class RulesSettings:
-    """How far rules are trusted.
-
-    Args:
-        precision: a rule is used if at least this share of what it finds in the training notes is PHI.
-        keep_untried: whether a rule is used until the training notes speak against it: one find counts as right
-            beforehand, a rule that finds nothing there is used under the first of its own types where the notes have
-            none of them, and one whose finds are proven by a checksum is used even where annotators left them. Without,
-            one find counts as wrong beforehand, so that few are not enough, and a rule that finds nothing is used only
-            where the notes have one of its types.
-
-    Raises:
-        UsageError: a value cannot work.
-    """
-
-    precision: float = 0.7
-    keep_untried: bool = False
-
-    def __post_init__(self) -> None:
-        require("precision", self.precision, "a number above 0, at most 1", lambda v: 0 < v <= 1)
-        require_flags(self, "keep_untried")
 
 
 class RulesTagger(Tagger):
@@ -68,7 +41,7 @@ class RulesTagger(Tagger):
     def __init__(self, settings: RulesSettings | None = None, *, seed: int = 0) -> None:
         self._settings = settings if settings is not None else RulesSettings()
         self._seed = seed
-        self._learned: _Learned | None = None
+        self._learned: Learned | None = None
 
     @classmethod
     def profiles(cls) -> Mapping[str, RulesSettings]:
@@ -109,58 +82,24 @@ class RulesTagger(Tagger):
         """
         if not any(item.tags for item in train):
             raise DataError("there is nothing to train on: the training set holds no tokens")
-        finds = {rule.name: _Finds() for rule in RULES}
-        missed = others = 0
-        for item in train:
-            covered: set[int] = set()
-            for rule, first, stop in find_rules(item.sentence):
-                finds[rule.name].add(item.tags[first:stop])
-                covered.update(range(first, stop))
-            left = [tag for i, tag in enumerate(item.tags) if i not in covered]
-            others += len(left)
-            missed += len(left) - left.count(OUTSIDE)
-        tags = {tag for item in train for tag in item.tags} | {OUTSIDE}
-        trusted = self._choose(finds, {tag[2:] for tag in tags - {OUTSIDE}})
-        learned = tuple(sorted(tags | _tags_of(trusted)))
-        self._learned = _Learned(learned, trusted, (missed + 1) / (others + 2))
+        self._learned = learn_trust(train, self._settings)
         if on_progress is not None:
             on_progress(FitProgress(step=1, total=1))
 
-    def _choose(self, finds: Mapping[str, _Finds], labels: set[str]) -> dict[str, tuple[str, float]]:
-        """The type and the share of right finds of each rule that is to be used."""
-        settings, trusted = self._settings, {}
-        for rule in RULES:
-            found = finds[rule.name]
-            sure = rule.proven and settings.keep_untried
-            share = (found.right + settings.keep_untried) / (found.count + 1)
-            if found.count and share < settings.precision and not sure:
-                continue
-            if rule.by_example and not found.right:
-                continue
-            label = found.label or next((name for name in (*rule.types, BINARY) if name in labels), "")
-            if not label and settings.keep_untried:
-                label = rule.types[0]
-            if label:
-                measured = (found.right + 1) / (found.count + 2) if found.right else settings.precision
-                trusted[rule.name] = (label, max(measured, settings.precision) if sure else measured)
-        return trusted
-
-    def find(self, sentence: Sentence) -> list[tuple[Span, float]]:
-        """What the trusted rules find: spans of token positions, and the probability that each is right."""
+    def find(self, sentences: Sequence[Sentence]) -> Iterator[list[tuple[Span, float]]]:
+        """What the trusted rules find in each sentence: spans of token positions, and how probably each is right."""
         trusted = self._trained().trusted
-        return [
-            (Span(first, stop, trusted[rule.name][0]), trusted[rule.name][1])
-            for rule, first, stop in find_rules(sentence)
-            if rule.name in trusted
-        ]
+        for found in find_rules_in(sentences):
+            known = ((trusted[rule.name], first, stop) for rule, first, stop in found if rule.name in trusted)
+            yield [(Span(first, stop, label), share) for (label, share), first, stop in known]
 
     def predict(self, sentences: Sequence[Sentence]) -> list[list[str]]:
         """One tag per token, for each sentence."""
         self._trained()
         rows = []
-        for sentence in sentences:
+        for sentence, found in zip(sentences, self.find(sentences), strict=True):
             row = [OUTSIDE] * len(sentence.tokens)
-            for span, _ in self.find(sentence):
+            for span, _ in found:
                 write_span(row, span)
             rows.append(row)
         return rows
@@ -175,11 +114,11 @@ class RulesTagger(Tagger):
         place = {tag: k for k, tag in enumerate(learned.tags)}
         outside, others = place[OUTSIDE], max(len(place) - 1, 1)
         tables = []
-        for sentence in sentences:
+        for sentence, found in zip(sentences, self.find(sentences), strict=True):
             missed = learned.missed if len(place) > 1 else 0.0
             table = np.full((len(sentence.tokens), len(place)), missed / others)
             table[:, outside] = 1 - missed
-            for span, share in self.find(sentence):
+            for span, share in found:
                 table[span.start : span.end] = 0
                 table[span.start : span.end, outside] = 1 - share
                 for i in range(span.start, span.end):
@@ -203,74 +142,10 @@ class RulesTagger(Tagger):
         saved = _FILES.load(folder, key=key)
         tagger = cls(saved.settings(RulesSettings), seed=saved.seed)
         with saved.refusing_damage():
-            tagger._learned = _read_learned(saved.names("tags"), json.loads(saved.weights[:]))
+            tagger._learned = read_learned(saved.names("tags"), json.loads(saved.weights[:]))
         return tagger
 
-    def _trained(self) -> _Learned:
+    def _trained(self) -> Learned:
         if self._learned is None:
             raise UsageError("these rules are not trained: call fit, or load a saved model")
         return self._learned
-
-
-@dataclass
-class _Finds:
-    """What a rule finds in the training notes.
-
-    Attributes:
-        count: the finds.
-        right: those all of whose tokens are PHI, of whatever type.
-        types: how many of these are of each type; the first token's.
-    """
-
-    count: int = 0
-    right: int = 0
-    types: Counter[str] = field(default_factory=Counter)
-
-    def add(self, tags: Sequence[str]) -> None:
-        """Count a find, by the gold tags of its tokens."""
-        self.count += 1
-        if OUTSIDE not in tags:
-            self.right += 1
-            self.types[tags[0][2:]] += 1
-
-    @property
-    def label(self) -> str:
-        """The type that most right finds have; "" where none is right."""
-        return max(self.types, key=self.types.__getitem__, default="")
-
-
-class _Learned(NamedTuple):
-    """What the training notes say of the rules.
-
-    Attributes:
-        tags: all tags, sorted.
-        trusted: the type and the share of right finds of each rule in use, by name.
-        missed: the share of PHI among the tokens that no rule finds.
-    """
-
-    tags: tuple[str, ...]
-    trusted: Mapping[str, tuple[str, float]]
-    missed: float
-
-
-def _read_learned(tags: tuple[str, ...], content: Any) -> _Learned:
-    """What `RulesTagger.save` wrote.
-
-    Raises:
-        ValueError: it is something else, or has rules for types without tags.
-    """
-    match content:
-        case {"trusted": dict(rules), "missed": float(missed)}:
-            trusted = {str(name): (str(label), float(share)) for name, (label, share) in rules.items()}
-        case _:
-            raise ValueError("not what rules learn")
-    if not {OUTSIDE, *_tags_of(trusted)} <= set(tags):
-        raise ValueError("rules for types that it has no tags for")
-    if not trusted.keys() <= {rule.name for rule in RULES}:
-        raise ValueError("rules that there are not")
-    return _Learned(tags, trusted, missed)
-
-
-def _tags_of(trusted: Mapping[str, tuple[str, float]]) -> set[str]:
-    """The tags that rules give."""
-    return {f"{prefix}{label}" for label, _ in trusted.values() for prefix in ("B-", "I-")}

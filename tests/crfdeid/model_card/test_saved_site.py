@@ -12,7 +12,7 @@ from crfdeid.errors import DataError
 from crfdeid.given.site import Pattern, Site, Term
 from crfdeid.model_card.card import model_digest
 from crfdeid.model_card.site import SITE, read_saved_site, save_site
-from crfdeid.rules.tagger import RulesSettings, RulesTagger
+from crfdeid.rules import RulesSettings, RulesTagger
 from features.tokens import split_sentences
 
 LISTS = Site((Term("Tawn", "HOSPITAL"),), (Term("Foley"),), (Pattern("TL[0-9]", "ID"),))

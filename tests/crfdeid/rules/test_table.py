@@ -10,10 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crfdeid.rules import table
 from crfdeid.rules.gates import LEAST_CHAIN, Needs, numbers_in
 from crfdeid.rules.rule import Rule, one_of
-from crfdeid.rules.table import RULES, find_rules
-from features.tokens import split_sentences, tokenize
+from crfdeid.rules.table import RULES, find_rules, find_rules_in
+from features.patterns import PATTERNS, folded
+from features.tokens import Sentence, split_sentences, tokenize
 
 
 @pytest.mark.parametrize("name", ["checks", "gates", "rule", "table", "tagger"])
@@ -70,6 +72,38 @@ PIECES = [text.replace("[", "").replace("]", "") for rule in RULES for text in (
 ODD = st.sampled_from([*"0123456789٣abcxyzKQſİ@./:-#() \u00a0", "bc1", "0x", "::", "de"])
 
 
+SMALL = [item for item in table._COMPILED if item.small]
+
+
+@given(st.lists(st.sampled_from(PIECES) | ODD, min_size=1, max_size=8), st.sampled_from(SMALL))
+def test_an_expression_finds_the_same_in_small_letters_as_without_regard_to_case(pieces, item) -> None:
+    text = " ".join(pieces)
+    without_case = re.compile(item.form.pattern, re.IGNORECASE)
+    for written in (text, text.upper(), text.title()):
+        found = [(match.span(), match.lastgroup) for match in without_case.finditer(written)]
+        assert [(match.span(), match.lastgroup) for match in item.form.finditer(folded(written))] == found
+
+
+def test_a_letter_in_small_letters_is_what_it_is_without_regard_to_case() -> None:
+    forms = "".join([*(item.form.pattern for item in SMALL), *PATTERNS.values()])
+    letters = {c for c in re.sub(r"\\.", "", forms) if c.isalpha() and not c.isupper()}
+    characters = "".join(c for c in map(chr, range(0x110000)) if (c.lower(), c.upper()) != (c, c))
+    characters += "".join(sorted(letters))
+    small = "".join(map(folded, characters))
+    assert len(small) == len(characters)
+    for letter in letters:
+        found = [match.start() for match in re.finditer(letter, characters, re.IGNORECASE)]
+        assert [match.start() for match in re.finditer(letter, small)] == found, letter
+
+
+def test_sentences_together_have_the_finds_that_each_has() -> None:
+    sentences = [Sentence(()), *(sentence for text in PIECES for sentence in split_sentences(text))]
+    together = list(find_rules_in(sentences))
+    assert together == [list(find_rules(sentence)) for sentence in sentences]
+    assert sum(map(len, together)) > len(RULES)
+    assert list(find_rules_in([])) == []
+
+
 @given(st.lists(st.sampled_from(PIECES) | ODD, min_size=1, max_size=8), st.data())
 def test_what_a_row_says_of_its_finds_holds_of_all_that_its_form_matches(
     pieces: list[str], data: st.DataObject
@@ -102,7 +136,7 @@ def test_what_tokens_have_is_forgotten_when_they_are_too_many() -> None:
     rules = [rule for rule in RULES if rule.name == "record number"]
     few, many = Needs(rules, kept=2), Needs(rules)
     tokens = tokenize("MRN: 48-2213, a pager 555")
-    assert few.among(tokens) == many.among(tokens) == 3
+    assert few.among([tokens]) == many.among([tokens]) == [3]
     assert len(few) <= 2 < len(many)
 
 

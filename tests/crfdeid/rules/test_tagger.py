@@ -8,7 +8,7 @@ import pytest
 from crfdeid.bio import encode
 from crfdeid.documents import Document, LabelledSentence, Span
 from crfdeid.errors import DataError, UsageError
-from crfdeid.rules.tagger import RulesSettings, RulesTagger
+from crfdeid.rules import RulesSettings, RulesTagger
 from features.tokens import split_sentences
 
 DATE = "date in digits"
