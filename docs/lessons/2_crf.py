@@ -198,12 +198,12 @@ for label in sorted({tag[2:] for tag in learned.tags if tag != "O"}):
 
 # %%
 (sentence,) = split_sentences("Seen by Dr. Huntington on 03/14/72.")
+weights = dict(zip(learned.names, learned.state, strict=True))  # feature -> its weight for each tag
 scores_of_tags = np.zeros((len(sentence.tokens), len(learned.tags)))
 for t, features in enumerate(tagger.features.extract(sentence)):
     for feature in features:
-        row = learned.features.row(feature)
-        if row is not None:
-            scores_of_tags[t] += learned.state[row]
+        if feature in weights:
+            scores_of_tags[t] += weights[feature]
 
 ours = tag_probabilities(scores_of_tags, learned.transitions)
 (theirs,) = tagger.marginals([sentence])
