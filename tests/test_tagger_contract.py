@@ -15,7 +15,9 @@ from crfdeid import models
 from crfdeid.description import is_private
 from crfdeid.documents import CONCEPT, PHI, LabelledSentence
 from crfdeid.errors import DataError, UsageError
+from crfdeid.explaining import explain_prediction, explain_weights
 from crfdeid.further import going_on
+from crfdeid.saving import is_private
 from crfdeid.sealed import checksum
 from crfdeid.tagger import GoesOn, LayeredTagger, Tagger, Traits
 from features.tokens import Sentence, split_sentences
@@ -212,6 +214,14 @@ def test_notes_without_the_layer_that_it_learns_are_refused(name):
         pytest.skip("it tags PHI alone, as its traits say")
     with pytest.raises(DataError, match="--concepts"):
         tagger.fit([LabelledSentence(item.sentence, item.tags) for item in TRAIN], [])
+
+
+def test_any_word_can_be_asked_about(tagger, name):
+    found = explain_prediction(tagger, SENTENCES[0], 3, methods=["occlusion"], window=1)
+    assert (found.model, explain_weights(tagger, top=2).model) == (name, name)
+    assert found.tag == tagger.predict(SENTENCES[:1])[0][3] != found.rival
+    assert [(term.word, term.place) for term in found.occlusion] == [("Dr", -1), ("Jane", 0), ("Doe", 1)]
+    assert np.isfinite([found.log_odds, *(term.value for term in found.occlusion)]).all()
 
 
 def test_no_sentences_no_tags(tagger):
