@@ -17,7 +17,6 @@ from crfdeid.documents import CONCEPT, PHI, LabelledSentence
 from crfdeid.errors import DataError, UsageError
 from crfdeid.explaining import explain_prediction, explain_weights
 from crfdeid.further import going_on
-from crfdeid.saving import is_private
 from crfdeid.sealed import checksum
 from crfdeid.tagger import GoesOn, LayeredTagger, Tagger, Traits
 from features.tokens import Sentence, split_sentences
