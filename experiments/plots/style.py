@@ -22,6 +22,7 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from numpy.typing import NDArray
 
 from experiments.tables.frames import Results
@@ -164,9 +165,9 @@ def finish(figure: Figure, title: str, caption: str, handles: Sequence[Artist] =
         )
         legend.set_in_layout(False)
     around = (0.05 / width, bottom / height, 1 - 0.15 / width, 1 - (bottom + _TITLE) / height)
-    figure.set_layout_engine("constrained", rect=around)
+    figure.set_layout_engine(engine := ConstrainedLayoutEngine(rect=around))
     for _ in range(2):  # Ticks that the first pass chooses need room in the second.
-        figure.draw_without_rendering()
+        engine.execute(figure)  # which drawing would begin with: half the time
     # Or every drawing would move things a little, and a file would depend on what was drawn before it.
     figure.set_layout_engine("none")
     return figure
