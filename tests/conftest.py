@@ -10,6 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from chromium import Browser
 from hypothesis import HealthCheck, settings
 
 # A busy machine is slow now and then: that is no property of the code. The same code passes or fails every time;
@@ -53,6 +54,13 @@ def quickly_compiled() -> Iterator[None]:
         patch.setenv(name.upper(), "1")
         yield
     jax.config.update(name, before)
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """One Chromium for all pages, each of which has a tab of its own."""
+    with Browser(tmp_path_factory.mktemp("profile")) as found:
+        yield found
 
 
 @pytest.fixture(scope="session")

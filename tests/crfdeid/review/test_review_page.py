@@ -26,12 +26,6 @@ def covered(document: Document) -> list[tuple[str, str]]:
     return [(document.text[start:end], label) for start, end, label in document.spans]
 
 
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with Browser(tmp_path_factory.mktemp("profile")) as found:
-        yield found
-
-
 @pytest.fixture
 def open_page(browser: Browser, tmp_path: Path) -> Iterator[Callable[..., Page]]:
     """Opens notes; afterwards, nothing may have gone wrong on the page and nothing may have been loaded."""

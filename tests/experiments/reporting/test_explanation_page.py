@@ -41,12 +41,6 @@ def file(tmp_path_factory: pytest.TempPathFactory, model: Deidentifier) -> Path:
     return path
 
 
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with Browser(tmp_path_factory.mktemp("profile")) as found:
-        yield found
-
-
 @pytest.fixture
 def open_page(browser: Browser, file: Path) -> Iterator[Callable[..., Page]]:
     """Opens the page; afterwards, nothing may have gone wrong in it and nothing may have been loaded."""

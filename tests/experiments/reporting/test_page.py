@@ -29,12 +29,6 @@ SVG = """<svg xmlns="http://www.w3.org/2000/svg" width="900" height="300">
 VIEWS = {"wide": {}, "phone": {"width": 360, "height": 740}, "zoomed": {"width": 640, "height": 450, "scale": 2}}
 
 
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with Browser(tmp_path_factory.mktemp("profile")) as found:
-        yield found
-
-
 def write_page(folder: Path, *, with_text: bool = True) -> Path:
     found = Folder(folder)
     results = found.results()
