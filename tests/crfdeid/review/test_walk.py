@@ -16,7 +16,7 @@ from crfdeid.documents import Document
 
 PAGE = Path(__file__).parents[3] / "docs" / "review.md"
 # What the page does on thousands of notes is done here on a few, and quickly.
-SMALLER = {"-n 200": "-n 6", "-n 100": "-n 10", "--bound 0.01": "--bound 0.2"}
+SMALLER = {"-n 50": "-n 5", "-n 200": "-n 6", "-n 100": "-n 10", "--bound 0.01": "--bound 0.2"}
 QUICKLY = ["--model", "crf", "--set", "max_iterations=5", "--augment", "none"]
 
 
@@ -25,13 +25,14 @@ def gold() -> dict[str, Document]:
     return {document.id: document for document in generate_notes(40, seed=8)}
 
 
-def commands() -> list[list[list[str]]]:
-    """The commands of each block after ``<!-- walk -->``."""
+def commands(*, walk: bool) -> list[list[list[str]]]:
+    """The commands of each block: those after ``<!-- walk -->``, or the others."""
     text = PAGE.read_text(encoding="utf-8")
     for long, short in SMALLER.items():
         text = text.replace(long, short)
-    blocks = re.findall(r"<!-- walk -->\n```\n(.*?)```", text, re.DOTALL)
-    return [[shlex.split(line)[1:] for line in block.strip().splitlines()] for block in blocks]
+    found = re.findall(r"(<!-- walk -->\n)?```\n(.*?)```", text, re.DOTALL)
+    blocks = [block.strip().splitlines() for mark, block in found if bool(mark) == walk and block.startswith("crfdeid")]
+    return [[shlex.split(line)[1:] for line in block] for block in blocks]
 
 
 def annotate(gold: dict[str, Document], tasks: Path, export: Path) -> None:
@@ -82,7 +83,7 @@ def test_the_whole_way_from_raw_notes_to_a_signed_figure(gold, tmp_path, monkeyp
     Path("notes").mkdir()
     for name, document in gold.items():
         Path("notes", f"{name}.txt").write_bytes(document.text.encode())
-    blocks = commands()
+    blocks = commands(walk=True)
     steps = people(gold)
     assert [block[0][0] for block in blocks] == [
         "sample",
@@ -109,3 +110,11 @@ def test_the_whole_way_from_raw_notes_to_a_signed_figure(gold, tmp_path, monkeyp
     ]
     assert len(set.union(*drawn)) == 26  # no note twice
     assert {document.id for document in read_corpus("marks.jsonl")} <= set(gold)
+
+    Path("model2").rename("model")
+    for name in ("anna", "ben", "gold", "tagged"):
+        write_corpus(list(gold.values()), name, format="brat")
+    others = commands(walk=False)
+    assert {command[0] for block in others for command in block} == {"sample", "agreement", "review", "certify"}
+    for command in (command for block in others for command in block):
+        assert main(command) == 0, capsys.readouterr().err
