@@ -30,7 +30,6 @@ from crfdeid.bio import encode
 from crfdeid.corpora import read_corpus
 from crfdeid.corpora.splits import Split
 from crfdeid.corpora.synthetic import generate_notes
-from crfdeid.deidentifier import Deidentifier
 from crfdeid.documents import Document
 from crfdeid.labels import map_types
 from crfdeid.models import create
@@ -80,8 +79,6 @@ def curve(
         taken = {document.id for document in annotated}
         rest = [document for document in pool if document.id not in taken]
         asked = way in ("uncertainty", "mixed")
-        if asked:
-            rest = list(Deidentifier(tagger).annotate_documents(rest))
         known = list(candidates(annotated)) if way in ("coverage", "mixed") else []
         made = list(candidates(rest, tagger if asked else None))
         drawn = sample(made, step - len(annotated), by=way, seed=seed, annotated=known)

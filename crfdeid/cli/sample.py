@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from crfdeid.errors import UsageError
 
 if TYPE_CHECKING:
     from crfdeid.documents import Document
+    from crfdeid.review.sampling import Drawn
     from crfdeid.tagger import Tagger
 
 _WAYS = ("uncertainty", "coverage", "random", "mixed")
@@ -71,16 +73,19 @@ def run(options: argparse.Namespace) -> None:
     by = _way(options)
     require_new(options.out)
     left, done = _split(options)
-    documents, tagger, model = _tagged(options, left)
+    tagger = _tagger(options)
     known = list(candidates(done)) if by in ("coverage", "mixed") else []
     drawn = sample(
-        list(candidates(documents, tagger)),
+        list(candidates(left, tagger)),
         options.count,
         by=by,
         seed=options.seed,
         random_share=options.random_share,
         annotated=known,
     )
+    model = ""
+    if tagger is not None:
+        drawn, model = _tagged(drawn, tagger), _model_name(options)
     write_sample(drawn, options.out, format=options.format, model=model, for_test=options.for_test)
     at_random, minutes = sum(one.by == "random" for one in drawn), sum(one.candidate.minutes for one in drawn)
     said = f"{len(drawn):,} of {len(left):,} notes drawn, {at_random:,} of them at random"
@@ -125,19 +130,27 @@ def _left_out(path: Path) -> Iterator[str]:
         yield document.text
 
 
-def _tagged(options: argparse.Namespace, documents: list[Document]) -> tuple[list[Document], Tagger | None, str]:
-    """The notes with what the model finds in them, its tagger, and its name; as they are where there is no model."""
-    if options.model is None or options.for_test:
-        return documents, None, ""
+def _tagger(options: argparse.Namespace) -> Tagger | None:
+    """The model's, where one is to be asked: a test set is drawn without."""
     from crfdeid.cli.note_options import tagger_of  # noqa: PLC0415
+
+    return None if options.model is None or options.for_test else tagger_of(options.model, options.key_file)
+
+
+def _tagged(drawn: Sequence[Drawn], tagger: Tagger) -> list[Drawn]:
+    """The sample with what the model finds in its notes."""
     from crfdeid.deidentifier import Deidentifier  # noqa: PLC0415
+
+    found = Deidentifier(tagger).annotate_documents(one.candidate.document for one in drawn)
+    return [
+        replace(one, candidate=replace(one.candidate, document=document))
+        for one, document in zip(drawn, found, strict=True)
+    ]
+
+
+def _model_name(options: argparse.Namespace) -> str:
     from crfdeid.model_card.builtin import find_model  # noqa: PLC0415
     from crfdeid.model_card.card import model_digest  # noqa: PLC0415
 
-    tagger = tagger_of(options.model, options.key_file)
     folder = find_model(options.model)
-    return (
-        list(Deidentifier(tagger).annotate_documents(documents)),
-        tagger,
-        f"{folder.name} {model_digest(folder)[:12]}",
-    )
+    return f"{folder.name} {model_digest(folder)[:12]}"

@@ -18,7 +18,6 @@ import numpy as np
 
 from crfdeid.documents import Document
 from crfdeid.errors import UsageError
-from crfdeid.spans import positions_in, tokens_of
 from crfdeid.tagger import Tagger
 from crfdeid.thresholds import phi_probabilities
 
@@ -34,9 +33,9 @@ class Candidate:
     """A note that can be drawn.
 
     Args:
-        document: the note, with what a model found in it.
+        document: the note.
         words: how often each of its words stands in it, in small letters.
-        missed: how many PHI tokens the model is expected to have missed in it; None where no model was asked.
+        missed: how many PHI tokens a model is expected to miss in it; None where no model was asked.
     """
 
     document: Document
@@ -58,13 +57,13 @@ class Drawn:
 
 
 def candidates(documents: Sequence[Document], tagger: Tagger | None = None) -> Iterator[Candidate]:
-    """Notes as candidates, with what a model is expected to have missed in each.
+    """Notes as candidates, with what a model is expected to miss in each.
 
-    A token that nothing marks is PHI with its probability, 1 - P(O): their sum is the expected number of misses, if the
-    model's probabilities are right.
+    A token is missed that is PHI and more probably none to the model: the expected number of misses is the sum of the
+    probabilities 1 - P(O) that are below a half, if the model's probabilities are right.
 
     Args:
-        documents: the notes; their spans are what is marked.
+        documents: the notes.
         tagger: the model; None for none.
     """
     for start in range(0, len(documents), _BATCH):
@@ -73,22 +72,14 @@ def candidates(documents: Sequence[Document], tagger: Tagger | None = None) -> I
         tables = iter(tagger.marginals([one for group in groups for one in group]) if tagger is not None else ())
         for document, group in zip(batch, groups, strict=True):
             words = Counter(word.lower() for sentence in group for word in sentence.words)
-            if tagger is None:
-                yield Candidate(document, words)
-                continue
-            probable = [phi_probabilities(next(tables), tagger.tags) for _ in group]
-            yield Candidate(document, words, _expected_misses(document, probable))
+            missed = None
+            if tagger is not None:
+                missed = sum(_expected_misses(phi_probabilities(next(tables), tagger.tags)) for _ in group)
+            yield Candidate(document, words, missed)
 
 
-def _expected_misses(document: Document, probable: Sequence[np.ndarray]) -> float:
-    starts = [token.start for sentence in document.sentences() for token in sentence.tokens]
-    by_place = np.concatenate([np.empty(0), *probable])[np.argsort(np.array(starts, int), kind="stable")]
-    unmarked = np.ones(len(by_place), bool)
-    tokens = tokens_of(document)
-    for span in document.spans:
-        places = positions_in(tokens, span)
-        unmarked[places.start : places.stop] = False
-    return float(by_place[unmarked].sum())
+def _expected_misses(probable: np.ndarray) -> float:
+    return float(probable[probable < 0.5].sum())
 
 
 def sample(
