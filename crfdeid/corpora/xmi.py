@@ -4,9 +4,10 @@
     <ner:NamedEntity xmi:id="2" sofa="1" begin="8" end="16" value="DOCTOR"/>
 
 An entity's value is its type. Offsets count UTF-16 code units, as UIMA's do, whose strings are Java's (issue 135 of
-dkpro-cassis). A document is called by its file, or by its folder where that has the title in the document's metadata as
-its name: INCEpTION exports ``note.txt/anna.xmi``. All else in a file, such as tokens, is passed over, so that no type
-system is needed to read one.
+dkpro-cassis). A document is called by its file, or by a folder above it that has the title in the document's metadata
+for its name: INCEpTION's project exports hold ``note.txt/webanno123export/anna.xmi``, once unpacked (its issue 2065).
+All else in a file, such as tokens, is passed over, so that no type system is needed to read one; INCEpTION makes tokens
+and sentences where a file has none (its issue 2868).
 """
 
 from __future__ import annotations
@@ -66,8 +67,12 @@ def _document(path: Path, corpus: Path) -> Document:
     entities = root.findall("ner:NamedEntity", _NAMESPACES)
     spans = [_span(one, offsets, path, texts[0].get(_ID, "")) for one in entities]
     titles = {one.get("documentTitle") for one in root.findall("metadata:DocumentMetaData", _NAMESPACES)}
-    exported = path.parent.name in titles and corpus not in (path, path.parent)
-    name = _stem(relative_name(path.parent, corpus)) if exported else relative_stem(path, corpus)
+    name = relative_stem(path, corpus)
+    for folder in path.parents if corpus in path.parents else ():
+        if folder == corpus:
+            break
+        if folder.name in titles:
+            name = _stem(relative_name(folder, corpus))
     return build_document(name, text, spans, path=path)
 
 

@@ -178,8 +178,9 @@ INCEPTION = """<?xml version="1.0" encoding="UTF-8"?><xmi:XMI xmlns:xmi="http://
 
 
 def inception(folder, value=' value="DOCTOR"', more=""):
-    (folder / "note 4.txt").mkdir()
-    (folder / "note 4.txt" / "anna.xmi").write_text(INCEPTION.replace("VALUE", value).replace("MORE", more))
+    export = folder / "note 4.txt" / "webanno123export"
+    export.mkdir(parents=True)
+    (export / "anna.xmi").write_text(INCEPTION.replace("VALUE", value).replace("MORE", more))
     return folder
 
 
@@ -192,7 +193,7 @@ def test_an_export_of_inception_is_read_in_utf_16_and_called_by_its_folder(tmp_p
 
 def test_an_xmi_anywhere_else_is_called_by_its_file(tmp_path):
     (inception(tmp_path) / "note 4.txt").rename(tmp_path / "p1")
-    assert [document.id for document in read_corpus(tmp_path)] == ["p1/anna"]
+    assert [document.id for document in read_corpus(tmp_path)] == ["p1/webanno123export/anna"]
 
 
 @pytest.mark.parametrize(
