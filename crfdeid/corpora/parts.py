@@ -33,14 +33,24 @@ class Parts(NamedTuple):
 
 
 def read_parts(
-    train: Path, dev: Path | None, test: Path | None, *, corpus_format: str, types: str, concepts: ConceptPaths | None
+    train: Path,
+    dev: Path | None,
+    test: Path | None,
+    *,
+    corpus_format: str,
+    types: str,
+    concepts: ConceptPaths | None,
+    dev_option: str = "--dev",
 ) -> Parts:
-    """Training, development and test documents; arguments and errors are those of `splits.read_splits`."""
+    """Training, development and test documents; arguments and errors are those of `splits.read_splits`.
+
+    ``dev_option`` is what a notice calls the development documents where there are none.
+    """
     read, formats = read_phi(_given(train, dev, test), corpus_format=corpus_format, types=types)
     notices: list[str] = []
     if concepts is not None:
         read, notices = _with_concepts(read, concepts, train)
-    notices += _with_dev(read, train)
+    notices += _with_dev(read, train, option=dev_option)
     return Parts(read, formats, notices + _overlap_notice(read))
 
 

@@ -130,7 +130,9 @@ def _read_parts(source: Source) -> Parts:
     if train is None or test is None:
         raise UsageError(f"--corpora {source.name}: {HOW}")
     try:
-        return read_parts(train, source.dev, test, corpus_format=source.format, types="all", concepts=None)
+        return read_parts(
+            train, source.dev, test, corpus_format=source.format, types="all", concepts=None, dev_option="dev"
+        )
     except UsageError as refused:
         hint = f"here the format stands behind the corpus: {source.name}=DIR:brat"
         raise UsageError(f"--corpora {source.name}: {refused}; {hint}") from None
