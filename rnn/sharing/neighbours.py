@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Self
 
 import numpy as np
@@ -114,9 +115,7 @@ class Neighbours:
         Raises:
             KeyError: the word was not asked for.
         """
-        rows = self.rows[word]
-        sizes = np.concatenate([[1, self.alike[word] - 1], self.spellings[rows]])  # itself, those alike, the others
-        ends = np.cumsum(sizes)
+        rows, ends = self.rows[word], self._ends(word)
         place = int(np.searchsorted(ends, random.integers(min(self.count, ends[-1])), side="right"))
         if place == 0:
             return word
@@ -125,6 +124,17 @@ class Neighbours:
         row = rows[place - 2]
         written = self._written(row, word)
         return _with_digits(written, random) if self.spellings[row] > 1 else written
+
+    def _ends(self, word: str) -> npt.NDArray[np.int64]:
+        """How many words there are up to each place: itself, those alike, and each of the others with its spellings."""
+        if word not in self._known_ends:
+            sizes = np.concatenate([[1, self.alike[word] - 1], self.spellings[self.rows[word]]])
+            self._known_ends[word] = np.cumsum(sizes)
+        return self._known_ends[word]
+
+    @cached_property
+    def _known_ends(self) -> dict[str, npt.NDArray[np.int64]]:
+        return {}
 
     def _written(self, row: int, word: str) -> str:
         return _cased(self.words[row], word) if self.lower_case else self.words[row]
