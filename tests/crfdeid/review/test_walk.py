@@ -30,7 +30,7 @@ def commands(*, walk: bool) -> list[list[list[str]]]:
     text = PAGE.read_text(encoding="utf-8")
     for long, short in SMALLER.items():
         text = text.replace(long, short)
-    found = re.findall(r"(<!-- walk -->\n)?```\n(.*?)```", text, re.DOTALL)
+    found = re.findall(r"(<!-- walk -->\n)?```\w*\n(.*?)```", text, re.DOTALL)
     blocks = [block.strip().splitlines() for mark, block in found if bool(mark) == walk and block.startswith("crfdeid")]
     return [[shlex.split(line)[1:] for line in block] for block in blocks]
 
