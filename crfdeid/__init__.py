@@ -10,6 +10,7 @@
     model_card/      train a model, and its card          description.py  what model.json says of a model
     sealed.py        files that hold their own checksum   scoring/        scores, errors, operating points
     shapes.py        whether data that were read have their shape
+    categories.py    the types that corpora share         further.py      training that goes on from a saved model
 
     deidentifier.py  a trained model at work on text      consistency.py  found once, found everywhere in its note
     redaction/       documents + spans -> redacted text   notes/          notes in and out, in many files

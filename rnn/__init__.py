@@ -13,7 +13,7 @@
     inference.py     the best tags, and the probability of each
     gradients.py     which words speak for a tag      contents.py      what can be read off weights
     tagger.py        a network as a `crfdeid.tagger.Tagger`: fit, predict, marginals, save, load, for all of them;
-                     saved_weights.py, its weights as the arrays of a file
+                     saved_weights.py, its weights as the arrays of a file; further.py, what training goes on from
     word_tagger.py, window_tagger.py, bilstm_tagger.py    what taggers share that read words, or context windows, or
                      words, characters and features by BiLSTM layers; joint_tagger.py, those that tag concepts too
     settings.py      settings that they share         compilation.py   compiled programs are kept on disk

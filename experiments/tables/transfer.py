@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from statistics import fmean
 from typing import Any
@@ -45,7 +45,7 @@ def transfer_tables(results: Results, *, published: bool) -> dict[str, Table]:
     return found | {"time": time_table(results)}
 
 
-def corpora_table(corpora: Mapping[str, Mapping[str, Any]], notices: Iterator[str] | list[str]) -> Table:
+def corpora_table(corpora: Mapping[str, Mapping[str, Any]], notices: Iterable[str]) -> Table:
     """Spans of each category in each part of each corpus: the form of Table 1.
 
     Args:
@@ -64,7 +64,7 @@ def corpora_table(corpora: Mapping[str, Mapping[str, Any]], notices: Iterator[st
     return Table("Corpora: spans of each category", whole.map("{:,}".format), notes, long_form(whole, "count", "part"))
 
 
-def _in_order(labels: list[str]) -> list[str]:
+def _in_order(labels: Iterable[str]) -> list[str]:
     """Categories in the paper's order, then what belongs to none."""
     found = set(labels)
     return [*(label for label in CATEGORIES if label in found), *sorted(found.difference(CATEGORIES))]
@@ -132,7 +132,7 @@ def category_table(results: Results, *, published: bool) -> Table:
     rows: dict[str, _ROW] = {}
     models = list(results["scores"])
     for model, corpus, found in own_scores(results):
-        for label in _in_order(list(found["by_category"])):
+        for label in _in_order(found["by_category"]):
             counts = found["by_category"][label]
             row = rows.setdefault(
                 f"{corpus}: {label}", {"n": f"{(counts['tp'] + counts['fn']) // _runs(results, model):,}"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -14,6 +15,7 @@ from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.documents import Document
 from crfdeid.errors import UsageError
 from crfdeid.model_card.train import require_phi
+from crfdeid.settings import MOST_SEED
 from experiments.running.prepared import shared
 from experiments.running.transfer.settings import Source
 
@@ -43,9 +45,7 @@ def source_of(text: str) -> Source:
     name, equals, value = text.partition("=")
     kind, _, seed = (value or name).partition(":")
     if kind in MADE_UP:
-        if seed and not seed.isdecimal():
-            raise UsageError(f"--corpora {text}: '{seed}' is no seed: give a whole number")
-        return Source(_named(name if equals else kind, text), format=kind, seed=int(seed or MADE_UP[kind]))
+        return Source(_named(name if equals else kind, text), format=kind, seed=_seed(seed, MADE_UP[kind], text))
     if not (equals and value):
         raise UsageError(f"--corpora {text}: {HOW}")
     where, corpus_format = _format(value, text)
@@ -59,10 +59,17 @@ def _named(name: str, text: str) -> str:
     return name
 
 
+def _seed(seed: str, usual: int, text: str) -> int:
+    # Its length first: Python refuses to read thousands of digits.
+    if seed and (not seed.isdecimal() or len(seed) > len(str(MOST_SEED)) or int(seed) > MOST_SEED):
+        raise UsageError(f"--corpora {text}: '{seed}' is no seed: give a whole number up to {MOST_SEED}")
+    return int(seed or usual)
+
+
 def _format(value: str, text: str) -> tuple[str, str]:
     """The place, and the format that stands behind it."""
     where, colon, last = value.rpartition(":")
-    if not colon or Path(value).exists():
+    if not colon or os.path.exists(value):  # noqa: PTH110  Path.exists raises for a name that is too long.
         return value, "auto"
     if last not in (*FORMATS, "auto"):
         raise UsageError(f"--corpora {text}: unknown format '{last}': choose from auto, {', '.join(FORMATS)}")
@@ -71,11 +78,11 @@ def _format(value: str, text: str) -> tuple[str, str]:
 
 def _parts(where: str, name: str) -> tuple[Path, Path | None, Path]:
     """What is learned from, what chooses epochs (None for a part of the former), and what is scored."""
-    if Path(where).is_dir():
+    if os.path.isdir(where):  # noqa: PTH112
         return _parts_within(Path(where), name)
     train, comma, test = where.partition(",")
     for path in (train, test) if comma else (train,):
-        if not Path(path).exists():
+        if not os.path.exists(path):  # noqa: PTH110
             raise UsageError(f"--corpora {name}: no such file or folder: {path}")
     if not comma:
         raise UsageError(f"--corpora {name}: {where} is one file: give {name}=TRAIN,TEST")
@@ -86,8 +93,8 @@ def _parts_within(folder: Path, name: str) -> tuple[Path, Path | None, Path]:
     found = {part: _entries(folder, words) for part, words in _WORDS.items()}
     for part, entries in found.items():
         if len(entries) > 1:
-            several = ", ".join(entry.name for entry in entries)
-            raise UsageError(f"--corpora {name}: {folder} has several for {part} ({several}): give {name}=TRAIN,TEST")
+            several = f"{len(entries)} entries that could be {part}, by their names"
+            raise UsageError(f"--corpora {name}: {folder} has {several}: give {name}=TRAIN,TEST")
     train, dev, test = (entries[0] if entries else None for entries in found.values())
     if test is None:
         dev, test = None, dev

@@ -46,12 +46,14 @@ def test_built_in_corpora_have_names_and_seeds() -> None:
         ("a/b={wards}", "'a/b' is no name for a corpus"),
         ("../a=synthetic-notes", "is no name"),
         ("synthetic-notes:x", "'x' is no seed"),
+        ("synthetic-notes:" + "9" * 5000, "is no seed: give a whole number up to"),
+        ("a=" + "x" * 5000, "no such file or folder"),
         ("a={wards}:xml", "unknown format 'xml': choose from auto, brat"),
         ("a={wards}/train.jsonl", "is one file: give a=TRAIN,TEST"),
         ("a={wards}/train.jsonl,{wards}/gone.jsonl", "no such file or folder: {wards}/gone.jsonl"),
         ("a=gone", "--corpora a: no such file or folder: gone"),
         ("a={parent}", "holds no train and test (or dev): give a=TRAIN,TEST"),
-        ("a={several}", "has several for train (train-1, train-2): give a=TRAIN,TEST"),
+        ("a={several}", "has 2 entries that could be train, by their names: give a=TRAIN,TEST"),
     ],
 )
 def test_what_is_not_clear_is_refused(text: str, says: str, tmp_path: Path) -> None:
