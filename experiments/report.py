@@ -1,7 +1,7 @@
 """Tables, plots and report.html of a finished experiment: ``python -m experiments.report DIR``.
 
-Everything is made from results.json and the files beside it, without training and without JAX; the same folder gives
-the same bytes. What the report shows: docs/report.md.
+Everything is made from results.json and the files beside it, without training, and without JAX unless --explain names a
+network; the same folder gives the same bytes. What the report shows: docs/report.md.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from crfdeid.cli.shell import Parser, run_command
+from crfdeid.errors import UsageError
 
 DESCRIPTION = """\
 Make the tables, the plots and report.html of a results folder again, from its results.json, predictions and errors.
@@ -31,7 +32,10 @@ def _report(options: argparse.Namespace) -> None:
     # It takes long to import: a wrong option is answered at once.
     from experiments.reporting.files import REPORT_FILES, write_report  # noqa: PLC0415
 
-    write_report(options.folder, published=options.published, with_text=not options.without_text)
+    if options.explain and options.without_text:
+        raise UsageError("--explain makes pages of text: leave it or --without-text out")
+    explain = [name for name in (options.explain or "").split(",") if name]
+    write_report(options.folder, published=options.published, with_text=not options.without_text, explain=explain)
     for name in REPORT_FILES:
         print(options.folder / name)
 
@@ -43,6 +47,11 @@ def _parser() -> Parser:
     parser.add_argument("--published", action="store_true", help=text)
     text = "leave text and document names out of report.html even where the folder has them"
     parser.add_argument("--without-text", action="store_true", help=text)
+    text = (
+        "link each error to a page that explains why one or two systems tagged its words so, such as crf,elman: from "
+        "their fitted models, where the folder has texts"
+    )
+    parser.add_argument("--explain", metavar="LIST", help=text)
     return parser
 
 

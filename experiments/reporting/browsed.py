@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from crfdeid.documents import PHI, Span
@@ -15,7 +15,9 @@ from experiments.tables.frames import Results
 from experiments.tables.layers import of_layer
 
 
-def browsed(folder: Folder, results: Results, texts: Mapping[str, str] | None) -> dict[str, Any]:
+def browsed(
+    folder: Folder, results: Results, texts: Mapping[str, str] | None, explained: Collection[str] = ()
+) -> dict[str, Any]:
     """The error browser's data (`experiments.reporting.error_browser.browser_data`).
 
     With several annotation layers they are of the systems that have all of them, whose spans stand in one text.
@@ -36,7 +38,9 @@ def browsed(folder: Folder, results: Results, texts: Mapping[str, str] | None) -
             found = _together([folder.predictions(system, seed, layer) for layer in layers])
             runs.append(SystemRun(system, seed, found, errors))
     types = [label for layer in layers for label in _types(results, layer)]
-    return browser_data(_together([folder.gold(layer) for layer in layers]), runs, types=types, texts=texts)
+    return browser_data(
+        _together([folder.gold(layer) for layer in layers]), runs, types=types, texts=texts, explained=explained
+    )
 
 
 def _counted(results: Results, layers: Sequence[str]) -> Iterator[tuple[str, dict[int, list[Mapping[str, Any]]]]]:

@@ -7,12 +7,13 @@ share one *outcome*, so that many seeds take little room.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from crfdeid.documents import Span
 from crfdeid.errors import DataError
 from crfdeid.scoring import CATEGORIES, CAUSES, EntityError
+from experiments.reporting.explanations import page_name
 from features.tokens import Sentence, split_sentences
 
 # Characters shown on either side of a place: its sentence, but no less and no more than this.
@@ -38,7 +39,12 @@ class SystemRun(NamedTuple):
 
 
 def browser_data(
-    gold: Spans, runs: Sequence[SystemRun], *, types: Sequence[str], texts: Mapping[str, str] | None
+    gold: Spans,
+    runs: Sequence[SystemRun],
+    *,
+    types: Sequence[str],
+    texts: Mapping[str, str] | None,
+    explained: Collection[str] = (),
 ) -> dict[str, Any]:
     """Everything the browser shows, as plain data.
 
@@ -48,13 +54,15 @@ def browser_data(
         types: the order of the types; others follow by name.
         texts: the documents' texts by id; None to show no text, and numbers in place of the documents' ids, because
             ids of real corpora (file names) can hold names and record numbers.
+        explained: the pages of explanations that there are (`experiments.reporting.explanations`).
 
     Returns:
         "types", "categories", "causes": the names in use, in order; "runs": [system, seed] each; "places": in the order
         of the documents, {"document": its id or number from 1, "start": the offset of the place's first character
         shown, "text": the characters shown or None, "gold": [start, end, type] each, "outcomes": {"runs": positions in
-        "runs", "spans": as "gold", "errors": [category, type, causes] each}}. Offsets are code points in the document.
-        An error's type is the one that it counts under in `crfdeid.scoring.summarise`.
+        "runs", "spans": as "gold", "errors": [category, type, causes] each}, "why": the address of its
+        explanation, where there is one}. Offsets are code points in the document. An error's type is the one that it
+        counts under in `crfdeid.scoring.summarise`.
 
     Raises:
         DataError: gold, predictions, errors and texts do not belong together.
@@ -68,7 +76,10 @@ def browser_data(
         text = None if texts is None else texts[name]
         sentences = split_sentences(text) if text is not None and here else []
         shown = number if texts is None else name
-        places += [{"document": shown, **_context(place, text, sentences)} for place in here]
+        page = page_name(number) if page_name(number) in explained else None
+        places += [
+            {"document": shown, **_context(place, text, sentences), **_why(page, place, sentences)} for place in here
+        ]
     marked = [place["gold"] for place in places] + [o["spans"] for place in places for o in place["outcomes"]]
     used = {label for spans in marked for _, _, label in spans}
     return {
@@ -78,6 +89,14 @@ def browser_data(
         "runs": [[run.system, run.seed] for run in runs],
         "places": places,
     }
+
+
+def _why(page: str | None, place: Mapping[str, Any], sentences: Sequence[Sentence]) -> dict[str, str]:
+    """The address of a place's first word on the page of explanations of its document."""
+    if page is None:
+        return {}
+    ends = [token.end for sentence in sentences for token in sentence.tokens]
+    return {"why": f"{page}#word={bisect_right(ends, place['stretch'][0])}"}
 
 
 def _by_document(errors: Iterable[EntityError]) -> dict[str, list[EntityError]]:

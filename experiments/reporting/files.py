@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from crfdeid.system.files import write_files
 from experiments.plots import plots, to_png, to_svg
+from experiments.reporting.explanations import FOLDER as EXPLANATIONS
+from experiments.reporting.explanations import explanation_pages
 from experiments.reporting.page import Picture, report_html
 from experiments.results.checks import is_transfer
 from experiments.results.folder import Folder
@@ -16,28 +18,31 @@ from experiments.tables import example_table, result_tables, setup_tables, to_cs
 REPORT_FILES = ("tables.md", "tables", "plots", "report.html")
 
 
-def write_report(path: Path, *, published: bool, with_text: bool = True) -> None:
+def write_report(path: Path, *, published: bool, with_text: bool = True, explain: Sequence[str] = ()) -> None:
     """Write tables.md, tables/, plots/ and report.html into a results folder, each readable by its owner alone.
 
-    Tables and plots of an earlier call that this one does not make are removed.
+    Tables, plots and explanations of an earlier call that this one does not make are removed.
 
     Args:
         path: the folder, with results.json, predictions and errors.
         published: whether the scores that papers print of these models stand beside ours.
         with_text: whether the report shows text where the folder has texts.
+        explain: the systems, one or two, whose errors the report links to explanations; none for no explanations.
 
     Raises:
+        UsageError: these systems cannot be explained (`experiments.reporting.explanations`).
         DataError: not a results folder, or one that is damaged or of another version; or a file cannot be written.
     """
     folder = Folder(path)
     results = folder.results()
-    contents = _contents(folder, results, published=published, with_text=with_text)
+    pages = explanation_pages(folder, results, explain) if explain and with_text else {}
+    contents = _contents(folder, results, published=published, with_text=with_text, explained=pages) | pages
     write_files({path / name: content for name, content in contents.items()})
     _remove_others(path, contents)
 
 
 def _contents(
-    folder: Folder, results: Mapping[str, Any], *, published: bool, with_text: bool
+    folder: Folder, results: Mapping[str, Any], *, published: bool, with_text: bool, explained: Collection[str]
 ) -> dict[str, str | bytes]:
     """Every file by its name in the folder, the report last."""
     tables = setup_tables(results) | result_tables(results, published=published)
@@ -53,12 +58,14 @@ def _contents(
     pictures = {name: Picture(str(figure.get_label()), to_svg(figure)) for name, figure in figures.items()}
     found |= {f"plots/{name}.svg": picture.svg for name, picture in pictures.items()}
     found |= {f"plots/{name}.png": to_png(figure) for name, figure in figures.items()}
-    found["report.html"] = report_html(folder, results, tables, pictures, with_text=with_text)
+    page = report_html(folder, results, tables, pictures, with_text=with_text, explained=explained)
+    found["report.html"] = page
     return found
 
 
 def _remove_others(path: Path, written: Collection[str]) -> None:
-    for name, endings in {"tables": (".md", ".tex", ".csv"), "plots": (".png", ".svg")}.items():
+    endings_of = {"tables": (".md", ".tex", ".csv"), "plots": (".png", ".svg"), EXPLANATIONS: (".html",)}
+    for name, endings in endings_of.items():
         for file in sorted((path / name).glob("*")):
             if file.suffix in endings and f"{name}/{file.name}" not in written:
                 file.unlink()

@@ -6,7 +6,7 @@ import base64
 import json
 import re
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from importlib.resources import files
 from typing import Any, NamedTuple
 
@@ -51,7 +51,13 @@ class Picture(NamedTuple):
 
 
 def report_html(
-    folder: Folder, results: Results, tables: Mapping[str, Table], pictures: Mapping[str, Picture], *, with_text: bool
+    folder: Folder,
+    results: Results,
+    tables: Mapping[str, Table],
+    pictures: Mapping[str, Picture],
+    *,
+    with_text: bool,
+    explained: Collection[str] = (),
 ) -> str:
     """The report as one self-contained page that loads nothing.
 
@@ -61,6 +67,7 @@ def report_html(
         tables: the tables to show, by name.
         pictures: the plots to show, by name.
         with_text: whether text is shown where the folder has texts.
+        explained: the pages of explanations that lie beside it (`experiments.reporting.explanations`).
 
     Raises:
         DataError: a file is missing or damaged, or the files do not belong together.
@@ -81,7 +88,7 @@ def report_html(
         pictures={_identifier(name): picture for name, picture in pictures.items()},
         neighbours=neighbours,
         provenance=provenance(results),
-        browser=browsed(folder, results, texts),
+        browser=browsed(folder, results, texts, explained),
     )
 
 

@@ -166,6 +166,11 @@
     const spans = [place.gold, ...place.outcomes.map((outcome) => outcome.spans)].flat();
     const [from, to] = [Math.min(...spans.map((span) => span[0])), Math.max(...spans.map((span) => span[1]))];
     const where = element("p", "where", element("b", "", name), `, characters ${from}–${to}`);
+    if (place.why) {
+      const link = element("a", "", "why?");
+      link.href = place.why;
+      where.append(" ", link);
+    }
     return element("li", "", where, rows);
   }
 

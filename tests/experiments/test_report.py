@@ -273,3 +273,26 @@ def test_a_wrong_option_is_one_line_and_exit_code_2(words, capsys):
 def test_a_missing_folder_is_exit_code_1(tmp_path, capsys):
     assert main([str(tmp_path / "nothing")]) == 1
     assert "holds no results" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--explain", "crf"], "models/crf/0 is not there"),
+        (["--explain", "jordan"], "no system 'jordan' in these results: choose from crf, elman-cbow"),
+        (["--explain", "crf,elman-cbow,crf"], "names 3 systems"),
+        (["--explain", "crf", "--without-text"], "leave it or --without-text out"),
+    ],
+)
+def test_what_cannot_be_explained_is_one_line_and_nothing_is_written(tmp_path, capsys, options, message):
+    write_folder(tmp_path, notes("test", 4), systems={"crf": (0,), "elman-cbow": (0, 1)})
+    before = files_of(tmp_path)
+    assert main([str(tmp_path), *options]) == 2
+    assert message in capsys.readouterr().err
+    assert files_of(tmp_path) == before
+
+
+def test_without_texts_there_is_nothing_to_explain(tmp_path, capsys):
+    write_folder(tmp_path, notes("test", 4), systems={"crf": (0,)}, with_text=False)
+    assert main([str(tmp_path), "--explain", "crf"]) == 2
+    assert "--include-text" in capsys.readouterr().err

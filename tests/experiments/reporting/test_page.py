@@ -16,10 +16,13 @@ from chromium import Browser, Page
 from report_folders import write_folder
 
 from crfdeid.corpora.synthetic import generate_notes
-from crfdeid.documents import Document, Span
+from crfdeid.crf import CrfTagger
+from crfdeid.documents import Document, LabelledSentence, Span
+from experiments.reporting.explanations import explanation_pages
 from experiments.reporting.page import Picture, report_html
 from experiments.results.folder import Folder
 from experiments.tables import result_tables, setup_tables
+from features.tokens import split_sentences
 
 pytestmark = pytest.mark.skipif(chromium.COMMAND is None, reason="there is no Chromium here")
 
@@ -358,6 +361,33 @@ def test_a_printed_page_has_no_controls(open_page):
     assert page.evaluate(visible) == 0
     assert page.evaluate("getComputedStyle(document.querySelector('.scroll')).overflowX") == "visible"
     assert base64.b64decode(page.send("Page.printToPDF")["data"]).startswith(b"%PDF")
+
+
+def test_an_error_leads_to_the_explanation_of_its_first_word(open_page, tmp_path):
+    text = "🙂 Seen by Dr. Ann Doe today."
+    note = Document("n1", text, (Span(14, 21, "DOCTOR"),))
+    write_folder(tmp_path, [note], systems={"crf": (0,)}, trouble=1.0)
+    (sentence,) = split_sentences(text)
+    tagger = CrfTagger()
+    tagger.fit([LabelledSentence(sentence, ("O",) * 5 + ("B-DOCTOR", "I-DOCTOR", "O", "O"))], [])
+    tagger.save(tmp_path / "models" / "crf" / "0")
+    found = Folder(tmp_path)
+    results = found.results()
+    pages = explanation_pages(found, results, ["crf"])
+    (tmp_path / "explanations").mkdir()
+    for name, content in pages.items():
+        (tmp_path / name).write_text(content, encoding="utf-8")
+    report = tmp_path / "report.html"
+    report.write_text(report_html(found, results, {}, {}, with_text=True, explained=pages), encoding="utf-8")
+    page = open_page(path=report)
+    links = page.evaluate("[...document.querySelectorAll('.where a')].map((link) => link.getAttribute('href'))")
+    place = page.evaluate("JSON.parse(document.getElementById('error-data').textContent).places[0]")
+    first = min(start for start, *_ in [*place["gold"], *(s for o in place["outcomes"] for s in o["spans"])])
+    expected = next(token.text for token in sentence.tokens if token.end > first)
+    assert links[0].startswith("explanations/1.html#word=")
+    name, _, fragment = links[0].partition("#")
+    why = open_page(f"#{fragment}", path=tmp_path / name)
+    assert why.evaluate("document.querySelector('.token[aria-pressed=true]').textContent") == expected
 
 
 USABLE = 'a[href], button:not(:disabled), select, input, summary, [tabindex="0"]'

@@ -1,0 +1,69 @@
+"""Pages on which every word of a document with errors can be asked why a system tagged it so (`docs/inside.md`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from crfdeid.deidentifier import Deidentifier
+from crfdeid.errors import UsageError
+from crfdeid.explaining import explain_document
+from crfdeid.explaining.rendering.page import ModelView, text_page
+from crfdeid.models import load_tagger
+from experiments.results.folder import Folder
+
+FOLDER = "explanations"
+MOST_SYSTEMS = 2
+_WARNING = "It quotes a note, and words of the notes that the models were trained on. Keep it as safe as the notes."
+
+
+def explanation_pages(folder: Folder, results: Mapping[str, Any], systems: Sequence[str]) -> dict[str, str]:
+    """A page for each document in which one of some systems has an error, by the page's name in the folder.
+
+    The models are those of each system's first seed, without document consistency: as the errors were counted.
+
+    Args:
+        folder: of the experiment, with texts and fitted models.
+        results: what results.json holds.
+        systems: one or two of its systems.
+
+    Raises:
+        UsageError: there is no such system, or the folder has not its model, or no texts.
+        DataError: a file is missing or damaged.
+    """
+    texts = folder.texts()
+    if texts is None:
+        raise UsageError("--explain shows text, and this folder has none: run the experiment with --include-text")
+    if len(systems) > MOST_SYSTEMS:
+        raise UsageError(f"--explain names {len(systems)} systems: at most {MOST_SYSTEMS} stand side by side")
+    seeds = {system: _first_seed(results, system) for system in systems}
+    models = {s: Deidentifier(_tagger(folder.path, s, seed), consistent=False) for s, seed in seeds.items()}
+    wrong = {error.document_id for system, seed in seeds.items() for error in folder.errors(system, seed)}
+    synthetic = results["corpus"]["format"] == "synthetic"
+    pages = {}
+    for number, name in enumerate(folder.gold(), start=1):
+        if name in wrong:
+            views = [ModelView(s, model, explain_document(model, texts[name])) for s, model in models.items()]
+            pages[page_name(number)] = text_page(views, warning=_WARNING, synthetic=synthetic)
+    return pages
+
+
+def page_name(number: int) -> str:
+    """The name of a document's page: its number and not its id, which can be PHI."""
+    return f"{FOLDER}/{number}.html"
+
+
+def _first_seed(results: Mapping[str, Any], system: str) -> int:
+    found = results.get("models", {})
+    if system not in found:
+        raise UsageError(f"--explain: no system '{system}' in these results: choose from {', '.join(found)}")
+    seed: int = found[system]["runs"][0]["seed"]
+    return seed
+
+
+def _tagger(path: Path, system: str, seed: int) -> Any:
+    place = path / "models" / system / str(seed)
+    if not place.is_dir():
+        raise UsageError(f"--explain: {place} is not there: the fitted models lie beside the results they gave")
+    return load_tagger(place)
