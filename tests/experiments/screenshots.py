@@ -1,4 +1,7 @@
-"""Makes the pictures of docs/report.md: python tests/experiments/screenshots.py RESULTS docs/images."""
+"""Makes the pictures of docs/report.md and docs/inside.md: python tests/experiments/screenshots.py RESULTS docs/images.
+
+RESULTS has explanations: ``python -m experiments.report RESULTS --explain crf,elman``.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +12,20 @@ from typing import Any
 
 from chromium import Browser
 
-# The picture's name: the address within the page, what to scroll to, and the view.
-PICTURES: dict[str, tuple[str, str, dict[str, Any]]] = {
-    "report-summary": ("", "body", {"height": 1000}),
-    "report-plots": ("", "#plots", {"height": 1000}),
-    "report-errors": ("#errors?category=boundary", "#errors", {"height": 1000}),
-    "report-errors-dark": ("#errors?system=crf&category=wrong", "#errors", {"height": 1000, "dark": True}),
-    "report-phone": ("#errors?category=boundary", "#error-count", {"width": 360, "height": 740}),
+# The picture's name: the page, the address within it, what to scroll to, and the view.
+PICTURES: dict[str, tuple[str, str, str, dict[str, Any]]] = {
+    "report-summary": ("report.html", "", "body", {"height": 1000}),
+    "report-plots": ("report.html", "", "#plots", {"height": 1000}),
+    "report-errors": ("report.html", "#errors?category=boundary", "#errors", {"height": 1000}),
+    "report-errors-dark": (
+        "report.html",
+        "#errors?system=crf&category=wrong",
+        "#errors",
+        {"height": 1000, "dark": True},
+    ),
+    "report-phone": ("report.html", "#errors?category=boundary", "#error-count", {"width": 360, "height": 740}),
+    "inside-words": ("explanations/20.html", "#word=9", "#text-title", {"height": 1100}),
+    "inside-phone": ("explanations/20.html", "#word=9", ".note", {"width": 360, "height": 1100, "dark": True}),
 }
 
 
@@ -23,8 +33,8 @@ def main(results: Path, images: Path) -> None:
     """Write every picture."""
     images.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as profile, Browser(Path(profile)) as browser:
-        for name, (fragment, place, view) in PICTURES.items():
-            page = browser.open(results / "report.html", fragment, **view)
+        for name, (file, fragment, place, view) in PICTURES.items():
+            page = browser.open(results / file, fragment, **view)
             page.evaluate("Promise.all([...document.images].map((image) => image.decode()))")
             page.evaluate(f"document.querySelector('{place}').scrollIntoView({{ behavior: 'instant' }})")
             page.screenshot(images / f"{name}.png")
