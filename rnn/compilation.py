@@ -6,7 +6,11 @@ library's cache folder, readable by their owner alone.
 
 from __future__ import annotations
 
+import sys
+import zlib
 from functools import cache
+from importlib import import_module
+from pathlib import Path
 
 import jax
 
@@ -14,6 +18,8 @@ from crfdeid.errors import DataError
 from crfdeid.system.cache import keeps_compiled, make_cache_folder
 
 _LEAST_SECONDS = 0.1  # what compiles faster is not worth a file
+_LOOKED = ".looked"  # when what was written last was looked at
+_ZSTANDARD = b"\x28\xb5\x2f\xfd"  # how a program begins that JAX packed with that, which it does where it is installed
 
 
 @cache
@@ -24,6 +30,7 @@ def keep_compiled() -> None:
     try:
         folder = make_cache_folder() / "compiled"
         folder.mkdir(mode=0o700, exist_ok=True)
+        forget_damaged(folder)
     except (DataError, OSError):  # it only saves time: a home without room must not end a training
         return
     told = {
@@ -33,3 +40,37 @@ def keep_compiled() -> None:
     }
     for name, value in told.items():
         jax.config.update(name, value)  # type: ignore[no-untyped-call]
+
+
+def forget_damaged(folder: Path) -> None:
+    """Remove programs of which a part is missing, since a process was ended, or the disk was full, as it wrote them.
+
+    JAX would warn of each at every start, compile it again, and never write it anew. A program is looked at once, at
+    the first start after it was written. One that another process is writing just now may go too: it is compiled again.
+
+    Args:
+        folder: of compiled programs.
+
+    Raises:
+        OSError: the folder cannot be read or written.
+    """
+    stamp = folder / _LOOKED
+    since = stamp.stat().st_mtime_ns if stamp.exists() else 0
+    stamp.touch()  # first: what is written from now on is for the next start
+    for path in folder.glob("*-cache"):
+        if path.stat().st_mtime_ns >= since and not _is_whole(path.read_bytes()):
+            path.unlink(missing_ok=True)
+
+
+def _is_whole(packed: bytes) -> bool:
+    unpack = zlib.decompress
+    if packed.startswith(_ZSTANDARD):
+        try:
+            unpack = import_module("compression.zstd" if sys.version_info >= (3, 14) else "zstandard").decompress
+        except ImportError:  # JAX does not read it here either
+            return True
+    try:
+        unpack(packed)
+    except Exception:  # each way of packing has errors of its own
+        return False
+    return True

@@ -10,6 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from rnn.compilation import forget_damaged
+
 WORD = "Quillfeather"
 PROGRAM = """
     import sys
@@ -98,3 +100,42 @@ def test_no_word_and_no_weight_is_in_it_and_what_is_closed_over_would_be_found(c
     for spelling in (WORD, WORD.lower()):
         for code in ("utf-8", "utf-16-le", "utf-32-le"):
             assert not [program for program in programs if spelling.encode(code) in program]
+
+
+def test_programs_that_were_written_in_part_are_removed_and_each_is_looked_at_once(tmp_path):
+    whole = zlib.compress(np.random.default_rng(0).bytes(1000))
+    for name, content in (("whole", whole), ("half", whole[:500]), ("last", whole[:-1]), ("empty", b"")):
+        (tmp_path / f"{name}-cache").write_bytes(content)
+    forget_damaged(tmp_path)
+    assert [path.name for path in tmp_path.glob("*-cache")] == ["whole-cache"]
+    looked = (tmp_path / ".looked").stat().st_mtime_ns
+    for name, time in (("older", looked - 1), ("newer", looked)):
+        (tmp_path / f"{name}-cache").write_bytes(whole[:500])
+        os.utime(tmp_path / f"{name}-cache", ns=(time, time))
+    forget_damaged(tmp_path)
+    assert {path.name for path in tmp_path.glob("*-cache")} == {"whole-cache", "older-cache"}
+
+
+TINY = """
+    import jax
+    from rnn.compilation import keep_compiled
+
+    keep_compiled()
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
+    print(jax.jit(lambda x: x * 3)(2.0))
+"""
+
+
+@pytest.mark.slow
+def test_half_a_program_is_written_anew_and_nobody_hears_of_it(tmp_path):
+    told = {"PATH": "", "HOME": str(tmp_path), "CRFDEID_CACHE": str(tmp_path), "PYTHONPATH": ":".join(sys.path)}
+    found = []
+    for _ in range(2):
+        command = [sys.executable, "-c", textwrap.dedent(TINY)]
+        done = subprocess.run(command, env=told, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr, done.stdout) == (0, "", "6.0\n")
+        programs = list((tmp_path / "compiled").glob("*-cache"))
+        found.append({path.name: len(unpacked(path)) for path in programs})
+        for path in programs:
+            path.write_bytes(path.read_bytes()[:100])
+    assert found[0] and found[0].keys() == found[1].keys()
