@@ -116,7 +116,7 @@ def _whole(tokens: Sequence[Token], free: list[bool], known: _Known) -> Iterator
     by_first: dict[str, list[Words]] = {}
     for words in sorted(known.values, key=len, reverse=True):
         by_first.setdefault(words[0], []).append(words)
-    for i, first in enumerate([text.lower() for text, _, _ in tokens] if by_first else ()):
+    for i, first in enumerate(text.lower() for text, _, _ in (tokens if by_first else ())):
         if first not in by_first:
             continue
         for words in by_first[first]:

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import accumulate
+from functools import cache
+from itertools import accumulate, chain
 
 from features.columns import Batch, Column, Extractor, window_column
 from features.lexicons import MONTHS
@@ -58,13 +59,11 @@ _WORTH_A_LOOK = re.compile(r"\d|@|www|http|mes de")
 _START = rf"(?=[\d(+# ]|[a-z]{{1,4}}[-/]?\d|www|http|mes de|{'|'.join(sorted({month[:3] for month in MONTHS}))})"
 
 
-def _any_of(names: Iterable[str], start: str = "") -> re.Pattern[str]:
-    forms = "|".join(f"(?P<{name}>{PATTERNS[name]})" for name in names)
-    return re.compile(rf"(?<!\w){start}(?:{forms})(?!\w)")
-
-
-_ANY = _any_of(PATTERNS)
-_ANY_BUT_EMAIL = _any_of([name for name in PATTERNS if name != "email"], _START)
+@cache
+def _any(*, email: bool) -> re.Pattern[str]:
+    """The expression for all expressions, made when it is first used: that takes time. Addresses need an "@"."""
+    forms = "|".join(f"(?P<{name}>{form})" for name, form in PATTERNS.items() if email or name != "email")
+    return re.compile(rf"(?<!\w){'' if email else _START}(?:{forms})(?!\w)")
 
 
 def find_patterns(sentence: Sentence) -> Iterator[tuple[str, int, int]]:
@@ -79,7 +78,7 @@ def find_patterns(sentence: Sentence) -> Iterator[tuple[str, int, int]]:
     if not _WORTH_A_LOOK.search(text):
         return
     ends: list[int] = []
-    for match in (_ANY if "@" in text else _ANY_BUT_EMAIL).finditer(text):
+    for match in _any(email="@" in text).finditer(text):
         ends = ends or token_ends(sentence)
         yield str(match.lastgroup), bisect_right(ends, match.start()), bisect_right(ends, match.end() - 1) + 1
 
@@ -106,14 +105,7 @@ def single_spaced(sentence: Sentence) -> str:
         >>> single_spaced(Sentence.from_words(["on", "3/14"]))
         'on 3/14'
     """
-    before = sentence.tokens[0].start if sentence.tokens else 0
-    parts: list[str] = []
-    for text, start, end in sentence.tokens:
-        if start != before:
-            parts.append(" ")
-        parts.append(text)
-        before = end
-    return "".join(parts)
+    return "".join(_spaced(sentence))
 
 
 def token_ends(sentence: Sentence) -> list[int]:
@@ -125,12 +117,14 @@ def token_ends(sentence: Sentence) -> list[int]:
         >>> token_ends(Sentence.from_words(["on", "3/14"]))
         [2, 7]
     """
-    before = sentence.tokens[0].start if sentence.tokens else 0
-    lengths: list[int] = []
-    for text, start, end in sentence.tokens:
-        lengths.append(len(text) + (start != before))
-        before = end
-    return list(accumulate(lengths))
+    return list(accumulate(map(len, _spaced(sentence))))
+
+
+def _spaced(sentence: Sentence) -> list[str]:
+    """The words, with a space before those that follow a gap."""
+    tokens = sentence.tokens
+    ends = chain([token[1] for token in tokens[:1]], [token[2] for token in tokens])
+    return [text if start == before else " " + text for (text, start, _), before in zip(tokens, ends, strict=False)]
 
 
 @dataclass(frozen=True)

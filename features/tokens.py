@@ -150,13 +150,12 @@ def tokenize(text: str) -> list[Token]:
 
 def _tokens(text: str) -> list[Token]:
     """The tokens of a text in normal form, with offsets in it."""
-    tokens: list[Token] = []
-    for match in _STRETCH.finditer(text):
-        stretch, start = match[0], match.start()
-        parts = _parts(stretch) if len(stretch) <= _LONGEST_KEPT else _take_apart(stretch)
-        for part, first, last in parts:
-            tokens.append(_new(Token, (part, start + first, start + last)))
-    return tokens
+    return [
+        _new(Token, (part, start + first, start + last))
+        for match in _STRETCH.finditer(text)
+        for stretch, start in ((match[0], match.start()),)
+        for part, first, last in (_parts(stretch) if len(stretch) <= _LONGEST_KEPT else _take_apart(stretch))
+    ]
 
 
 def _take_apart(stretch: str) -> tuple[tuple[str, int, int], ...]:

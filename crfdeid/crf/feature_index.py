@@ -6,6 +6,7 @@ string is put together. This stands in memory alone, is bounded, and is no part 
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
@@ -106,13 +107,11 @@ class FeatureIndex:
 
     def _rows_of_value(self, heads: tuple[str, ...], value: str) -> list[int]:
         held = holdable(value)
-        if self._stored is None:
-            return [self._rows.get(head + held, -1) for head in heads]
-        return [self._rows.get(self._stored(head + held), -1) for head in heads]
+        return [self._held_row(head + held) for head in heads]
 
     def _remembered_words(self) -> Remembered:
         columns = self._window.columns
-        words = Remembered(self._rows_of_word, len(self._window.heads))
+        words = Remembered(self._rows_of_word, self._window.size)
         for outside in ([column.before for column in columns], [column.after for column in columns]):
             words.add(self._rows_in_window(outside))
         return words
@@ -122,12 +121,21 @@ class FeatureIndex:
 
     def _rows_in_window(self, values: Sequence[Value]) -> list[int]:
         """The rows of what a word gives to the tokens around it, from its value in each column."""
-        found = ((head, values[column]) for _, column, head in self._window.heads)
-        return [-1 if value is None else self._row(head + value) for head, value in found]
+        rows = [-1] * self._window.size
+        for value, heads in zip(values, self._window.heads, strict=True):
+            if value is not None:
+                held = holdable(value)
+                for head, places in heads.items():
+                    row = self._held_row(head + held)
+                    for place in places:
+                        rows[place] = row
+        return rows
 
     def _row(self, name: str) -> int:
-        held = holdable(name)
-        return self._rows.get(held if self._stored is None else self._stored(held), -1)
+        return self._held_row(holdable(name))
+
+    def _held_row(self, name: str) -> int:
+        return self._rows.get(name if self._stored is None else self._stored(name), -1)
 
 
 class _Window(NamedTuple):
@@ -135,34 +143,37 @@ class _Window(NamedTuple):
 
     Attributes:
         columns: the kinds of features.
-        heads: how they begin, each with its offset and the place of its column; sorted by offset.
+        heads: of each kind, how they begin, and the places of each beginning among all.
+        parts: each offset of the word from the token, and where the places with it begin and end.
     """
 
     columns: Sequence[WordColumn]
-    heads: Sequence[tuple[int, int, str]]
+    heads: Sequence[Mapping[str, Sequence[int]]]
+    parts: Sequence[tuple[int, int, int]]
 
     @classmethod
     def of(cls, columns: Sequence[WordColumn]) -> _Window:
-        return cls(
-            columns, sorted((offset, k, head) for k, column in enumerate(columns) for offset, head in column.heads)
-        )
+        all_heads = sorted((offset, k, head) for k, column in enumerate(columns) for offset, head in column.heads)
+        heads: list[dict[str, list[int]]] = [{} for _ in columns]
+        for place, (_, k, head) in enumerate(all_heads):
+            heads[k].setdefault(head, []).append(place)
+        offsets = [offset for offset, _, _ in all_heads]
+        parts = [(offset, offsets.index(offset), bisect_right(offsets, offset)) for offset in dict.fromkeys(offsets)]
+        return cls(columns, heads, parts)
 
     @property
     def reach(self) -> int:
         """The tokens on each side that it covers."""
-        return max((abs(offset) for offset, _, _ in self.heads), default=0)
+        return max((abs(offset) for offset, _, _ in self.parts), default=0)
 
     @property
-    def parts(self) -> Iterator[tuple[int, int, int]]:
-        """Each offset, and where its heads begin and end."""
-        offsets = [offset for offset, _, _ in self.heads]
-        for offset in dict.fromkeys(offsets):
-            first = offsets.index(offset)
-            yield offset, first, first + offsets.count(offset)
+    def size(self) -> int:
+        """How many places there are."""
+        return max((stop for _, _, stop in self.parts), default=0)
 
 
 def holdable(text: str) -> str:
     """A text as CRFsuite can hold it: lone surrogates, which have no UTF-8, and NUL, which ends its names, escaped."""
     if "\0" in text:
         text = text.replace("\0", "\\x00")
-    return text.encode(errors="backslashreplace").decode()
+    return text if text.isascii() else text.encode(errors="backslashreplace").decode()
