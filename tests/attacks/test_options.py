@@ -8,6 +8,7 @@ from attack import REDACT, Attack, SetUp, carry_out, name, nothing, write
 TRAIN = "train --train train.jsonl --dev train.jsonl --out out"
 POOL = "train --shared train.jsonl --representation model"
 ENCODE = "share encode --representation model --notes notes"
+EXPLAIN = "explain --model model --input notes/note.txt"
 SURROGATE = f"{REDACT} --how surrogate --locale en_US"
 
 
@@ -55,6 +56,12 @@ ATTACKS = [
         Attack(f"a setting {value}", nothing, f"{TRAIN} --model crf --set {value}", 2, value.partition("=")[0])
         for value in SETTINGS + OTHERS
     ),
+    Attack("a word that there is not", nothing, f"{EXPLAIN} --token 999", 2, "--token 999: the text has"),
+    Attack(
+        "another word of another sentence", nothing, f"{EXPLAIN} --token 1 --replace 15=x", 2, "not in the sentence"
+    ),
+    Attack("an explanation over the note", nothing, f"{EXPLAIN} --out notes/note.txt", 2, "is there already"),
+    Attack("an explanation of no UTF-8", write("notes/note.txt", b"Quill \xff"), EXPLAIN, 1, "not UTF-8 at byte 6"),
     Attack("a seed of 26 digits", nothing, f"{TRAIN} --seed {'9' * 26}", 2, "seed"),
     Attack("a seed below 0", nothing, f"{TRAIN} --seed -1", 2, "seed"),
     Attack("a model that nobody has", nothing, f"{TRAIN} --model bert9", 2, "bert9"),

@@ -10,6 +10,7 @@ import chromium
 import pytest
 from chromium import Browser, Page
 
+from crfdeid.combined.hybrid import HybridTagger
 from crfdeid.crf import CrfTagger
 from crfdeid.deidentifier import Deidentifier
 from crfdeid.documents import LabelledSentence
@@ -34,8 +35,17 @@ def model() -> Deidentifier:
 
 
 @pytest.fixture(scope="module")
-def file(tmp_path_factory: pytest.TempPathFactory, model: Deidentifier) -> Path:
-    views = [ModelView(name, model, explain_document(model, TEXT)) for name in ("first", "second <i>")]
+def hybrid() -> Deidentifier:
+    (sentence,) = split_sentences("Dr. Quill on 3/14/72")
+    tagger = HybridTagger()
+    tagger.fit([LabelledSentence(sentence, ("O", "O", "B-DOCTOR", "O", "B-DATE", *["I-DATE"] * 4))] * 3, [])
+    return Deidentifier(tagger)
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory, model: Deidentifier, hybrid: Deidentifier) -> Path:
+    named = {"first": model, "second <i>": hybrid}
+    views = [ModelView(name, found, explain_document(found, TEXT)) for name, found in named.items()]
     path = tmp_path_factory.mktemp("page") / "page.html"
     path.write_text(text_page(views, warning="Keep it safe."), encoding="utf-8", newline="")
     return path
@@ -94,6 +104,16 @@ def test_the_first_hidden_word_is_explained_at_once_and_a_click_explains_another
     assert "Not hidden." in page.evaluate("document.querySelector('.why').textContent")
 
 
+def test_of_a_hybrid_the_rule_and_its_model_s_sum_are_shown(open_page):
+    page = open_page()
+    page.evaluate("[...document.querySelectorAll('.token')].find((word) => word.textContent === '14').click()")
+    why = page.evaluate("document.querySelectorAll('.why')[1].textContent")
+    assert "Hidden as DATE because" in why
+    assert "the rule `date in digits` matched" in why
+    assert "rules: the rule date in digits matches “3 / 14 / 72” as DATE" in why
+    assert "crf: exact sum for" in why
+
+
 def test_arrow_keys_go_from_word_to_word_and_from_one_hidden_word_to_the_next(open_page, model):
     page = open_page()
     page.evaluate(f"{CHOSEN}[0].focus()")
@@ -123,7 +143,8 @@ def test_words_are_shaded_by_the_probability_of_phi(open_page, model):
     tables = model.tagger.marginals(split_sentences(TEXT))
     outside = model.tagger.tags.index("O")
     expected = [1 - row[outside] for table in tables for row in table]
-    assert [float(shade) for shade in shades] == pytest.approx([*expected, *expected], abs=1e-5)
+    assert [float(shade) for shade in shades[: len(expected)]] == pytest.approx(expected, abs=1e-5)
+    assert len(shades) == 2 * len(expected)
 
 
 @pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
