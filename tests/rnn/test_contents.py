@@ -71,6 +71,7 @@ def test_elman_s_bound_is_that_of_its_recurrent_weights():
     assert bound == pytest.approx(np.linalg.svd(p["V"], compute_uv=False)[0] / 4)
 
 
+@pytest.mark.slow  # to draw its weights
 def test_a_bilstm_crf_has_transitions_and_the_sizes_of_what_it_reads_of_a_token():
     tagger = drawn("bilstm-crf", char_dim=4, char_filters=5)
     found = explain_weights(tagger).network

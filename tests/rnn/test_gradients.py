@@ -14,10 +14,11 @@ from tiny_networks import letters
 from tiny_notes import SMALL, TRAIN
 
 from crfdeid import models
+from crfdeid.crf.inference import marginals
 from crfdeid.explaining import explain_prediction
 from features.tokens import Sentence
 from rnn import Elman, Jordan
-from rnn.layers.crf import log_odds, marginals
+from rnn.layers.crf import log_odds
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")
 
@@ -91,7 +92,7 @@ def test_a_word_s_share_is_the_integral_of_the_slope_along_its_vector(name, netw
 def test_the_log_odds_of_a_crf_layer_are_those_of_its_marginals():
     random = np.random.default_rng(0)
     emissions, transitions = random.normal(size=(5, 3)).astype("f4"), random.normal(size=(3, 3)).astype("f4")
-    table = np.log(np.asarray(marginals(emissions, transitions, np.int32(4)))[:4])
+    table = np.log(marginals(emissions[:4].astype(float), [4], transitions)[0])
     asked = jax.jit(jax.vmap(log_odds, (None, None, None, 0, 0, 0)))
     token, tag, rival = np.array([0, 2, 3]), np.array([0, 1, 2]), np.array([2, 0, 1])
     found = asked(emissions, transitions, np.int32(4), token, tag, rival)
