@@ -3,14 +3,16 @@
 prediction.py   `explain_prediction`: why this word       explanation.py  what an explanation is, as data
 crf.py          a CRF's exact sum                         occlusion.py    sentences with other words, for any model
 kinds.py        the kinds of feature strings              decisions.py    `explain_document`: why a span is hidden
+reasons.py      why spans are hidden, as data             rendering/      text, Markdown, HTML, data frames, JSON
 learned.py      `explain_weights`: what it learned        contents.py     what a model has learned, as data
 """
 
 from crfdeid.explaining.contents import Contents
-from crfdeid.explaining.decisions import DocumentExplanation, explain_document
+from crfdeid.explaining.decisions import explain_document
 from crfdeid.explaining.explanation import Explanation
 from crfdeid.explaining.learned import explain_weights
 from crfdeid.explaining.prediction import METHODS, explain_prediction
+from crfdeid.explaining.reasons import DocumentExplanation
 
 __all__ = [
     "METHODS",

@@ -15,23 +15,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
 from crfdeid.crf import CrfTagger
 from crfdeid.crf.inference import log_messages
-from crfdeid.explaining.explanation import CrfSum, FeatureTerm
+from crfdeid.explaining.explanation import CrfSum, FeatureTerm, Question
 from crfdeid.explaining.kinds import kind_of
 from features.tokens import Sentence
-
-
-class Question(NamedTuple):
-    """What is to be explained: the tag of a token, against another tag."""
-
-    token: int
-    tag: str
-    rival: str
 
 
 def crf_sums(tagger: CrfTagger, sentence: Sentence, questions: Sequence[Question]) -> list[CrfSum]:

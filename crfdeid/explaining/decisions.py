@@ -6,7 +6,6 @@ A span can have several reasons, and all are named: what a rule finds a model ma
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from dataclasses import fields as fields_of
 
 from crfdeid.bio import decode
@@ -14,8 +13,20 @@ from crfdeid.combined.members import CombinedTagger
 from crfdeid.combined.pipeline import PipelineTagger
 from crfdeid.consistency import one_slip
 from crfdeid.deidentifier import Deidentifier
-from crfdeid.documents import Document, Span
+from crfdeid.documents import Span
 from crfdeid.explaining.prediction import model_of
+from crfdeid.explaining.reasons import (
+    CONSISTENCY,
+    MODEL,
+    RECORD,
+    RULE,
+    SITE_LIST,
+    SITE_PATTERN,
+    THRESHOLD,
+    Decision,
+    DocumentExplanation,
+    Reason,
+)
 from crfdeid.given.folded import fold
 from crfdeid.given.joined import given_in
 from crfdeid.given.known import Known, labels_for
@@ -26,67 +37,6 @@ from crfdeid.spans import in_characters, overlap, positions_in
 from crfdeid.tagger import Tagger
 from crfdeid.thresholds import phi_probabilities
 from features.tokens import Sentence, Token
-
-RECORD, SITE_LIST, SITE_PATTERN, RULE, MODEL, THRESHOLD, CONSISTENCY = KINDS = (
-    "record",
-    "site list",
-    "site pattern",
-    "rule",
-    "model",
-    "threshold",
-    "consistency",
-)
-"""The kinds of reasons, in the order in which they are named."""
-
-
-@dataclass(frozen=True, slots=True)
-class Reason:
-    """One reason for which something is hidden.
-
-    Attributes:
-        kind: one of `KINDS`.
-        name: the rule's, model's or pattern's name; of a record the kind of identifier; of a site's list the term.
-        span: what it marks; of consistency, the span elsewhere in the note that the value comes from.
-        probability: of a rule the share of its finds in training that were right; of a model the largest probability
-            that a token of the span is PHI, and so for a threshold; None for the others.
-        threshold: for a threshold, what the probability reaches.
-    """
-
-    kind: str
-    name: str
-    span: Span
-    probability: float | None = None
-    threshold: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """A span that is hidden, and why.
-
-    Attributes:
-        span: what is hidden.
-        value: its text.
-        reasons: in the order of `KINDS`.
-    """
-
-    span: Span
-    value: str
-    reasons: tuple[Reason, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentExplanation:
-    """A note, and why each span of it is hidden.
-
-    Attributes:
-        document: as `Deidentifier.annotate` gives it.
-        decisions: one for each of its spans, by place.
-        allowed: what a model found and a site's list of what is never hidden took away.
-    """
-
-    document: Document
-    decisions: tuple[Decision, ...]
-    allowed: tuple[Span, ...]
 
 
 def explain_document(deidentifier: Deidentifier, text: str, *, known: Known | None = None) -> DocumentExplanation:

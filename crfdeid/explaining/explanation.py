@@ -7,9 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from features.tokens import Sentence
+
+
+class Question(NamedTuple):
+    """What is to be explained: the tag of a token, against another tag."""
+
+    token: int
+    tag: str
+    rival: str
 
 
 @dataclass(frozen=True, slots=True)

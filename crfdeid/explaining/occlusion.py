@@ -8,6 +8,9 @@ from itertools import pairwise
 
 import numpy as np
 
+from crfdeid.errors import UsageError
+from crfdeid.explaining.explanation import Altered, Question, WordTerm
+from crfdeid.tagger import Tagger
 from features.tokens import Sentence, Token
 
 _LETTERS, _MARK = "zqxjv", "▮"  # what no training text has
@@ -96,3 +99,61 @@ def occluded(sentence: Sentence, places: Sequence[int]) -> list[tuple[str, int |
     if sentence.heading:
         found.append((f"(heading: {sentence.heading})", None, replace(sentence, heading="")))
     return found
+
+
+def losses(
+    tagger: Tagger, sentence: Sentence, questions: Sequence[Question], table: np.ndarray, window: int
+) -> list[tuple[WordTerm, ...]]:
+    """What the log-odds lose without each word near a token: of each question.
+
+    Args:
+        tagger: a trained model.
+        sentence: the sentence.
+        questions: tokens of it, and tags that the tagger has.
+        table: the sentence's marginals, [T, K].
+        window: the words on each side that are occluded, each by itself.
+    """
+    near = {p for q in questions for p in range(q.token - window, q.token + window + 1)}
+    variants = occluded(sentence, sorted(near.intersection(range(len(sentence.tokens)))))
+    tables = tagger.marginals([variant for _, _, variant in variants])
+    place = {tag: k for k, tag in enumerate(tagger.tags)}
+    found = []
+    for token, tag, rival in questions:
+        whole = log_odds(table, token, place[tag], place[rival])
+        found.append(
+            tuple(
+                WordTerm(
+                    name, None if at is None else at - token, whole - log_odds(other, token, place[tag], place[rival])
+                )
+                for (name, at, _), other in zip(variants, tables, strict=True)
+                if at is None or abs(at - token) <= window
+            )
+        )
+    return found
+
+
+def altered(tagger: Tagger, sentence: Sentence, question: Question, replacing: Mapping[int, str | None]) -> Altered:
+    """What a model says of a token once words are others.
+
+    Args:
+        tagger: a trained model.
+        sentence: the sentence.
+        question: a token of it, and two tags.
+        replacing: other words for places of the sentence, None to leave one out.
+
+    Raises:
+        UsageError: the token itself is to be left out.
+    """
+    if replacing.get(question.token, "") is None:
+        raise UsageError("the token that is explained cannot be left out: replace it by another word")
+    changed = with_words(sentence, replacing)
+    left_out = sum(word is None and place < question.token for place, word in replacing.items())
+    token = question.token - left_out
+    (table,), (given,) = tagger.marginals([changed]), tagger.predict([changed])
+    place = {tag: k for k, tag in enumerate(tagger.tags)}
+    return Altered(
+        changed.words,
+        given[token],
+        float(table[token, place[given[token]]]),
+        log_odds(table, token, place[question.tag], place[question.rival]),
+    )

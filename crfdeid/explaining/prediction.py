@@ -12,9 +12,9 @@ from crfdeid.combined.members import CombinedTagger
 from crfdeid.combined.pipeline import PipelineTagger
 from crfdeid.crf import CrfTagger
 from crfdeid.errors import UsageError
-from crfdeid.explaining.crf import Question, crf_sums
-from crfdeid.explaining.explanation import Altered, Explanation, HasGradients, RuleFind, WordTerm
-from crfdeid.explaining.occlusion import log_odds, occluded, with_words
+from crfdeid.explaining.crf import crf_sums
+from crfdeid.explaining.explanation import Explanation, HasGradients, Question, RuleFind
+from crfdeid.explaining.occlusion import altered, log_odds, losses
 from crfdeid.models import MODELS
 from crfdeid.rules import RulesTagger
 from crfdeid.rules.table import find_rules
@@ -111,7 +111,7 @@ def explain_tokens(tagger: Tagger, sentence: Sentence, tokens: Sequence[int], wa
     if isinstance(tagger, CrfTagger) and "sum" in methods:
         parts["crf"] = crf_sums(tagger, sentence, questions)
     if "occlusion" in methods:
-        parts["occlusion"] = _occlusion(tagger, sentence, questions, table, wanted.window)
+        parts["occlusion"] = losses(tagger, sentence, questions, table, wanted.window)
     if isinstance(tagger, HasGradients) and "gradients" in methods:
         parts["gradients"] = [tagger.integrated_gradients(sentence, *question) for question in questions]
     if isinstance(tagger, RulesTagger):
@@ -119,7 +119,7 @@ def explain_tokens(tagger: Tagger, sentence: Sentence, tokens: Sequence[int], wa
     if isinstance(tagger, CombinedTagger):
         parts["members"] = _members(tagger, sentence, tokens, wanted)
     if wanted.replacing:
-        parts["altered"] = [_altered(tagger, sentence, question, wanted.replacing) for question in questions]
+        parts["altered"] = [altered(tagger, sentence, question, wanted.replacing) for question in questions]
     place = {tag: k for k, tag in enumerate(tagger.tags)}
     phi = phi_probabilities(table, tagger.tags)
     return [
@@ -164,46 +164,6 @@ def _question(tags: Sequence[str], table: np.ndarray, given: Sequence[str], toke
     if chosen == rival:
         raise UsageError(f"'{chosen}' cannot be compared with itself: choose another tag")
     return Question(token, chosen, rival)
-
-
-def _occlusion(
-    tagger: Tagger, sentence: Sentence, questions: Sequence[Question], table: np.ndarray, window: int
-) -> list[tuple[WordTerm, ...]]:
-    """What the log-odds lose without each word near a token: of each question."""
-    near = {p for q in questions for p in range(q.token - window, q.token + window + 1)}
-    variants = occluded(sentence, sorted(near.intersection(range(len(sentence.tokens)))))
-    tables = tagger.marginals([variant for _, _, variant in variants])
-    place = {tag: k for k, tag in enumerate(tagger.tags)}
-    found = []
-    for token, tag, rival in questions:
-        whole = log_odds(table, token, place[tag], place[rival])
-        found.append(
-            tuple(
-                WordTerm(
-                    name, None if at is None else at - token, whole - log_odds(other, token, place[tag], place[rival])
-                )
-                for (name, at, _), other in zip(variants, tables, strict=True)
-                if at is None or abs(at - token) <= window
-            )
-        )
-    return found
-
-
-def _altered(tagger: Tagger, sentence: Sentence, question: Question, replacing: Mapping[int, str | None]) -> Altered:
-    """What a model says of a token once words are others."""
-    if replacing.get(question.token, "") is None:
-        raise UsageError("the token that is explained cannot be left out: replace it by another word")
-    changed = with_words(sentence, replacing)
-    left_out = sum(word is None and place < question.token for place, word in replacing.items())
-    token = question.token - left_out
-    (table,), (given,) = tagger.marginals([changed]), tagger.predict([changed])
-    place = {tag: k for k, tag in enumerate(tagger.tags)}
-    return Altered(
-        changed.words,
-        given[token],
-        float(table[token, place[given[token]]]),
-        log_odds(table, token, place[question.tag], place[question.rival]),
-    )
 
 
 def _rules(tagger: RulesTagger, sentence: Sentence, token: int) -> tuple[RuleFind, ...]:

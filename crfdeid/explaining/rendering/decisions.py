@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from crfdeid.explaining.decisions import (
+from crfdeid.explaining.reasons import (
     CONSISTENCY,
     MODEL,
     RECORD,

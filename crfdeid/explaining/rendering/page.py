@@ -7,9 +7,9 @@ from importlib.resources import files
 from typing import Any, NamedTuple
 
 from crfdeid.deidentifier import Deidentifier
-from crfdeid.explaining.decisions import DocumentExplanation
 from crfdeid.explaining.explanation import Explanation
 from crfdeid.explaining.prediction import Wanted, default_methods, explain_tokens
+from crfdeid.explaining.reasons import DocumentExplanation
 from crfdeid.explaining.rendering.blocks import Block, Lines, Table, Title, visible
 from crfdeid.explaining.rendering.decisions import because, decision_blocks
 from crfdeid.pages import render_page

@@ -8,7 +8,8 @@ from crfdeid.combined.hybrid import HybridTagger
 from crfdeid.crf import CrfSettings, CrfTagger
 from crfdeid.deidentifier import Deidentifier
 from crfdeid.documents import LabelledSentence, Span
-from crfdeid.explaining.decisions import DocumentExplanation, explain_document
+from crfdeid.explaining.decisions import explain_document
+from crfdeid.explaining.reasons import DocumentExplanation
 from crfdeid.given.known import Known
 from crfdeid.given.site import Pattern, Site, Term
 from features.tokens import split_sentences

@@ -9,7 +9,7 @@ from crfdeid.combined.hybrid import HybridTagger
 from crfdeid.deidentifier import Deidentifier
 from crfdeid.documents import LabelledSentence, Span
 from crfdeid.explaining import explain_document, explain_prediction, explain_weights
-from crfdeid.explaining.decisions import KINDS, Reason
+from crfdeid.explaining.reasons import KINDS, Reason
 from crfdeid.explaining.rendering.blocks import Block, Lines, Table, Title
 from crfdeid.explaining.rendering.decisions import because, decision_blocks
 from crfdeid.explaining.rendering.learned import HASHES, WARNING, learned_blocks
