@@ -83,24 +83,7 @@ class PseudonymVectors:
         """The vectors of each sentence's words, names replaced, [T, D]; without ``random`` nothing is."""
         if random is None:
             return [self._lookup(sentence.words) for sentence in sentences]
-        # Attacks encode one sentence many times over: what is not replaced in it is looked up once.
-        plain = {key: self._lookup(one.words) for key, one in {id(one): one for one in sentences}.items()}
-        return [self._replaced(sentence, plain[id(sentence)], random) for sentence in sentences]
+        return [self._lookup([self._replaced(word, random) for word in sentence.words]) for sentence in sentences]
 
-    def _replaced(self, sentence: Sentence, plain: np.ndarray, random: np.random.Generator) -> np.ndarray:
-        """A sentence's vectors with those of pseudonyms in their places, [T, D]."""
-        vectors = plain.copy()
-        for place, word in enumerate(sentence.words):
-            if word in self.neighbours.rows:
-                vectors[place] = self._vector(self.neighbours.draw(word, random))
-        return vectors
-
-    def _vector(self, word: str) -> np.ndarray:
-        """A word's vector, [D], looked up once."""
-        if word not in self._known:
-            self._known[word] = self._lookup([word])[0]
-        return self._known[word]
-
-    @cached_property
-    def _known(self) -> dict[str, np.ndarray]:
-        return {}
+    def _replaced(self, word: str, random: np.random.Generator) -> str:
+        return self.neighbours.draw(word, random) if word in self.neighbours.rows else word
