@@ -1,0 +1,32 @@
+"""Lesson 3: a right answer to each exercise, and wrong ones."""
+
+import numpy as np
+from paper_equations import elman_by_hand, jordan_by_hand
+
+
+def count_weights(W, D, H, K):
+    return H * W * D + H * H + H + K * H + K
+
+
+def elman_with_feedback_of_its_own(windows, W, V, b, U, c):
+    return elman_by_hand([(W, np.resize(V, (len(b), len(b))), b)], U, c, windows)
+
+
+def without_feedback(windows, W, V, b, U, c):
+    return jordan_by_hand(W, 0 * V, b, U, c, windows)
+
+
+def words_seen(t, window, T):
+    return set(range(min(t + window // 2 + 1, T)))
+
+
+def words_in_the_window(t, window, T):
+    return set(range(max(t - window // 2, 0), min(t + window // 2 + 1, T)))
+
+
+RIGHT = {1: count_weights, 2: lambda windows, W, V, b, U, c: jordan_by_hand(W, V, b, U, c, windows), 3: words_seen}
+WRONG = {
+    1: [lambda W, D, H, K: H * W * D + H * H + K * H, lambda W, D, H, K: count_weights(W, D, H, K) - H * H],
+    2: [without_feedback, elman_with_feedback_of_its_own, lambda windows, *weights: np.zeros(3)],
+    3: [words_in_the_window, lambda t, window, T: set(range(t + 1)), lambda t, window, T: set(range(T))],
+}
