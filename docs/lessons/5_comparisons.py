@@ -175,7 +175,7 @@ for a, b in pairs:
     assert abs(p - from_library) < 0.05
     p_values.append(float(from_library))
     difference = 100 * (f_of(counts[a]) - f_of(counts[b]))
-    print(f"{a} - {b}: {difference:+.1f} points, p {p:.3f} by hand, {p_values[-1]:.4f} from the library")
+    print(f"{a} - {b}: {difference:+.1f} points, p {p:.4f} by hand, {p_values[-1]:.4f} from the library")
 
 # %% [markdown]
 # Whoever tests often finds something: of 20 differences that are none, one has a p below 0.05 on average. Holm's

@@ -169,7 +169,8 @@ print(crfdeid.redact(everywhere).text)
 for decision in crfdeid.explain_document(model, letter).decisions:
     for reason in decision.reasons:
         origin = letter[reason.span.start : reason.span.end]
-        print(f"{decision.value:15}{reason.kind:12} by {origin:15}", reason.probability or "")
+        sure = "" if reason.probability is None else f"{reason.probability:.3f}"
+        print(f"{decision.value:15}{reason.kind:12} by {origin:15}{sure}")
 
 # %% [markdown]
 # ## Surrogates

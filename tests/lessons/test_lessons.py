@@ -76,6 +76,10 @@ def test_a_lesson_is_a_notebook_of_text_and_code_in_turn(lesson):
     assert [line for line in lines if line.startswith("# ### Exercise")]
 
 
+def test_there_are_six_lessons():
+    assert [lesson.stem[0] for lesson in LESSONS] == list("123456")
+
+
 def test_an_exercise_says_whether_it_is_answered(capsys):
     def check_7(answer):
         assert answer() == 4, "count once more"
