@@ -65,5 +65,6 @@ setup(
         "benchmarks": ["torch>=2.4", "presidio-analyzer>=2.2.350", "presidio-anonymizer>=2.2.350"],
         "oracles": ["torch>=2.4", "transformers>=4.46"],
         "gpu": ["jax[cuda12]>=0.10"],
+        "lessons": ["jupyterlab>=4.2", "jupytext>=1.16.4"],
     },
 )

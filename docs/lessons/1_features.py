@@ -48,9 +48,9 @@ by_hand = re.findall(r"[^\W\d_]+|\d+|[^\w\s]|_", text)
 print(by_hand)
 
 # %% [markdown]
-# The library cuts in the same way. It also knows where each token stands, so that whatever is found can be traced back
-# to its place in the note. That is more important than it looks: a name that is found, but hidden one letter too far to
-# the right, is still there to read.
+# The library cuts this text in the same way (it also parts words typed together, as in "SmithPhone"). And it knows
+# where each token stands, so that whatever is found can be traced back to its place in the note. That is more important
+# than it looks: a name that is found, but hidden one letter too far to the right, is still there to read.
 
 # %%
 tokens = tokenize(text)
@@ -63,7 +63,7 @@ for token in tokens[:5]:
 #
 # What is to be found is marked by spans: a start, an end, a label. A model gives one answer a token, so spans become
 # tags, as in Table 1 of the paper: `B-` begins an entity, `I-` goes on with it, `O` is outside of all. From the tags we
-# get the spans back, and nothing is lost.
+# get the spans back; nothing is lost where each span begins and ends at the edge of a token.
 
 # %%
 start = text.index("Brown")
