@@ -1,14 +1,16 @@
-"""What the models of docs/inside.md look at: python benchmarks/inside.py RESULTS.
+"""What the models of docs/inside.md look at.
 
-RESULTS is what ``python -m experiments.compare --models crf,elman,jordan --out RESULTS`` leaves. Of its test notes it
-prints what speaks for names of one word and of several, found and missed, in the CRF's exact sums; and of the two
+    python -m experiments.compare --models crf,elman,jordan --out results/
+    python benchmarks/inside.py results/
+
+Of the test notes it prints what speaks for names of one word and of several, found and missed, in the CRF's exact sums; and of the two
 networks how far away a word may stand to change a tag, how often their best tags are no valid IOB2, and what Jordan's
 last tag adds to the next one.
 """
 
 from __future__ import annotations
 
-import sys
+import argparse
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -132,4 +134,6 @@ def main(results: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("results", type=Path, help="what --out of experiments.compare named")
+    main(options.parse_args().results)
