@@ -3,9 +3,9 @@
     python -m experiments.compare --models crf,elman,jordan --out results/
     python benchmarks/inside.py results/
 
-Of the test notes it prints what speaks for names of one word and of several, found and missed, in the CRF's exact sums; and of the two
-networks how far away a word may stand to change a tag, how often their best tags are no valid IOB2, and what Jordan's
-last tag adds to the next one.
+Of the test notes it prints what speaks for names of one word and of several, found and missed, in the CRF's exact sums;
+and of the two networks how far away a word may stand to change a tag, how often their best tags are no valid IOB2, and
+what Jordan's last tag adds to the next one.
 """
 
 from __future__ import annotations
