@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache, cached_property
 from itertools import chain, repeat
-from typing import NamedTuple
+from typing import NamedTuple, final
 
 from features.tokens import Sentence
 
@@ -99,21 +99,26 @@ class Extractor(ABC):
     def describe(self) -> str:
         """What is extracted, in one line."""
 
+    @final
     def extract(self, sentence: Sentence) -> list[list[str]]:
         """The features of each token: T lists of strings."""
         rows: list[list[str]] = [[] for _ in sentence.tokens]
-        batch = Batch([sentence])
-        for column in self.word_columns():
-            reach = max(abs(offset) for offset, _ in column.heads)
-            values = padded(map(column.value, batch.words[0]), reach, column.before, column.after)
-            for offset, head in column.heads:
-                _append(rows, head, values[reach + offset :])
-        for found in self.columns(batch):
-            counts = [1] * len(found.values) if found.counts is None else found.counts
-            values = [*chain(*map(repeat, found.values, counts))]
-            for k, head in enumerate(found.heads):
-                _append(rows, head, values[k:])
+        self.add_features(Batch([sentence]), rows)
         return rows
+
+    def add_features(self, batch: Batch, rows: Sequence[list[str]]) -> None:
+        """Add the features of each token of a batch of one sentence to its row."""
+        for column in self.word_columns():
+            values = [column.value(word) for word in batch.words[0]]
+            if {*values, column.before, column.after} != {None}:
+                reach = max(abs(offset) for offset, _ in column.heads)
+                around = padded(values, reach, column.before, column.after)
+                for offset, head in column.heads:
+                    _append(rows, head, around[reach + offset :])
+        for heads, given, counts in self.columns(batch):
+            found = list(given) if counts is None else [*chain(*map(repeat, given, counts))]
+            for k, head in enumerate(heads):
+                _append(rows, head, found[k:])
 
 
 def _append(rows: Iterable[list[str]], head: str, values: Iterable[Value]) -> None:

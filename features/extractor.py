@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from features.columns import Batch, Column, Extractor, WordColumn
@@ -11,7 +12,6 @@ from features.lexicons import WordClasses
 from features.orthography import Affixes, CapitalRun, Shapes
 from features.patterns import Patterns
 from features.pos import POS_BACKENDS, PosFeatures
-from features.tokens import Sentence
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,7 @@ class FeatureSet(Extractor):
         extractors: the parts.
 
     Example:
+        >>> from features.tokens import Sentence
         >>> FeatureSet("words", (ContextWords(window=0),)).extract(Sentence.from_words(["Dr", "Doe"]))
         [['w[0]=Dr'], ['w[0]=Doe']]
     """
@@ -38,13 +39,10 @@ class FeatureSet(Extractor):
         """The other features of the sentences, kind by kind."""
         return [column for extractor in self.extractors for column in extractor.columns(batch)]
 
-    def extract(self, sentence: Sentence) -> list[list[str]]:
-        """The features of each token, one extractor after the other: T lists of strings."""
-        rows: list[list[str]] = [[] for _ in sentence.tokens]
+    def add_features(self, batch: Batch, rows: Sequence[list[str]]) -> None:
+        """Add the features of each token of a batch of one sentence to its row, one extractor after the other."""
         for extractor in self.extractors:
-            for row, own in zip(rows, extractor.extract(sentence), strict=True):
-                row.extend(own)
-        return rows
+            extractor.add_features(batch, rows)
 
     def describe(self) -> str:
         """What is extracted, one extractor after the other."""

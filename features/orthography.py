@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from itertools import chain, repeat
 
 import regex
 
@@ -100,7 +101,6 @@ def _last_letters(word: str, length: int) -> Value:
 _JOINING_WORDS = "de del la las los el of the and y e i von van da do dos . - ' ’ & ª º"
 _JOINTS = frozenset(_JOINING_WORDS.split())
 _RUN = re.compile(r"C(?:[Cj]*C)?")
-_PLACES = ("0", "1", "2", "3", "4", "5")
 _RUN_HEADS = ("caps:first=", "caps:last=", "caps:before=", "caps:after=")
 
 
@@ -118,28 +118,34 @@ class CapitalRun(Extractor):
 
     def columns(self, batch: Batch) -> list[Column]:
         """The features of the sentences, kind by kind."""
-        same: list[list[Value]] = [[], [], [], []]  # what all tokens of a run have
+        first_words: list[Value] = []
+        last_words: list[Value] = []
+        before: list[Value] = []
+        after: list[Value] = []
         counts: list[int] = []
         at: list[Value] = []
         left: list[Value] = []
-        for words, lower in zip(batch.words, batch.lower, strict=True):
-            end = 0
-            for first, stop in _capital_runs(words):
-                gap, size = first - end, stop - first
-                around = lower[first - 1] if first else BEFORE, lower[stop] if stop < len(lower) else AFTER
-                for values, value in zip(same, (lower[first], lower[stop - 1], *around), strict=True):
-                    values.extend((None, value))
-                counts += gap, size
-                places = [*_PLACES[:size], *_PLACES[-1:] * (size - len(_PLACES))]
-                at += (*[None] * gap, *places)
-                left += (*[None] * gap, *reversed(places))
-                end = stop
-            for values in same:
-                values.append(None)
-            counts.append(len(words) - end)
-            at += [None] * (len(words) - end)
-            left += [None] * (len(words) - end)
-        columns = [Column((head,), values, counts) for head, values in zip(_RUN_HEADS, same, strict=True)]
+        # All sentences in one row, with one mark before, between and after them.
+        kinds = "\n".join(["", *("".join(map(_kind, words)) for words in batch.words), ""])
+        words = [None, *chain.from_iterable((*lower, None) for lower in batch.lower)]
+        end = 0
+        for run in _RUN.finditer(kinds):
+            first, stop = run.span()
+            gap, size = first - end - kinds.count("\n", end, first), stop - first
+            first_words += None, words[first]
+            last_words += None, words[stop - 1]
+            before += None, words[first - 1] or BEFORE
+            after += None, words[stop] or AFTER
+            counts += gap, size
+            places = _places(size)
+            at += (*repeat(None, gap), *places)
+            left += (*repeat(None, gap), *reversed(places))
+            end = stop
+        rest = len(kinds) - end - kinds.count("\n", end)
+        same = zip(_RUN_HEADS, (first_words, last_words, before, after), strict=True)
+        columns = [Column((head,), [*values, None], [*counts, rest]) for head, values in same]
+        at += repeat(None, rest)
+        left += repeat(None, rest)
         return [*columns, Column(("caps:at=",), at), Column(("caps:left=",), left)]
 
     def describe(self) -> str:
@@ -147,10 +153,10 @@ class CapitalRun(Extractor):
         return "run of capitalised words: its first and last word, the words around it, the place in it"
 
 
-def _capital_runs(words: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Where the runs of capitalised words begin and end."""
-    for run in _RUN.finditer("".join(map(_kind, words))):
-        yield run.span()
+@lru_cache
+def _places(size: int) -> Sequence[str]:
+    """The distances from the first token of a run, 5 at most."""
+    return [str(min(i, 5)) for i in range(size)]
 
 
 @lru_cache(maxsize=_WORDS_KEPT)
