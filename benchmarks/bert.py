@@ -168,6 +168,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5, help="turns that are measured, after one (default: 5)")
     args = parser.parse_args()
     logging.set_verbosity_error()  # its pooler is not used, and it would say so
+    logging.disable_progress_bar()
     keep_to_cores(CORES)
     torch.set_num_threads(CORES)
     torch.manual_seed(0)
