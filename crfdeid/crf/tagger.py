@@ -48,7 +48,7 @@ from features.tokens import Sentence
 _SCHEMA = 2
 _FILES = ModelFiles("crf", _SCHEMA, "weights.npz", ("python-crfsuite", "sklearn-crfsuite", "numpy"))
 _WORD_HEADS = tuple(f"{kind}[{place}]=" for kind in ("w", "lower") for place in range(-3, 4))  # of `ContextWords`
-_SENTENCES_AT_ONCE = 1024  # whose features are in memory together
+_SENTENCES_AT_ONCE = 512  # whose features are in memory together
 
 
 class CrfTagger(Tagger):
