@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable
 
 from crfdeid.errors import UsageError
+from crfdeid.system.memory import keep_freed_memory
 from crfdeid.system.threads import cores, one_thread
 from crfdeid.tagger import Traits
 
@@ -36,6 +37,7 @@ def choose_device(device: str, traits: Iterable[Traits]) -> str:
             raise UsageError("--device gpu: none of these models runs on a GPU")
         os.environ["JAX_PLATFORMS"] = "cpu"
         return CPU
+    keep_freed_memory()  # before JAX starts its threads, which keep the heaps that they begin with
     import jax  # noqa: PLC0415
 
     if jax.default_backend() == "gpu":
