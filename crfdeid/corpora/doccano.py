@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from crfdeid.corpora.exchanged import NOTE, identity, require_unaltered
-from crfdeid.corpora.files import build_document, find_files, require_characters, require_file_target
+from crfdeid.corpora.files import build_document, find_files, json_lines, require_characters, require_file_target
 from crfdeid.corpora.utf16 import Utf16
 from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError
-from crfdeid.system.files import read_head, read_text, write_files
+from crfdeid.system.files import read_head, write_files
 
 _SUFFIXES = (".jsonl", ".ndjson")
 _LABELS = ("label", "labels", "entities")
@@ -46,19 +46,11 @@ def read(path: Path) -> list[Document]:
     Raises:
         DataError: a line is not such a record, an offset is none of its text, or its text is not the exported one.
     """
-    return [
-        _document(line, file, number)
-        for file in find_files(path, *_SUFFIXES)
-        for number, line in enumerate(read_text(file).split("\n"), start=1)
-        if line.strip()
-    ]
+    files = find_files(path, *_SUFFIXES)
+    return [_document(record, file, number) for file in files for number, record in json_lines(file)]
 
 
-def _document(line: str, path: Path, number: int) -> Document:
-    try:
-        record = json.loads(line)
-    except (ValueError, RecursionError):
-        raise DataError("not valid JSON: each line is one whole object", path=path, line=number) from None
+def _document(record: Any, path: Path, number: int) -> Document:
     labels = next((record[key] for key in _LABELS if key in record), None) if isinstance(record, dict) else None
     if not isinstance(labels, list) or not isinstance(record.get("text"), str):
         problem = 'expected {"text": text, "label": [[start, end, type]]} ("label": [] says that nothing is marked)'

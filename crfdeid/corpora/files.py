@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
+from typing import Any
 
 from crfdeid.documents import Document, Span, lone_surrogate
 from crfdeid.errors import DataError, UsageError
-from crfdeid.system.files import relative_name
+from crfdeid.system.files import read_text, relative_name
 
 # What lies beside the data in a published corpus.
 _COMPANION_STEMS = {"readme", "license", "licence", "citation", "changelog"}
@@ -54,6 +56,22 @@ def _files_below(folder: Path) -> Iterator[Path]:
 def relative_stem(file: Path, root: Path) -> str:
     """`relative_name` without the suffix: the id of a document that has a file of its own."""
     return relative_name(file, root).removesuffix(file.suffix)
+
+
+def json_lines(file: Path) -> Iterator[tuple[int, Any]]:
+    """The number of each line of a file that is not empty, and the JSON value that it holds.
+
+    Raises:
+        DataError: a line is not JSON.
+    """
+    # Not splitlines(): a JSON string may hold U+2028 and its like unescaped.
+    for number, line in enumerate(read_text(file).split("\n"), start=1):
+        if line.strip():
+            try:
+                value = json.loads(line)
+            except (ValueError, RecursionError):
+                raise DataError("not valid JSON: each line is one whole object", path=file, line=number) from None
+            yield number, value
 
 
 def build_document(

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from crfdeid.corpora.doccano import looks_like_doccano
-from crfdeid.corpora.files import build_document, find_files, require_characters, require_file_target
+from crfdeid.corpora.files import build_document, find_files, json_lines, require_characters, require_file_target
 from crfdeid.documents import PHI, Document, Span
 from crfdeid.errors import DataError
-from crfdeid.system.files import read_text, write_files
+from crfdeid.system.files import write_files
 
 _SUFFIXES = (".jsonl", ".ndjson")
 
@@ -34,20 +34,11 @@ def read(path: Path) -> list[Document]:
     Raises:
         DataError: a line is not JSON, or not such a document.
     """
-    return [
-        _document(line, file, number)
-        for file in find_files(path, *_SUFFIXES)
-        # Not splitlines(): a JSON string may hold U+2028 and its like unescaped.
-        for number, line in enumerate(read_text(file).split("\n"), start=1)
-        if line.strip()
-    ]
+    files = find_files(path, *_SUFFIXES)
+    return [_document(record, file, number) for file in files for number, record in json_lines(file)]
 
 
-def _document(line: str, path: Path, number: int) -> Document:
-    try:
-        record = json.loads(line)
-    except (ValueError, RecursionError):
-        raise DataError("not valid JSON: each line is one whole object", path=path, line=number) from None
+def _document(record: Any, path: Path, number: int) -> Document:
     match record:
         case {"id": str() | int() as identity, "text": str(text), **rest} if "spans" in rest or "layers" in rest:
             layers = _layers(rest, path, number)

@@ -8,20 +8,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from crfdeid.corpora import read_corpus
+from crfdeid.corpora.files import json_lines
 from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError
 from crfdeid.review.plan import Listed, Plan, require_planned
 from crfdeid.review.strata import Stratum
 from crfdeid.review.tokens import NoteCount
 from crfdeid.spans import positions_in, tokens_of
-from crfdeid.system.files import read_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +58,7 @@ def read_marks(paths: Sequence[Path]) -> list[Reviewed]:
     found: dict[str, Reviewed] = {}
     for path in paths:
         documents = {document.id: document for document in read_corpus(path, format="jsonl")}
-        for number, line in enumerate(read_text(path).split("\n"), start=1):
-            if not line.strip():
-                continue
-            record = json.loads(line)
+        for number, record in json_lines(path):
             if not isinstance(record.get("read"), bool) or not isinstance(record.get("missed"), list):
                 raise DataError("no line of a review page: give what one let you download", path=path, line=number)
             if record["read"]:
