@@ -89,7 +89,7 @@ def run(options: argparse.Namespace) -> None:
     write_sample(drawn, options.out, format=options.format, model=model, for_test=options.for_test)
     at_random, minutes = sum(one.by == "random" for one in drawn), sum(one.candidate.minutes for one in drawn)
     said = f"{len(drawn):,} of {len(left):,} notes drawn, {at_random:,} of them at random"
-    print(f"{said}: about {minutes:.0f} minutes to read", file=sys.stderr)
+    print(f"{said}; minutes to read, about: {minutes:.0f}", file=sys.stderr)
 
 
 def _way(options: argparse.Namespace) -> str:
