@@ -17,7 +17,7 @@ setup(
     package_data={
         "crfdeid.corpora.synthetic": ["*.txt", "*.json"],
         "crfdeid.explaining.rendering": ["templates/*"],
-        "crfdeid.pages": ["*.css"],
+        "crfdeid.pages": ["*.css", "*.html"],
         "crfdeid.review": ["templates/*"],
         "experiments": ["templates/*"],
     },

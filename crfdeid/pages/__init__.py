@@ -1,6 +1,7 @@
 """Self-contained HTML pages: one file that loads nothing, in one style (base.css), light and dark, and on paper.
 
-A page is made of three files of one name: a Jinja template, what it adds to the style, and its script.
+A page is made of three files of one name: a Jinja template, which extends base.html, what it adds to the style, and its
+script.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ def render_page(
 ) -> str:
     """A page from its template.
 
-    The page's content security policy (the template's ``css_hash`` and ``js_hash``) names the style and the script, so
+    The page's content security policy (base.html's ``css_hash`` and ``js_hash``) names the style and the script, so
     that no other can run, whatever a note holds. Neither may hold ``</``.
 
     Args:
@@ -27,20 +28,25 @@ def render_page(
         filters: what the template calls besides Jinja's own.
         parts: what it shows; a text is escaped.
     """
-    from jinja2 import Environment, StrictUndefined  # noqa: PLC0415  Only who makes a page waits for it.
+    from jinja2 import Environment, FunctionLoader, StrictUndefined  # noqa: PLC0415  Only who makes a page waits.
     from markupsafe import Markup  # noqa: PLC0415
 
     def read(file: str) -> str:
-        return (templates / file).read_text(encoding="utf-8")
+        folder = files("crfdeid.pages") if file.startswith("base.") else templates
+        return (folder / file).read_text(encoding="utf-8")
 
-    css = (files("crfdeid.pages") / "base.css").read_text(encoding="utf-8") + read(f"{name}.css")
-    js = read(f"{name}.js")
+    css, js = read("base.css") + read(f"{name}.css"), read(f"{name}.js")
     environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
+        loader=FunctionLoader(read),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
     )
     environment.filters |= filters or {}
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
-    template = environment.from_string(read(f"{name}.html"))
+    template = environment.get_template(f"{name}.html")
     return template.render(**parts, css=Markup(css), js=Markup(js), css_hash=_hash(css), js_hash=_hash(js))
 
 
