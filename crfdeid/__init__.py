@@ -14,6 +14,7 @@
 
     deidentifier.py  a trained model at work on text      consistency.py  found once, found everywhere in its note
     redaction/       documents + spans -> redacted text   notes/          notes in and out, in many files
+    policy.py        what is done with each note          engines/        notes in tables: Arrow, and engines on it
     secrets.py       the user's secret, and its keys      errors.py       the two errors that a user can mend
     settings.py      checks of settings                   given/          what a site and a patient's record say
     concepts.py      concepts where PHI is decided        system/         files, folders, processes, threads
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from crfdeid.explaining.prediction import explain_prediction
     from crfdeid.labels import SEVEN, TYPES, map_types
     from crfdeid.models import MODELS, create, load_tagger
+    from crfdeid.policy import Policy
     from crfdeid.redaction.replace import redact
 
 __all__ = [
@@ -48,6 +50,7 @@ __all__ = [
     "Deidentifier",
     "Document",
     "LabelledSentence",
+    "Policy",
     "Span",
     "UsageError",
     "create",
@@ -75,6 +78,7 @@ _HOMES = {
     "crfdeid.explaining.prediction": ("explain_prediction",),
     "crfdeid.labels": ("SEVEN", "TYPES", "map_types"),
     "crfdeid.models": ("MODELS", "create", "load_tagger"),
+    "crfdeid.policy": ("Policy",),
     "crfdeid.redaction.replace": ("redact",),
 }
 

@@ -10,6 +10,7 @@ import os
 import secrets
 import stat
 from pathlib import Path
+from typing import Any
 
 from crfdeid.errors import DataError, UsageError
 from crfdeid.system.files import write_files
@@ -103,6 +104,17 @@ def hash_word(word: str, key: bytes) -> str:
         key: as of `derive`.
     """
     return hashlib.blake2b(word.encode(errors="backslashreplace"), digest_size=16, key=key).hexdigest()
+
+
+def short_digest(content: Any) -> str:
+    """Four hexadecimal digits of a digest of plain data: they tell one file from another, and no more.
+
+    They are too few to try guesses at a name on.
+
+    Args:
+        content: data with a `repr` that says all of it.
+    """
+    return hashlib.sha256(repr(content).encode()).hexdigest()[:4]
 
 
 def hash_text(text: str, key: bytes) -> str:

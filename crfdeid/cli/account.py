@@ -58,7 +58,7 @@ def summary(
         seconds: how long this run took; a run that was resumed counts its own time alone.
     """
     description = read_description(work.model)
-    settings = description["settings"]
+    settings, sensitivity = description["settings"], work.policy.sensitivity
     parts = {description["model"], settings.get("deid"), *settings.get("members", ())}
     return {
         **command,
@@ -71,7 +71,7 @@ def summary(
         "model_folder": str(work.model),
         "model_kind": description["model"],
         "rules": not parts.isdisjoint({"rules", "hybrid"}),
-        "threshold": None if work.sensitivity is None else threshold_in(card, work.sensitivity),
+        "threshold": None if sensitivity is None else threshold_in(card, sensitivity),
         "unlike": list(unlike),
         "seconds": round(seconds, 3),
     }
@@ -80,7 +80,7 @@ def summary(
 def _concepts(work: Redaction, totals: Totals) -> dict[str, Any]:
     """What is said of concepts where they were looked for; without redaction none can be left out."""
     counts = {"concepts": dict(sorted(totals.concepts.items()))}
-    return counts if work.how is None else {**counts, "concepts_left_out": dict(sorted(totals.left_out.items()))}
+    return counts if work.policy.how is None else {**counts, "concepts_left_out": dict(sorted(totals.left_out.items()))}
 
 
 def lines(account: Mapping[str, Any]) -> list[str]:

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import hashlib
-import logging
-from collections.abc import Collection
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -16,8 +13,7 @@ from crfdeid.given.people import read_people
 from crfdeid.given.site import Site
 from crfdeid.given.site_file import read_site
 from crfdeid.notes.records import Columns
-
-_log = logging.getLogger(__name__)
+from crfdeid.secrets import short_digest
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -63,26 +59,11 @@ def add_known(columns: Columns, options: argparse.Namespace) -> Columns:
     return replace(columns, known=known)
 
 
-def warn_of_kept(columns: Columns, dropped: Collection[str] = ()) -> None:
-    """Say which columns with what is known are written out as they are."""
-    kept = [column.name for column in columns.known if column.name not in dropped]
-    if kept:
-        problem = "--known hides in the notes and not in the table: the columns %s are written out as they are"
-        _log.warning(problem, ", ".join(kept))
-
-
-def settings(columns: Columns, site: Site | None) -> dict[str, Any]:
-    """What of these options the results depend on, for --resume.
-
-    Four digits tell one file from another, and are too few to try guesses at a name on.
-    """
+def settings(columns: Columns) -> dict[str, Any]:
+    """What of the options of what is known the results depend on, for --resume."""
     people = columns.people
+    known_file = None if people is None else {key: asdict(known) for key, known in people.known.items()}
     return {
-        "site": None if site is None else _digits(asdict(site)),
         "known": [list(column) for column in columns.known],
-        "known_file": None if people is None else _digits({key: asdict(known) for key, known in people.known.items()}),
+        "known_file": None if known_file is None else short_digest(known_file),
     }
-
-
-def _digits(content: Any) -> str:
-    return hashlib.sha256(repr(content).encode()).hexdigest()[:4]

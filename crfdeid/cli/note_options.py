@@ -13,6 +13,7 @@ from crfdeid.errors import UsageError
 from crfdeid.notes.records import Columns
 from crfdeid.notes.sources import KINDS
 from crfdeid.notes.work import Redaction
+from crfdeid.policy import Policy
 from crfdeid.secrets import VARIABLE, derive, read_secret, vocabulary_key
 
 if TYPE_CHECKING:
@@ -74,25 +75,36 @@ def columns_of(options: argparse.Namespace) -> Columns:
     return given_options.add_known(columns, options)
 
 
-def redaction(options: argparse.Namespace, **more: Any) -> Redaction:
-    """The work that the common options ask for."""
+def redaction(
+    options: argparse.Namespace, *, secret: bytes | None = None, concepts: bool = False, **more: Any
+) -> Redaction:
+    """The work that the common options ask for.
+
+    Args:
+        options: the command's.
+        secret: what surrogates are derived from.
+        concepts: whether concepts are looked for too.
+        more: what else the policy says.
+
+    Raises:
+        UsageError: the options cannot be.
+        DataError: a file that they name cannot be read.
+    """
     from crfdeid.cli.progress import training_bar  # noqa: PLC0415
     from crfdeid.description import is_private  # noqa: PLC0415
     from crfdeid.model_card.builtin import find_model  # noqa: PLC0415
 
-    site = given_options.site_of(options)
-    with training_bar("training") as step:
-        folder = find_model(options.model, on_progress=step)
-    key = vocabulary_key(read_secret(options.key_file)) if is_private(folder) else None
-    return Redaction(
-        folder,
-        key=key,
+    policy = Policy(
         sensitivity=options.sensitivity,
         consistent=not options.no_consistency,
         accept_damaged=options.accept_damaged,
-        site=site,
+        site=given_options.site_of(options),
         **more,
     )
+    with training_bar("training") as step:
+        folder = find_model(options.model, on_progress=step)
+    key = vocabulary_key(read_secret(options.key_file)) if is_private(folder) else None
+    return Redaction(folder, policy, key=key, secret=secret, concepts=concepts)
 
 
 def tagger_of(model: str, key_file: Path | None) -> Tagger:
@@ -144,9 +156,7 @@ def common_settings(options: argparse.Namespace, work: Redaction, secret: bytes 
         # Four digits tell one secret from another, and are too few to try guesses on.
         "secret": None if secret is None else derive(secret, "resume").hex()[:4],
         "model": model_digest(work.model),
-        "sensitivity": options.sensitivity,
-        "consistency": not options.no_consistency,
-        "accept_damaged": options.accept_damaged,
+        **work.policy.settings(),
         "rename_files": options.rename_files,
         "text_column": options.text_column,
         "id_column": options.id_column,

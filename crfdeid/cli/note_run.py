@@ -124,7 +124,7 @@ def _card(work: Redaction) -> dict[str, Any] | None:
 
 def _likeness(work: Redaction, card: Mapping[str, Any] | None) -> Likeness:
     """What holds notes against those that the model was trained on."""
-    return Likeness(None if card is None else card["likeness"], raised=work.sensitivity is not None)
+    return Likeness(None if card is None else card["likeness"], raised=work.policy.sensitivity is not None)
 
 
 def run_stdin(options: argparse.Namespace, work: Redaction, settings: Mapping[str, Any]) -> Document:

@@ -50,6 +50,7 @@ def run(options: argparse.Namespace) -> int:
     """
     from crfdeid.cli import given_options, kept_concepts, note_options, note_run  # noqa: PLC0415
     from crfdeid.errors import UsageError  # noqa: PLC0415
+    from crfdeid.given.columns import warn_of_kept  # noqa: PLC0415
     from crfdeid.notes import sources  # noqa: PLC0415
     from crfdeid.notes.pipeline import OutputPlan  # noqa: PLC0415
     from crfdeid.system.threads import one_thread  # noqa: PLC0415
@@ -59,7 +60,6 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError(f"--drop-columns: {options.text_column} is the column of the text: leave it out")
     columns = replace(note_options.columns_of(options), drop=options.drop_columns)
     surrogates = options.how == "surrogate"
-    _require_fitting(options)
     secret = note_options.secret_of(options, needed=surrogates)
     work = note_options.redaction(
         options,
@@ -73,13 +73,10 @@ def run(options: argparse.Namespace) -> int:
         kept_concepts.require_possible(options, work.model)
     settings = {
         "command": "redact",
-        "how": options.how,
-        "locale": options.locale,
-        "date_order": options.date_order,
         "drop_columns": list(options.drop_columns),
         **({"keep_concepts": True} if work.concepts else {}),
         **note_options.common_settings(options, work, secret),
-        **given_options.settings(columns, work.site),
+        **given_options.settings(columns),
     }
     if options.input == note_options.STDIN:
         document = note_run.run_stdin(options, work, settings)
@@ -87,24 +84,10 @@ def run(options: argparse.Namespace) -> int:
             kept_concepts.write_single(options.keep_concepts, document)
         note_run.write_stdout(document.text)
         return 0
-    given_options.warn_of_kept(columns, options.drop_columns)
+    warn_of_kept(columns.known, options.drop_columns)
     alone = OutputPlan(
         lambda file: [file.result_name], lambda file, places: sources.writer(file, places[0], columns), columns
     )
     plan = kept_concepts.plan(columns) if work.concepts else alone
     task = note_run.Task("redacting", work, plan, settings, secret, beside=options.keep_concepts)
     return note_run.run_folder(options, task)
-
-
-def _require_fitting(options: argparse.Namespace) -> None:
-    """Refuse options of surrogates that cannot work, before a note is read."""
-    from crfdeid.errors import UsageError  # noqa: PLC0415
-
-    if options.how != "surrogate":
-        for name in ("locale", "date_order"):
-            if getattr(options, name) is not None:
-                raise UsageError(f"--{name.replace('_', '-')} is for --how surrogate: leave it out")
-    elif options.locale is not None:
-        from crfdeid.redaction.surrogates.invented import invented  # noqa: PLC0415
-
-        invented(options.locale)

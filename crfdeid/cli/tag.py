@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError(f"--for-test is for --format {', '.join(tagged.FOR_TEST)}: choose one of these")
     columns = replace(note_options.columns_of(options), own_id=True)
     secret = note_options.secret_of(options, needed=False)
-    work = note_options.redaction(options)
+    work = note_options.redaction(options, how=None)
     layers = saved_traits(work.model).layers
     work = replace(work, concepts=CONCEPT in layers)
     settings = {
@@ -59,7 +59,7 @@ def run(options: argparse.Namespace) -> int:
         "format": options.format,
         **({"for_test": True} if options.for_test else {}),
         **note_options.common_settings(options, work, secret),
-        **given_options.settings(columns, work.site),
+        **given_options.settings(columns),
     }
     if options.input == note_options.STDIN:
         if options.format != "jsonl":

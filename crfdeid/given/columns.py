@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 from crfdeid.errors import DataError, UsageError
@@ -23,6 +24,8 @@ _NAMES = {
     "text": "address street email emailaddress direccion domicilio calle correo correoelectronico",
 }
 _KIND_OF = {name: kind for kind, names in _NAMES.items() for name in names.split()}
+
+_log = logging.getLogger(__name__)
 
 
 class KnownColumn(NamedTuple):
@@ -83,3 +86,11 @@ def known_of(columns: Sequence[KnownColumn], values: Sequence[Any]) -> Known:
         except DataError as error:
             raise DataError(f"the column '{column.name}' holds {error.problem}") from None
     return Known.of((column.kind, value) for column, value in zip(columns, values, strict=True))
+
+
+def warn_of_kept(columns: Sequence[KnownColumn], dropped: Collection[str] = ()) -> None:
+    """Warn of columns with what is known that are in the results as they are."""
+    kept = [column.name for column in columns if column.name not in dropped]
+    if kept:
+        problem = "known values are hidden in the notes, not in the table: the columns %s are written out as they are"
+        _log.warning(problem, ", ".join(kept))

@@ -2,6 +2,7 @@
 
 records.py   NoteFile, Record, Note, Failure       text.py jsonl.py csv.py parquet.py   one module per kind of file
 sources.py   which files there are: KINDS          tagged.py     what `crfdeid tag` writes
+arrow.py     the note of a row of Arrow's
 work.py      what is done with a note              workers.py    ... in several processes, results in order
 damage.py    notes in mojibake, which fail
 patients.py  which values name one patient         journal.py    the list of what is done

@@ -157,8 +157,9 @@ def _read(line: Any) -> Entry | None:
             counts = all(map(_are_counts, (note.found, note.concepts, note.left_out)))
             return note if counts and _are_numbers(row) else None
         case {"stamp": str(stamp), "file": str(file), "reason": str(reason), "row": row, "line": at, "offset": offset}:
-            failure = Failure(reason, file, row, at, offset)
-            return Failed(stamp, failure) if _are_numbers(row, at, offset) else None
+            failure = Failure(reason, file, row, at, offset, line.get("error", DataError.__name__))
+            sound = _are_numbers(row, at, offset) and isinstance(failure.error, str)
+            return Failed(stamp, failure) if sound else None
         case _:
             return None
 

@@ -6,13 +6,14 @@ Rows are read and written a few hundred at a time, so row groups come out in oth
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from crfdeid.documents import Document
 from crfdeid.errors import DataError
-from crfdeid.notes.records import Columns, Failure, NoteFile, Record, add_known, make_note
+from crfdeid.notes.arrow import column_names, errors_without_values, is_text, note_in_row
+from crfdeid.notes.records import Columns, NoteFile, Record
 
 _ROWS = 256
 _GROUP_BYTES = 1 << 25
@@ -35,7 +36,7 @@ def read(file: NoteFile, columns: Columns) -> Iterator[Record]:
                 values = [None if place is None else batch.column(place) for place in places]
                 for index in range(batch.num_rows):
                     number += 1
-                    content = _content(file, number, values, index, columns)
+                    content = note_in_row(file, number, values, index, columns)
                     yield Record(content, number, file.size * number // total, (batch, index))
     except (OSError, pa.ArrowException):
         raise DataError("no Parquet file that can be read: write it again", path=file.path) from None
@@ -49,7 +50,7 @@ def _open(path: Path) -> Any:
 
 def _places(schema: Any, columns: Columns, path: Path) -> list[int | None]:
     places: list[int | None] = []
-    for name in (columns.text, columns.id, columns.patient, *(column.name for column in columns.known)):
+    for name in column_names(columns):
         found = [] if name is None else schema.get_all_field_indices(name)
         if name is not None and len(found) != 1:
             raise DataError(f"there are {len(found)} columns '{name}': one is needed (--text-column)", path=path)
@@ -57,27 +58,10 @@ def _places(schema: Any, columns: Columns, path: Path) -> list[int | None]:
     missing = set(columns.drop).difference(schema.names)
     if missing:  # A name that is misspelled would leave what it stands for in the results.
         raise DataError(f"there is no column '{min(missing)}' to drop: correct --drop-columns", path=path)
-    if not _is_text(schema.field(places[0]).type):
+    if not is_text(schema.field(places[0]).type):
         problem = f"the column '{columns.text}' is not of text: name the right one with --text-column"
         raise DataError(problem, path=path)
     return places
-
-
-def _is_text(kind: Any) -> bool:
-    from pyarrow import types  # noqa: PLC0415
-
-    kind = kind.value_type if types.is_dictionary(kind) else kind
-    return types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
-
-
-def _content(file: NoteFile, number: int, values: list[Any], index: int, columns: Columns) -> Any:
-    try:
-        text, named, whose, *known = (None if column is None else column[index].as_py() for column in values)
-    except UnicodeDecodeError:
-        return Failure("not UTF-8: write the file again with UTF-8 texts")
-    except (ValueError, OverflowError):
-        return Failure("a time that is no time of the calendar: correct it, or leave it empty")
-    return add_known(make_note(file, number, text, named, whose), file, columns, known)
 
 
 def writer(file: NoteFile, target: Path, columns: Columns) -> ParquetWriter:
@@ -98,7 +82,7 @@ class ParquetWriter:
         schema = pa.schema([schema.field(place) for place in self._columns], schema.metadata)
         self._column = schema.get_field_index(columns.text)
         self._field = schema.field(self._column)
-        with _errors_without_values():
+        with errors_without_values():
             self._arrow = Arrow(target, schema)
         self._batch: Any = None
         self._kept: list[int] = []
@@ -120,7 +104,7 @@ class ParquetWriter:
 
     def _end_batch(self) -> None:
         if self._kept:
-            with _errors_without_values():
+            with errors_without_values():
                 self._tables.append(self._table())
         self._kept, self._texts = [], []
         if sum(table.nbytes for table in self._tables) >= _GROUP_BYTES:
@@ -139,7 +123,7 @@ class ParquetWriter:
         import pyarrow as pa  # noqa: PLC0415
 
         if self._tables:
-            with _errors_without_values():
+            with errors_without_values():
                 self._arrow.write_table(pa.concat_tables(self._tables))
         self._tables = []
 
@@ -152,17 +136,3 @@ class ParquetWriter:
         with closing(self._arrow):
             self._end_batch()
             self._end_group()
-
-
-@contextmanager
-def _errors_without_values() -> Iterator[None]:
-    """Say what pyarrow refuses to write by the kind of its error alone, for its messages quote values."""
-    import pyarrow as pa  # noqa: PLC0415
-
-    try:
-        yield
-    except pa.ArrowException as error:
-        if isinstance(error, MemoryError):
-            raise
-        problem = f"its types cannot hold the new texts ({type(error).__name__}): write it again with plain text"
-        raise DataError(problem) from None

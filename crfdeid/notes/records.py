@@ -102,6 +102,7 @@ class Failure(NamedTuple):
         row: the row, from 1 (in JSON Lines the line); None for a whole file.
         line: the line of the file, from 1; None where the row says it, or nobody knows.
         offset: the code point in the note, from 0; None where there is none to name.
+        error: the name of the error's class.
     """
 
     reason: str
@@ -109,13 +110,15 @@ class Failure(NamedTuple):
     row: int | None = None
     line: int | None = None
     offset: int | None = None
+    error: str = DataError.__name__
 
     @classmethod
     def of(cls, problem: Exception) -> Failure:
         """An error in a note or file as its failure. The message of an unforeseen one could hold some of its text."""
+        error = type(problem).__name__
         if not isinstance(problem, DataError):
-            return cls(f"the library failed on it ({raised_at(problem)}): report it")
-        return cls(problem.problem, line=problem.line, offset=problem.offset)
+            return cls(f"the library failed on it ({raised_at(problem)}): report it", error=error)
+        return cls(problem.problem, line=problem.line, offset=problem.offset, error=error)
 
     def __str__(self) -> str:
         place = self.file if self.file.isprintable() else ascii(self.file)

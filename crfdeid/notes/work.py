@@ -10,10 +10,10 @@ from typing import Protocol
 
 from crfdeid.documents import CONCEPT, Document
 from crfdeid.errors import UsageError
-from crfdeid.given.site import Site
 from crfdeid.model_card.likeness import NoteReader
 from crfdeid.notes.damage import require_undamaged
 from crfdeid.notes.records import Answer, Failure, Note
+from crfdeid.policy import SURROGATE, Policy
 
 Result = Answer | Failure
 Worker = Callable[[Sequence[Note]], list[Result]]
@@ -33,28 +33,16 @@ class Redaction:
 
     Args:
         model: the model's folder.
+        policy: how PHI is found and hidden.
         key: the key of a private vocabulary, if the model has one.
-        sensitivity: the operating point in per cent; None takes the most probable tags.
-        consistent: whether a name that is found once in a note is found everywhere in it.
-        how: how PHI is hidden (`crfdeid.redact`); None leaves it and gives the spans.
         secret: what surrogates are derived from.
-        locale: of the surrogates; None guesses it from each note.
-        date_order: of day and month, where a note's dates do not tell: "dmy" or "mdy"; None takes the locale's.
-        accept_damaged: whether notes in mojibake are worked on too, with more misses; else they fail.
-        site: what is hidden, or left, whatever the model finds, beside what it brings itself.
         concepts: whether concepts are looked for too, by a model that finds them.
     """
 
     model: Path
+    policy: Policy
     key: bytes | None = None
-    sensitivity: float | None = None
-    consistent: bool = True
-    how: str | None = None
     secret: bytes | None = None
-    locale: str | None = None
-    date_order: str | None = None
-    accept_damaged: bool = False
-    site: Site | None = None
     concepts: bool = False
 
     def start(self) -> Worker:
@@ -71,9 +59,9 @@ class Redaction:
         model = load(
             self.model,
             key=self.key,
-            sensitivity=self.sensitivity,
-            consistent=self.consistent,
-            site=self.site,
+            sensitivity=self.policy.sensitivity,
+            consistent=self.policy.consistent,
+            site=self.policy.site,
             concepts=self.concepts,
         )
 
@@ -90,25 +78,26 @@ class Redaction:
         return one_by_one(work)
 
     def _document(self, note: Note) -> Document:
-        if not self.accept_damaged:
+        if not self.policy.accept_damaged:
             require_undamaged(note.text)
         return Document(note.id, note.text)
 
     def _hide(self, document: Document, note: Note) -> Answer:
         found = Counter(span.label for span in document.spans)
         concepts = _concepts(document) if self.concepts else None
-        if self.how is None:
+        policy = self.policy
+        if policy.how is None:
             return Answer(document, found, concepts=concepts)
         from crfdeid.redaction.replace import locale_for, redact  # noqa: PLC0415
 
-        locale = locale_for(document, self.locale) if self.how == "surrogate" else None
+        locale = locale_for(document, policy.locale) if policy.how == SURROGATE else None
         hidden = redact(
             document,
-            self.how,
+            policy.how,
             secret=self.secret,
             patient=note.patient,
             locale=locale,
-            date_order=self.date_order,
+            date_order=policy.date_order,
         )
         if concepts is None:
             return Answer(hidden, found, locale=locale)

@@ -1,0 +1,199 @@
+"""`RedactBatches`: Arrow's record batches with notes in, the same rows redacted out."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+
+from crfdeid.engines import schema
+from crfdeid.engines.worker import start_worker
+from crfdeid.errors import DataError, UsageError
+from crfdeid.given.columns import read_columns, warn_of_kept
+from crfdeid.model_card.builtin import find_model
+from crfdeid.model_card.card import model_digest, read_card, threshold_in
+from crfdeid.notes.arrow import column_names, errors_without_values, note_in_row
+from crfdeid.notes.records import Answer, Columns, Failure, Note, NoteFile
+from crfdeid.notes.work import Result, Worker
+from crfdeid.policy import Policy
+
+# Rows are worked on, and given out, in stretches of so many: enough to keep a network busy, and few enough that memory
+# does not grow with a batch. A dictionary of 8-bit numbers, the smallest there is, can hold 128 texts.
+_CHARACTERS = 1 << 18
+_ROWS = 128
+_TABLE = NoteFile(Path(), "row", 0, 0)
+_log = logging.getLogger(__name__)
+
+_Outcome = Result | None
+
+
+class RedactBatches:
+    """Redacts the notes in a column of record batches, wherever it is called; it can be sent there by `pickle`.
+
+    Rows, their order and all other columns stay as they are. The text keeps its type; where it is null it stays null,
+    and where a row fails it is null too, never the text as it was. Each row gets further columns:
+
+    - `status`: "done", "failed", or "null" where there was no text;
+    - `error_type`: why it failed, the name of the error's class;
+    - `n_spans`: how many spans of PHI were found in it; null where it is not done;
+    - `model_sha256`, `policy`: which model it was, and the policy's name.
+
+    What is pickled is the model's name, its digest and how to find it, the policy (a site's lists with it) and the
+    names of columns: no secret and no model. Where the work is done the model is loaded once a process and the secret
+    is read there, from the environment variable ``CRFDEID_SECRET`` or a file. Where there is none, or no model, or
+    another one, every row fails: with `SecretError`, `ModelMissing` or `ModelDiffers`.
+
+    Args:
+        model: the model's folder here, or "synthetic".
+        policy: how PHI is found and hidden.
+        text_column: the column of the notes.
+        patient_column: the column that says whose note it is, for surrogates; None gives each note its own patient.
+        known: columns with what is known of the patient, as `crfdeid redact --known` has them: "name,birth_date". It
+            is hidden in the note and stays in its column, unless that is dropped.
+        drop_columns: columns that the results are not to have.
+        find: called where the work is done; it gives the model's folder there. None: the same path as here.
+        secret_file: the file, where the work is done, with the secret of surrogates; None for the variable.
+        key_file: the same for the secret of a private vocabulary.
+
+    Raises:
+        UsageError: the policy or the columns cannot be, or the model has no threshold for the sensitivity.
+        DataError: there is no such model, or a damaged one.
+
+    Example:
+        >>> redact = RedactBatches("model/", Policy(), "note")  # doctest: +SKIP
+        >>> redact(pa.table({"note": ["Seen by Dr. Quill."]}))["note"]  # doctest: +SKIP
+        [["Seen by Dr. [DOCTOR]."]]
+    """
+
+    def __init__(
+        self,
+        model: Path | str,
+        policy: Policy,
+        text_column: str,
+        patient_column: str | None = None,
+        *,
+        known: str | None = None,
+        drop_columns: Sequence[str] = (),
+        find: Callable[[], Path | str] | None = None,
+        secret_file: Path | str | None = None,
+        key_file: Path | str | None = None,
+    ) -> None:
+        if policy.how is None:
+            raise UsageError("a policy that hides nothing: choose how PHI is hidden")
+        columns = () if known is None else read_columns(known)
+        if text_column in {patient_column, *drop_columns, *(column.name for column in columns)}:
+            raise UsageError(f"'{text_column}' is the text of the notes: it can be nothing else, and cannot be dropped")
+        self.model = find_model(model).absolute()
+        self.model_sha256 = model_digest(self.model)
+        if policy.sensitivity is not None:
+            threshold_in(read_card(self.model), policy.sensitivity)
+        self.policy = policy
+        self.columns = Columns(text_column, patient=patient_column, known=columns, drop=tuple(drop_columns))
+        self._find = find
+        self._secret_file = None if secret_file is None else Path(secret_file)
+        self._key_file = None if key_file is None else Path(key_file)
+        warn_of_kept(columns, drop_columns)
+
+    def output_schema(self, notes: pa.Schema) -> pa.Schema:
+        """The schema of the results for a schema of notes.
+
+        Raises:
+            UsageError: a column that is named is not there, or twice; the text is not of text; or the input has a
+                column of a name that the results need.
+        """
+        return schema.output_schema(notes, self.columns)
+
+    def __call__(self, notes: pa.RecordBatch | pa.Table) -> pa.RecordBatch | pa.Table:
+        """The redacted rows of one batch or table, as one batch or table.
+
+        Raises:
+            UsageError: as `output_schema`; or the results are too large for one batch.
+        """
+        fields = self.output_schema(notes.schema)
+        if isinstance(notes, pa.Table):
+            return pa.Table.from_batches(self.batches(notes.to_batches()), fields)
+        with errors_without_values():
+            parts = pa.Table.from_batches(self.batches([notes]), fields).combine_chunks().to_batches()
+        if len(parts) > 1:
+            raise UsageError("the results are too large for one batch: give smaller ones, or take `batches`")
+        return parts[0] if parts else pa.RecordBatch.from_pylist([], fields)
+
+    def batches(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The redacted rows of many batches, in order, in smaller batches: memory grows with none of them.
+
+        Raises:
+            UsageError: as `output_schema`.
+        """
+        work = self._start()
+        for batch in batches:
+            fields = self.output_schema(batch.schema)
+            for piece, contents in self._pieces(batch):
+                results = iter(work([content for content in contents if isinstance(content, Note)]))
+                outcomes = [next(results) if isinstance(content, Note) else content for content in contents]
+                yield self._redacted(piece, fields, outcomes)
+
+    def reader(self, reader: pa.RecordBatchReader) -> pa.RecordBatchReader:
+        """The redacted rows of a stream, as a stream: for engines that take one, such as DuckDB.
+
+        Raises:
+            UsageError: as `output_schema`.
+        """
+        return pa.RecordBatchReader.from_batches(self.output_schema(reader.schema), self.batches(reader))
+
+    def _start(self) -> Worker:
+        """The worker of this process; one that fails each note where there can be none."""
+        try:
+            return start_worker(
+                self.model if self._find is None else Path(self._find()),
+                self.model_sha256,
+                self.policy,
+                secret_file=self._secret_file,
+                key_file=self._key_file,
+            )
+        except (DataError, UsageError) as problem:
+            _log.error("no note is redacted: %s", problem)
+            failure = Failure.of(problem)
+            return lambda notes: [failure] * len(notes)
+
+    def _pieces(self, batch: pa.RecordBatch) -> Iterator[tuple[pa.RecordBatch, list[Note | Failure | None]]]:
+        """A batch in stretches, each with what its rows hold; an empty batch is one."""
+        values = [None if name is None else batch.column(name) for name in column_names(self.columns)]
+        contents: list[Note | Failure | None] = []
+        start = characters = 0
+        for index in range(batch.num_rows):
+            content = note_in_row(_TABLE, index + 1, values, index, self.columns)
+            contents.append(content)
+            characters += len(content.text) if isinstance(content, Note) else 0
+            if characters >= _CHARACTERS or len(contents) == _ROWS:
+                yield batch.slice(start, len(contents)), contents
+                contents, start, characters = [], index + 1, 0
+        if contents or not batch.num_rows:
+            yield batch.slice(start), contents
+
+    def _redacted(self, piece: pa.RecordBatch, fields: pa.Schema, outcomes: Sequence[_Outcome]) -> pa.RecordBatch:
+        added = {
+            schema.STATUS: [_status(outcome) for outcome in outcomes],
+            schema.ERROR_TYPE: [outcome.error if isinstance(outcome, Failure) else None for outcome in outcomes],
+            schema.N_SPANS: [sum(o.found.values()) if isinstance(o, Answer) else None for o in outcomes],
+            schema.MODEL_SHA256: [self.model_sha256] * len(outcomes),
+            schema.POLICY: [self.policy.name] * len(outcomes),
+        }
+        texts = [outcome.document.text if isinstance(outcome, Answer) else None for outcome in outcomes]
+        arrays = [piece.column(place) for place in schema.kept_places(piece.schema, self.columns)]
+        place = fields.get_field_index(self.columns.text)
+        with errors_without_values():
+            arrays[place] = pa.array(texts, fields.field(place).type)
+            arrays += [pa.array(added[field], field.type) for field in schema.ADDED]
+            return pa.RecordBatch.from_arrays(arrays, schema=fields)
+
+
+def _status(outcome: _Outcome) -> str:
+    match outcome:
+        case None:
+            return "null"
+        case Failure():
+            return "failed"
+        case Answer():
+            return "done"
