@@ -117,6 +117,20 @@ def short_digest(content: Any) -> str:
     return hashlib.sha256(repr(content).encode()).hexdigest()[:4]
 
 
+def require_same_key(own: bytes | None, key: bytes | None) -> None:
+    """Refuse to store hashed words in another way: there are no words in them to be hashed anew.
+
+    Args:
+        own: what they are hashed with; None for words that can be read, which can be stored in any way.
+        key: what they are to be stored with.
+
+    Raises:
+        UsageError: the keys are different ones, or the second is missing.
+    """
+    if own not in (None, key):
+        raise UsageError("this model's words are keyed hashes: save it with the secret that it was loaded with")
+
+
 def hash_text(text: str, key: bytes) -> str:
     """What tells a text from others without saying it: HMAC-SHA256 under a key, in hexadecimal.
 

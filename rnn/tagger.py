@@ -17,6 +17,7 @@ from crfdeid.description import READABLE
 from crfdeid.documents import PHI, LabelledSentence
 from crfdeid.errors import UsageError
 from crfdeid.saving import ModelFiles, pack_arrays
+from crfdeid.secrets import require_same_key
 from crfdeid.tagger import FitProgress, OnProgress, OnProgressOfMany, Tagger, Traits
 from features.tokens import Sentence
 from rnn.batches import POWERS, Batch, Cut, Row
@@ -167,7 +168,7 @@ class NetworkTagger(Tagger, ABC):
         """Let `fit` begin with what another tagger of this model learned, and keep its tags, words and features.
 
         Args:
-            before: trained, on words that can be read. It stays as it is.
+            before: trained. It stays as it is.
 
         Raises:
             UsageError: with the settings of this one, the network has other parts.
@@ -176,7 +177,7 @@ class NetworkTagger(Tagger, ABC):
         described = json.loads(json.dumps(learned.codec.describe()))
         arrays = {name: np.asarray(leaf)[0] for name, leaf in named(learned.weights).items()}
         try:
-            codec = self.saved_codec(described, learned.codec.arrays(), None)
+            codec = self.saved_codec(described, learned.codec.arrays(), learned.codec.key)
             graph, shapes = self.shapes(codec)
             self._before = Before(Learned(codec, graph, like(shapes, arrays.keys(), arrays.__getitem__)))
         except (KeyError, TypeError, ValueError):
@@ -247,9 +248,13 @@ class NetworkTagger(Tagger, ABC):
         """Write ``model.json`` (settings, tags, vocabulary, checksum) and ``weights.npz``.
 
         Without a key, the vocabulary holds words of the training notes: the folder is as confidential as the notes are.
+
+        Raises:
+            UsageError: its words are hashed, and the key is missing or another one.
         """
         learned = self._trained()
         codec, weights = learned.codec, {name: np.asarray(leaf)[0] for name, leaf in named(learned.weights).items()}
+        require_same_key(codec.key, key)
         if key is not None:
             codec, moved = codec.hashed(key)
             for table, old in moved.items():

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import regex
 
-from crfdeid.secrets import hash_word
+from crfdeid.secrets import hash_word, require_same_key
 
 PAD = 0  # the id of what stands before a sentence's first and after its last word; its vector is learned
 _MOST_REMEMBERED = 1 << 18  # words whose ids a vocabulary remembers
@@ -39,6 +39,7 @@ class Vocabulary:
     def __post_init__(self) -> None:
         object.__setattr__(self, "_ids", {word: i + FIRST_WORD for i, word in enumerate(self.words)})
         object.__setattr__(self, "_seen", {})
+        object.__setattr__(self, "_classes", {})  # of known words, by their ids: a hash has no casing
 
     @classmethod
     def build(
@@ -71,7 +72,14 @@ class Vocabulary:
         return cls(tuple(sorted(frequent, key=lambda word: (-counts[word], word))), fold_digits)
 
     def hashed(self, key: bytes) -> tuple[Vocabulary, np.ndarray]:
-        """The same vocabulary with its words as hashes, sorted; and the old id of each new one, [V]."""
+        """The same vocabulary with its words as hashes, sorted; and the old id of each new one, [V].
+
+        Raises:
+            UsageError: they are hashes already, under another key.
+        """
+        require_same_key(self.key, key)
+        if self.key is not None:
+            return self, np.arange(len(self))
         hashes = [hash_word(word, key) for word in self.words]
         order = np.argsort(hashes)
         old = np.concatenate([np.arange(FIRST_WORD), FIRST_WORD + order])
@@ -96,16 +104,28 @@ class Vocabulary:
 
     def _known(self, word: str) -> int | None:
         known: dict[str, int] = self._ids  # type: ignore[attr-defined]
-        return known.get(word if self.key is None else hash_word(word, self.key))
+        if self.key is None:
+            return known.get(word)
+        found = known.get(hash_word(word, self.key))
+        if found is not None:
+            self._classes[found] = unknown_class(word)  # type: ignore[attr-defined]
+        return found
 
     def unknown(self) -> np.ndarray:
-        """For every id, the id of the unknown word it would be read as, [V]."""
-        return np.array([*range(FIRST_WORD), *map(unknown_class, self.words)], np.int32)
+        """For every id, the id of the unknown word it would be read as, [V].
+
+        Hashed words have to be read first: what has never been given to `ids` is "other" here.
+        """
+        if self.key is None:
+            return np.array([*range(FIRST_WORD), *map(unknown_class, self.words)], np.int32)
+        classes: dict[int, int] = self._classes  # type: ignore[attr-defined]
+        return np.array([classes.get(i, i if i < FIRST_WORD else _OTHER) for i in range(len(self))], np.int32)
 
 
 # Casing classes of unknown words, each with a vector of its own.
 UNKNOWN_CLASSES = ("lower", "initial capital", "all capitals", "mixed case", "digits", "other")
 FIRST_WORD = 1 + len(UNKNOWN_CLASSES)
+_OTHER = len(UNKNOWN_CLASSES)
 
 
 def unknown_class(word: str) -> int:
@@ -118,7 +138,7 @@ def unknown_class(word: str) -> int:
     if word.isdecimal():
         return 5
     if not word[:1].isalpha():
-        return 6
+        return _OTHER
     if word.islower():
         return 1
     if word.isupper():

@@ -151,6 +151,13 @@ def test_training_goes_on_from_a_saved_network_and_from_nothing_else(name, tagge
     same_marginals(going.marginals(SENTENCES + UNSEEN), tagger.marginals(SENTENCES + UNSEEN))
     with pytest.raises(UsageError, match="the notes have the tags B-DAY"):
         going_on(tmp_path).fit(OTHERS, [])
+    tagger.save(tmp_path / "hashed", key=KEY)
+    keyed = going_on(tmp_path / "hashed", seed=1, overrides={"epochs": 1}, key=KEY)
+    readable = going_on(tmp_path, seed=1, overrides={"epochs": 1})
+    for one in (keyed, readable):
+        one.fit(TRAIN, TRAIN)
+    for a, b in zip(keyed.marginals(SENTENCES), readable.marginals(SENTENCES), strict=True):
+        np.testing.assert_allclose(a, b, rtol=0, atol=1e-3)  # features are summed in another order
 
 
 def test_gives_one_known_tag_per_token(tagger):
@@ -301,6 +308,20 @@ def test_with_a_key_it_predicts_the_same_and_its_files_hold_no_word(tagger, tmp_
     secret = INVENTED if traits(tagger).public_vocabulary else words
     assert words >= INVENTED
     assert not [word for word in secret if word.encode() in content]
+
+
+def test_a_private_model_is_saved_again_as_it_is_or_not_at_all(tagger, tmp_path):
+    tagger.save(tmp_path / "model", key=KEY)
+    if not is_private(tmp_path / "model"):
+        return
+    loaded = models.load_tagger(tmp_path / "model", key=KEY)
+    loaded.save(tmp_path / "again", key=KEY)
+    for file in (tmp_path / "model").iterdir():
+        assert (tmp_path / "again" / file.name).read_bytes() == file.read_bytes()
+    for key in (None, KEY[::-1]):
+        with pytest.raises(UsageError, match="save it with the secret"):
+            loaded.save(tmp_path / "other", key=key)
+    assert not list((tmp_path / "other").glob("*"))
 
 
 @pytest.mark.parametrize(("key", "message"), [(None, "give the secret"), (KEY[::-1], "not the secret")])

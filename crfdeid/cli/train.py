@@ -74,7 +74,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--private-vocabulary", action="store_true", help=text)
     text = "leave out words and features found in fewer documents than this (default: 1; with --private-vocabulary: 3)"
     parser.add_argument("--min-documents", type=whole_number(1), metavar="K", help=text)
-    text = "with --private-vocabulary: a file with the secret (default: the environment variable CRFDEID_SECRET)"
+    text = (
+        "with --private-vocabulary, or --start from such a model: a file with the secret (default: the environment "
+        "variable CRFDEID_SECRET)"
+    )
     parser.add_argument("--key-file", type=file_path, metavar="FILE", help=text)
     text = "TOML file of a site's lists, what is always hidden and never: the model's folder holds them, in the clear"
     parser.add_argument("--site", type=file_path, metavar="FILE", help=text)
@@ -102,14 +105,13 @@ def run(options: argparse.Namespace) -> None:
         return
     if options.train is None:
         raise UsageError("there is nothing to learn from: give --train, or --shared with --representation")
-    if options.key_file is not None and not options.private_vocabulary:
+    if options.key_file is not None and not options.private_vocabulary and options.start is None:
         raise UsageError("--key-file is for --private-vocabulary: leave it out")
     require_outside(options.out, note_paths(options))
     require_new(options.out)
     site = None if options.site is None else read_site(options.site)
     one_thread()
-    name, tagger = _tagger(options)
-    key = _key(options, name, tagger)
+    name, tagger, key = _new(options) if options.start is None else _going_on(options)
     concepts = concept_options.concept_paths(options)
     if concepts is not None and CONCEPT not in type(tagger).traits(tagger.settings).layers:
         raise UsageError(f"--model {name} learns PHI alone: leave out --concepts, or choose a model that learns both")
@@ -131,14 +133,22 @@ def run(options: argparse.Namespace) -> None:
     show(what, options.out, card, time.monotonic() - started)
 
 
-def _tagger(options: argparse.Namespace) -> tuple[str, Tagger]:
-    """The model's name, and the model, untrained or about to go on."""
-    from crfdeid.further import going_on  # noqa: PLC0415
-    from crfdeid.models import create, model_name  # noqa: PLC0415
+def _new(options: argparse.Namespace) -> tuple[str, Tagger, bytes | None]:
+    """The model's name, the model, untrained, and what the words in its files are to be hashed with."""
+    from crfdeid.models import create  # noqa: PLC0415
 
-    if options.start is None:
-        name, settings = model_and_settings(options)
-        return name, create(name, profile=options.profile, seed=options.seed, overrides=settings)
+    name, settings = model_and_settings(options)
+    tagger = create(name, profile=options.profile, seed=options.seed, overrides=settings)
+    return name, tagger, _key(options, name, tagger)
+
+
+def _going_on(options: argparse.Namespace) -> tuple[str, Tagger, bytes | None]:
+    """The same of a model that is about to go on: what its words are hashed with stays what it was."""
+    from crfdeid.description import is_private  # noqa: PLC0415
+    from crfdeid.further import going_on  # noqa: PLC0415
+    from crfdeid.models import model_name  # noqa: PLC0415
+    from crfdeid.secrets import read_secret, vocabulary_key  # noqa: PLC0415
+
     name = model_name(options.start)
     if options.model not in (None, name):
         raise UsageError(f"--model {options.model}: --start names the model {name}: leave out --model, or --start")
@@ -146,7 +156,11 @@ def _tagger(options: argparse.Namespace) -> tuple[str, Tagger]:
         if getattr(options, option) not in (None, False, "default"):
             given = f"--{option.replace('_', '-')}"
             raise UsageError(f"{given} does not go with --start, which keeps what the model there has: leave it out")
-    return name, going_on(options.start, seed=options.seed, overrides=dict(options.set))
+    private = is_private(options.start)
+    if options.key_file is not None and not private:
+        raise UsageError(f"--key-file: the words of {options.start} can be read: leave it out")
+    key = vocabulary_key(read_secret(options.key_file)) if private else None
+    return name, going_on(options.start, seed=options.seed, overrides=dict(options.set), key=key), key
 
 
 def _key(options: argparse.Namespace, name: str, tagger: Tagger) -> bytes | None:

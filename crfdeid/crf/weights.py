@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from crfdeid.crf.crfsuite import CrfsuiteWeights
-from crfdeid.secrets import hash_word
+from crfdeid.secrets import hash_word, require_same_key
 
 
 class CrfWeights(NamedTuple):
@@ -64,10 +64,15 @@ class CrfWeights(NamedTuple):
 
         Args:
             key: what the feature strings are hashed with; None to store them as they are.
+
+        Raises:
+            UsageError: they are hashes already, under another key.
         """
-        names = self.names if key is None else tuple(hash_word(name, key) for name in self.names)
+        require_same_key(self.key, key)
+        as_they_are = key is None or self.key is not None
+        names = self.names if key is None or as_they_are else tuple(hash_word(name, key) for name in self.names)
         # Hashes are sorted: in the order of the features they would tell which were seen first.
-        order = np.arange(len(names)) if key is None else np.argsort(names)
+        order = np.arange(len(names)) if as_they_are else np.argsort(names)
         encoded = [names[i].encode() for i in order]
         return {
             "names": np.frombuffer(b"".join(encoded), np.uint8),

@@ -20,6 +20,11 @@ class Codec(Protocol):
         """The tags of each annotation layer."""
         ...
 
+    @property
+    def key(self) -> bytes | None:
+        """What its words are hashed with; None where they can be read."""
+        ...
+
     def rows(self, sentences: Sequence[Sentence], targets: Sequence[LabelledSentence] | None = None) -> list[Row]:
         """Rows for the sentences; with their targets where tagged sentences are given."""
         ...
@@ -31,7 +36,11 @@ class Codec(Protocol):
         ...
 
     def hashed(self, key: bytes) -> tuple[Codec, Mapping[str, np.ndarray]]:
-        """The codec with its words as keyed hashes; and for each table that changes the old row of each new one."""
+        """The codec with its words as keyed hashes; and for each table that changes the old row of each new one.
+
+        Raises:
+            UsageError: they are hashes already, under another key.
+        """
         ...
 
     def describe(self) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from crfdeid.crf.feature_index import FeatureIndex, holdable
 from crfdeid.documents import LabelledSentence
-from crfdeid.secrets import hash_word
+from crfdeid.secrets import hash_word, require_same_key
 from features import FeatureSet
 from features.tokens import Sentence
 
@@ -62,7 +62,14 @@ class Features:
         return FeatureIndex(self.extracted, {name: i for i, name in enumerate(self.names)}, stored)
 
     def hashed(self, key: bytes) -> tuple[Features, np.ndarray]:
-        """The same features as hashes, sorted; and the old number of each new one, [F + 1]."""
+        """The same features as hashes, sorted; and the old number of each new one, [F + 1].
+
+        Raises:
+            UsageError: they are hashes already, under another key.
+        """
+        require_same_key(self.key, key)
+        if self.key is not None:
+            return self, np.arange(len(self.names) + 1)
         hashes = [hash_word(name, key) for name in self.names]
         order = np.argsort(hashes)
         return replace(self, names=tuple(hashes[i] for i in order), key=key), np.concatenate([[0], order + 1])

@@ -56,6 +56,11 @@ class StackedCodec:
         """The tags of each annotation layer, PHI first."""
         return {**self.phi.tags, **self.concept.tags}
 
+    @property
+    def key(self) -> bytes | None:
+        """What words and features of both are hashed with; None where they can be read."""
+        return self.phi.key
+
     def rows(self, sentences: Sequence[Sentence], targets: Sequence[LabelledSentence] | None = None) -> list[Row]:
         """A row for each sentence, as of `WordCodec`."""
         pairs = zip(self.phi.rows(sentences, targets), self.concept.rows(sentences, targets), strict=True)

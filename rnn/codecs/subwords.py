@@ -130,6 +130,10 @@ class SubwordCodec:
             places[1 + np.cumsum([0, *lengths])] = np.arange(start, stop)  # where each word's first piece stands
             yield Row({PIECES: np.array(ids, np.int32)}, {}, len(ids), places)
 
+    @property
+    def key(self) -> None:
+        """None: its pieces are public."""
+
     def hashed(self, key: bytes) -> tuple[SubwordCodec, dict[str, np.ndarray]]:
         """The codec as it is: its pieces were public before, and there are no others."""
         return self, {}

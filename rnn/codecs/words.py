@@ -54,6 +54,11 @@ class WordCodec:
     width: int = 0
     subwords: SubwordVectors | None = None
 
+    @property
+    def key(self) -> bytes | None:
+        """What words and features are hashed with; None where they can be read."""
+        return self.vocabulary.key
+
     def rows(self, sentences: Sequence[Sentence], targets: Sequence[LabelledSentence] | None = None) -> list[Row]:
         """A row for each sentence.
 
@@ -112,7 +117,8 @@ class WordCodec:
         """The same codec with words and features as keyed hashes; and for each table the old row of each new one.
 
         Raises:
-            UsageError: it makes vectors from parts of words, which cannot be hashed.
+            UsageError: it makes vectors from parts of words, which cannot be hashed; or they are hashes already, under
+                another key.
         """
         if self.subwords is not None:
             self.subwords.hashed(key)

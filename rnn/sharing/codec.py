@@ -59,6 +59,10 @@ class PrivateCodec:
         """What was found for each row, [T, ...], for each sentence: they are the same."""
         return list(values)
 
+    @property
+    def key(self) -> None:
+        """None: its words are public."""
+
     def hashed(self, key: bytes) -> tuple[PrivateCodec, dict[str, np.ndarray]]:
         """The codec as it is: its words came with the representation and are public, and there are no others."""
         return self, {}

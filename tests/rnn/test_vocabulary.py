@@ -46,6 +46,13 @@ def test_what_an_id_is_read_as_when_unknown():
     np.testing.assert_array_equal(vocabulary.unknown(), [*range(FIRST_WORD), 2, 1])
 
 
+def test_hashed_words_have_the_casing_they_were_read_with():
+    vocabulary = Vocabulary(("Dr", "at"), lower_case=True).hashed(bytes(range(32)))[0]
+    (dr, at) = vocabulary.ids(["Dr", "AT"])
+    assert {dr: vocabulary.unknown()[dr], at: vocabulary.unknown()[at]} == {dr: 2, at: 1}
+    assert vocabulary.unknown()[:FIRST_WORD].tolist() == list(range(FIRST_WORD))
+
+
 @given(st.lists(st.sampled_from([*WORDS, "12", "unseen", "Unseen", "pain "]), max_size=6))
 def test_hashed_it_finds_the_same_words_in_other_rows(words):
     plain, key = Vocabulary(WORDS), bytes(range(32))

@@ -10,10 +10,9 @@ import pytest
 
 from crfdeid import Document, Span, load, write_corpus
 from crfdeid.cli import main
-from crfdeid.errors import UsageError
-from crfdeid.further import going_on
 from crfdeid.model_card.card import model_digest, read_card
 from crfdeid.models import load_tagger
+from crfdeid.secrets import read_secret, vocabulary_key
 from features.tokens import Sentence
 
 SMALL = ["embedding_dim=8", "hidden=8", "window=3", "min_count=1"]
@@ -106,7 +105,32 @@ def test_no_model_and_one_that_is_no_network_are_refused(folder: Path, capsys: p
     assert "a crf is always trained from scratch; only networks go on" in capsys.readouterr().err
 
 
-def test_hashed_words_cannot_be_gone_on_from(folder: Path) -> None:
-    load_tagger(folder / "model").save(folder / "hashed", key=b"0123456789abcdef")
-    with pytest.raises(UsageError, match="its words are keyed hashes, from which training cannot go on"):
-        going_on(folder / "hashed")
+def test_hashed_words_stay_hashed_under_the_same_secret(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    secrets = {name: folder / name for name in ("secret", "other")}
+    for name, path in secrets.items():
+        path.write_text(name * 8)
+        path.chmod(0o600)
+    key = vocabulary_key(read_secret(secrets["secret"]))
+    load_tagger(folder / "model").save(folder / "hashed", key=key)
+    more = ["--start", str(folder / "hashed"), "--train", str(folder / "there.jsonl"), "--set", "epochs=5"]
+    assert train(folder, "refused", *more) == 2
+    assert "a secret is needed" in capsys.readouterr().err
+    assert train(folder, "refused", *more, "--key-file", str(secrets["other"])) == 2
+    assert "not the secret that this model was trained with" in capsys.readouterr().err
+    assert not (folder / "refused").exists()
+    assert train(folder, "kept", *more, "--key-file", str(secrets["secret"])) == 0
+    assert train(folder, "plain", "--start", str(folder / "model"), *more[2:]) == 0
+    described = [json.loads((folder / name / "model.json").read_text()) for name in ("hashed", "kept")]
+    assert described[0]["codec"]["words"] == described[1]["codec"]["words"]
+    assert described[1]["vocabulary"] == "hashed"
+    assert not [name for name in (*HERE, *THERE) if name.encode() in (folder / "kept" / "model.json").read_bytes()]
+    kept, plain = load_tagger(folder / "kept", key=key), load_tagger(folder / "plain")
+    sentences = [Sentence.from_words(["Seen", "per", name, "now"]) for name in ("Zuber", "Quill", "zuber", "12")]
+    for hashed, readable in zip(kept.marginals(sentences), plain.marginals(sentences), strict=True):
+        np.testing.assert_allclose(hashed, readable, rtol=0, atol=1e-5)
+
+
+def test_a_secret_for_words_that_can_be_read_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    more = ["--start", str(folder / "model"), "--train", str(folder / "there.jsonl"), "--key-file", "x"]
+    assert train(folder, "refused", *more) == 2
+    assert "can be read: leave it out" in capsys.readouterr().err
