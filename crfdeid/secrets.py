@@ -89,6 +89,11 @@ def derive(secret: bytes, purpose: str) -> bytes:
     return hmac.digest(secret, purpose.encode(), "sha256")
 
 
+def fingerprint(secret: bytes) -> str:
+    """Four hexadecimal digits that tell one secret from another, and are too few to try guesses on."""
+    return derive(secret, "resume").hex()[:4]
+
+
 def vocabulary_key(secret: bytes) -> bytes:
     """The key that a private vocabulary is hashed with: that of the purpose "vocabulary"."""
     return derive(secret, "vocabulary")

@@ -14,7 +14,7 @@ from crfdeid.notes.records import Columns
 from crfdeid.notes.sources import KINDS
 from crfdeid.notes.work import Redaction
 from crfdeid.policy import Policy
-from crfdeid.secrets import VARIABLE, derive, read_secret, vocabulary_key
+from crfdeid.secrets import VARIABLE, fingerprint, read_secret, vocabulary_key
 
 if TYPE_CHECKING:
     from crfdeid.tagger import Tagger
@@ -153,8 +153,7 @@ def common_settings(options: argparse.Namespace, work: Redaction, secret: bytes 
 
     return {
         "crfdeid": version("crfdeid"),
-        # Four digits tell one secret from another, and are too few to try guesses on.
-        "secret": None if secret is None else derive(secret, "resume").hex()[:4],
+        "secret": None if secret is None else fingerprint(secret),
         "model": model_digest(work.model),
         **work.policy.settings(),
         "rename_files": options.rename_files,

@@ -5,26 +5,53 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from crfdeid.cli import account
 from crfdeid.documents import Document
 from crfdeid.errors import DataError, UsageError
-from crfdeid.model_card.likeness import Likeness
+from crfdeid.model_card.likeness import Likeness, Measures
 from crfdeid.notes.account import Totals, write_audit
 from crfdeid.notes.beside import put_together
 from crfdeid.notes.journal import NoteDone
 from crfdeid.notes.output import OutputFolder
 from crfdeid.notes.pipeline import OutputPlan, process
-from crfdeid.notes.records import Failure, Note
+from crfdeid.notes.records import Failure, Note, NoteFile
 from crfdeid.notes.sources import KINDS, keyed_names, note_files, survey
 from crfdeid.notes.work import Redaction
 from crfdeid.notes.workers import start_workers
 from crfdeid.secrets import derive
 from crfdeid.system.files import decode_text
+
+
+class Process(Protocol):
+    """What works through files: every one that is not finished yet."""
+
+    def __call__(
+        self,
+        files: Iterable[NoteFile | Failure],
+        size: int,
+        output: OutputFolder,
+        *,
+        on_failure: Callable[[Failure], None],
+        on_progress: Callable[[int], None],
+        on_measures: Callable[[Measures | None], None],
+    ) -> None:
+        """Do it.
+
+        Args:
+            files: the input, in the order of the work.
+            size: the bytes of all of it.
+            output: where to.
+            on_failure: called for each note and file that failed.
+            on_progress: called with the bytes of the input that are done.
+            on_measures: called with the measures of each note.
+        """
+        ...
 
 
 @dataclass(frozen=True)
@@ -48,8 +75,41 @@ class Task:
     beside: Path | None = None
 
 
-def run_folder(options: argparse.Namespace, task: Task) -> int:
+@contextmanager
+def on_this_machine(options: argparse.Namespace, task: Task) -> Iterator[Process]:
+    """What works through files here, in one process or several.
+
+    Raises:
+        DataError: the model cannot be loaded.
+    """
+    with start_workers(task.work, options.jobs) as workers:
+
+        def work(
+            files: Iterable[NoteFile | Failure],
+            size: int,
+            output: OutputFolder,
+            *,
+            on_measures: Callable[[Measures | None], None],
+            **calls: Callable[[Any], None],
+        ) -> None:
+            key = None if task.secret is None else derive(task.secret, "audit")
+            on_answer = lambda answer: on_measures(answer.measures)  # noqa: E731
+            process(files, task.plan, workers, output, on_answer=on_answer, audit_key=key, **calls)
+
+        yield work
+
+
+def run_folder(
+    options: argparse.Namespace,
+    task: Task,
+    engine: Callable[[argparse.Namespace, Task], AbstractContextManager[Process]] = on_this_machine,
+) -> int:
     """Work through a file or folder of notes.
+
+    Args:
+        options: the command's.
+        task: what it asks for.
+        engine: what does the work.
 
     Returns:
         0, or 1 where a note failed.
@@ -75,20 +135,18 @@ def run_folder(options: argparse.Namespace, task: Task) -> int:
     likeness = _likeness(task.work, card)
     with (
         OutputFolder(options.output, source=options.input, settings=task.settings, resume=options.resume) as output,
-        start_workers(task.work, options.jobs) as workers,
+        engine(options, task) as work,
         _bar(task.doing, found.size) as shown,
     ):
         for failure in output.failures_before():
             failures.add(failure)
-        process(
+        work(
             note_files(options.input, rename),
-            task.plan,
-            workers,
+            found.size,
             output,
             on_failure=failures.add,
             on_progress=lambda size: shown.update(size - shown.n),
-            on_answer=lambda answer: likeness.add(answer.measures),
-            audit_key=None if task.secret is None else derive(task.secret, "audit"),
+            on_measures=likeness.add,
         )
         shown.close()
         # Four digits of the secret are enough to tell it from another, and no business of the audit's.

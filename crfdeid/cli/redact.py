@@ -33,6 +33,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "offsets are those of the redacted text, and what overlaps hidden text is left out"
     )
     parser.add_argument("--keep-concepts", type=file_path, metavar="FILE", help=text)
+    text = "what does the work: this machine, or the workers of Spark, for whom --input and --output are the same paths"
+    parser.add_argument("--engine", choices=("machine", "spark"), default="machine", help=text)
+    text = "with --engine spark: where it is, such as spark://host:7077, yarn, sc://host for Spark Connect, or local[8]"
+    parser.add_argument("--master", metavar="URL", help=text)
 
 
 def _names(text: str) -> tuple[str, ...]:
@@ -48,10 +52,9 @@ def run(options: argparse.Namespace) -> int:
     Returns:
         0, or 1 where a note failed.
     """
-    from crfdeid.cli import given_options, kept_concepts, note_options, note_run  # noqa: PLC0415
+    from crfdeid.cli import given_options, kept_concepts, note_options, note_run, spark_run  # noqa: PLC0415
     from crfdeid.errors import UsageError  # noqa: PLC0415
     from crfdeid.given.columns import warn_of_kept  # noqa: PLC0415
-    from crfdeid.notes import sources  # noqa: PLC0415
     from crfdeid.notes.pipeline import OutputPlan  # noqa: PLC0415
     from crfdeid.system.threads import one_thread  # noqa: PLC0415
 
@@ -59,6 +62,7 @@ def run(options: argparse.Namespace) -> int:
     if options.text_column in options.drop_columns:
         raise UsageError(f"--drop-columns: {options.text_column} is the column of the text: leave it out")
     columns = replace(note_options.columns_of(options), drop=options.drop_columns)
+    spark_run.require_fitting(options)
     surrogates = options.how == "surrogate"
     secret = note_options.secret_of(options, needed=surrogates)
     work = note_options.redaction(
@@ -85,9 +89,7 @@ def run(options: argparse.Namespace) -> int:
         note_run.write_stdout(document.text)
         return 0
     warn_of_kept(columns.known, options.drop_columns)
-    alone = OutputPlan(
-        lambda file: [file.result_name], lambda file, places: sources.writer(file, places[0], columns), columns
-    )
-    plan = kept_concepts.plan(columns) if work.concepts else alone
+    plan = kept_concepts.plan(columns) if work.concepts else OutputPlan.of_same_names(columns)
     task = note_run.Task("redacting", work, plan, settings, secret, beside=options.keep_concepts)
-    return note_run.run_folder(options, task)
+    engine = spark_run.on_spark if options.engine == spark_run.SPARK else note_run.on_this_machine
+    return note_run.run_folder(options, task, engine)

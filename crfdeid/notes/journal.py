@@ -21,6 +21,8 @@ HIDDEN = ".crfdeid"
 """The folder of the output that holds what a run needs for itself."""
 BESIDE = f"{HIDDEN}/beside"
 """The folder in it of what is written beside the results, file by file, until the run puts it together."""
+LIST = "finished.jsonl"
+"""The name of the list in it."""
 DAMAGED = "damaged: name a new --output folder, the input has all that is needed"
 
 

@@ -28,7 +28,7 @@ from typing import Any, Self, TextIO
 
 from crfdeid.errors import DataError, UsageError
 from crfdeid.notes.begun import read_begun, require_same
-from crfdeid.notes.journal import BESIDE, HIDDEN, Failed, Finished, Journal, NoteDone
+from crfdeid.notes.journal import BESIDE, HIDDEN, LIST, Failed, Finished, Journal, NoteDone
 from crfdeid.notes.records import Answer, Failure, NoteFile
 from crfdeid.system.files import make_folders, open_no_link, sync, write_files
 
@@ -45,21 +45,25 @@ class OutputFolder:
     Raises:
         UsageError: the folder is not empty, or holds results of other settings, or lies in the input.
         DataError: another run is at work in it.
+
+    Attributes:
+        part: the folder in it for what is being written.
+        has_results: whether any file is finished.
     """
 
     def __init__(self, folder: Path, *, source: Path, settings: Mapping[str, Any], resume: bool) -> None:
         self._folder, self._source = folder, source
         self._hidden = folder / HIDDEN
-        self._part = self._hidden / "part"
+        self.part = self._hidden / "part"
         self._settings = self._hidden / "settings.json"
-        self._list = self._hidden / "finished.jsonl"
+        self._list = self._hidden / LIST
         _require_apart(source, folder)
         with ExitStack() as opened:
             opened.enter_context(self._take())
             self._begin({**settings, "input": str(source.resolve())}, resume=resume)
             self._journal = opened.enter_context(closing(Journal(self._list)))
             self._finished = self._clear()
-            self._any = bool(self._finished)
+            self.has_results = bool(self._finished)
             self._opened = opened.pop_all()
 
     def _take(self) -> TextIO:
@@ -71,7 +75,7 @@ class OutputFolder:
         self._folder.mkdir(parents=True, exist_ok=True)
         if not self._hidden.is_symlink():
             self._hidden.mkdir(mode=0o700, exist_ok=True)
-        for path in (self._hidden, self._part):
+        for path in (self._hidden, self.part):
             if path.is_symlink():
                 raise UsageError(f"--output: {path} is a link: remove it, or name a new folder")
         lock = open_no_link(self._hidden / "lock", "a")
@@ -104,8 +108,8 @@ class OutputFolder:
 
     def _clear(self) -> set[str]:
         """Clear away what a killed run left, and list anew which files are finished: their names."""
-        shutil.rmtree(self._part, ignore_errors=True)
-        self._part.mkdir(mode=0o700)
+        shutil.rmtree(self.part, ignore_errors=True)
+        self.part.mkdir(mode=0o700)
         stamps = {
             entry.file: entry.stamp
             for entry in self._journal.entries()
@@ -154,7 +158,7 @@ class OutputFolder:
         """
         stems = [str(PurePosixPath(name).with_suffix("")) for name in names]
         return [
-            self._part / f"part{stems.index(stem) or ''}{PurePosixPath(name).suffix}"
+            self.part / f"part{stems.index(stem) or ''}{PurePosixPath(name).suffix}"
             for name, stem in zip(names, stems, strict=True)
         ]
 
@@ -169,6 +173,10 @@ class OutputFolder:
         stamp = _stamp(file.size, file.time)
         counts = answer.found, hmac, answer.locale, answer.concepts, answer.left_out
         self._journal.add(NoteDone(file.name, stamp, row, *counts))
+
+    def take_over(self, note: NoteDone) -> None:
+        """List a note that another process gave its result."""
+        self._journal.add(note)
 
     def failed(self, failure: Failure, file: NoteFile | None = None) -> None:
         """List what failed; None for the file where there is none, as for a folder that cannot be read."""
@@ -185,7 +193,7 @@ class OutputFolder:
             self._rename(part, self._folder / name)
         self._journal.add(Finished(file.name, _stamp(file.size, file.time), outputs))
         self._journal.sync()
-        self._any = True
+        self.has_results = True
 
     def _rename(self, part: Path, final: Path) -> None:
         part.chmod(0o600)  # It may hold PHI that was not found.
@@ -201,15 +209,15 @@ class OutputFolder:
 
     def drop(self) -> None:
         """Remove what was written for a file that failed."""
-        shutil.rmtree(self._part)
-        self._part.mkdir(mode=0o700)
+        shutil.rmtree(self.part)
+        self.part.mkdir(mode=0o700)
 
     def close(self) -> None:
         """Let others use the folder; where nothing was done, for whatever they like."""
         with self._opened:
-            if not self._any:
+            if not self.has_results:
                 self._settings.unlink()
-            shutil.rmtree(self._part, ignore_errors=True)
+            shutil.rmtree(self.part, ignore_errors=True)
 
     def __enter__(self) -> Self:
         return self

@@ -11,8 +11,8 @@ from typing import NamedTuple
 from crfdeid.errors import UsageError
 from crfdeid.notes.output import OutputFolder
 from crfdeid.notes.patients import Spellings
-from crfdeid.notes.records import Answer, Columns, Failure, FileKind, Note, NoteFile, Record, Writer
-from crfdeid.notes.sources import kind_of
+from crfdeid.notes.records import Answer, Columns, Failure, Note, NoteFile, Record, Writer
+from crfdeid.notes.sources import kind_of, read_file, writer
 from crfdeid.notes.work import Result
 from crfdeid.notes.workers import Workers
 from crfdeid.secrets import hash_text
@@ -39,11 +39,18 @@ class OutputPlan:
         targets: the names of the files written for an input file.
         writer: what writes the rows of an input file to these files; it is given where they are until they are whole.
         columns: which columns mean something.
+        read: what reads the rows of an input file.
     """
 
     targets: Callable[[NoteFile], list[str]]
     writer: Callable[[NoteFile, Sequence[Path]], Writer]
     columns: Columns
+    read: Callable[[NoteFile, Columns], Iterator[Record]] = read_file
+
+    @classmethod
+    def of_same_names(cls, columns: Columns) -> OutputPlan:
+        """For each file of the input one of the same name and kind."""
+        return cls(lambda file: [file.result_name], lambda file, places: writer(file, places[0], columns), columns)
 
 
 def process(
@@ -100,12 +107,11 @@ def _events(
             output.failed(file)
             on_failure(file)
             continue
-        kind: FileKind | None = kind_of(file)
-        if kind is None:
+        if kind_of(file) is None:
             continue
         if not output.is_finished(file):
             try:
-                for row in kind.read(file, plan.columns):
+                for row in plan.read(file, plan.columns):
                     note = row.content
                     if by_column and isinstance(note, Note) and note.patient is not None:
                         spellings.see(note.patient, f"{file.name}, row {row.number}")

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from crfdeid.errors import DataError, UsageError
 from crfdeid.notes import csv, jsonl, parquet, text
-from crfdeid.notes.records import Columns, Failure, FileKind, NoteFile, Writer
+from crfdeid.notes.records import Columns, Failure, FileKind, NoteFile, Record, Writer
 from crfdeid.secrets import hash_word
 from crfdeid.system.files import relative_name
 
@@ -38,6 +38,15 @@ class Survey(NamedTuple):
 def kind_of(file: NoteFile) -> FileKind | None:
     """The kind of a file, by its suffix; None where it is none of `KINDS`."""
     return KINDS.get(file.path.suffix.lower())
+
+
+def read_file(file: NoteFile, columns: Columns) -> Iterator[Record]:
+    """The rows of a file of notes.
+
+    Raises:
+        DataError: the file as a whole cannot be read.
+    """
+    return KINDS[file.path.suffix.lower()].read(file, columns)
 
 
 def writer(file: NoteFile, target: Path, columns: Columns) -> Writer:

@@ -1,0 +1,110 @@
+"""`crfdeid redact --engine spark`: the same files, options and results, and many machines at work on them."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from crfdeid.cli.note_options import STDIN
+from crfdeid.cli.note_run import Process, Task
+from crfdeid.errors import UsageError
+from crfdeid.model_card.card import model_digest
+from crfdeid.notes.journal import Failed, NoteDone
+from crfdeid.notes.output import OutputFolder
+from crfdeid.notes.records import Failure, NoteFile
+from crfdeid.secrets import fingerprint
+from crfdeid.system.files import write_files
+
+SPARK = "spark"
+_SUCCESS = "_SUCCESS"
+
+
+def require_fitting(options: argparse.Namespace) -> None:
+    """Refuse options that Spark and this machine cannot have together, before a note is read.
+
+    Raises:
+        UsageError: there are such options.
+    """
+    if options.engine != SPARK:
+        if options.master is not None:
+            raise UsageError("--master is for --engine spark: leave it out")
+        return
+    if options.master is None:
+        raise UsageError("--engine spark needs --master: local[2] is a Spark on this machine")
+    if options.input == STDIN:
+        raise UsageError("--engine spark reads files: leave it out with --input -")
+    if options.jobs != 1:
+        raise UsageError("--jobs is for one machine: with --engine spark, --master says how many work")
+    for name, why in {
+        "known_file": "it would be sent to all workers, with what it says of patients: give columns with --known",
+        "keep_concepts": "it is for one machine",
+    }.items():
+        if getattr(options, name) is not None:
+            raise UsageError(f"--{name.replace('_', '-')} with --engine spark: {why}")
+    table = None if options.output is None else failures_file(options.output)
+    if table is not None and table.exists() and not options.resume:
+        raise UsageError(f"--output: {table} is there already, the table of what failed: name another folder")
+
+
+def failures_file(output: Path) -> Path:
+    """The table of what failed, beside an output folder."""
+    return output.with_name(f"{output.name}.failed.csv")
+
+
+@contextmanager
+def on_spark(options: argparse.Namespace, task: Task) -> Iterator[Process]:
+    """What works through files on Spark.
+
+    Raises:
+        UsageError: there is no Spark, or it cannot start.
+    """
+    from crfdeid.spark.files import FileRun  # noqa: PLC0415
+    from crfdeid.spark.session import ShippedModel, ship_model, started_session  # noqa: PLC0415
+    from crfdeid.spark.tasks import FileWork  # noqa: PLC0415
+
+    digest = model_digest(task.work.model)
+    model = ShippedModel.of(digest)
+    with started_session(options.master) as session:
+        ship_model(session, task.work.model, model)
+
+        def process(
+            files: Iterable[NoteFile | Failure], size: int, output: OutputFolder, **calls: Callable[[Any], None]
+        ) -> None:
+            success, failed = options.output / _SUCCESS, failures_file(options.output)
+            success.unlink(missing_ok=True)
+            work = FileWork(
+                find=model,
+                digest=digest,
+                policy=task.work.policy,
+                columns=task.plan.columns,
+                source=options.input.resolve(),
+                folder=output.part.resolve(),
+                version=version("crfdeid"),
+                secret=None if task.secret is None else fingerprint(task.secret),
+                secret_file=options.secret_file and options.secret_file.resolve(),
+                key_file=options.key_file and options.key_file.resolve(),
+            )
+            FileRun(session, work, output, **calls).process(files, size)
+            _write_failures(failed, output.accounted())
+            if output.has_results:
+                write_files({success: ""})
+
+        yield process
+
+
+def _write_failures(file: Path, entries: Iterable[NoteDone | Failed]) -> None:
+    """Write what failed as a table, without any text of a note; where nothing did, there is none."""
+    file.unlink(missing_ok=True)
+    failures = [entry.failure for entry in entries if isinstance(entry, Failed)]
+    if failures:
+        lines = io.StringIO()
+        table = csv.writer(lines, lineterminator="\n")
+        table.writerow(("file", "row", "line", "offset", "reason"))
+        table.writerows((one.file, one.row, one.line, one.offset, one.reason) for one in failures)
+        write_files({file: lines.getvalue()})

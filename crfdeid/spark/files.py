@@ -1,0 +1,163 @@
+"""From files of notes to files of results on Spark: the driver's half. Tasks write; it puts what they wrote in place.
+
+A file whose pieces several tasks did becomes one file again. It is listed as finished once it has its final name, so
+that a driver which is killed has some files done again at most, and has lost and doubled none.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from crfdeid.errors import DataError, UsageError
+from crfdeid.model_card.likeness import Measures
+from crfdeid.notes.journal import HIDDEN, LIST, Failed, Journal, NoteDone
+from crfdeid.notes.output import OutputFolder
+from crfdeid.notes.records import Failure, NoteFile
+from crfdeid.notes.sources import kind_of
+from crfdeid.spark.joining import join
+from crfdeid.spark.pieces import Piece, Sharing, Task
+from crfdeid.spark.session import NO_PACKAGE, count_slots, is_alive, run_job
+from crfdeid.spark.tasks import FileWork, Report
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+# Jobs in flight: while the last tasks of one are done, those of the next are.
+_JOBS = 2
+_ENDED = "Spark has ended: see what it says above; --resume goes on with what is done"
+_LOST = "whatever process worked on it was ended, as where memory runs out: see Spark's log"
+
+_Reports = list[tuple[Task, Report | None]]
+
+
+class FileRun:
+    """A run over many files.
+
+    Args:
+        session: of Spark; the input and the output are at paths that its workers see.
+        work: what its tasks do.
+        output: where the results go.
+        on_failure: called for each note and file that failed.
+        on_progress: called with the bytes of the input that are done.
+        on_measures: called with the measures of each note.
+    """
+
+    def __init__(
+        self,
+        session: SparkSession,
+        work: FileWork,
+        output: OutputFolder,
+        *,
+        on_failure: Callable[[Failure], None],
+        on_progress: Callable[[int], None] = lambda size: None,
+        on_measures: Callable[[Measures | None], None] = lambda measures: None,
+    ) -> None:
+        self._session, self._work, self._output = session, work, output
+        self._on_failure, self._on_progress, self._on_measures = on_failure, on_progress, on_measures
+        self._done = 0
+        self._stopped = False
+
+    def process(self, files: Iterable[NoteFile | Failure], size: int) -> None:
+        """Do every file that is not finished yet.
+
+        Args:
+            files: the input, in the order of the work.
+            size: the bytes of all of it.
+
+        Raises:
+            DataError: no worker can do it, or Spark has ended, or the output cannot be written.
+            UsageError: a worker lacks something.
+        """
+        sharing = Sharing.of(size, count_slots(self._session))
+        waiting: deque[Future[_Reports]] = deque()
+        with ThreadPoolExecutor(_JOBS) as jobs:
+            try:
+                for group in sharing.groups(self._unfinished(files)):
+                    waiting.append(jobs.submit(self._reports, group))
+                    if len(waiting) > _JOBS:
+                        self._finish(waiting.popleft().result())
+                while waiting:
+                    self._finish(waiting.popleft().result())
+            except BaseException:
+                self._stopped = True
+                jobs.shutdown(wait=False, cancel_futures=True)
+                if is_alive(self._session):
+                    self._session.interruptAll()
+                raise
+
+    def _unfinished(self, files: Iterable[NoteFile | Failure]) -> Iterator[NoteFile]:
+        for file in files:
+            if isinstance(file, Failure):
+                self._output.failed(file)
+                self._on_failure(file)
+            elif kind_of(file) is not None:
+                if self._output.is_finished(file):
+                    self._progress(file)
+                else:
+                    yield file
+
+    def _reports(self, group: Sequence[Task]) -> _Reports:
+        """What tasks report; None where the process was ended each time that one file was tried."""
+        try:
+            reports = run_job(self._session, self._work.report, group)
+        except Exception as problem:  # Whatever Spark has to say can quote what a worker wrote.
+            if NO_PACKAGE in str(problem):
+                raise UsageError(NO_PACKAGE) from None
+            if self._stopped or not is_alive(self._session):
+                raise DataError(_ENDED) from None
+        else:
+            return [(task, Report.read(report)) for task, report in zip(group, reports, strict=True)]
+        if len(group) > 1:
+            half = len(group) // 2
+            return [*self._reports(group[:half]), *self._reports(group[half:])]
+        (task,) = group
+        return [(task, None)] if len(task) == 1 else self._reports([[piece] for piece in task])
+
+    def _finish(self, reports: _Reports) -> None:
+        """Give what tasks wrote its final names."""
+        entries: dict[str, list[NoteDone | Failed]] = defaultdict(list)
+        pieces: dict[str, list[tuple[Piece, Path | None]]] = defaultdict(list)
+        folders = []
+        for task, report in reports:
+            folder = None if report is None else self._output.part / report.folder
+            for piece in task:
+                pieces[piece.file.name].append((piece, folder))
+            if report is not None and folder is not None:
+                folders.append(folder)
+                for entry in Journal(folder / HIDDEN / LIST).accounted():
+                    entries[entry.failure.file if isinstance(entry, Failed) else entry.file].append(entry)
+                for measures in report.measures:
+                    self._on_measures(None if measures is None else Measures(*measures))
+        for name, parts in pieces.items():
+            self._finish_file(parts[0][0].file, [folder for _, folder in parts], entries[name])
+        for folder in folders:
+            shutil.rmtree(folder)
+
+    def _finish_file(
+        self, file: NoteFile, folders: Sequence[Path | None], entries: Sequence[NoteDone | Failed]
+    ) -> None:
+        """Make one file of its pieces, and list what its journals list; a piece that failed fails the file."""
+        failures = list(dict.fromkeys(entry.failure for entry in entries if isinstance(entry, Failed)))
+        whole = [folder for folder in folders if folder is not None]
+        if len(whole) < len(folders):
+            failures.append(Failure(_LOST, file.name))
+        for failure in failures:
+            self._output.failed(failure, file)
+            self._on_failure(failure)
+        if all(failure.row is not None for failure in failures):
+            for entry in entries:
+                if isinstance(entry, NoteDone):
+                    self._output.take_over(entry)
+            names = [file.result_name]
+            join([folder / file.result_name for folder in whole], self._output.places(names)[0])
+            self._output.keep(file, names)
+        self._progress(file)
+
+    def _progress(self, file: NoteFile) -> None:
+        self._done += file.size
+        self._on_progress(self._done)

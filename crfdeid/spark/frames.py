@@ -1,0 +1,105 @@
+"""`redact`: a data frame of Spark with notes in, the same rows redacted out."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from crfdeid.engines import RedactBatches
+from crfdeid.model_card.builtin import find_model
+from crfdeid.model_card.card import model_digest
+from crfdeid.policy import Policy
+from crfdeid.spark.session import NO_PACKAGE, ShippedModel, ship_model
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructType
+
+
+def redact(
+    df: DataFrame,
+    *,
+    model: Path | str,
+    policy: Policy | None = None,
+    text_column: str = "text",
+    patient_column: str | None = None,
+    known: str | None = None,
+    drop_columns: Sequence[str] = (),
+    secret_file: Path | str | None = None,
+    key_file: Path | str | None = None,
+) -> DataFrame:
+    """Redact the notes in a column of a data frame, when and where Spark computes it.
+
+    Rows and other columns stay as they are, and each row gets the columns of `crfdeid.engines.RedactBatches`: where its
+    ``status`` is "failed", its text is null. A row's result depends on the row alone, and the policy, the model and the
+    secret: on no partition, and on no other row.
+
+    The model is sent to the workers by Spark's own distribution of files. crfdeid must be installed in their Python,
+    and where the policy needs a secret, each reads its own: it is in no configuration, plan or closure of Spark's.
+
+    Args:
+        df: of classic Spark or Spark Connect, 4.0 or later.
+        model: the model's folder here, or "synthetic".
+        policy: how PHI is found and hidden; None for the policy without options.
+        text_column: the column of the notes.
+        patient_column: the column that says whose note it is, for surrogates; None gives each note its own patient.
+        known: columns with what is known of the patient, such as "name,birth_date".
+        drop_columns: columns that the results are not to have.
+        secret_file: the file, on each worker, with the secret of surrogates; None for its environment variable
+            ``CRFDEID_SECRET``.
+        key_file: the same for the secret of a private vocabulary.
+
+    Raises:
+        UsageError: the policy or the columns cannot be, or the model has no threshold for the sensitivity.
+        DataError: there is no such model, or a damaged one.
+
+    Example:
+        >>> notes = spark.read.parquet("notes/")  # doctest: +SKIP
+        >>> done = redact(notes, model="model/", text_column="note")  # doctest: +SKIP
+        >>> done.filter("status = 'done'").drop("error_type").write.parquet("clean/")  # doctest: +SKIP
+    """
+    folder = find_model(model)
+    shipped = ShippedModel.of(model_digest(folder))
+    work = RedactBatches(
+        folder,
+        policy or Policy(),
+        text_column,
+        patient_column,
+        known=known,
+        drop_columns=drop_columns,
+        find=shipped,
+        secret_file=secret_file,
+        key_file=key_file,
+    )
+    schema = _schema(df.schema, work)
+    ship_model(df.sparkSession, folder, shipped)
+    return df.mapInArrow(_sent(pickle.dumps(work), NO_PACKAGE), schema)
+
+
+def _schema(notes: StructType, work: RedactBatches) -> StructType:
+    """The results' columns: those of the notes with Spark's own types, and what `RedactBatches` adds."""
+    from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema  # noqa: PLC0415
+    from pyspark.sql.types import StructField, StructType  # noqa: PLC0415
+
+    results = from_arrow_schema(work.output_schema(to_arrow_schema(notes)))
+    fields = {field.name: field for field in notes.fields}
+    text = fields[work.columns.text]
+    fields[text.name] = StructField(text.name, text.dataType, True, text.metadata)
+    return StructType([fields.get(field.name, field) for field in results.fields])
+
+
+def _sent(work: bytes, missing: str) -> Callable[[Iterator[pa.RecordBatch]], Any]:
+    """What a worker runs. Defined in a function it is sent whole: a module is only named, and may be missing there."""
+
+    def redact_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        import pickle  # noqa: PLC0415
+        from importlib.util import find_spec  # noqa: PLC0415
+
+        if find_spec("crfdeid") is None:
+            raise ModuleNotFoundError(missing)
+        yield from pickle.loads(work).batches(batches)
+
+    return redact_batches

@@ -1,0 +1,138 @@
+"""What one task of a Spark job does: a run of the single machine over its share of the files, in a folder of its own.
+
+So the results of a file are the same bytes, its failures and counts the same lines of a journal, and the driver has
+nothing to do but to put them in their places (`crfdeid.spark.files`).
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import NamedTuple
+
+from crfdeid.engines.worker import start_worker
+from crfdeid.errors import DataError, UsageError, raised_at
+from crfdeid.model_card.likeness import Measures
+from crfdeid.notes.output import OutputFolder
+from crfdeid.notes.pipeline import OutputPlan, process
+from crfdeid.notes.records import Columns
+from crfdeid.notes.work import Worker
+from crfdeid.notes.workers import start_workers
+from crfdeid.policy import Policy
+from crfdeid.secrets import derive, fingerprint, read_secret
+from crfdeid.spark.pieces import PieceReader, Task
+
+
+class Report(NamedTuple):
+    """What a task says of itself.
+
+    Attributes:
+        folder: the name of the folder that it wrote.
+        measures: of its notes.
+    """
+
+    folder: str
+    measures: Sequence[Sequence[float] | None]
+
+    @classmethod
+    def read(cls, text: str) -> Report:
+        """A task's report.
+
+        Raises:
+            DataError: it says why no task of this run can be done.
+        """
+        report = json.loads(text)
+        if isinstance(report, str):
+            raise DataError(report)
+        return cls(*report)
+
+
+@dataclass(frozen=True)
+class FileWork:
+    """What all tasks of a run have in common; it is sent to the workers, and holds no secret.
+
+    Args:
+        find: gives the model's folder where the work is done.
+        digest: which model it must be.
+        policy: how PHI is found and hidden.
+        columns: which columns mean something.
+        source: the input, at a path that all workers see.
+        folder: where each task writes into a folder of its own; all workers see it too.
+        version: of this package, for workers that have another one.
+        secret: the `fingerprint` of the secret that the driver has; None where none is needed.
+        secret_file: the file with the secret, where the work is done; None for the environment variable.
+        key_file: the same for the secret of a private vocabulary.
+    """
+
+    find: Callable[[], Path]
+    digest: str
+    policy: Policy
+    columns: Columns
+    source: Path
+    folder: Path
+    version: str
+    secret: str | None = None
+    secret_file: Path | None = None
+    key_file: Path | None = None
+
+    def start(self) -> Worker:
+        """What redacts notes in this process."""
+        options = {"secret_file": self.secret_file, "key_file": self.key_file}
+        return start_worker(self.find(), self.digest, self.policy, **options)
+
+    def report(self, task: Task) -> str:
+        """Do the pieces of a task.
+
+        Returns:
+            A `Report` as JSON, or as a JSON text why no task of this run can be done; no text of a note is in it.
+        """
+        try:
+            return json.dumps(self._do(task))
+        except (DataError, UsageError) as problem:
+            return json.dumps(str(problem))
+        except OSError as problem:  # It names files only, as of a full disk.
+            return json.dumps(f"a worker cannot go on: {problem}")
+        except Exception as problem:
+            raise RuntimeError(raised_at(problem)) from None  # Its message could quote a note.
+
+    def _do(self, task: Task) -> Report:
+        key = self._audit_key()
+        reader = PieceReader({piece.file.name: piece for piece in task})
+        plan = replace(OutputPlan.of_same_names(self.columns), read=reader)
+        folder = self.folder / secrets.token_hex(8)
+        measures: list[Measures | None] = []
+        with (
+            OutputFolder(folder, source=self.source, settings={}, resume=False) as output,
+            start_workers(self, jobs=1) as workers,
+        ):
+            process(
+                [piece.file for piece in task],
+                plan,
+                workers,
+                output,
+                on_failure=lambda failure: None,  # It is in the journal.
+                on_answer=lambda answer: measures.append(answer.measures),
+                audit_key=key,
+            )
+        return Report(folder.name, measures)
+
+    def _audit_key(self) -> bytes | None:
+        """The key of the audit's hashes; on the way the worker is held against the driver.
+
+        Raises:
+            UsageError: it has another version of this package, or another secret.
+        """
+        if version("crfdeid") != self.version:
+            raise UsageError(
+                f"a worker has crfdeid {version('crfdeid')} and not {self.version}: install the same there"
+            )
+        if self.secret is None:
+            return None
+        secret = read_secret(self.secret_file)
+        if fingerprint(secret) != self.secret:
+            raise UsageError("a worker has another secret than the driver: set the same one there")
+        return derive(secret, "audit")
