@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
@@ -134,12 +135,17 @@ class RedactBatches:
                 outcomes = [next(results) if isinstance(content, Note) else content for content in contents]
                 yield self._redacted(piece, fields, outcomes)
 
-    def reader(self, reader: pa.RecordBatchReader) -> pa.RecordBatchReader:
-        """The redacted rows of a stream, as a stream: for engines that take one, such as DuckDB.
+    def reader(self, notes: Any) -> pa.RecordBatchReader:
+        """The redacted rows of a stream, as a stream that is read as it is worked on.
+
+        Args:
+            notes: whatever gives an Arrow stream (`__arrow_c_stream__`), such as a relation of DuckDB's, a data frame
+                of Polars' or a reader of pyarrow's.
 
         Raises:
             UsageError: as `output_schema`.
         """
+        reader = pa.RecordBatchReader.from_stream(notes)
         return pa.RecordBatchReader.from_batches(self.output_schema(reader.schema), self.batches(reader))
 
     def _start(self) -> Worker:

@@ -16,7 +16,7 @@ from notes_samples import AUDIT_KEY, HideQuill, redact_plan, run
 
 from crfdeid.notes import pipeline, sources
 from crfdeid.notes.account import Totals, write_audit
-from crfdeid.notes.journal import Failed, NoteDone
+from crfdeid.notes.journal import Failed, Journal, NoteDone
 from crfdeid.notes.output import OutputFolder
 from crfdeid.notes.records import Failure
 from crfdeid.notes.workers import start_workers
@@ -117,6 +117,19 @@ def test_totals_are_those_of_the_notes() -> None:
     ]
     found = Totals.of(entries)
     assert found == Totals(5, 2, 1, Counter(DATE=2, ID=3), Counter(en_US=2), Counter(DRUG=3), Counter(DRUG=1, SIGN=1))
+
+
+def test_the_list_keeps_what_failed_and_by_which_error(tmp_path: Path) -> None:
+    entries = [
+        Failed("7", Failure.of(KeyError("Quill"))._replace(file="c.txt", row=2)),
+        Failed("", Failure("why", "d")),
+    ]
+    journal = Journal(tmp_path / "list")
+    for entry in entries:
+        journal.add(entry)
+    assert list(journal.entries()) == entries
+    assert [entry.failure.error for entry in entries] == ["KeyError", "DataError"]
+    journal.close()
 
 
 def test_without_a_secret_there_is_no_digest(tmp_path: Path) -> None:
