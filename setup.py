@@ -61,7 +61,7 @@ setup(
             "types-regex",
             "scipy-stubs",
             "dkpro-cassis>=0.10",
-            "duckdb>=1.4",
+            "duckdb>=2.0",
         ],
         "benchmarks": ["torch>=2.4", "presidio-analyzer>=2.2.350", "presidio-anonymizer>=2.2.350"],
         "oracles": ["torch>=2.4", "transformers>=4.46"],

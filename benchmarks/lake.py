@@ -1,0 +1,206 @@
+"""What many notes in Parquet take: by the command, by `RedactBatches` on Arrow's streams, and by Spark.
+
+    pip install -e ".[spark]"
+    python -m experiments.synthetic --out notes/
+    crfdeid train --train notes/train --dev notes/dev --model crf --out model/
+    python benchmarks/lake.py --model model/ --notes notes/dev
+    python benchmarks/lake.py --model model/ --notes notes/dev --count 0 --huge 5 20
+
+The notes of a corpus are repeated with other digits until there are so many, in 16 files. Each row is a run of its own,
+by the wall clock, on a machine that does nothing else; its start-up is a run over one note. Notes an hour and tokens a
+second are those of one core after the start-up; memory is the highest of any Python process of the run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from threading import Event, Thread
+from typing import NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from tabulate import tabulate
+
+from crfdeid.corpora import read_corpus
+from features.tokens import tokenize
+
+FILES = 16
+PLANNED = 100_000_000
+Command = list[str | Path]
+
+REDACT = "import sys; from crfdeid.cli import main; sys.exit(main())"
+BATCHES = """
+import sys
+import pyarrow.dataset as ds
+from crfdeid import Policy
+from crfdeid.engines import RedactBatches
+model, out, *files = sys.argv[1:]
+redact = RedactBatches(model, Policy(), "text")
+notes = ds.dataset(files).scanner(batch_size=1000, batch_readahead=2, fragment_readahead=1).to_reader()
+ds.write_dataset(redact.reader(notes), out, format="parquet", min_rows_per_group=1000)
+"""
+
+
+class Measured(NamedTuple):
+    """Seconds of the wall clock, and megabytes of the largest Python process."""
+
+    seconds: float
+    megabytes: float
+
+
+def write_notes(folder: Path, texts: Sequence[str], count: int, files: int = FILES) -> int:
+    """Write so many notes, each with digits of its own; how many tokens they have."""
+    folder.mkdir()
+    draw = random.Random(0)
+    rows = [re.sub("[0-9]", lambda _: str(draw.randrange(10)), texts[n % len(texts)]) for n in range(count)]
+    for number in range(min(files, count)):
+        share = rows[number::files]
+        pq.write_table(pa.table({"id": range(len(share)), "text": share}), folder / f"{number:02}.parquet")
+    return sum(len(tokenize(text)) for text in rows)
+
+
+def by_command(model: Path, notes: Path, out: Path, workers: int) -> list[Command]:
+    options = ["--model", model, "--input", notes, "--output", out, "--jobs", str(workers)]
+    return [[sys.executable, "-c", REDACT, "redact", *options]]
+
+
+def by_batches(model: Path, notes: Path, out: Path, workers: int) -> list[Command]:
+    files = sorted(notes.iterdir())
+    shares = [files[number::workers] for number in range(workers)]
+    return [[sys.executable, "-c", BATCHES, model, out / str(n), *share] for n, share in enumerate(shares) if share]
+
+
+def by_spark(model: Path, notes: Path, out: Path, workers: int) -> list[Command]:
+    (command,) = by_command(model, notes, out, 1)
+    return [[*command, "--engine", "spark", "--master", f"local[{workers}]"]]
+
+
+ROWS: dict[str, Callable[[Path, Path, Path, int], list[Command]]] = {
+    "crfdeid redact": by_command,
+    "RedactBatches": by_batches,
+    "crfdeid redact --engine spark": by_spark,
+}
+
+
+def descendants(parent: int) -> list[int]:
+    """The processes that a process has started, and those that they have."""
+    tree: dict[int, list[int]] = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            pid, rest = path.read_text().split(" ", 1)
+        except OSError:  # it has ended
+            continue
+        tree.setdefault(int(rest.rsplit(")", 1)[1].split()[1]), []).append(int(pid))
+    found, waiting = [], [parent]
+    while waiting:
+        children = tree.get(waiting.pop(), [])
+        found += children
+        waiting += children
+    return found
+
+
+def peak(pid: int) -> float:
+    """The most memory that a Python process has had so far, in MB; 0 for any other."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return 0
+    found = re.search(r"VmHWM:\s+(\d+) kB", status)
+    return int(found[1]) / 1000 if found and status.startswith("Name:\tpython") else 0
+
+
+def measure(commands: Sequence[Command]) -> Measured:
+    """Run commands side by side to their end."""
+    highest, ended = [0.0], Event()
+
+    def watch(pids: Sequence[int]) -> None:
+        while not ended.wait(0.2):
+            for pid in pids:
+                highest.extend(peak(one) for one in (pid, *descendants(pid)))
+            highest[:] = [max(highest)]
+
+    began = time.perf_counter()
+    running = [subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) for command in commands]
+    watcher = Thread(target=watch, args=([one.pid for one in running],))
+    watcher.start()
+    errors = [one.communicate()[1] for one in running]
+    seconds = time.perf_counter() - began
+    ended.set()
+    watcher.join()
+    if any(one.returncode for one in running):
+        raise SystemExit(b"\n".join(errors).decode(errors="replace")[-2000:])
+    return Measured(seconds, highest[0])
+
+
+def table_of_speeds(args: argparse.Namespace, texts: Sequence[str], folder: Path) -> None:
+    """Print how fast each way is with each number of workers, and what the planned notes would take."""
+    tokens = write_notes(folder / "notes", texts, args.count)
+    write_notes(folder / "one", texts, 1)
+    table, seconds = [], {}
+    for workers in args.workers:
+        for name in args.only:
+            runs = ROWS[name]
+            start = measure(runs(args.model, folder / "one", folder / f"one {name} {workers}", workers))
+            whole = measure(runs(args.model, folder / "notes", folder / f"{name} {workers}", workers))
+            seconds[name, workers] = whole.seconds
+            work = (whole.seconds - start.seconds) * workers
+            beside = whole.seconds / seconds[args.only[0], workers]
+            scaling = seconds[name, args.workers[0]] / whole.seconds
+            hourly = 3600 * args.count / work
+            times = [f"{whole.seconds:.1f}", f"{start.seconds:.1f}", f"{hourly:,.0f}", f"{tokens / work:,.0f}"]
+            money = PLANNED / hourly * args.price
+            rest = [f"{beside:.2f}", f"{scaling:.2f}", f"{whole.megabytes:,.0f}"]
+            table.append([name, workers, *times, *rest, f"{PLANNED / hourly:,.0f}", f"{money:,.0f}"])
+            print(f"{name}, {workers}: {whole.seconds:.1f} s", file=sys.stderr)
+    head = ["", "workers", "seconds", "start-up", "notes an hour and core", "tokens/s and core"]
+    head += [f"beside {args.only[0]}", f"times as fast as with {args.workers[0]}", "MB of a process"]
+    head += [f"core-hours for {PLANNED:,} notes", f"dollars at {args.price} a core-hour"]
+    print(tabulate(table, head, tablefmt="pipe", disable_numparse=True))
+    print(f"\n{args.count:,} notes, {tokens:,} tokens, {tokens / args.count:.0f} a note.")
+
+
+def table_of_memory(args: argparse.Namespace, texts: Sequence[str], folder: Path) -> None:
+    """Print what a worker takes for one note of each size among others."""
+    table = []
+    for megabytes in args.huge:
+        repeats = 1 + megabytes * 1_000_000 // sum(len(text.encode()) for text in texts)
+        notes = folder / f"huge {megabytes}"
+        write_notes(notes, [*texts, "\n".join(texts * repeats)[: megabytes * 1_000_000]], len(texts) + 1, files=1)
+        run = measure(by_batches(args.model, notes, folder / f"huge {megabytes} out", 1))
+        table.append([megabytes, f"{run.megabytes:,.0f}", f"{run.seconds:.1f}"])
+        print(f"{megabytes} MB: {run.megabytes:,.0f} MB", file=sys.stderr)
+    print(tabulate(table, ["MB of a note", "MB of its worker", "seconds"], tablefmt="pipe", disable_numparse=True))
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--model", type=Path, required=True, help="a model's folder")
+    parser.add_argument("--notes", type=Path, required=True, help="a corpus; only its texts matter")
+    parser.add_argument("--count", type=int, default=20_000, help="how many notes; 0 for no speeds (default: 20000)")
+    parser.add_argument("--workers", type=int, nargs="+", default=[1, 2], help="(default: 1 2)")
+    parser.add_argument("--only", nargs="+", choices=ROWS, default=list(ROWS), help="the rows (default: all)")
+    parser.add_argument("--huge", type=int, nargs="*", default=[], metavar="MB", help="memory for notes of these sizes")
+    parser.add_argument("--price", type=float, default=0.05, help="dollars a core-hour (default: 0.05)")
+    args = parser.parse_args()
+    if find_spec("pyspark") is None:
+        args.only = [name for name in args.only if ROWS[name] is not by_spark]
+    texts = [document.text for document in read_corpus(args.notes)]
+    with tempfile.TemporaryDirectory() as folder:
+        if args.count:
+            table_of_speeds(args, texts, Path(folder))
+        if args.huge:
+            table_of_memory(args, texts, Path(folder))
+
+
+if __name__ == "__main__":
+    main()
