@@ -143,8 +143,7 @@ def checked_weights(folder: Path, description: Mapping[str, Any], file: str) -> 
     """
     path, problem = folder / file, f"the model's weights are damaged or belong to another model: {RETRAIN}"
     try:
-        with path.open("rb") as stream:
-            weights = MappedFile(stream.fileno(), 0, access=ACCESS_READ)
+        weights = mapped(path)
     except OSError:
         raise DataError(f"the model's weights cannot be read: {RETRAIN}", path=path) from None
     except ValueError:  # an empty file cannot be mapped
@@ -152,6 +151,17 @@ def checked_weights(folder: Path, description: Mapping[str, Any], file: str) -> 
     if fingerprint(file, weights) != description["weights"]:
         raise DataError(problem, path=path)
     return weights
+
+
+def mapped(path: Path) -> MappedFile:
+    """A file, mapped.
+
+    Raises:
+        OSError: it cannot be read.
+        ValueError: it is empty, and cannot be mapped.
+    """
+    with path.open("rb") as stream:
+        return MappedFile(stream.fileno(), 0, access=ACCESS_READ)
 
 
 def fingerprint(file: str, weights: bytes | MappedFile) -> dict[str, Any]:

@@ -7,7 +7,6 @@ by it; `crfdeid.model_card.card` adds a card, which names the description.
 from __future__ import annotations
 
 import dataclasses
-import io
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -27,13 +26,15 @@ from crfdeid.description import (
     checked_weights,
     damaged,
     fingerprint,
+    mapped,
     read_description,
     read_settings,
 )
 from crfdeid.errors import DataError, UsageError
 from crfdeid.sealed import RETRAIN, sealed
 from crfdeid.secrets import hash_word
-from crfdeid.system.files import write_files
+from crfdeid.settings import FOLDERS
+from crfdeid.system.files import Write, write_files, write_stream
 from crfdeid.system.folders import make_private
 
 _KEY_CHECK = "crfdeid private vocabulary"
@@ -58,13 +59,13 @@ class ModelFiles:
     libraries: tuple[str, ...] = ()
     words_are: str = READABLE
 
-    def save(self, folder: Path, weights: bytes, *, settings: Any, seed: int, key: bytes | None, **facts: Any) -> None:
+    def save(self, folder: Path, weights: Write, *, settings: Any, seed: int, key: bytes | None, **facts: Any) -> None:
         """Write a model's weights, then its description; only their owner can read them.
 
         Args:
             folder: where to; made if need be.
-            weights: the content of the file of weights.
-            settings: the dataclass of the model's settings, which are JSON data.
+            weights: writes the file of weights.
+            settings: the dataclass of the model's settings, which are JSON data; names of folders are left out.
             seed: what the model was built with.
             key: what the words in ``weights`` and ``facts`` are hashed with; None where they can be read. Public ones
                 are not hashed.
@@ -76,18 +77,19 @@ class ModelFiles:
         if self.words_are == PUBLIC:  # there is none to be hashed
             key = None
         make_private(folder)
+        write_stream(folder / self.file, weights)
         description = {
             "model": self.model,
             "schema": self.schema,
-            "weights": fingerprint(self.file, weights),
+            "weights": fingerprint(self.file, mapped(folder / self.file)),
             "vocabulary": self.words_are if key is None else HASHED,
             "key_check": None if key is None else hash_word(_KEY_CHECK, key),
             "versions": {name: version(name) for name in ("crfdeid", *self.libraries)},
             "seed": seed,
-            "settings": dataclasses.asdict(settings),
+            "settings": _without_folders(dataclasses.asdict(settings)),
             **facts,
         }
-        write_files({folder / self.file: weights, folder / DESCRIPTION: sealed(description)})
+        write_files({folder / DESCRIPTION: sealed(description)})
 
     def load(self, folder: Path, *, key: bytes | None) -> SavedModel:
         """A model's description and its weights, known to be the ones that were written.
@@ -173,7 +175,7 @@ class SavedModel:
         return different_names(self.description[field])
 
     def arrays(self) -> Mapping[str, np.ndarray]:
-        """The weights, where `pack_arrays` packed them, each read when it is looked up.
+        """The weights, where `pack_arrays` wrote them, each read when it is looked up.
 
         Raises:
             ValueError, EOFError, zipfile.BadZipFile: they are no such file; a lookup raises them too.
@@ -198,11 +200,15 @@ def different_names(value: Any) -> tuple[str, ...]:
     return tuple(value)
 
 
-def pack_arrays(arrays: Mapping[str, np.ndarray]) -> bytes:
-    """Arrays as the content of one ``.npz`` file."""
-    buffer = io.BytesIO()
-    np.savez(buffer, allow_pickle=False, **arrays)
-    return buffer.getvalue()
+def pack_arrays(arrays: Mapping[str, np.ndarray]) -> Write:
+    """What writes arrays as one ``.npz`` file, one after the other: they are not in memory twice."""
+    return lambda stream: np.savez(stream, allow_pickle=False, **arrays)
+
+
+def _without_folders(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings as JSON data, those of members among them, but for `FOLDERS`."""
+    kept = {name: value for name, value in settings.items() if name not in FOLDERS}
+    return {name: _without_folders(value) if isinstance(value, Mapping) else value for name, value in kept.items()}
 
 
 def _checked_key(folder: Path, description: Mapping[str, Any], key: bytes | None) -> bytes | None:

@@ -8,6 +8,10 @@ from typing import cast
 
 from crfdeid.errors import UsageError
 
+FOLDERS = frozenset({"encoder", "representation"})
+"""Settings that name a folder of this machine, which may tell whose it is: a saved model holds what was in the folder,
+and its files leave the name out."""
+
 MOST_SEED = 2**32 - 1
 """The largest seed. JAX takes 32 bits of one: larger ones would repeat those below, or fail."""
 

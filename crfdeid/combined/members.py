@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import io
 import json
+import shutil
 import zipfile
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, ClassVar, Self
+from typing import Any, BinaryIO, ClassVar, Self
 
 import numpy as np
 
 from crfdeid.bio import OUTSIDE
+from crfdeid.description import MappedFile
 from crfdeid.errors import UsageError
 from crfdeid.models import load_tagger, parts_of, profile_name, tagger_class
 from crfdeid.saving import ModelFiles
@@ -50,7 +52,7 @@ class CombinedTagger(Tagger):
 
     def save(self, folder: Path, *, key: bytes | None = None) -> None:
         """Write ``model.json`` and ``members.zip``, with the files of all members."""
-        weights = pack(self._trained(), key=key)
+        weights = partial(pack, self._trained(), key=key)
         self._files().save(folder, weights, settings=self._settings, seed=self._seed, key=key)
 
     @classmethod
@@ -64,7 +66,7 @@ class CombinedTagger(Tagger):
         saved = cls._files().load(folder, key=key)
         tagger = cls(saved.settings(cls.settings_class), seed=saved.seed)
         with saved.refusing_damage():
-            tagger._accept(unpack(saved.weights[:], len(tagger._settings.parts), key=saved.key))
+            tagger._accept(unpack(saved.weights, len(tagger._settings.parts), key=saved.key))
         return tagger
 
     @classmethod
@@ -110,19 +112,20 @@ def joint_traits(settings: CombinedSettings) -> Traits:
     )
 
 
-def pack(members: Sequence[Tagger], *, key: bytes | None) -> bytes:
-    """Trained members as the content of one file, not compressed."""
-    buffer = io.BytesIO()
-    with TemporaryDirectory() as folder, zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as packed:
+def pack(members: Sequence[Tagger], stream: BinaryIO, *, key: bytes | None) -> None:
+    """Write trained members into one file, not compressed."""
+    with TemporaryDirectory() as folder, zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as packed:
         for number, member in enumerate(members):
             place = Path(folder) / str(number)
             member.save(place, key=key)
             for file in sorted(place.iterdir()):
-                packed.writestr(zipfile.ZipInfo(f"{number}/{file.name}", _EARLIEST), file.read_bytes())
-    return buffer.getvalue()
+                part = zipfile.ZipInfo(f"{number}/{file.name}", _EARLIEST)
+                part.file_size = file.stat().st_size  # which it must know beforehand of a file of gigabytes
+                with file.open("rb") as own, packed.open(part, "w") as place_in_it:
+                    shutil.copyfileobj(own, place_in_it)
 
 
-def unpack(content: bytes, count: int, *, key: bytes | None) -> list[Tagger]:
+def unpack(content: MappedFile, count: int, *, key: bytes | None) -> list[Tagger]:
     """The members that `pack` packed.
 
     Raises:
@@ -130,13 +133,15 @@ def unpack(content: bytes, count: int, *, key: bytes | None) -> list[Tagger]:
         zipfile.BadZipFile: it is no such file.
     """
     members = []
-    with zipfile.ZipFile(io.BytesIO(content)) as packed:
+    stream: Any = content
+    with zipfile.ZipFile(stream) as packed:
         for number in range(count):
             with TemporaryDirectory() as folder:
                 for name in packed.namelist():
                     start, _, file = name.partition("/")
                     if start == str(number) and file == Path(file).name and file not in ("", ".", ".."):
-                        (Path(folder) / file).write_bytes(packed.read(name))
+                        with packed.open(name) as own, (Path(folder) / file).open("wb") as place:
+                            shutil.copyfileobj(own, place)
                 members.append(load_tagger(folder, key=key))
     return members
 

@@ -18,6 +18,7 @@ from crfdeid.errors import DataError, UsageError
 from crfdeid.rules.table import find_rules_in
 from crfdeid.rules.trust import Learned, RulesSettings, learn_trust, read_learned
 from crfdeid.saving import ModelFiles
+from crfdeid.system.files import holding
 from crfdeid.tagger import FitProgress, OnProgress, Tagger, Traits
 from features.tokens import Sentence
 
@@ -130,7 +131,7 @@ class RulesTagger(Tagger):
         """Write ``model.json`` and ``rules.json``, which hold no words of the notes."""
         learned = self._trained()
         content = json.dumps({"trusted": learned.trusted, "missed": learned.missed}, indent=1).encode()
-        _FILES.save(folder, content, settings=self._settings, seed=self._seed, key=None, tags=learned.tags)
+        _FILES.save(folder, holding(content), settings=self._settings, seed=self._seed, key=None, tags=learned.tags)
 
     @classmethod
     def load(cls, folder: Path, *, key: bytes | None = None) -> Self:

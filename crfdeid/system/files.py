@@ -9,9 +9,9 @@ import codecs
 import errno
 import os
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Literal, TextIO
+from typing import BinaryIO, Literal, TextIO
 
 from crfdeid.errors import DataError
 
@@ -20,6 +20,8 @@ _UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 MARK = "\ufeff"
 """The byte-order mark that a UTF-8 file may begin with."""
 TEMPORARY = ".writing-"  # how the name of a file begins that is not whole yet
+Write = Callable[[BinaryIO], object]
+"""Writes what a file is to hold into it."""
 
 
 def read_text(path: Path, *, keep_mark: bool = False) -> str:
@@ -137,9 +139,9 @@ def write_files(contents: Mapping[Path, str | bytes]) -> None:
     for path, content in encoded.items():
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            _write_atomically(path, [content])
         except OSError as error:
             raise DataError(f"cannot be written: {error.strerror}", path=path) from None
+        write_stream(path, holding(content))
 
 
 def write_parts(path: Path, parts: Iterable[str]) -> None:
@@ -152,17 +154,35 @@ def write_parts(path: Path, parts: Iterable[str]) -> None:
     Raises:
         DataError: it cannot be written.
     """
+    write_stream(path, lambda stream: stream.writelines(part.encode("utf-8") for part in parts))
+
+
+def holding(content: bytes) -> Write:
+    """What writes all of a file at once."""
+    return lambda stream: stream.write(content)
+
+
+def write_stream(path: Path, write: Write) -> None:
+    """Write a file as a function does that is given it, open; it appears whole or not at all, and is its owner's alone.
+
+    Args:
+        path: the file, in a folder that is there.
+        write: writes it.
+
+    Raises:
+        DataError: it cannot be written.
+    """
     try:
-        _write_atomically(path, (part.encode("utf-8") for part in parts))
+        _write_atomically(path, write)
     except OSError as error:
         raise DataError(f"cannot be written: {error.strerror}", path=path) from None
 
 
-def _write_atomically(path: Path, parts: Iterable[bytes]) -> None:
+def _write_atomically(path: Path, write: Write) -> None:
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=TEMPORARY)
     try:
         with os.fdopen(descriptor, "wb") as stream:
-            stream.writelines(parts)
+            write(stream)
         Path(name).replace(path)
     except BaseException:
         Path(name).unlink(missing_ok=True)

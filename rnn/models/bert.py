@@ -134,7 +134,8 @@ class BertSettings(TrainingSettings):
 class BertTagger(NetworkTagger):
     """A tagger on a pretrained encoder.
 
-    Its files hold the encoder as training left it, and its tokenizer: nothing else is needed to load it.
+    Its files hold the encoder as training left it, and its tokenizer: nothing else is needed to load it. The setting
+    ``encoder`` of a loaded tagger is "".
     """
 
     model = "bert"

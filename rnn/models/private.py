@@ -76,7 +76,8 @@ class PrivateTaggerSettings(TrainingSettings):
     """The settings of the tagger; those of the representation are its own.
 
     Args:
-        representation: the folder of the representation, from ``crfdeid share train``; "" where it is given otherwise.
+        representation: the folder of the representation, from ``crfdeid share train``; "" where it is given otherwise,
+            as in a saved model.
         hidden: units of an LSTM layer in each direction, H.
         layers: LSTM layers, one upon the other.
         input_dropout: as of `rnn.BilstmCrfSettings`, and so are the others.

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from crfdeid.bio import OUTSIDE, tag_spans
 from crfdeid.errors import DataError
 from crfdeid.saving import different_names, pack_arrays
-from crfdeid.system.files import write_files
+from crfdeid.system.files import write_stream
 from rnn.codecs.casing import CASINGS
 from rnn.sharing.plain_arrays import UNREADABLE, Foreign, Kind, read_arrays, require
 from rnn.sharing.plain_arrays import checksum as checksum_of
@@ -117,7 +117,7 @@ class SharedNotes:
         """
         arrays = self._arrays()
         checksum = np.frombuffer(checksum_of(arrays), np.uint8)
-        write_files({path: pack_arrays({**arrays, _CHECKSUM: checksum})})
+        write_stream(path, pack_arrays({**arrays, _CHECKSUM: checksum}))
 
     @classmethod
     def load(cls, path: Path) -> Self:

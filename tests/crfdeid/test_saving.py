@@ -329,6 +329,28 @@ def test_a_fact_that_is_added_stands_under_the_checksum(saved, tmp_path: Path) -
     load_tagger(folder)
 
 
+def test_weights_are_written_one_by_one(tmp_path: Path) -> None:
+    size = 1 << 22
+    arrays = {name: np.full(size // 4, number, np.float32) for number, name in enumerate("abcdefgh")}
+    files, settings = ModelFiles("elman", 2, "weights.npz"), create("elman").settings
+    tracemalloc.start()
+    files.save(tmp_path, pack_arrays(arrays), settings=settings, seed=0, key=None)
+    assert tracemalloc.get_traced_memory()[1] < 3 * size  # of eight that are written
+    tracemalloc.stop()
+
+
+def test_a_description_names_no_folder(tmp_path: Path) -> None:
+    members = ("crf", "bert", "private")
+    own = {"encoder": "/home/st-mary/bert", "private": {"representation": "/home/st-mary/shared", "epochs": 2}}
+    ensemble = create("ensemble", overrides={"members": members, **own})
+    for tagger, kept in ((create("bert", overrides={"encoder": "/home/st-mary/bert"}), {}), (ensemble, {"epochs": 2})):
+        files = ModelFiles(tagger.model, 1, "weights.npz")
+        files.save(tmp_path, pack_arrays({}), settings=tagger.settings, seed=0, key=None)
+        assert "st-mary" not in (tmp_path / "model.json").read_text()
+        again = files.load(tmp_path, key=None).settings(type(tagger.settings))
+        assert getattr(again, "encoder", "") == "" and getattr(again, "options", {}).get("private", {}) == kept
+
+
 def test_weights_are_mapped_and_read_one_by_one(tmp_path: Path) -> None:
     files, size = ModelFiles("elman", 2, "weights.npz"), 1 << 20
     arrays = {name: np.full(size // 4, number, np.float32) for number, name in enumerate("abcdefghijklmnop")}
