@@ -128,16 +128,18 @@ def measure(commands: Sequence[Command]) -> Measured:
                 highest.extend(peak(one) for one in (pid, *descendants(pid)))
             highest[:] = [max(highest)]
 
-    began = time.perf_counter()
-    running = [subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) for command in commands]
-    watcher = Thread(target=watch, args=([one.pid for one in running],))
-    watcher.start()
-    errors = [one.communicate()[1] for one in running]
-    seconds = time.perf_counter() - began
-    ended.set()
-    watcher.join()
-    if any(one.returncode for one in running):
-        raise SystemExit(b"\n".join(errors).decode(errors="replace")[-2000:])
+    with tempfile.TemporaryFile() as said:  # no pipe, which Spark's processes hold open for longer than the command
+        began = time.perf_counter()
+        running = [subprocess.Popen(command, stdout=said, stderr=said) for command in commands]
+        watcher = Thread(target=watch, args=([one.pid for one in running],))
+        watcher.start()
+        codes = [one.wait() for one in running]
+        seconds = time.perf_counter() - began
+        ended.set()
+        watcher.join()
+        if any(codes):
+            said.seek(0)
+            raise SystemExit(said.read().decode(errors="replace")[-2000:])
     return Measured(seconds, highest[0])
 
 

@@ -10,14 +10,14 @@ from typing import Any
 import pyarrow as pa
 
 from crfdeid.engines import schema
-from crfdeid.engines.worker import start_worker
+from crfdeid.engines.worker import Started, start_worker
 from crfdeid.errors import DataError, UsageError
 from crfdeid.given.columns import read_columns, warn_of_kept
 from crfdeid.model_card.builtin import find_model
 from crfdeid.model_card.card import model_digest, read_card, threshold_in
 from crfdeid.notes.arrow import column_names, errors_without_values, note_in_row
 from crfdeid.notes.records import Answer, Columns, Failure, Note, NoteFile
-from crfdeid.notes.work import Result, Worker
+from crfdeid.notes.work import Result
 from crfdeid.policy import Policy
 
 # Rows are worked on, and given out, in stretches of so many: enough to keep a network busy, and few enough that memory
@@ -39,7 +39,8 @@ class RedactBatches:
     - `status`: "done", "failed", or "null" where there was no text;
     - `error_type`: why it failed, the name of the error's class;
     - `n_spans`: how many spans of PHI were found in it; null where it is not done;
-    - `model_sha256`, `policy`: which model it was, and the policy's name.
+    - `model_sha256`, `policy`: which model it was, and the policy's name; for surrogates with four digits that change
+      with the secret, so that rows of two secrets can be told apart.
 
     What is pickled is the model's name, its digest and how to find it, the policy (a site's lists with it) and the
     names of columns: no secret and no model. Where the work is done the model is loaded once a process and the secret
@@ -127,13 +128,13 @@ class RedactBatches:
         Raises:
             UsageError: as `output_schema`.
         """
-        work = self._start()
+        work, policy = self._start()
         for batch in batches:
             fields = self.output_schema(batch.schema)
             for piece, contents in self._pieces(batch):
                 results = iter(work([content for content in contents if isinstance(content, Note)]))
                 outcomes = [next(results) if isinstance(content, Note) else content for content in contents]
-                yield self._redacted(piece, fields, outcomes)
+                yield self._redacted(piece, fields, outcomes, policy)
 
     def reader(self, notes: Any) -> pa.RecordBatchReader:
         """The redacted rows of a stream, as a stream that is read as it is worked on.
@@ -148,7 +149,7 @@ class RedactBatches:
         reader = pa.RecordBatchReader.from_stream(notes)
         return pa.RecordBatchReader.from_batches(self.output_schema(reader.schema), self.batches(reader))
 
-    def _start(self) -> Worker:
+    def _start(self) -> Started:
         """The worker of this process; one that fails each note where there can be none."""
         try:
             return start_worker(
@@ -161,7 +162,7 @@ class RedactBatches:
         except (DataError, UsageError) as problem:
             _log.error("no note is redacted: %s", problem)
             failure = Failure.of(problem)
-            return lambda notes: [failure] * len(notes)
+            return Started(lambda notes: [failure] * len(notes), self.policy.name)
 
     def _pieces(self, batch: pa.RecordBatch) -> Iterator[tuple[pa.RecordBatch, list[Note | Failure | None]]]:
         """A batch in stretches, each with what its rows hold; an empty batch is one."""
@@ -178,13 +179,15 @@ class RedactBatches:
         if contents or not batch.num_rows:
             yield batch.slice(start), contents
 
-    def _redacted(self, piece: pa.RecordBatch, fields: pa.Schema, outcomes: Sequence[_Outcome]) -> pa.RecordBatch:
+    def _redacted(
+        self, piece: pa.RecordBatch, fields: pa.Schema, outcomes: Sequence[_Outcome], policy: str
+    ) -> pa.RecordBatch:
         added = {
             schema.STATUS: [_status(outcome) for outcome in outcomes],
             schema.ERROR_TYPE: [outcome.error if isinstance(outcome, Failure) else None for outcome in outcomes],
             schema.N_SPANS: [sum(o.found.values()) if isinstance(o, Answer) else None for o in outcomes],
             schema.MODEL_SHA256: [self.model_sha256] * len(outcomes),
-            schema.POLICY: [self.policy.name] * len(outcomes),
+            schema.POLICY: [policy] * len(outcomes),
         }
         texts = [outcome.document.text if isinstance(outcome, Answer) else None for outcome in outcomes]
         arrays = [piece.column(place) for place in schema.kept_places(piece.schema, self.columns)]

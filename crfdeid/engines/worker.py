@@ -6,13 +6,14 @@ import logging
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
+from typing import NamedTuple
 
 from crfdeid.description import is_private
 from crfdeid.errors import DataError, UsageError
 from crfdeid.model_card.card import model_digest
 from crfdeid.notes.work import Redaction, Worker
 from crfdeid.policy import SURROGATE, Policy
-from crfdeid.secrets import read_secret, vocabulary_key
+from crfdeid.secrets import fingerprint, read_secret, vocabulary_key
 from crfdeid.system.threads import one_thread
 
 # Tables have a column of notes or two; each model takes some 100 MB to 1 GB.
@@ -33,9 +34,21 @@ class ModelDiffers(DataError):
     """A worker finds another model than the one that was asked for."""
 
 
+class Started(NamedTuple):
+    """What redacts notes in a process, and the name of what it does.
+
+    Attributes:
+        work: one result per note, in order.
+        policy: the policy's name; with a secret, four digits that change with it follow.
+    """
+
+    work: Worker
+    policy: str
+
+
 def start_worker(
     folder: Path, digest: str, policy: Policy, *, secret_file: Path | None = None, key_file: Path | None = None
-) -> Worker:
+) -> Started:
     """What redacts notes in this process, which computes in one thread from then on.
 
     The model is loaded once a process. The secret is read each time, so that a new one counts.
@@ -60,7 +73,8 @@ def start_worker(
     secret = _secret(secret_file) if policy.how == SURROGATE else None
     key = vocabulary_key(_secret(key_file)) if private else None
     with _lock:  # of threads that come at the same time one loads it
-        return _load(Redaction(folder, policy, key=key, secret=secret), digest)
+        work = _load(Redaction(folder, policy, key=key, secret=secret), digest)
+    return Started(work, policy.name if secret is None else f"{policy.name}-{fingerprint(secret)}")
 
 
 def _secret(path: Path | None) -> bytes:

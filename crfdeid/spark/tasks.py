@@ -82,7 +82,7 @@ class FileWork:
     def start(self) -> Worker:
         """What redacts notes in this process."""
         options = {"secret_file": self.secret_file, "key_file": self.key_file}
-        return start_worker(self.find(), self.digest, self.policy, **options)
+        return start_worker(self.find(), self.digest, self.policy, **options).work
 
     def report(self, task: Task) -> str:
         """Do the pieces of a task.

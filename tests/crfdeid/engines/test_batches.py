@@ -237,7 +237,11 @@ def test_without_a_secret_every_row_fails(model: Path, tmp_path: Path, monkeypat
     monkeypatch.setenv(VARIABLE, SECRET)
     assert by_file.equals(surrogates()(table()))
     monkeypatch.setenv(VARIABLE, "another secret of the tests")
-    assert not by_file.equals(surrogates()(table())), "the secret of now counts, and not that of the first call"
+    other = surrogates()(table())
+    assert not by_file["note"].equals(other["note"]), "the secret of now counts, and not that of the first call"
+    (first,), (second,) = set(by_file["policy"].to_pylist()), set(other["policy"].to_pylist())
+    assert first[:-4] == second[:-4]
+    assert first != second, "a worker with another secret shows"
 
 
 def test_another_model_or_none_fails_every_row(model: Path, tmp_path: Path) -> None:

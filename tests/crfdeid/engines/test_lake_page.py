@@ -61,5 +61,5 @@ def test_duckdb(lake: pa.Table) -> None:
     assert pq.read_table("clean.parquet").to_pylist() == names["redact"](lake.slice(100)).to_pylist()
     (query,) = re.findall(r"```sql\n(.*?)```", PAGE, re.DOTALL)
     counts = names["database"].sql(query).fetchall()
-    assert sorted(counts) == [("done", None, 172), ("null", None, 28)]
+    assert sorted((status, count) for status, _, _, count in counts) == [("done", 172), ("null", 28)]
     names["database"].close()
