@@ -59,10 +59,10 @@ def run(options: argparse.Namespace) -> int:
     from crfdeid.system.threads import one_thread  # noqa: PLC0415
 
     one_thread()
+    spark_run.require_fitting(options)
     if options.text_column in options.drop_columns:
         raise UsageError(f"--drop-columns: {options.text_column} is the column of the text: leave it out")
     columns = replace(note_options.columns_of(options), drop=options.drop_columns)
-    spark_run.require_fitting(options)
     surrogates = options.how == "surrogate"
     secret = note_options.secret_of(options, needed=surrogates)
     work = note_options.redaction(

@@ -105,6 +105,6 @@ def _write_failures(file: Path, entries: Iterable[NoteDone | Failed]) -> None:
     if failures:
         lines = io.StringIO()
         table = csv.writer(lines, lineterminator="\n")
-        table.writerow(("file", "row", "line", "offset", "reason"))
-        table.writerows((one.file, one.row, one.line, one.offset, one.reason) for one in failures)
+        table.writerow(("file", "row", "line", "offset", "error_type", "reason"))
+        table.writerows((one.file, one.row, one.line, one.offset, one.error, one.reason) for one in failures)
         write_files({file: lines.getvalue()})

@@ -10,6 +10,7 @@ import shutil
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -129,8 +130,9 @@ class FileRun:
                 pieces[piece.file.name].append((piece, folder))
             if report is not None and folder is not None:
                 folders.append(folder)
-                for entry in Journal(folder / HIDDEN / LIST).accounted():
-                    entries[entry.failure.file if isinstance(entry, Failed) else entry.file].append(entry)
+                with closing(Journal(folder / HIDDEN / LIST)) as journal:
+                    for entry in journal.accounted():
+                        entries[entry.failure.file if isinstance(entry, Failed) else entry.file].append(entry)
                 for measures in report.measures:
                     self._on_measures(None if measures is None else Measures(*measures))
         for name, parts in pieces.items():

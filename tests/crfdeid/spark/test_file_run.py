@@ -1,0 +1,277 @@
+"""The driver's half of a run over files, with tasks done in this process in the place of Spark."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from notes_samples import tiny_model, written
+
+from crfdeid.cli import main
+from crfdeid.secrets import VARIABLE
+from crfdeid.spark import files, pieces, session, tasks
+
+SECRET = "a secret of the tests, long enough"
+NOTE = "Patient Quill was seen on 3/14/2031.\r\nAttending: Dr. Orla Marsh, call 555-1037. Visit {}.\n"
+DAMAGED = "JosÃ© Quill"
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_model(tmp_path_factory.mktemp("spark") / "model")
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Path:
+    """Notes of all kinds, two of them damaged, and a file that breaks off."""
+    source = tmp_path / "in"
+    (source / "p1").mkdir(parents=True)
+    texts = [NOTE.format(number) for number in range(12)]
+    for number, text in enumerate(texts[:3]):
+        (source / "p1" / f"{number}.txt").write_bytes(text.encode())
+    (source / "a.txt").write_text(DAMAGED)
+    lines = [json.dumps({"text": text}) for text in [*texts, DAMAGED]]
+    (source / "p1" / "lines.jsonl").write_text("\n".join(lines))
+    (source / "t.csv").write_text("who,text\n" + "".join(f'{n % 3},"{text}"\n' for n, text in enumerate(texts)))
+    (source / "broken.csv").write_text('text\nPatient Quill\n"no end\n')
+    pq.write_table(pa.table({"text": [*texts, None, ""], "n": range(14)}), source / "t.parquet")
+    return source
+
+
+Job = Callable[[Any, Callable[[Any], str], Sequence[Any]], list[str]]
+
+
+def in_this_process(_: Any, function: Callable[[Any], str], group: Sequence[Any]) -> list[str]:
+    return [function(task) for task in group]
+
+
+class NoSpark:
+    """A session without Spark."""
+
+    def __enter__(self) -> NoSpark:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def interruptAll(self) -> None:
+        pass
+
+
+@pytest.fixture
+def spark(monkeypatch: pytest.MonkeyPatch, model: Path) -> Callable[[Job], None]:
+    """Tasks of a few hundred bytes, done by a function in the place of Spark's jobs."""
+    monkeypatch.setenv(VARIABLE, SECRET)
+    monkeypatch.setattr(pieces, "_LEAST_PIECE", 300)
+    monkeypatch.setattr(session, "started_session", lambda master: NoSpark())
+    monkeypatch.setattr(session, "ship_model", lambda *_: None)
+    monkeypatch.setattr(session.ShippedModel, "__call__", lambda self: model)
+    monkeypatch.setattr(files, "count_slots", lambda _: 2)
+    monkeypatch.setattr(files, "is_alive", lambda _: True)
+    return lambda job: monkeypatch.setattr(files, "run_job", job)
+
+
+def redact(model: Path, source: Path, output: Path, *more: str) -> int:
+    common = ("--how", "surrogate", "--model", str(model), "--input", str(source), "--output", str(output))
+    return main(["redact", *common, *more])
+
+
+ON_SPARK = ("--engine", "spark", "--master", "local[2]")
+
+
+def contents(folder: Path) -> dict[str, Any]:
+    """What is in an output, Parquet as its table, whatever its groups of rows."""
+    found: dict[str, Any] = {name: data for name, data in written(folder).items() if name != "_SUCCESS"}
+    for name in found:
+        if name.endswith(".parquet"):
+            found[name] = pq.read_table(folder / name)
+    return found
+
+
+def listed(folder: Path) -> list[str]:
+    return sorted((folder / ".crfdeid" / "finished.jsonl").read_text().splitlines())
+
+
+def test_files_notes_failures_and_journal_are_those_of_one_machine(
+    model: Path, notes: Path, tmp_path: Path, spark: Callable[[Job], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert redact(model, notes, tmp_path / "one", "--audit", str(tmp_path / "one.json")) == 1
+    said = capsys.readouterr().err
+    spark(in_this_process)
+    assert redact(model, notes, tmp_path / "many", "--audit", str(tmp_path / "many.json"), *ON_SPARK) == 1
+    assert contents(tmp_path / "many") == contents(tmp_path / "one")
+    assert set(contents(tmp_path / "one")) == {f"p1/{n}.txt" for n in range(3)} | {
+        "p1/lines.jsonl",
+        "t.csv",
+        "t.parquet",
+    }
+    assert listed(tmp_path / "many") == listed(tmp_path / "one")
+    again = capsys.readouterr().err
+    for line in said.splitlines():
+        assert line.startswith(("redact:", "model:")) or line in again.splitlines()
+    one, many = (json.loads((tmp_path / f"{name}.json").read_text()) for name in ("one", "many"))
+    assert sorted(map(str, many["failures"])) == sorted(map(str, one["failures"]))
+    assert len(many["notes"]) == len(one["notes"]) == 3 + 12 + 12 + 13
+    table = (tmp_path / "many.failed.csv").read_text().splitlines()
+    assert table[0] == "file,row,line,offset,error_type,reason"
+    assert sorted(line.partition(",")[0] for line in table[1:]) == [
+        "a.txt",
+        "broken.csv",
+        "broken.csv",
+        "p1/lines.jsonl",
+    ]
+    assert "Quill" not in (tmp_path / "many.failed.csv").read_text()
+    assert (tmp_path / "many" / "_SUCCESS").read_bytes() == b""
+    assert not any((tmp_path / "many" / ".crfdeid").glob("part/*"))
+
+
+def test_a_file_whose_worker_is_ended_each_time_fails_alone(
+    model: Path, notes: Path, tmp_path: Path, spark: Callable[[Job], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert redact(model, notes, tmp_path / "one") == 1
+
+    def job(_: Any, function: Callable[[Any], str], group: Sequence[Any]) -> list[str]:
+        if any(piece.file.name == "t.csv" and piece.number == 1 for task in group for piece in task):
+            raise ConnectionResetError("Patient Quill")
+        return in_this_process(_, function, group)
+
+    spark(job)
+    assert redact(model, notes, tmp_path / "many", *ON_SPARK) == 1
+    said = capsys.readouterr().err
+    assert "failed: t.csv: whatever process worked on it was ended" in said
+    assert "Quill" not in said
+    expected = contents(tmp_path / "one")
+    del expected["t.csv"]
+    assert contents(tmp_path / "many") == expected
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"version": "0.0.0"}, "a worker has crfdeid"),
+        ({"secret": "0000"}, "a worker has another secret than the driver"),
+        ({"digest": "0" * 64}, "this is the model"),
+        ({"find": lambda: Path("/nowhere")}, "/nowhere"),
+    ],
+)
+def test_what_a_worker_lacks_ends_the_run_with_one_reason(
+    model: Path,
+    notes: Path,
+    tmp_path: Path,
+    spark: Callable[[Job], None],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    change: dict[str, Any],
+    said: str,
+) -> None:
+    made = tasks.FileWork
+    monkeypatch.setattr(tasks, "FileWork", lambda **fields: made(**fields | change))
+    spark(in_this_process)
+    assert redact(model, notes, tmp_path / "many", *ON_SPARK) == 1
+    errors = [line for line in capsys.readouterr().err.splitlines() if line.startswith("error:")]
+    assert len(errors) == 1
+    assert said in errors[0]
+    assert written(tmp_path / "many") == {}
+    assert not (tmp_path / "many.failed.csv").exists()
+
+
+def test_a_run_whose_spark_ends_goes_on_with_the_files_that_are_done(
+    model: Path,
+    notes: Path,
+    tmp_path: Path,
+    spark: Callable[[Job], None],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(files, "_JOBS", 1)
+    monkeypatch.setattr(pieces.Sharing, "of", lambda size, slots: pieces.Sharing(300, 1, 1))
+    done: list[str] = []
+
+    def job(_: Any, function: Callable[[Any], str], group: Sequence[Any]) -> list[str]:
+        if len(done) > 3:
+            monkeypatch.setattr(files, "is_alive", lambda _: False)
+            raise ConnectionResetError
+        done.extend(piece.file.name for task in group for piece in task)
+        return in_this_process(_, function, group)
+
+    spark(job)
+    assert redact(model, notes, tmp_path / "many", *ON_SPARK) == 1
+    assert "error: Spark has ended: see what it says above; --resume goes on" in capsys.readouterr().err
+    before = contents(tmp_path / "many")
+    assert before
+    assert not (tmp_path / "many" / "_SUCCESS").exists()
+    assert redact(model, notes, tmp_path / "many", *ON_SPARK) == 2  # not without --resume
+    again: list[str] = []
+
+    def rest(_: Any, function: Callable[[Any], str], group: Sequence[Any]) -> list[str]:
+        again.extend(piece.file.name for task in group for piece in task)
+        return in_this_process(_, function, group)
+
+    spark(rest)
+    monkeypatch.setattr(files, "is_alive", lambda _: True)
+    assert redact(model, notes, tmp_path / "many", *ON_SPARK, "--resume") == 1
+    assert not set(again) & set(before)
+    assert redact(model, notes, tmp_path / "one") == 1
+    assert contents(tmp_path / "many") == contents(tmp_path / "one")
+    assert listed(tmp_path / "many") == listed(tmp_path / "one")
+    assert (tmp_path / "many" / "_SUCCESS").exists()
+
+
+def test_nothing_goes_to_the_workers_that_is_secret_or_of_a_note(
+    model: Path, notes: Path, tmp_path: Path, spark: Callable[[Job], None]
+) -> None:
+    import pickle  # noqa: PLC0415
+
+    sent: list[bytes] = []
+
+    def job(_: Any, function: Callable[[Any], str], group: Sequence[Any]) -> list[str]:
+        sent.append(pickle.dumps((function, group)))
+        reports = in_this_process(_, *pickle.loads(sent[-1]))
+        sent.extend(report.encode() for report in reports)
+        return reports
+
+    spark(job)
+    assert redact(model, notes, tmp_path / "many", *ON_SPARK) == 1
+    for data in sent:
+        assert SECRET.encode() not in data
+        assert b"Quill" not in data
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--engine", "spark"), "--engine spark needs --master"),
+        (("--master", "local[2]"), "--master is for --engine spark"),
+        ((*ON_SPARK, "--jobs", "2"), "--jobs is for one machine"),
+        ((*ON_SPARK, "--keep-concepts", "c.jsonl"), "--keep-concepts with --engine spark"),
+        ((*ON_SPARK, "--known-file", os.devnull, "--known", "name"), "--known-file with --engine spark"),
+        ((*ON_SPARK, "--input", "-"), "--engine spark reads files"),
+    ],
+)
+def test_options_that_spark_cannot_have_are_refused_before_it_starts(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], options: Sequence[str], said: str
+) -> None:
+    (tmp_path / "in").mkdir()
+    options = [*options, *(() if "--input" in options else ("--input", str(tmp_path / "in")))]
+    assert main(["redact", "--model", str(model), "--output", str(tmp_path / "out"), *options]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_table_of_failures_that_is_there_is_not_overwritten(
+    model: Path, notes: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "many.failed.csv").write_text("somebody's")
+    assert (
+        main(["redact", "--model", str(model), "--input", str(notes), "--output", str(tmp_path / "many"), *ON_SPARK])
+        == 2
+    )
+    assert "the table of what failed: name another folder" in capsys.readouterr().err
+    assert (tmp_path / "many.failed.csv").read_text() == "somebody's"
+    shutil.rmtree(tmp_path / "many", ignore_errors=True)
