@@ -36,6 +36,13 @@ pytestmark = [
 ]
 
 
+def on_a_cluster(test: Any) -> Any:
+    """Mark a test that takes half a minute or more: too long for every run of all tests."""
+    asked = "CRFDEID_SPARK_CLUSTER" in os.environ
+    reason = "CRFDEID_SPARK_CLUSTER is not set: no clusters, kills and Spark Connect"
+    return pytest.mark.slow(pytest.mark.skipif(not asked, reason=reason)(test))
+
+
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tiny_model(tmp_path_factory.mktemp("spark") / "model")
@@ -221,7 +228,7 @@ spark.stop()
 """
 
 
-@pytest.mark.slow
+@on_a_cluster
 @pytest.mark.parametrize("master", ["connect local[2]", "local-cluster[2,1,1024]"])
 def test_connect_and_a_cluster_give_the_rows_of_one_machine(
     model: Path, table: tuple[pa.Table, pa.Table], tmp_path: Path, master: str
@@ -252,7 +259,7 @@ df = df.mapInArrow(end, df.schema)
 """
 
 
-@pytest.mark.slow
+@on_a_cluster
 @pytest.mark.parametrize("whom", ["worker", "executor"])
 def test_a_worker_or_an_executor_that_is_killed_loses_and_doubles_nothing(
     model: Path, table: tuple[pa.Table, pa.Table], tmp_path: Path, whom: str
@@ -267,7 +274,7 @@ def test_a_worker_or_an_executor_that_is_killed_loses_and_doubles_nothing(
     require_same({row["n"]: row for row in found}, notes, expected)
 
 
-@pytest.mark.slow
+@on_a_cluster
 def test_a_note_of_20_mb(spark: Any, model: Path) -> None:
     text = NOTE.format(1) * (20_000_000 // len(NOTE))
     df = spark.createDataFrame(pa.table({"n": [1, 2], "text": [text, NOTE]}))
@@ -277,7 +284,7 @@ def test_a_note_of_20_mb(spark: Any, model: Path) -> None:
     assert done[1]["n_spans"] == 4 * (20_000_000 // len(NOTE))
 
 
-@pytest.mark.slow
+@on_a_cluster
 def test_a_worker_without_the_package_fails_the_job_with_one_reason(model: Path, tmp_path: Path) -> None:
     """The system's Python, or any other without crfdeid, as that of the workers."""
     bare = tmp_path / "python"
@@ -307,7 +314,7 @@ WITHOUT = (
 )
 
 
-@pytest.mark.slow
+@on_a_cluster
 def test_a_second_run_on_one_output_is_refused_and_a_killed_driver_is_gone_on_from(model: Path, tmp_path: Path) -> None:
     source = tmp_path / "in"
     source.mkdir()
