@@ -19,7 +19,7 @@
     settings.py      checks of settings                   given/          what a site and a patient's record say
     concepts.py      concepts where PHI is decided        system/         files, folders, processes, threads
     explaining/      what a model learned, why this word  pages/          self-contained HTML pages
-    cli/             the `crfdeid` command
+    spark/           data frames and files on Spark       cli/            the `crfdeid` command
 
 What is named here imports neither a model's libraries nor JAX, and is itself imported when it is first used, so that
 the package starts fast.

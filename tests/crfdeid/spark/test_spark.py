@@ -155,6 +155,21 @@ def test_neither_the_secret_nor_text_is_where_spark_writes_things_down(
     assert pickle.loads(closures[0])  # it is what it seems
 
 
+def test_the_page_of_the_lake_does_what_it_says(
+    spark: Any, model: Path, table: tuple[pa.Table, pa.Table], tmp_path: Path
+) -> None:
+    page = (Path(__file__).parents[3] / "docs" / "lake.md").read_text("utf-8")
+    recipe = page.partition("### Data frames")[2].partition("```python\n")[2].partition("```")[0]
+    notes = table[0].rename_columns(["n", "note", "patient", "list"])
+    (tmp_path / "notes").mkdir()
+    pq.write_table(notes, tmp_path / "notes" / "a.parquet")
+    recipe = recipe.replace("s3a://lake/", f"{tmp_path}/").replace("model/", str(model))
+    exec(recipe, {"spark": spark})
+    clean = pq.read_table(tmp_path / "clean")
+    assert set(clean["n"].to_pylist()) == set(range(40)) - {5, 7}
+    assert "error_type" not in clean.column_names
+
+
 def test_odd_columns_keep_their_types(spark: Any, model: Path) -> None:
     df = spark.sql(
         "select cast(null as string) text, 1.50BD d, date'2031-01-02' day, map('a', 1) m, "
