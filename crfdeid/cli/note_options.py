@@ -11,6 +11,7 @@ from crfdeid.cli import given_options
 from crfdeid.cli.shell import file_path, whole_number
 from crfdeid.errors import UsageError
 from crfdeid.notes.records import Columns
+from crfdeid.notes.remote import RemoteNotes, is_url
 from crfdeid.notes.sources import KINDS
 from crfdeid.notes.work import Redaction
 from crfdeid.policy import Policy
@@ -30,7 +31,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--model", required=True, metavar="DIR", help=text)
     text = f"a file of notes ({', '.join(KINDS)}), a folder of them, or - for one note from standard input"
-    parser.add_argument("--input", required=True, type=file_path, metavar="PATH", help=text)
+    parser.add_argument("--input", required=True, type=_input, metavar="PATH", help=text)
     text = "new folder for the results (with --input - there is none: the result goes to standard output)"
     parser.add_argument("--output", type=file_path, metavar="DIR", help=text)
     _add_columns(parser)
@@ -56,6 +57,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--jobs", type=whole_number(1), default=1, metavar="N", help=text)
     text = "go on where an interrupted run of the same command stopped"
     parser.add_argument("--resume", action="store_true", help=text)
+
+
+def _input(text: str) -> Path | RemoteNotes:
+    try:
+        return RemoteNotes(text) if is_url(text) else file_path(text)
+    except UsageError as problem:
+        raise argparse.ArgumentTypeError(str(problem)) from None  # Else the message has all of the URL.
 
 
 def _add_columns(parser: argparse.ArgumentParser) -> None:

@@ -21,6 +21,7 @@ from crfdeid.notes.journal import NoteDone
 from crfdeid.notes.output import OutputFolder
 from crfdeid.notes.pipeline import OutputPlan, process
 from crfdeid.notes.records import Failure, Note, NoteFile
+from crfdeid.notes.remote import RemoteNotes
 from crfdeid.notes.sources import KINDS, keyed_names, note_files, survey
 from crfdeid.notes.work import Redaction
 from crfdeid.notes.workers import start_workers
@@ -122,6 +123,8 @@ def run_folder(
         raise UsageError("--output is needed: name a new folder for the results")
     if options.output.suffix.lower() in KINDS:
         raise UsageError(f"--output: {options.output} is the name of a file: name a folder, files keep their names")
+    if engine is on_this_machine and isinstance(options.input, RemoteNotes):
+        raise UsageError(f"--input: {options.input} is a URL, which needs --engine spark: give a path")
     _require_places(options, task)
     began = time.monotonic()
     rename = None

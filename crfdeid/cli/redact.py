@@ -33,7 +33,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "offsets are those of the redacted text, and what overlaps hidden text is left out"
     )
     parser.add_argument("--keep-concepts", type=file_path, metavar="FILE", help=text)
-    text = "what does the work: this machine, or the workers of Spark, for whom --input and --output are the same paths"
+    text = (
+        "what does the work: this machine, or the workers of Spark, for whom --output is the same path as here, and "
+        "--input too, or a URL such as s3://bucket/notes"
+    )
     parser.add_argument("--engine", choices=("machine", "spark"), default="machine", help=text)
     text = "with --engine spark: where it is, such as spark://host:7077, yarn, sc://host for Spark Connect, or local[8]"
     parser.add_argument("--master", metavar="URL", help=text)

@@ -97,6 +97,8 @@ def file_path(text: str) -> Path:
     """An option's value as the name of a file or a folder."""
     if not text:
         raise argparse.ArgumentTypeError("an empty name: give a file or a folder")
+    if "://" in text:
+        raise argparse.ArgumentTypeError(f"'{text}' is a URL: give a path")
     try:
         text.encode("utf-8")  # The results name it.
     except UnicodeEncodeError:

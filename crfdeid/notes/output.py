@@ -30,6 +30,7 @@ from crfdeid.errors import DataError, UsageError
 from crfdeid.notes.begun import read_begun, require_same
 from crfdeid.notes.journal import BESIDE, HIDDEN, LIST, Failed, Finished, Journal, NoteDone
 from crfdeid.notes.records import Answer, Failure, NoteFile
+from crfdeid.notes.remote import RemoteNotes
 from crfdeid.system.files import make_folders, open_no_link, sync, write_files
 
 
@@ -51,13 +52,14 @@ class OutputFolder:
         has_results: whether any file is finished.
     """
 
-    def __init__(self, folder: Path, *, source: Path, settings: Mapping[str, Any], resume: bool) -> None:
+    def __init__(self, folder: Path, *, source: Path | RemoteNotes, settings: Mapping[str, Any], resume: bool) -> None:
         self._folder, self._source = folder, source
         self._hidden = folder / HIDDEN
         self.part = self._hidden / "part"
         self._settings = self._hidden / "settings.json"
         self._list = self._hidden / LIST
-        _require_apart(source, folder)
+        if isinstance(source, Path):
+            _require_apart(source, folder)
         with ExitStack() as opened:
             opened.enter_context(self._take())
             self._begin({**settings, "input": str(source.resolve())}, resume=resume)
@@ -120,11 +122,11 @@ class OutputFolder:
 
     def _is_current(self, done: Finished) -> bool:
         """Whether a file's outputs are there and made from it as it is now. Outdated ones are removed."""
-        source = self._source if self._source.is_file() else self._source / done.file
         outputs = [self._folder / name for name in done.outputs]
         if not all(self._is_own(output) for output in outputs):
             return False
-        if source.exists() and _stamp(source.stat().st_size, source.stat().st_mtime_ns) != done.stamp:
+        state = _state(self._source, done.file)
+        if state is not None and _stamp(*state) != done.stamp:
             for output in outputs:
                 output.unlink()
             return False
@@ -231,6 +233,14 @@ def _require_apart(source: Path, folder: Path) -> None:
     one, other = source.resolve(), folder.resolve()
     if one == other or one in other.parents or other in one.parents:
         raise UsageError(f"--output: {folder} and the input lie one in the other: name a folder apart from it")
+
+
+def _state(source: Path | RemoteNotes, name: str) -> tuple[int, int] | None:
+    """The size and time of a file of the input; None where it is not there any more."""
+    if isinstance(source, RemoteNotes):
+        return source.state(name)
+    file = source if source.is_file() else source / name
+    return (file.stat().st_size, file.stat().st_mtime_ns) if file.exists() else None
 
 
 def _stamp(size: int, time: int) -> str:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from crfdeid.errors import DataError, UsageError
 from crfdeid.notes import csv, jsonl, parquet, text
 from crfdeid.notes.records import Columns, Failure, FileKind, NoteFile, Record, Writer
+from crfdeid.notes.remote import RemoteNotes
 from crfdeid.secrets import hash_word
 from crfdeid.system.files import relative_name
 
@@ -71,16 +72,19 @@ def keyed_names(key: bytes) -> Rename:
     return rename
 
 
-def note_files(root: Path, rename: Rename | None = None) -> Iterator[NoteFile | Failure]:
+def note_files(root: Path | RemoteNotes, rename: Rename | None = None) -> Iterator[NoteFile | Failure]:
     """Every file of a folder, of whatever kind, or the one file that is named: sorted, those of subfolders last.
 
     Args:
-        root: the folder or file.
+        root: the folder or file, here or elsewhere.
         rename: gives the results other names; None leaves them as they are.
 
     Hidden files and folders are no data. Names are listed a folder at a time, so that memory does not grow with the
     number of folders. What cannot be read is a failure, and the rest goes on.
     """
+    if isinstance(root, RemoteNotes):
+        yield from (_renamed(file, rename) for file in root.files())
+        return
     if root.is_file():
         yield _renamed(_note_file(root, root), rename)
         return
@@ -138,7 +142,7 @@ def _shown(path: Path, root: Path) -> str:
     return str(path.relative_to(root)).encode("utf-8", errors="backslashreplace").decode()
 
 
-def survey(root: Path, targets: Callable[[NoteFile], list[str]], rename: Rename | None = None) -> Survey:
+def survey(root: Path | RemoteNotes, targets: Callable[[NoteFile], list[str]], rename: Rename | None = None) -> Survey:
     """Look at the whole input before anything is done.
 
     Args:
@@ -150,10 +154,11 @@ def survey(root: Path, targets: Callable[[NoteFile], list[str]], rename: Rename 
         UsageError: there is no such input, the file is of an unknown kind, or two files would be written to one.
         DataError: there are no notes.
     """
-    if not root.exists():
-        raise UsageError(f"--input: no such file or folder: {root}")
-    if not root.is_file() and not root.is_dir():
-        raise UsageError(f"--input: {root} is {_NO_DATA}; - reads one note from standard input")
+    if isinstance(root, Path):
+        if not root.exists():
+            raise UsageError(f"--input: no such file or folder: {root}")
+        if not root.is_file() and not root.is_dir():
+            raise UsageError(f"--input: {root} is {_NO_DATA}; - reads one note from standard input")
     size = unknown = known = 0
     folder, taken = "", set[str]()
     for file in note_files(root, rename):
@@ -173,5 +178,5 @@ def survey(root: Path, targets: Callable[[NoteFile], list[str]], rename: Rename 
                 raise UsageError(f"--input: two files would be written to {target}: rename one of them")
             taken.add(target)
     if not known:
-        raise DataError(f"holds no notes: expected files that end in {', '.join(KINDS)}", path=root)
+        raise DataError(f"holds no notes: expected files that end in {', '.join(KINDS)}", path=str(root))
     return Survey(size, unknown)

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from crfdeid.engines.worker import start_worker
@@ -19,7 +20,8 @@ from crfdeid.errors import DataError, UsageError, raised_at
 from crfdeid.model_card.likeness import Measures
 from crfdeid.notes.output import OutputFolder
 from crfdeid.notes.pipeline import OutputPlan, process
-from crfdeid.notes.records import Columns
+from crfdeid.notes.records import Columns, NoteFile
+from crfdeid.notes.remote import RemoteNotes
 from crfdeid.notes.work import Worker
 from crfdeid.notes.workers import start_workers
 from crfdeid.policy import Policy
@@ -60,7 +62,7 @@ class FileWork:
         digest: which model it must be.
         policy: how PHI is found and hidden.
         columns: which columns mean something.
-        source: the input, at a path that all workers see.
+        source: the input, at a path that all workers see, or elsewhere.
         folder: where each task writes into a folder of its own; all workers see it too.
         version: of this package, for workers that have another one.
         secret: the `fingerprint` of the secret that the driver has; None where none is needed.
@@ -72,7 +74,7 @@ class FileWork:
     digest: str
     policy: Policy
     columns: Columns
-    source: Path
+    source: Path | RemoteNotes
     folder: Path
     version: str
     secret: str | None = None
@@ -106,11 +108,12 @@ class FileWork:
         folder = self.folder / secrets.token_hex(8)
         measures: list[Measures | None] = []
         with (
+            TemporaryDirectory() as place,
             OutputFolder(folder, source=self.source, settings={}, resume=False) as output,
             start_workers(self, jobs=1) as workers,
         ):
             process(
-                [piece.file for piece in task],
+                self._files(task, Path(place)),
                 plan,
                 workers,
                 output,
@@ -119,6 +122,17 @@ class FileWork:
                 audit_key=key,
             )
         return Report(folder.name, measures)
+
+    def _files(self, task: Task, place: Path) -> Iterator[NoteFile]:
+        """The files of a task; those from elsewhere are copied to a folder when they are come to."""
+        for number, piece in enumerate(task):
+            if isinstance(self.source, Path):
+                yield piece.file
+                continue
+            try:
+                yield self.source.fetch(piece.file, place / f"{number}{piece.file.path.suffix}")
+            except OSError as problem:  # The network's: Spark tries the task again.
+                raise RuntimeError(raised_at(problem)) from None
 
     def _audit_key(self) -> bytes | None:
         """The key of the audit's hashes; on the way the worker is held against the driver.

@@ -132,6 +132,49 @@ def test_files_notes_failures_and_journal_are_those_of_one_machine(
     assert not any((tmp_path / "many" / ".crfdeid").glob("part/*"))
 
 
+def test_notes_elsewhere_give_the_same_files(
+    model: Path, notes: Path, tmp_path: Path, spark: Callable[[Job], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Elsewhere is here, by Arrow's file system for it: what differs with another is Arrow's."""
+    assert redact(model, notes, tmp_path / "one") == 1
+    spark(in_this_process)
+    common = ("--how", "surrogate", "--model", str(model), "--output", str(tmp_path / "many"))
+    assert main(["redact", *common, "--input", notes.as_uri(), *ON_SPARK]) == 1
+    assert contents(tmp_path / "many") == contents(tmp_path / "one")
+    assert listed(tmp_path / "many") == listed(tmp_path / "one")
+    (notes / "p1" / "0.txt").write_bytes(NOTE.format("changed").encode())
+    done: list[str] = []
+
+    def job(_: Any, function: Callable[[Any], str], group: Sequence[Any]) -> list[str]:
+        done.extend(piece.file.name for task in group for piece in task)
+        return in_this_process(_, function, group)
+
+    spark(job)
+    assert main(["redact", *common, "--input", notes.as_uri(), *ON_SPARK, "--resume"]) == 1
+    assert {*done} == {"a.txt", "broken.csv", "p1/0.txt"}  # what failed before is tried again
+    assert b"changed" in contents(tmp_path / "many")["p1/0.txt"]
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("file:///nowhere/at/all", "--input: no such file or folder: file:///nowhere/at/all"),
+        ("nothing://bucket/notes", "--input: nothing://bucket/notes cannot be opened (ArrowInvalid)"),
+        ("s3://key:secret@bucket/notes", "--input: a URL without '@' and '?' is needed"),
+    ],
+)
+def test_a_url_that_cannot_be_is_refused(
+    model: Path, tmp_path: Path, spark: Callable[[Job], None], capsys: pytest.CaptureFixture[str], url: str, said: str
+) -> None:
+    spark(in_this_process)
+    common = ("redact", "--model", str(model), "--output", str(tmp_path / "out"), "--input", url)
+    assert main([*common, *ON_SPARK]) == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert "secret@" not in error
+    assert main([*common]) == 2  # not on this machine
+
+
 def test_a_file_whose_worker_is_ended_each_time_fails_alone(
     model: Path, notes: Path, tmp_path: Path, spark: Callable[[Job], None], capsys: pytest.CaptureFixture[str]
 ) -> None:
