@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from rnn.network import Weights, named
@@ -37,7 +36,7 @@ def like(shapes: Weights, names: Collection[str], read: Callable[[str], np.ndarr
         array = read(name)
         if array.dtype != np.float32 or array.shape != expected[name].shape[1:] or not np.isfinite(array).all():
             raise ValueError("weights that are no numbers, or not as many as the network's")
-        return jnp.asarray(array[None])  # by NumPy: nothing is compiled
+        return jax.device_put(array[None], may_alias=False)  # `jnp.asarray` compiles a program for each shape
 
     weights: Weights = jax.tree.unflatten(jax.tree.structure(shapes), map(leaf, expected))
     return weights

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tiny_encoders import tiny_encoder
 from tiny_sharing import tiny_representation_folder
@@ -110,14 +110,24 @@ def fit(name: str, *, seed: int = 0, train=TRAIN, dev=TRAIN, **more: Any) -> Tag
 
 
 @cache
-def fitted(name: str, seed: int) -> Tagger:
-    """A fitted tagger, shared by all tests: prediction must not change it."""
-    return fit(name, seed=seed)
+def fitted(name: str) -> Tagger:
+    """A tagger that knows `TRAIN` by heart, shared by all tests: prediction must not change it."""
+    return fit(name)
+
+
+BRIEFLY = 6
+"""Epochs enough to tell two models apart: where only equality is asked, nothing need be known by heart."""
+
+
+@cache
+def begun(name: str, seed: int) -> Tagger:
+    """A tagger that was trained for a few epochs."""
+    return fit(name, seed=seed, epochs=BRIEFLY)
 
 
 @pytest.fixture
 def tagger(name: str) -> Tagger:
-    return fitted(name, 0)
+    return fitted(name)
 
 
 def traits(tagger: Tagger) -> Traits:
@@ -250,33 +260,33 @@ def test_one_token(tagger):
 
 @pytest.mark.slow
 def test_a_very_long_sentence_is_tagged_to_its_end(tagger):
-    words = ["word"] * 50_000 + ["Mr", "Brown", "denies", "pain"]
+    words = ["word"] * 20_000 + ["Mr", "Brown", "denies", "pain"]
     (row,) = tagger.predict([Sentence.from_words(words)])
     assert len(row) == len(words)
     assert row[-3] == "B-PATIENT" or not traits(tagger).memorises
 
 
-def test_same_seed_same_model(name, tagger):
-    again = fit(name)
-    assert again.predict(UNSEEN) == tagger.predict(UNSEEN)
-    for a, b in zip(again.marginals(UNSEEN), tagger.marginals(UNSEEN), strict=True):
+def test_same_seed_same_model(name):
+    first, again = begun(name, 0), fit(name, epochs=BRIEFLY)
+    assert again.predict(UNSEEN) == first.predict(UNSEEN)
+    for a, b in zip(again.marginals(UNSEEN), first.marginals(UNSEEN), strict=True):
         np.testing.assert_array_equal(a, b)
 
 
-def test_without_anything_random_every_seed_gives_the_same_model(name, tagger):
-    other = fitted(name, 1)
-    same = all(np.array_equal(*pair) for pair in zip(other.marginals(UNSEEN), tagger.marginals(UNSEEN), strict=True))
-    assert same != traits(tagger).uses_seed
+def test_without_anything_random_every_seed_gives_the_same_model(name):
+    first, other = begun(name, 0), begun(name, 1)
+    same = all(np.array_equal(*pair) for pair in zip(other.marginals(UNSEEN), first.marginals(UNSEEN), strict=True))
+    assert same != traits(first).uses_seed
 
 
 def test_many_trained_at_once_are_what_each_is_alone(name):
-    taggers = [create(name, seed=seed) for seed in (1, 0)]
+    taggers = [create(name, seed=seed, epochs=BRIEFLY) for seed in (1, 0)]
     told: list[list[int]] = [[], []]
     type(taggers[0]).fit_many(taggers, TRAIN, TRAIN, on_progress=lambda place, step: told[place].append(step.step))
-    for together, alone in zip(taggers, (fitted(name, 1), fitted(name, 0)), strict=True):
+    for together, alone in zip(taggers, (begun(name, 1), begun(name, 0)), strict=True):
         assert together.predict(SENTENCES) == alone.predict(SENTENCES)
         for a, b in zip(together.marginals(SENTENCES), alone.marginals(SENTENCES), strict=True):
-            np.testing.assert_allclose(a, b, rtol=0, atol=1e-2)  # after many updates, in another order of sums
+            np.testing.assert_allclose(a, b, rtol=0, atol=1e-3)  # after many updates, in another order of sums
     assert told[0] == told[1] == list(range(1, len(told[0]) + 1)) != []
 
 
@@ -381,17 +391,19 @@ def test_a_description_that_lacks_something_is_refused(tagger, tmp_path):
             models.load_tagger(tmp_path)
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(data=st.data())
-def test_order_and_grouping_change_nothing(tagger, data):
+def test_order_and_grouping_change_nothing(tagger):
     everything = SENTENCES + UNSEEN
     alone = [tagger.predict([sentence])[0] for sentence in everything]
     marginals = [tagger.marginals([sentence])[0] for sentence in everything]
-    order = data.draw(st.permutations(range(len(everything))))
-    cut = data.draw(st.integers(0, len(everything)))
-    for group in (order[:cut], order[cut:]):
-        assert tagger.predict([everything[i] for i in group]) == [alone[i] for i in group]
-        same_marginals(tagger.marginals([everything[i] for i in group]), [marginals[i] for i in group])
+
+    @settings(max_examples=15)
+    @given(order=st.permutations(range(len(everything))), cut=st.integers(0, len(everything)))
+    def nothing_changes(order, cut):
+        for group in (order[:cut], order[cut:]):
+            assert tagger.predict([everything[i] for i in group]) == [alone[i] for i in group]
+            same_marginals(tagger.marginals([everything[i] for i in group]), [marginals[i] for i in group])
+
+    nothing_changes()
 
 
 def test_padding_changes_nothing(tagger):
@@ -415,13 +427,13 @@ def test_prediction_leaves_the_tagger_unchanged(tagger, tmp_path):
         assert file.read_bytes() == (tmp_path / "after" / file.name).read_bytes()
 
 
-def test_fitting_again_starts_from_scratch(name, tagger):
-    twice = create(name)
+def test_fitting_again_starts_from_scratch(name):
+    twice, once = create(name, epochs=BRIEFLY), begun(name, 0)
     twice.fit(OTHERS, OTHERS)
-    assert twice.tags != tagger.tags
+    assert twice.tags != once.tags
     twice.fit(TRAIN, TRAIN)
-    assert twice.tags == tagger.tags
-    for a, b in zip(twice.marginals(SENTENCES + UNSEEN), tagger.marginals(SENTENCES + UNSEEN), strict=True):
+    assert twice.tags == once.tags
+    for a, b in zip(twice.marginals(SENTENCES + UNSEEN), once.marginals(SENTENCES + UNSEEN), strict=True):
         np.testing.assert_array_equal(a, b)
 
 
