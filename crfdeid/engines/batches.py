@@ -55,6 +55,8 @@ class RedactBatches:
         known: columns with what is known of the patient, as `crfdeid redact --known` has them: "name,birth_date". It
             is hidden in the note and stays in its column, unless that is dropped.
         drop_columns: columns that the results are not to have.
+        longest_note: a note of more characters fails, as `NoteTooLong`, rather than take a worker's memory; None for no
+            such limit.
         find: called where the work is done; it gives the model's folder there. None: the same path as here.
         secret_file: the file, where the work is done, with the secret of surrogates; None for the variable.
         key_file: the same for the secret of a private vocabulary.
@@ -78,6 +80,7 @@ class RedactBatches:
         *,
         known: str | None = None,
         drop_columns: Sequence[str] = (),
+        longest_note: int | None = None,
         find: Callable[[], Path | str] | None = None,
         secret_file: Path | str | None = None,
         key_file: Path | str | None = None,
@@ -93,6 +96,7 @@ class RedactBatches:
             threshold_in(read_card(self.model), policy.sensitivity)
         self.policy = policy
         self.columns = Columns(text_column, patient=patient_column, known=columns, drop=tuple(drop_columns))
+        self.longest_note = longest_note
         self._find = find
         self._secret_file = None if secret_file is None else Path(secret_file)
         self._key_file = None if key_file is None else Path(key_file)
@@ -170,7 +174,7 @@ class RedactBatches:
         contents: list[Note | Failure | None] = []
         start = characters = 0
         for index in range(batch.num_rows):
-            content = note_in_row(_TABLE, index + 1, values, index, self.columns)
+            content = self._bounded(note_in_row(_TABLE, index + 1, values, index, self.columns))
             contents.append(content)
             characters += len(content.text) if isinstance(content, Note) else 0
             if characters >= _CHARACTERS or len(contents) == _ROWS:
@@ -178,6 +182,13 @@ class RedactBatches:
                 contents, start, characters = [], index + 1, 0
         if contents or not batch.num_rows:
             yield batch.slice(start), contents
+
+    def _bounded(self, content: Note | Failure | None) -> Note | Failure | None:
+        """What a row holds; a failure where it is a note that is too long."""
+        longest = self.longest_note
+        if isinstance(content, Note) and longest is not None and len(content.text) > longest:
+            return Failure(f"longer than {longest:,} characters", error="NoteTooLong")
+        return content
 
     def _redacted(
         self, piece: pa.RecordBatch, fields: pa.Schema, outcomes: Sequence[_Outcome], policy: str

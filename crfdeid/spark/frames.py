@@ -28,6 +28,7 @@ def redact(
     patient_column: str | None = None,
     known: str | None = None,
     drop_columns: Sequence[str] = (),
+    longest_note: int | None = None,
     secret_file: Path | str | None = None,
     key_file: Path | str | None = None,
 ) -> DataFrame:
@@ -48,6 +49,7 @@ def redact(
         patient_column: the column that says whose note it is, for surrogates; None gives each note its own patient.
         known: columns with what is known of the patient, such as "name,birth_date".
         drop_columns: columns that the results are not to have.
+        longest_note: a note of more characters fails rather than take a worker's memory; None for no such limit.
         secret_file: the file, on each worker, with the secret of surrogates; None for its environment variable
             ``CRFDEID_SECRET``.
         key_file: the same for the secret of a private vocabulary.
@@ -70,6 +72,7 @@ def redact(
         patient_column,
         known=known,
         drop_columns=drop_columns,
+        longest_note=longest_note,
         find=shipped,
         secret_file=secret_file,
         key_file=key_file,

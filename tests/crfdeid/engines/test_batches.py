@@ -222,6 +222,13 @@ def test_a_row_that_the_library_fails_on_fails_alone(model: Path, monkeypatch: p
     assert "Orla" not in str(result)
 
 
+def test_a_note_that_is_too_long_fails(model: Path) -> None:
+    redact = RedactBatches(model, Policy(), "note", longest_note=40)
+    rows = redact(pa.table({"note": ["a" * 40, "b" * 41, None]})).to_pylist()
+    assert [(row["status"], row["error_type"]) for row in rows] == [(DONE, None), (FAILED, "NoteTooLong"), (NULL, None)]
+    assert rows[1]["note"] is None
+
+
 def test_without_a_secret_every_row_fails(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(VARIABLE)
     (tmp_path / "short").write_text("short")
