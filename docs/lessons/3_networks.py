@@ -139,14 +139,14 @@ assert np.isclose(slope, gradient["layers.0.V"][0, 1], rtol=1e-3)
 #
 # ## Training on 50 notes
 #
-# Small networks, and sentences of up to 24 words, so that it does not take long. The first training of a kind waits for
+# Small networks, and sentences of up to 16 words, so that it does not take long. The first training of a kind waits for
 # JAX to compile its programs.
 
 # %%
 
 
 def short_sentences(notes):
-    return [item for note in notes for item in encode(note).sentences if len(item.tags) <= 24]
+    return [item for note in notes for item in encode(note).sentences if len(item.tags) <= 16]
 
 
 train, dev = short_sentences(generate_notes(50, seed=0)), short_sentences(generate_notes(25, seed=1))

@@ -155,9 +155,8 @@ assert within > between
 # ## Do they help?
 #
 # Vectors can help in two ways. The words of the few annotated notes start in good places. And words that stand in no
-# annotated note at all have a vector, where they would otherwise be read as "some unknown word with a capital". How
-# many words of new notes is that? We keep the words that both kinds of learned vectors have, so that they differ in
-# nothing but the vectors.
+# annotated note at all have a vector that says something. How many words of new notes is that? All three kinds get the
+# words that both kinds of learned vectors have, so that they differ in nothing but the numbers.
 
 # %%
 train = [item for note in generate_notes(20, seed=0) for item in encode(note).sentences]
@@ -170,7 +169,7 @@ def only(vectors, words):
     return WordVectors(tuple(words), vectors.table[[rows[word] for word in words]])
 
 
-sources = {"random": None, "rnnlm": only(model.vectors(), both), "cbow": only(cbow, both)}
+sources = {"random": random_vectors(both, dim=SIZE), "rnnlm": only(model.vectors(), both), "cbow": only(cbow, both)}
 annotated = sorted({fold(word) for item in train for word in item.sentence.words})
 new_words = Counter(word for item in dev for word in item.sentence.words)
 missing = {

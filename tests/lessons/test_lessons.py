@@ -38,7 +38,6 @@ def pictures(monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("quickly_compiled")
 @pytest.mark.parametrize("lesson", LESSONS, ids=name_of)
 def test_a_lesson_runs_unanswered_and_its_checks_tell_right_from_wrong(lesson, pictures, capsys):
     with mock.patch.dict(FEATURE_SETS):  # lesson 1 adds one
