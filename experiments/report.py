@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from crfdeid.cli.shell import Parser, run_command
+from crfdeid.cli.shell import Parser, run_command, whole_number
 from crfdeid.errors import UsageError
 
 DESCRIPTION = """\
@@ -30,12 +30,22 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _report(options: argparse.Namespace) -> None:
     # It takes long to import: a wrong option is answered at once.
+    from experiments.reporting.explanations import MOST_PAGES  # noqa: PLC0415
     from experiments.reporting.files import REPORT_FILES, write_report  # noqa: PLC0415
 
     if options.explain and options.without_text:
         raise UsageError("--explain makes pages of text: leave it or --without-text out")
     explain = [name for name in (options.explain or "").split(",") if name]
-    write_report(options.folder, published=options.published, with_text=not options.without_text, explain=explain)
+    left_out = write_report(
+        options.folder,
+        published=options.published,
+        with_text=not options.without_text,
+        explain=explain,
+        most=options.explain_notes or MOST_PAGES,
+    )
+    if left_out:
+        remedy = "the others with the most errors have one; for more, raise --explain-notes"
+        print(f"{left_out:,} documents with errors have no page of explanations: {remedy}", file=sys.stderr)
     for name in REPORT_FILES:
         print(options.folder / name)
 
@@ -52,6 +62,8 @@ def _parser() -> Parser:
         "their fitted models, where the folder has texts"
     )
     parser.add_argument("--explain", metavar="LIST", help=text)
+    text = "with --explain: the most documents that have such a page, those with the most errors (default: 100)"
+    parser.add_argument("--explain-notes", type=whole_number(1), metavar="N", help=text)
     return parser
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,10 +16,13 @@ from experiments.results.folder import Folder
 
 FOLDER = "explanations"
 MOST_SYSTEMS = 2
+MOST_PAGES = 100  # each is a whole document with all of its words explained, some 100 kB
 _WARNING = "It quotes a note, and words of the notes that the models were trained on. Keep it as safe as the notes."
 
 
-def explanation_pages(folder: Folder, results: Mapping[str, Any], systems: Sequence[str]) -> dict[str, str]:
+def explanation_pages(
+    folder: Folder, results: Mapping[str, Any], systems: Sequence[str], *, most: int = MOST_PAGES
+) -> tuple[dict[str, str], int]:
     """A page for each document in which one of some systems has an error, by the page's name in the folder.
 
     The models are those of each system's first seed, without document consistency: as the errors were counted.
@@ -27,6 +31,10 @@ def explanation_pages(folder: Folder, results: Mapping[str, Any], systems: Seque
         folder: of the experiment, with texts and fitted models.
         results: what results.json holds.
         systems: one or two of its systems.
+        most: the most pages to make: those of the documents with the most errors.
+
+    Returns:
+        the pages, and how many documents with errors have none.
 
     Raises:
         UsageError: there is no such system, or the folder has not its model, or no texts.
@@ -39,14 +47,15 @@ def explanation_pages(folder: Folder, results: Mapping[str, Any], systems: Seque
         raise UsageError(f"--explain names {len(systems)} systems: at most {MOST_SYSTEMS} stand side by side")
     seeds = {system: _first_seed(results, system) for system in systems}
     models = {s: Deidentifier(_tagger(folder.path, s, seed), consistent=False) for s, seed in seeds.items()}
-    wrong = {error.document_id for system, seed in seeds.items() for error in folder.errors(system, seed)}
+    wrong = Counter(error.document_id for system, seed in seeds.items() for error in folder.errors(system, seed))
+    shown = {name for name, _ in wrong.most_common(most)}
     synthetic = results["corpus"]["format"] == "synthetic"
     pages = {}
     for number, name in enumerate(folder.gold(), start=1):
-        if name in wrong:
+        if name in shown:
             views = [ModelView(s, model, explain_document(model, texts[name])) for s, model in models.items()]
             pages[page_name(number)] = text_page(views, warning=_WARNING, synthetic=synthetic)
-    return pages
+    return pages, len(wrong) - len(shown)
 
 
 def page_name(number: int) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from crfdeid.system.files import write_files
 from experiments.plots import plots, to_png, to_svg
 from experiments.reporting.explanations import FOLDER as EXPLANATIONS
-from experiments.reporting.explanations import explanation_pages
+from experiments.reporting.explanations import MOST_PAGES, explanation_pages
 from experiments.reporting.page import Picture, report_html
 from experiments.results.checks import is_transfer
 from experiments.results.folder import Folder
@@ -18,7 +18,9 @@ from experiments.tables import example_table, result_tables, setup_tables, to_cs
 REPORT_FILES = ("tables.md", "tables", "plots", "report.html")
 
 
-def write_report(path: Path, *, published: bool, with_text: bool = True, explain: Sequence[str] = ()) -> None:
+def write_report(
+    path: Path, *, published: bool, with_text: bool = True, explain: Sequence[str] = (), most: int = MOST_PAGES
+) -> int:
     """Write tables.md, tables/, plots/ and report.html into a results folder, each readable by its owner alone.
 
     Tables, plots and explanations of an earlier call that this one does not make are removed.
@@ -28,6 +30,10 @@ def write_report(path: Path, *, published: bool, with_text: bool = True, explain
         published: whether the scores that papers print of these models stand beside ours.
         with_text: whether the report shows text where the folder has texts.
         explain: the systems, one or two, whose errors the report links to explanations; none for no explanations.
+        most: the most documents that have a page of explanations: those with the most errors.
+
+    Returns:
+        how many documents with errors have no page of explanations, where these were asked for.
 
     Raises:
         UsageError: these systems cannot be explained (`experiments.reporting.explanations`).
@@ -35,10 +41,12 @@ def write_report(path: Path, *, published: bool, with_text: bool = True, explain
     """
     folder = Folder(path)
     results = folder.results()
-    pages = explanation_pages(folder, results, explain) if explain and with_text else {}
+    asked = explain and with_text
+    pages, left_out = explanation_pages(folder, results, explain, most=most) if asked else ({}, 0)
     contents = _contents(folder, results, published=published, with_text=with_text, explained=pages) | pages
     write_files({path / name: content for name, content in contents.items()})
     _remove_others(path, contents)
+    return left_out
 
 
 def _contents(

@@ -13,6 +13,8 @@ import pytest
 from invented_notes import notes
 from report_folders import write_folder
 
+from crfdeid.bio import encode
+from crfdeid.crf import CrfTagger
 from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError
 from experiments.report import main
@@ -296,3 +298,18 @@ def test_without_texts_there_is_nothing_to_explain(tmp_path, capsys):
     write_folder(tmp_path, notes("test", 4), systems={"crf": (0,)}, with_text=False)
     assert main([str(tmp_path), "--explain", "crf"]) == 2
     assert "--include-text" in capsys.readouterr().err
+
+
+def test_of_many_documents_with_errors_those_with_most_are_explained(tmp_path, capsys):
+    spans = Span(8, 11, "DOCTOR"), Span(16, 19, "DOCTOR")
+    documents = [Document(f"n{n}", "Seen by Doe and Roe.", spans[: 2 if n == 2 else 1]) for n in range(3)]
+    write_folder(tmp_path, documents, systems={"crf": (0,)}, trouble=1.0)
+    tagger = CrfTagger()
+    tagger.fit([item for document in documents for item in encode(document).sentences], [])
+    tagger.save(tmp_path / "models" / "crf" / "0")
+    assert main([str(tmp_path), "--explain", "crf", "--explain-notes", "1"]) == 0
+    assert "2 documents with errors have no page of explanations" in capsys.readouterr().err
+    assert [file.name for file in (tmp_path / "explanations").iterdir()] == ["3.html"]
+    assert main([str(tmp_path), "--explain", "crf"]) == 0
+    assert capsys.readouterr().err == ""
+    assert len(list((tmp_path / "explanations").iterdir())) == 3

@@ -385,7 +385,8 @@ def test_an_error_leads_to_the_explanation_of_its_first_word(open_page, tmp_path
     tagger.save(tmp_path / "models" / "crf" / "0")
     found = Folder(tmp_path)
     results = found.results()
-    pages = explanation_pages(found, results, ["crf"])
+    pages, left_out = explanation_pages(found, results, ["crf"])
+    assert left_out == 0
     (tmp_path / "explanations").mkdir()
     for name, content in pages.items():
         (tmp_path / name).write_text(content, encoding="utf-8")
