@@ -13,7 +13,7 @@ from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import Any, TypedDict, TypeVar
 
-from crfdeid.errors import DataError
+from crfdeid.errors import DataError, UsageError
 from crfdeid.sealed import RETRAIN, read_sealed, sealed
 from crfdeid.shapes import problems
 from crfdeid.system.files import write_files
@@ -82,6 +82,8 @@ def read_settings(folder: Path, description: Mapping[str, Any], settings_class: 
     """
     try:
         return settings_class(**description["settings"])
+    except UsageError as problem:  # such as a feature set that was not added here
+        raise DataError(f"the model's settings cannot work here: {problem}", path=folder / DESCRIPTION) from None
     except DAMAGE:
         raise damaged(folder) from None
 

@@ -9,13 +9,13 @@
 - `layout`: `Layout`, section, field and place in the note; `PrefixWords`
 - `pos`: `TextBlobTagger`, `NltkTagger`, `POS_BACKENDS`, `PosFeatures`
 - `gazetteers`, `clusters`: `Gazetteers`, `WordClusters`, lists of names and clusters of words; in no named set
-- `extractor`: `FeatureSet`, the named sets `PAPER`, `STRONG` and `FORM`, `feature_set`
+- `extractor`: `FeatureSet`, the named sets `PAPER`, `STRONG` and `FORM`, `feature_set`, `add_feature_set`
 """
 
 from features.clusters import WordClusters, make_clusters
 from features.columns import Column, Extractor
 from features.context import ContextWords, FarWords, NGrams, SentencePosition
-from features.extractor import FEATURE_SETS, PAPER, STRONG, FeatureSet, feature_set
+from features.extractor import FEATURE_SETS, PAPER, STRONG, FeatureSet, add_feature_set, feature_set
 from features.gazetteers import Gazetteers
 from features.layout import Layout, PrefixWords
 from features.lexicons import WordClasses
@@ -53,6 +53,7 @@ __all__ = [
     "Token",
     "WordClasses",
     "WordClusters",
+    "add_feature_set",
     "feature_set",
     "make_clusters",
     "split_sentences",

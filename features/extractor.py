@@ -109,6 +109,27 @@ FORM = FeatureSet(
 )
 
 FEATURE_SETS = {"paper": PAPER, "strong": STRONG, "form": FORM}
+_BUILT_IN = tuple(FEATURE_SETS)
+
+
+def add_feature_set(added: FeatureSet) -> None:
+    """Put a set of your own among `FEATURE_SETS`, so that models can be trained with it by its name.
+
+    A saved model keeps that name alone: add the set again before you load one. A set that was added under the name
+    before is replaced.
+
+    Raises:
+        ValueError: the library has a set of that name.
+
+    Example:
+        >>> add_feature_set(FeatureSet("words", (ContextWords(window=0),)))
+        >>> feature_set("words", pos="none").name
+        'words'
+        >>> del FEATURE_SETS["words"]
+    """
+    if added.name in _BUILT_IN:
+        raise ValueError(f"the library has a feature set '{added.name}': choose another name for yours")
+    FEATURE_SETS[added.name] = added
 
 
 def feature_set(name: str, *, pos: str) -> FeatureSet:

@@ -21,7 +21,6 @@ from crfdeid.bio import decode, encode
 from crfdeid.corpora.synthetic import generate_notes
 from crfdeid.scoring import count_tags
 from features import (
-    FEATURE_SETS,
     Affixes,
     Column,
     ContextWords,
@@ -32,6 +31,7 @@ from features import (
     Sentence,
     Shapes,
     TextBlobTagger,
+    add_feature_set,
     tokenize,
 )
 from features.columns import WordColumn
@@ -182,7 +182,7 @@ assert known["runs of 3 words"] < known["runs of 2 words"] < known["the word"] <
 
 # %%
 def earned(*extractors):
-    FEATURE_SETS["mine"] = FeatureSet("mine", extractors)
+    add_feature_set(FeatureSet("mine", extractors))
     tagger = crfdeid.create("crf", overrides={"features": "mine", "max_iterations": 30})
     tagger.fit(train, [])
     found = tagger.predict([item.sentence for item in dev])

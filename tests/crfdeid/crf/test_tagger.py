@@ -26,7 +26,7 @@ from crfdeid.documents import LabelledSentence
 from crfdeid.errors import DataError, UsageError
 from crfdeid.sealed import checksum
 from crfdeid.tagger import FitProgress
-from features import PosUnavailable, Sentence, feature_set
+from features import FEATURE_SETS, ContextWords, FeatureSet, PosUnavailable, Sentence, add_feature_set, feature_set
 
 
 def labelled(text: str) -> LabelledSentence:
@@ -483,3 +483,18 @@ def test_a_training_that_is_killed_leaves_nothing_behind(tmp_path: Path) -> None
         process.kill()
     assert process.returncode == -signal.SIGKILL
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_set_of_ones_own_is_known_by_its_name_and_asked_for_when_a_model_is_loaded(tmp_path, monkeypatch):
+    with pytest.raises(ValueError, match="the library has a feature set 'strong'"):
+        add_feature_set(FeatureSet("strong", ()))
+    monkeypatch.setitem(FEATURE_SETS, "mine", None)  # taken away again afterwards
+    add_feature_set(FeatureSet("mine", (ContextWords(window=0),)))
+    sentence = Sentence.from_words(["Dr", "Doe"])
+    tagger = CrfTagger(CrfSettings(features="mine"))
+    tagger.fit([LabelledSentence(sentence, ("O", "B-DOCTOR"))], [])
+    tagger.save(tmp_path)
+    assert CrfTagger.load(tmp_path).predict([sentence]) == [["O", "B-DOCTOR"]]
+    del FEATURE_SETS["mine"]
+    with pytest.raises(DataError, match=r"model\.json: the model's settings cannot work here: unknown features 'mine'"):
+        CrfTagger.load(tmp_path)
