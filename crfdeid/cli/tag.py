@@ -53,7 +53,8 @@ def run(options: argparse.Namespace) -> int:
     secret = note_options.secret_of(options, needed=False)
     work = note_options.redaction(options, how=None)
     layers = saved_traits(work.model).layers
-    work = replace(work, concepts=CONCEPT in layers)
+    rated = options.format == "label-studio" and not options.for_test
+    work = replace(work, concepts=CONCEPT in layers, rated=rated)
     settings = {
         "command": "tag",
         "format": options.format,

@@ -133,7 +133,7 @@ def to_task(document: Document, *, annotated: bool, model: str = "", score: floa
         document: its spans are what people marked, or what a model found.
         annotated: whether people marked them.
         model: which model found them, for Label Studio's "model_version".
-        score: how sure the model is of them all, from 0 to 1; Label Studio can begin with the lowest. None for none.
+        score: the probability that the model missed nothing; Label Studio can begin with the lowest. None for none.
     """
     result = [
         {
@@ -149,6 +149,6 @@ def to_task(document: Document, *, annotated: bool, model: str = "", score: floa
     if annotated:
         marked: dict[str, Any] = {"annotations": [{"result": result}]}
     else:
-        rated = {} if score is None else {"score": score}
+        rated = {} if score is None else {"score": round(score, 6)}
         marked = {"predictions": [{"model_version": model, **rated, "result": result}]}
     return json.dumps({"data": data, **(marked if document.phi_annotated else {})}, ensure_ascii=False)

@@ -171,7 +171,10 @@ class _Target:
         if self._failed:
             return
         with self._failing(file):
-            self._open(file).write(row, None if outcome is None else outcome.document)
+            if outcome is None:
+                self._open(file).write(row, None)
+            else:
+                self._open(file).write(row._replace(complete=outcome.complete), outcome.document)
             if isinstance(outcome, Answer) and isinstance(row.content, Note):
                 hmac = None if self._audit_key is None else hash_text(row.content.text, self._audit_key)
                 self._output.done(file, row.number, outcome, hmac)

@@ -83,6 +83,7 @@ class Answer(NamedTuple):
         locale: of its surrogates, given or guessed from its text; None where it has none.
         concepts: how many concepts of each type are in ``document``; None where none were looked for.
         left_out: how many concepts of each type were found too, and overlap text that is hidden.
+        complete: the probability that nothing was missed; None where that was not asked for.
     """
 
     document: Document
@@ -91,6 +92,7 @@ class Answer(NamedTuple):
     locale: str | None = None
     concepts: Mapping[str, int] | None = None
     left_out: Mapping[str, int] | None = None
+    complete: float | None = None
 
 
 class Failure(NamedTuple):
@@ -136,12 +138,14 @@ class Record(NamedTuple):
         number: its number, from 1; None where the whole file is one note.
         position: how many bytes of the file are read so far, about.
         around: what the file's writer needs to write it again.
+        complete: of the result for its note (`Answer.complete`).
     """
 
     content: Note | Failure | None
     number: int | None
     position: int
     around: Any
+    complete: float | None = None
 
 
 class Writer(Protocol):

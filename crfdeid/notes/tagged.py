@@ -72,7 +72,7 @@ def _layer_writer(target: Path, format: str, model: str, for_test: bool) -> Writ
     if format == "doccano":
         return LinesWriter(target, doccano.to_line)
     if format == "label-studio":
-        return TasksWriter(target, lambda document: label_studio.to_task(document, annotated=False, model=model))
+        return TasksWriter(target, model)
     return _NoteWriter(target, format)
 
 
@@ -145,21 +145,22 @@ class LinesWriter:
 
 
 class TasksWriter:
-    """Writes documents as they come into a list in JSON.
+    """Writes documents as they come into a list of Label Studio's tasks.
 
     Args:
         target: the file.
-        to_task: a document as JSON.
+        model: what found the PHI.
     """
 
-    def __init__(self, target: Path, to_task: Callable[[Document], str]) -> None:
-        self._stream, self._to_task = target.open("w", encoding="utf-8", newline=""), to_task
+    def __init__(self, target: Path, model: str) -> None:
+        self._stream, self._model = target.open("w", encoding="utf-8", newline=""), model
         self._before = "[\n"
 
     def write(self, row: Record, document: Document | None) -> None:
         """Write the task of a document."""
         if document is not None:
-            self._stream.write(self._before + self._to_task(document))
+            task = label_studio.to_task(document, annotated=False, model=self._model, score=row.complete)
+            self._stream.write(self._before + task)
             self._before = ",\n"
 
     def close(self) -> None:

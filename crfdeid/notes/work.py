@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from pathlib import Path
 from typing import Protocol
 
@@ -37,6 +38,7 @@ class Redaction:
         key: the key of a private vocabulary, if the model has one.
         secret: what surrogates are derived from.
         concepts: whether concepts are looked for too, by a model that finds them.
+        rated: whether to say of each note how probable it is that nothing was missed.
     """
 
     model: Path
@@ -44,6 +46,7 @@ class Redaction:
     key: bytes | None = None
     secret: bytes | None = None
     concepts: bool = False
+    rated: bool = False
 
     def start(self) -> Worker:
         """Load the model.
@@ -53,6 +56,7 @@ class Redaction:
         """
         from crfdeid.deidentifier import load  # noqa: PLC0415
         from crfdeid.model_card.card import read_card  # noqa: PLC0415
+        from crfdeid.review.sampling import candidates  # noqa: PLC0415
 
         card = read_card(self.model)
         reader = None if card is None else NoteReader.of(card["likeness"], self.key)
@@ -67,12 +71,14 @@ class Redaction:
 
         def work(notes: Sequence[Note]) -> list[Result]:
             known = [note.known for note in notes]
-            documents = model.annotate_documents((self._document(note) for note in notes), known=known)
+            documents = list(model.annotate_documents((self._document(note) for note in notes), known=known))
+            rated = candidates(documents, model.tagger, threshold=model.threshold) if self.rated else repeat(None)
             return [
                 self._hide(document, note)._replace(
-                    measures=None if reader is None else reader.measure(note.text, len(document.spans))
+                    measures=None if reader is None else reader.measure(note.text, len(document.spans)),
+                    complete=None if one is None else one.complete,
                 )
-                for document, note in zip(documents, notes, strict=True)
+                for (document, note), one in zip(zip(documents, notes, strict=True), rated, strict=False)
             ]
 
         return one_by_one(work)

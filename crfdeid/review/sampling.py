@@ -7,6 +7,7 @@ drawn at random: it alone is an honest picture of the notes.
 
 from __future__ import annotations
 
+import math
 import random
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -47,6 +48,11 @@ class Candidate:
         """How long it takes to read."""
         return _MINUTES_A_NOTE + sum(self.words.values()) / _WORDS_A_MINUTE
 
+    @property
+    def complete(self) -> float | None:
+        """The probability that nothing is missed, if misses come by chance alone (Poisson); None without a model."""
+        return None if self.missed is None else math.exp(-self.missed)
+
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
@@ -56,16 +62,20 @@ class Drawn:
     by: str
 
 
-def candidates(documents: Sequence[Document], tagger: Tagger | None = None) -> Iterator[Candidate]:
+def candidates(
+    documents: Sequence[Document], tagger: Tagger | None = None, *, threshold: float | None = None
+) -> Iterator[Candidate]:
     """Notes as candidates, with what a model is expected to miss in each.
 
     A token is missed that is PHI and more probably none to the model: the expected number of misses is the sum of the
-    probabilities 1 - P(O) that are below a half, if the model's probabilities are right.
+    probabilities 1 - P(O) that are below a half, or a threshold, if the model's probabilities are right.
 
     Args:
         documents: the notes.
         tagger: the model; None for none.
+        threshold: the probability from which a token is taken for PHI; None for a half.
     """
+    cut = 0.5 if threshold is None else threshold
     for start in range(0, len(documents), _BATCH):
         batch = documents[start : start + _BATCH]
         groups = [document.sentences() for document in batch]
@@ -74,12 +84,12 @@ def candidates(documents: Sequence[Document], tagger: Tagger | None = None) -> I
             words = Counter(word.lower() for sentence in group for word in sentence.words)
             missed = None
             if tagger is not None:
-                missed = sum(_expected_misses(phi_probabilities(next(tables), tagger.tags)) for _ in group)
+                missed = sum(_expected_misses(phi_probabilities(next(tables), tagger.tags), cut) for _ in group)
             yield Candidate(document, words, missed)
 
 
-def _expected_misses(probable: np.ndarray) -> float:
-    return float(probable[probable < 0.5].sum())
+def _expected_misses(probable: np.ndarray, cut: float) -> float:
+    return float(probable[probable < cut].sum())
 
 
 def sample(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -38,12 +37,9 @@ def write_sample(drawn: Sequence[Drawn], folder: Path, *, format: str, model: st
     with whole_folder(folder) as partial:
         target = partial / _FILES[format] if format in _FILES else partial
         if format == "label-studio" and model and not for_test:
-            # Label Studio can begin with what is most likely to hold a miss: the probability that there is none, were
-            # misses to come by chance alone (Poisson).
-            scores = (math.exp(-(one.candidate.missed or 0.0)) for one in drawn)
             tasks = (
-                label_studio.to_task(document, annotated=False, model=model, score=round(score, 6))
-                for document, score in zip(documents, scores, strict=True)
+                label_studio.to_task(document, annotated=False, model=model, score=one.candidate.complete)
+                for document, one in zip(documents, drawn, strict=True)
             )
             write_files({target: "[\n" + ",\n".join(tasks) + "\n]\n"})
         elif format == "label-studio":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 from pathlib import Path
 
@@ -95,6 +96,13 @@ def test_label_studio_is_given_tasks_with_what_the_model_found(model: Path, tmp_
     assert run(*common, "--output", tmp_path / "out") == 0
     tasks = json.loads((tmp_path / "out" / "t.json").read_text())
     assert [task["data"]["note"] for task in tasks] == ["t.csv:1", "t.csv:2"]
+    tagger = load(model).tagger
+    for task in tasks:
+        tables = tagger.marginals(Document("", task["data"]["text"]).sentences())
+        probable = [1 - row[tagger.tags.index("O")] for table in tables for row in table]
+        missed = sum(p for p in probable if p < 0.5)
+        assert task["predictions"][0]["score"] == pytest.approx(math.exp(-missed), abs=1e-6)
+        assert 0 < missed < 10
     (prediction,) = tasks[0]["predictions"]
     assert prediction["model_version"].startswith(f"{model.name} ")
     found = [(region["value"]["start"], region["value"]["end"]) for region in prediction["result"]]
