@@ -6,6 +6,8 @@
 An entity's value is its type. Offsets count UTF-16 code units, as UIMA's do, whose strings are Java's (issue 135 of
 dkpro-cassis). A document is called by its file, or by a folder above it that has the title in the document's metadata
 for its name: INCEpTION's project exports hold ``note.txt/webanno123export/anna.xmi``, once unpacked (its issue 2065).
+The metadata's documentId is a digest of the text; a file that still has one must have the text that went out. INCEpTION
+puts the document's name in its place, and cannot alter a text.
 All else in a file, such as tokens, is passed over, so that no type system is needed to read one; INCEpTION makes tokens
 and sentences where a file has none (its issue 2868).
 """
@@ -18,6 +20,7 @@ from pathlib import Path, PurePosixPath
 from xml.etree.ElementTree import Element
 from xml.sax.saxutils import quoteattr
 
+from crfdeid.corpora.exchanged import DIGEST, require_unaltered, text_digest
 from crfdeid.corpora.files import build_document, document_file, find_files, relative_stem
 from crfdeid.corpora.markup import parse, require_xml_characters
 from crfdeid.corpora.utf16 import Utf16
@@ -27,6 +30,7 @@ from crfdeid.system.files import read_head, read_text, relative_name, write_file
 
 _SUFFIX = ".xmi"
 _OFFSET = re.compile(r"\d{1,9}", re.ASCII)
+_DIGEST = f"{DIGEST}:"
 _ID = "{http://www.omg.org/XMI}id"
 _NAMESPACES = {
     "xmi": "http://www.omg.org/XMI",
@@ -66,7 +70,12 @@ def _document(path: Path, corpus: Path) -> Document:
     text, offsets = texts[0].attrib["sofaString"], Utf16(texts[0].attrib["sofaString"])
     entities = root.findall("ner:NamedEntity", _NAMESPACES)
     spans = [_span(one, offsets, path, texts[0].get(_ID, "")) for one in entities]
-    titles = {one.get("documentTitle") for one in root.findall("metadata:DocumentMetaData", _NAMESPACES)}
+    described = root.findall("metadata:DocumentMetaData", _NAMESPACES)
+    for one in described:
+        before, mark, digest = one.get("documentId", "").partition(_DIGEST)
+        if mark and not before:
+            require_unaltered({DIGEST: digest}, text, path=path)
+    titles = {one.get("documentTitle") for one in described}
     name = relative_stem(path, corpus)
     for folder in path.parents if corpus in path.parents else ():
         if folder == corpus:
@@ -120,7 +129,8 @@ def _xmi(document: Document) -> str:
     return (
         f'<?xml version="1.0" encoding="UTF-8"?>\n<xmi:XMI{_HEAD} xmi:version="2.0">\n<cas:NULL xmi:id="0"/>\n'
         f'<metadata:DocumentMetaData xmi:id="2" sofa="1" begin="0" end="{size}" language="x-unspecified" '
-        f"documentTitle={title}/>\n{''.join(entities)}"
+        f'documentTitle={title} documentId="{_DIGEST}{text_digest(document.text)}"/>\n'
+        f"{''.join(entities)}"
         f'<cas:Sofa xmi:id="1" sofaNum="1" sofaID="_InitialView" mimeType="text" sofaString={text}/>\n'
         f'<cas:View sofa="1" members="{members}"/>\n</xmi:XMI>\n'
     )

@@ -215,15 +215,29 @@ def test_an_xmi_that_cannot_be_trusted_is_refused(tmp_path, value, more, message
     assert "Roe" not in str(caught.value)
 
 
+def test_an_xmi_whose_text_was_altered_is_refused(tmp_path):
+    write_corpus([Document("a", TEXT, (Span(ROE, ROE + 3, "DOCTOR"),))], tmp_path, format="xmi")
+    file = tmp_path / "a.xmi"
+    for digest, altered in (("sha256:", True), ("name of a note: ", False)):
+        file.write_text(file.read_text().replace("Roe", "Rue").replace("sha256:", digest))
+        if altered:
+            with pytest.raises(DataError, match=r"a\.xmi: the text is not the one that was exported") as caught:
+                read_corpus(tmp_path)
+            assert "Rue" not in str(caught.value)
+        else:
+            assert read_corpus(tmp_path)
+
+
 def dkpro_types():
     """The types of DKPro Core that are in a file, as dkpro-cassis wants them declared."""
     types = cassis.TypeSystem()
-    for name, base, feature in (
-        ("ner.type.NamedEntity", "uima.tcas.Annotation", "value"),
-        ("metadata.type.DocumentMetaData", "uima.tcas.DocumentAnnotation", "documentTitle"),
+    for name, base, features in (
+        ("ner.type.NamedEntity", "uima.tcas.Annotation", ("value",)),
+        ("metadata.type.DocumentMetaData", "uima.tcas.DocumentAnnotation", ("documentTitle", "documentId")),
     ):
         created = types.create_type(f"de.tudarmstadt.ukp.dkpro.core.api.{name}", supertypeName=base)
-        types.create_feature(created, feature, "uima.cas.String")
+        for feature in features:
+            types.create_feature(created, feature, "uima.cas.String")
     return types
 
 
