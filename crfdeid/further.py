@@ -9,7 +9,7 @@ from typing import Any
 
 from crfdeid.errors import UsageError
 from crfdeid.models import load_tagger, model_name, require_known, setting_names, tagger_class
-from crfdeid.settings import require_seed
+from crfdeid.settings import FOLDERS, require_seed
 from crfdeid.tagger import GoesOn
 
 
@@ -44,6 +44,8 @@ def going_on(
     if not isinstance(before, GoesOn):
         raise UsageError(f"{folder}: a {name} is always trained from scratch; only networks go on from a trained one")
     require_known(changes, setting_names(name), of=name)
+    if named := sorted(FOLDERS.intersection(changes)):
+        raise UsageError(f"{named[0]} cannot be changed here: a {name} goes on with the one that it learned with")
     tagger: Any = tagger_class(name)(dataclasses.replace(before.settings, **changes), seed=seed)
     tagger.go_on_from(before)
     going: GoesOn = tagger

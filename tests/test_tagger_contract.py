@@ -161,6 +161,9 @@ def test_training_goes_on_from_a_saved_network_and_from_nothing_else(name, tagge
     going = going_on(tmp_path, seed=1, overrides={"epochs": 1, "lr": 1e-9})
     going.fit(TRAIN, TRAIN)
     same_marginals(going.marginals(SENTENCES + UNSEEN), tagger.marginals(SENTENCES + UNSEEN))
+    for setting in FOLDERS.intersection(models.setting_names(name)):
+        with pytest.raises(UsageError, match=f"{setting} cannot be changed here"):
+            going_on(tmp_path, overrides={setting: "elsewhere"})
     with pytest.raises(UsageError, match="the notes have the tags B-DAY"):
         going_on(tmp_path).fit(OTHERS, [])
     tagger.save(tmp_path / "hashed", key=KEY)

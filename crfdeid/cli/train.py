@@ -14,13 +14,14 @@ from crfdeid.cli.shell import file_path, setting, whole_number
 from crfdeid.documents import CONCEPT
 from crfdeid.errors import UsageError
 from crfdeid.models import MODELS, profile_name, select
+from crfdeid.settings import FOLDERS
 
 if TYPE_CHECKING:
     from crfdeid.tagger import Tagger
 
 DEFAULT_MODEL = "hybrid"
 _AUGMENT = "both"
-_KEPT = ("combine", "profile", "encoder", "representation", "private_vocabulary", "min_documents")
+_KEPT = ("combine", "profile", *sorted(FOLDERS), "private_vocabulary", "min_documents")
 """Options that a model which training goes on from has answered."""
 _PRIVATE_MIN_DOCUMENTS = 3  # with hashed words, a word that fewer documents have is left out
 
@@ -199,7 +200,7 @@ def model_and_settings(options: argparse.Namespace) -> tuple[str, dict[str, Any]
     elif len(names) > 1:
         raise UsageError(f"--model {name}: several models need --combine")
     settings |= select(name, {"keep_untried": True, **settings})
-    for setting_name in ("encoder", "representation"):
+    for setting_name in sorted(FOLDERS):
         if getattr(options, setting_name) is not None:
             settings[setting_name] = str(getattr(options, setting_name))
     if options.min_documents is not None:
