@@ -3,8 +3,9 @@
     python benchmarks/spark_kills.py --kills 50 --model model/
 
 A small cluster on this machine redacts invented notes of all kinds, and every few seconds SIGKILL goes to a process of
-it that is drawn at random: a Python worker, an executor, or the driver, after which the command is given again with
-``--resume``. Each output that was finished is compared, byte for byte, with that of one machine.
+it that is drawn at random, from when a task is at work: a Python worker, an executor, or the driver, after which the
+command is given again with ``--resume``. Each output that was finished is compared, byte for byte, with that of one
+machine.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ def main() -> None:
             output = folder / "many"
             command = [*common, "--output", str(output), "--engine", "spark", "--master", options.master]
             runs = 0
-            while run(command, draw, kills, options, resume=runs > 0):
+            while run(command, output, draw, kills, options):
                 runs += 1
             outputs += 1
             if contents(output) != expected or not (output / "_SUCCESS").exists():
@@ -82,13 +83,15 @@ def write_notes(folder: Path, count: int) -> None:
 
 
 def run(
-    command: list[str], draw: random.Random, kills: Counter[str], options: argparse.Namespace, *, resume: bool
+    command: list[str], output: Path, draw: random.Random, kills: Counter[str], options: argparse.Namespace
 ) -> bool:
     """Run the command, and kill until it ends; whether it was the driver that was killed."""
-    with subprocess.Popen(
-        [*command, *(["--resume"] if resume else [])], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
-    ) as driver:
+    resume = ["--resume"] if output.exists() else []
+    with subprocess.Popen([*command, *resume], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as driver:
         said = driver.stderr
+        part = output / ".crfdeid" / "part"
+        while driver.poll() is None and not (part.exists() and any(part.iterdir())):
+            time.sleep(0.1)
         while driver.poll() is None:
             time.sleep(draw.uniform(0, 2 * options.pause))
             if kills.total() >= options.kills or driver.poll() is not None:
@@ -98,6 +101,7 @@ def run(
             if victims:
                 os.kill(draw.choice(victims), signal.SIGKILL)
                 kills[whom] += 1
+                print(f"{kills.total()}: {whom}", flush=True)
             if victims and whom == "driver":
                 return True
         if driver.returncode:
