@@ -13,7 +13,7 @@ from flax import nnx
 from jax import lax
 
 from crfdeid.bio import valid_transitions
-from crfdeid.crf.inference import best_valid
+from crfdeid.crf.viterbi import best_valid
 from crfdeid.documents import PHI
 from rnn.batches import POWERS, Batch, Cut, Row, batches
 from rnn.layers import crf

@@ -11,7 +11,7 @@ import numpy as np
 
 from crfdeid.bio import OUTSIDE, tag_spans, write_span
 from crfdeid.combined.members import CombinedTagger, create_members, joint_tags, joint_traits, settle, widened
-from crfdeid.crf.inference import best_valid
+from crfdeid.crf.viterbi import best_valid
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import UsageError
 from crfdeid.models import MODELS, tagger_class

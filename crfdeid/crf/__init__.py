@@ -2,9 +2,9 @@
 
 tagger.py          `CrfTagger`                                settings.py    what it is trained with
 training.py        CRFsuite at work                           crfsuite.py    reads the file that CRFsuite writes
-weights.py         what a CRF has learned                     inference.py   Viterbi, and the marginals by the
-feature_index.py   sentences -> rows of weights                              forward-backward algorithm
-remembered.py      what was looked up once
+weights.py         what a CRF has learned                     viterbi.py     the best paths
+feature_index.py   sentences -> rows of weights               inference.py   the marginals by the forward-backward
+remembered.py      what was looked up once                                   algorithm
 """
 
 from crfdeid.crf.settings import CrfSettings

@@ -14,8 +14,8 @@ the profile "yadav2016" is therefore c1 = 0 and c2 = 1 / (2 C) = 0.5, with a wei
 or not they meet in training (CRF++ expands each template for every tag), every transition, and no frequency cut-off.
 
 CRFsuite trains; its weights are then read out (`crfdeid.crf.crfsuite`), and tags and marginals are computed from them
-in NumPy (`crfdeid.crf.inference`). A saved model is therefore plain arrays, several threads can use one model, and
-feature strings can be stored as hashes.
+in NumPy (`crfdeid.crf.viterbi`, `crfdeid.crf.inference`). A saved model is therefore plain arrays, several threads can
+use one model, and feature strings can be stored as hashes.
 
 Reference:
     yadav2016, sections 3.8 and 4; Lafferty et al. (2001).
@@ -31,9 +31,10 @@ from typing import ClassVar, Self
 import numpy as np
 
 from crfdeid.crf.feature_index import FeatureIndex
-from crfdeid.crf.inference import best_paths, marginals
+from crfdeid.crf.inference import marginals
 from crfdeid.crf.settings import CrfSettings
 from crfdeid.crf.training import train_weights
+from crfdeid.crf.viterbi import best_paths
 from crfdeid.crf.weights import CrfWeights
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import DataError, UsageError

@@ -20,7 +20,8 @@ from exercise import exercise
 import crfdeid
 from crfdeid.bio import encode
 from crfdeid.corpora.synthetic import generate_notes
-from crfdeid.crf.inference import best_paths, log_messages, marginals
+from crfdeid.crf.inference import log_messages, marginals
+from crfdeid.crf.viterbi import best_paths
 from features import split_sentences
 
 # %% [markdown]

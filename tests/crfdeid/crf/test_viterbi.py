@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crfdeid.bio import may_begin, may_follow
-from crfdeid.crf.inference import best_paths, best_valid
+from crfdeid.crf.viterbi import best_paths, best_valid
 
 TAGS = ("B-A", "B-B", "I-A", "O")
 
@@ -28,16 +28,28 @@ def plain_viterbi(emissions: np.ndarray, transitions: np.ndarray) -> list[int]:
     tags=st.integers(1, 9),
     scale=st.sampled_from([0.5, 5.0, 50.0]),  # how many tags of a token stay possible
     whole=st.booleans(),  # with many paths of the same score
+    ahead=st.sampled_from([0.0, 2.0, 6.0]),  # how far the last tag leads, so that some tokens are decided by that
     seed=st.integers(0, 99),
 )
-def test_best_paths_are_those_of_a_plain_viterbi(lengths, tags, scale, whole, seed):
+def test_best_paths_are_those_of_a_plain_viterbi(lengths, tags, scale, whole, ahead, seed):
     random = np.random.default_rng(seed)
     emissions, transitions = scale * random.normal(size=(sum(lengths), tags)), random.normal(size=(tags, tags))
+    emissions[:, -1] += ahead
     if whole:
         emissions, transitions = emissions.round(), transitions.round()
     ends = np.cumsum(lengths)
     for length, end, path in zip(lengths, ends, best_paths(emissions, lengths, transitions), strict=True):
         assert path.tolist() == (plain_viterbi(emissions[end - length : end], transitions) if length else [])
+
+
+def test_a_tag_that_leads_by_far_and_one_that_cannot_be_are_decoded_as_ever():
+    random = np.random.default_rng(0)
+    emissions, transitions = random.normal(size=(40, 3)), random.normal(size=(3, 3))
+    emissions[::7, 1] += 1e6
+    emissions[3::5, 2] = -np.inf
+    transitions[0, 2] = -1e9
+    (path,) = best_paths(emissions, [40], transitions)
+    assert path.tolist() == plain_viterbi(emissions, transitions)
 
 
 def valid(tags) -> bool:
