@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
-from features.columns import AFTER, BEFORE, Batch, Column, Extractor, Value, WordColumn, padded, window_heads
+from features.columns import AFTER, BEFORE, Batch, Column, Extractor, Value, WordColumn, padded, runs, window_heads
 
 
 @dataclass(frozen=True)
@@ -63,12 +63,8 @@ class NGrams(Extractor):
     def columns(self, batch: Batch) -> list[Column]:
         """The features of the sentences, kind by kind."""
         name = "lower" if self.lower else "w"
-        rows = [padded(words, self.window) for words in (batch.lower if self.lower else batch.words)]
-        columns: list[Column] = []
-        for size in self.sizes:
-            runs = [run for row in rows for run in map(" ".join, zip(*(row[i:] for i in range(size)), strict=False))]
-            columns.append(Column(_run_heads(name, size, self.window), runs))
-        return columns
+        rows = [padded(words, self.window) for words in (batch.each(str.lower) if self.lower else batch.words)]
+        return [Column(_run_heads(name, size, self.window), runs(rows, size)) for size in self.sizes]
 
     def describe(self) -> str:
         """What is extracted, in one line."""

@@ -40,7 +40,7 @@ class FeatureSet(Extractor):
         return [column for extractor in self.extractors for column in extractor.columns(batch)]
 
     def add_features(self, batch: Batch, rows: Sequence[list[str]]) -> None:
-        """Add the features of each token of a batch of one sentence to its row, one extractor after the other."""
+        """Add the features of each token of a batch to its row, one extractor after the other."""
         for extractor in self.extractors:
             extractor.add_features(batch, rows)
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, pairwise
+from itertools import chain, pairwise, repeat
 
 from features.columns import Batch, Column, Extractor, Value
 from features.orthography import shape
@@ -33,7 +33,7 @@ class Layout(Extractor):
     def columns(self, batch: Batch) -> list[Column]:
         """The features of the sentences, kind by kind."""
         counts = [len(words) for words in batch.words]
-        fields = [_fields(words) if ":" in words else ([None], [len(words)]) for words in batch.lower]
+        fields = [_fields(words) if ":" in words else ([None], [len(words)]) for words in batch.each(str.lower)]
         names, runs = ([*chain.from_iterable(part)] for part in zip(*fields, strict=True)) if fields else ([], [])
         return [
             Column(("heading=",), [sentence.heading.lower() for sentence in batch.sentences], counts),
@@ -62,17 +62,19 @@ class PrefixWords(Extractor):
 
     def columns(self, batch: Batch) -> list[Column]:
         """The features of the sentences, kind by kind."""
-        words: list[Value] = []
-        shapes: list[Value] = []
-        for sentence, own, lower in zip(batch.sentences, batch.words, batch.lower, strict=True):
-            prefix = f"{sentence.line_prefix.lower()}|"
-            words += [prefix + word for word in lower]
-            shapes += [prefix + shape(word) for word in own]
-        return [Column(("prefix+lower=",), words), Column(("prefix+shape=",), shapes)]
+        prefixes = [sentence.line_prefix.lower() for sentence in batch.sentences]
+        return [
+            Column((head,), _with_each(prefixes, batch.each(value)), joint="|")
+            for head, value in (("prefix+lower=", str.lower), ("prefix+shape=", shape))
+        ]
 
     def describe(self) -> str:
         """What is extracted, in one line."""
         return "the word and its shape, each with the line's prefix"
+
+
+def _with_each(prefixes: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[tuple[str, ...]]:
+    return chain.from_iterable(zip(repeat(prefix), row) for prefix, row in zip(prefixes, rows, strict=True))
 
 
 def _place(sentence: Sentence) -> str:

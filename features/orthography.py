@@ -10,7 +10,7 @@ from itertools import chain, repeat
 
 import regex
 
-from features.columns import AFTER, BEFORE, Batch, Column, Extractor, Value, WordColumn, padded, window_heads
+from features.columns import AFTER, BEFORE, Batch, Column, Extractor, Value, WordColumn, padded, runs, window_heads
 
 # Each word is looked at once for each process: most tokens of a note are words seen before.
 _WORDS_KEPT = 1 << 16
@@ -50,9 +50,8 @@ class Shapes(Extractor):
 
     def columns(self, batch: Batch) -> list[Column]:
         """The other features of the sentences, kind by kind."""
-        rows = [padded(map(shape, words), 1) for words in batch.words]
-        runs = [f"{a} {b} {c}" for row in rows for a, b, c in zip(row, row[1:], row[2:], strict=False)]
-        return [Column(("shape[-1,0,1]=",), runs)]
+        rows = [padded(shapes, 1) for shapes in batch.each(shape)]
+        return [Column(("shape[-1,0,1]=",), runs(rows, 3))]
 
     def describe(self) -> str:
         """What is extracted, in one line."""
@@ -125,9 +124,10 @@ class CapitalRun(Extractor):
         counts: list[int] = []
         at: list[Value] = []
         left: list[Value] = []
+        single: list[int] = []
         # All sentences in one row, with one mark before, between and after them.
-        kinds = "\n".join(["", *("".join(map(_kind, words)) for words in batch.words), ""])
-        words = [None, *chain.from_iterable((*lower, None) for lower in batch.lower)]
+        kinds = "\n".join(["", *map("".join, batch.each(_kind)), ""])
+        words = [None, *chain.from_iterable((*lower, None) for lower in batch.each(str.lower))]
         end = 0
         for run in _RUN.finditer(kinds):
             first, stop = run.span()
@@ -138,15 +138,16 @@ class CapitalRun(Extractor):
             after += None, words[stop] or AFTER
             counts += gap, size
             places = _places(size)
-            at += (*repeat(None, gap), *places)
-            left += (*repeat(None, gap), *reversed(places))
+            at += None, *places
+            left += None, *reversed(places)
+            single += gap, *repeat(1, size)
             end = stop
         rest = len(kinds) - end - kinds.count("\n", end)
         same = zip(_RUN_HEADS, (first_words, last_words, before, after), strict=True)
         columns = [Column((head,), [*values, None], [*counts, rest]) for head, values in same]
-        at += repeat(None, rest)
-        left += repeat(None, rest)
-        return [*columns, Column(("caps:at=",), at), Column(("caps:left=",), left)]
+        single.append(rest)
+        same = zip(("caps:at=", "caps:left="), (at, left), strict=True)
+        return [*columns, *(Column((head,), [*values, None], single) for head, values in same)]
 
     def describe(self) -> str:
         """What is extracted, in one line."""

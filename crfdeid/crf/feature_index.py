@@ -42,7 +42,7 @@ class FeatureIndex:
         self._stored = stored
         self._window = _Window.of(extractor.word_columns())
         self._words = self._remembered_words()
-        self._kinds: dict[tuple[str, ...], Remembered] = {}
+        self._kinds: dict[tuple[tuple[str, ...], str], Remembered] = {}
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -65,11 +65,13 @@ class FeatureIndex:
         lengths = np.fromiter(map(len, batch.words), np.intp, len(batch.words))
         blocks = [*self._of_words(batch, lengths), *self._of_columns(batch, lengths)]
         rows = np.concatenate([np.empty((lengths.sum(), 0), np.int32), *blocks], axis=1)
+        rows.sort(axis=1)  # every sum of weights is in one order, whatever found the rows
         known = rows >= 0
         ends = np.concatenate([[0], np.cumsum(known.sum(axis=1))])
         found = rows[known]
         matrix = csr_array((np.ones(len(found)), found, ends), shape=(len(rows), len(self)))
-        matrix.sum_duplicates()  # by row, as well: every sum of weights is in one order, whatever found the rows
+        matrix.has_sorted_indices = True
+        matrix.sum_duplicates()
         return matrix
 
     def _of_words(self, batch: Batch, lengths: np.ndarray) -> Iterator[np.ndarray]:
@@ -90,23 +92,24 @@ class FeatureIndex:
     def _of_columns(self, batch: Batch, lengths: np.ndarray) -> Iterator[np.ndarray]:
         """The rows of all other features: for each head of a column, [N, 1], -1 where there is none."""
         token, number = np.arange(lengths.sum()), np.repeat(np.arange(len(lengths)), lengths)
-        for heads, values, counts in self._extractor.columns(batch):
-            kind = self._kind(heads)
-            numbers = kind.numbers(values, len(values))
-            if counts is not None:
-                numbers = np.repeat(numbers, counts)
+        for heads, values, counts, joint in self._extractor.columns(batch):
+            kind = self._kind(heads, joint)
+            if counts is None:
+                numbers = kind.numbers(values, len(token) + len(lengths) * (len(heads) - 1))
+            else:
+                numbers = np.repeat(kind.numbers(values, len(counts)), counts)
             first = token + number * (len(heads) - 1)
             for k in range(len(heads)):
                 yield kind.rows[numbers[first + k], k : k + 1]
 
-    def _kind(self, heads: tuple[str, ...]) -> Remembered:
-        kind = self._kinds.get(heads)
+    def _kind(self, heads: tuple[str, ...], joint: str) -> Remembered:
+        kind = self._kinds.get((heads, joint))
         if kind is None or len(kind) > _MOST_REMEMBERED:
-            kind = self._kinds[heads] = Remembered(partial(self._rows_of_value, heads), len(heads))
+            kind = self._kinds[heads, joint] = Remembered(partial(self._rows_of_value, heads, joint), len(heads))
         return kind
 
-    def _rows_of_value(self, heads: tuple[str, ...], value: str) -> list[int]:
-        held = holdable(value)
+    def _rows_of_value(self, heads: tuple[str, ...], joint: str, value: str | tuple[str, ...]) -> list[int]:
+        held = holdable(value if isinstance(value, str) else joint.join(value))
         return [self._held_row(head + held) for head in heads]
 
     def _remembered_words(self) -> Remembered:

@@ -63,7 +63,9 @@ def log_messages(emissions: np.ndarray, transitions: np.ndarray) -> tuple[np.nda
     return forward, backward
 
 
-def batches(emissions: np.ndarray, lengths: Sequence[int]) -> Iterator[tuple[list[int], np.ndarray, np.ndarray]]:
+def batches(
+    emissions: np.ndarray, lengths: Sequence[int] | np.ndarray
+) -> Iterator[tuple[list[int], np.ndarray, np.ndarray]]:
     """Sentences of about one length together, for one step after the other through all of them at once.
 
     Yields:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from threading import Lock
+from typing import Any
 
 import numpy as np
+
+from features.columns import JointValue
 
 NOTHING, BEFORE, AFTER = range(3)
 """The numbers of what has no feature; and, of words, of what stands before a sentence and after it."""
 
 
-class Remembered(dict[str | None, int]):
+class Remembered(dict[JointValue, int]):
     """Values, numbered as they come, and the rows of the features of each: -1 where there is none.
 
     Several threads may look values up: numbers and rows are given under a lock, and never change.
@@ -21,7 +24,7 @@ class Remembered(dict[str | None, int]):
         width: how many these are, W.
     """
 
-    def __init__(self, look_up: Callable[[str], Sequence[int]], width: int) -> None:
+    def __init__(self, look_up: Callable[[Any], Sequence[int]], width: int) -> None:
         super().__init__({None: NOTHING})
         self._look_up = look_up
         self._lock = Lock()
@@ -33,11 +36,11 @@ class Remembered(dict[str | None, int]):
         """The rows of each number: [at least as many as there are, W]. To be asked for after the numbers."""
         return self._rows
 
-    def numbers(self, values: Iterable[str | None], count: int) -> np.ndarray:
+    def numbers(self, values: Iterable[JointValue], count: int) -> np.ndarray:
         """The numbers of so many values."""
         return np.fromiter(map(self.__getitem__, values), np.intp, count)
 
-    def __missing__(self, value: str) -> int:
+    def __missing__(self, value: str | tuple[str, ...]) -> int:
         found = self._look_up(value)
         if max(found, default=-1) < 0:  # most of what is new has no weight
             self[value] = NOTHING

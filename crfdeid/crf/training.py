@@ -17,7 +17,6 @@ from crfdeid.documents import LabelledSentence
 from crfdeid.errors import DataError
 from crfdeid.tagger import FitProgress, OnProgress
 from features.columns import Extractor
-from features.tokens import Sentence
 
 
 def train_weights(
@@ -52,7 +51,7 @@ def train_weights(
             trainer_cls=_trainer(settings.max_iterations, on_progress),
             **options,
         )
-        # A generator: the features of one sentence at a time are strings, the rest are CRFsuite's integers.
+        # A generator: the features of a few sentences at a time are strings, the rest are CRFsuite's integers.
         crf.fit(_rows(labelled, features, settings.min_documents), (item.tags for item in labelled))
         file.seek(0)
         try:
@@ -65,22 +64,23 @@ def train_weights(
 def _rows(labelled: Sequence[LabelledSentence], features: Extractor, least: int) -> Iterator[list[list[str]]]:
     """The features of each sentence as CRFsuite takes them, without those that fewer documents have than ``least``."""
     if least == 1:
-        yield from (_extract(features, item.sentence) for item in labelled)
+        yield from _extract(features, labelled)
         return
     documents: dict[str, set[str]] = {}
-    for item in labelled:
-        for row in _extract(features, item.sentence):
+    for item, rows in zip(labelled, _extract(features, labelled), strict=True):
+        for row in rows:
             documents.setdefault(item.document, set()).update(row)
     counts = Counter(name for names in documents.values() for name in names)
-    for item in labelled:
-        yield [[name for name in row if counts[name] >= least] for row in _extract(features, item.sentence)]
+    for rows in _extract(features, labelled):
+        yield [[name for name in row if counts[name] >= least] for row in rows]
 
 
-def _extract(features: Extractor, sentence: Sentence) -> list[list[str]]:
-    """The features of a sentence as CRFsuite takes them, with what it cannot hold escaped."""
-    rows = features.extract(sentence)
-    text = "".join((sentence.heading, sentence.line_prefix, *sentence.words))
-    return rows if holdable(text) == text else [[holdable(name) for name in row] for row in rows]
+def _extract(features: Extractor, labelled: Sequence[LabelledSentence]) -> Iterator[list[list[str]]]:
+    """The features of each sentence as CRFsuite takes them, with what it cannot hold escaped."""
+    sentences = [item.sentence for item in labelled]
+    for sentence, rows in zip(sentences, features.extract_all(sentences), strict=True):
+        text = "".join((sentence.heading, sentence.line_prefix, *sentence.words))
+        yield rows if holdable(text) == text else [[holdable(name) for name in row] for row in rows]
 
 
 def _trainer(total: int, on_progress: OnProgress | None) -> type[Any]:

@@ -45,8 +45,9 @@ class Features:
         """
         counts: Counter[str] = Counter()
         documents: dict[str, set[str]] = {}
-        for item in sentences:
-            found = [holdable(name) for row in extracted.extract(item.sentence) for name in row]
+        extracted_rows = extracted.extract_all([item.sentence for item in sentences])
+        for item, rows in zip(sentences, extracted_rows, strict=True):
+            found = [holdable(name) for row in rows for name in row]
             counts.update(found)
             if min_documents > 1:
                 documents.setdefault(item.document, set()).update(found)
