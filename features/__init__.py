@@ -1,6 +1,6 @@
 """Text to tokens to feature strings; this layer knows no labels, so it cannot leak them.
 
-- `tokens`: `Token`, `Sentence`, `tokenize`, `split_sentences`
+- `tokens`: `Sentence`, `split_sentences`; `tokenizer`: `Token`, `tokenize`
 - `columns`: `Extractor`, what every extractor is, and `Column`, what it gives
 - `context`: `ContextWords`, `FarWords`, `NGrams`, `SentencePosition`
 - `orthography`: `Shapes`, `Affixes`, `CapitalRun`

@@ -166,14 +166,15 @@ def padded(values: Iterable[Value], width: int, before: Value = BEFORE, after: V
     return [before] * width + list(values) + [after] * width
 
 
-def runs(rows: Iterable[Sequence[str]], size: int) -> Iterator[tuple[str, ...]]:
+def runs(rows: Iterable[Sequence[Value]], size: int) -> Iterator[tuple[str, ...]]:
     """So many neighbours at a time, of one row after the other.
 
     Example:
         >>> list(runs([["Dr", "Jane", "Doe"]], 2))
         [('Dr', 'Jane'), ('Jane', 'Doe')]
     """
-    return chain.from_iterable(zip(*(row[i:] for i in range(size)), strict=False) for row in rows)
+    texts = cast("Iterable[Sequence[str]]", rows)  # no word is None
+    return chain.from_iterable(zip(*(row[i:] for i in range(size)), strict=False) for row in texts)
 
 
 def window_column(rows: Iterable[Iterable[str]], name: str, width: int) -> Column:

@@ -12,9 +12,8 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from itertools import accumulate, chain
 
-from features.columns import Batch, Column, Extractor, window_column
+from features.columns import AFTER, BEFORE, Batch, Column, Extractor, window_heads
 from features.lexicons import MONTHS
 from features.tokens import Sentence
 
@@ -74,12 +73,12 @@ def find_patterns(sentence: Sentence) -> Iterator[tuple[str, int, int]]:
         >>> list(find_patterns(split_sentences("Seen 03/14/72, took 5 mg")[0]))
         [('date', 1, 6), ('measure', 8, 10)]
     """
-    text = folded(single_spaced(sentence))
+    text = folded(sentence.spaced)
     if not _WORTH_A_LOOK.search(text):
         return
     ends: list[int] = []
     for match in _any(email="@" in text).finditer(text):
-        ends = ends or token_ends(sentence)
+        ends = ends or sentence.token_ends()
         yield str(match.lastgroup), bisect_right(ends, match.start()), bisect_right(ends, match.end() - 1) + 1
 
 
@@ -96,35 +95,6 @@ def folded(text: str) -> str:
     if text.isascii():
         return text.lower()
     return text.replace("İ", "i").lower().replace("ı", "i").replace("ſ", "s").replace("μ", "µ")
-
-
-def single_spaced(sentence: Sentence) -> str:
-    """The sentence's text with one space for any gap.
-
-    Example:
-        >>> single_spaced(Sentence.from_words(["on", "3/14"]))
-        'on 3/14'
-    """
-    return "".join(_spaced(sentence))
-
-
-def token_ends(sentence: Sentence) -> list[int]:
-    """Where in `single_spaced` each token ends.
-
-    The character at a place is of the token ``bisect_right(ends, place)``; a space, of the token after it.
-
-    Example:
-        >>> token_ends(Sentence.from_words(["on", "3/14"]))
-        [2, 7]
-    """
-    return list(accumulate(map(len, _spaced(sentence))))
-
-
-def _spaced(sentence: Sentence) -> list[str]:
-    """The words, with a space before those that follow a gap."""
-    tokens = sentence.tokens
-    ends = chain([token[1] for token in tokens[:1]], [token[2] for token in tokens])
-    return [text if start == before else " " + text for (text, start, _), before in zip(tokens, ends, strict=False)]
 
 
 @dataclass(frozen=True)
@@ -146,7 +116,14 @@ class Patterns(Extractor):
 
     def columns(self, batch: Batch) -> list[Column]:
         """The features of the sentences, kind by kind."""
-        return [window_column(map(_places, batch.sentences), "pattern", self.window)]
+        heads = tuple(head for _, head in window_heads("pattern", self.window))
+        values: list[str] = []
+        counts: list[int] = []
+        for sentence in batch.sentences:
+            places = _places(sentence)
+            values += BEFORE, *(places or ["O"]), AFTER
+            counts += self.window, *([1] * len(places) or [len(sentence.tokens)]), self.window
+        return [Column(heads, values, counts)]
 
     def describe(self) -> str:
         """What is extracted, in one line."""
@@ -154,9 +131,10 @@ class Patterns(Extractor):
 
 
 def _places(sentence: Sentence) -> list[str]:
-    """Where in which expression each token stands."""
-    places = ["O"] * len(sentence.tokens)
+    """Where in which expression each token stands; nothing where there is no expression."""
+    places: list[str] = []
     for name, first, stop in find_patterns(sentence):
+        places = places or ["O"] * len(sentence.tokens)
         places[first:stop] = [f"I-{name}"] * (stop - first)
         places[stop - 1] = f"E-{name}"
         places[first] = f"B-{name}"

@@ -1,14 +1,4 @@
-"""Text to tokens and sentences, with half-open character offsets into the untouched text.
-
-A token's text is in normal form (`features.normal`): what a note is made of is the same whichever way its accents,
-spaces and invisible marks are written. Its offsets are those of the text as it came, and take in the marks inside the
-token and right after it. In a text that is in normal form, ``text[token.start:token.end] == token.text``.
-
-The tokens are fine enough for nearly every PHI span to start and end at a token's edge: a token is a run of letters, a
-run of digits, or one other visible character ("25yo" -> "25", "yo"; "03/14/72" -> "03", "/", "14", "/", "72"). A run of
-letters also ends where words were typed without a space ("SmithPhone" -> "Smith", "Phone"; but "mmHg", "McCoy").
-White space is never part of a token.
-"""
+"""Sentences of tokens, and where in its note each stands. Tokens themselves are `features.tokenizer`'s."""
 
 from __future__ import annotations
 
@@ -16,23 +6,14 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import NamedTuple
+from itertools import accumulate, chain
 
 import regex
 
 from features.normal import normal_form
+from features.tokenizer import Token, in_raw_text, normal_tokens, tokenize
 
-
-class Token(NamedTuple):
-    """One token: its text in normal form, and its half-open code-point offsets in the document."""
-
-    text: str
-    start: int
-    end: int
-
-
-_new = tuple.__new__  # of a `Token`, in half the time of its own
+__all__ = ["ABBREVIATIONS", "Sentence", "Token", "split_sentences", "tokenize"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +43,40 @@ class Sentence:
     line_count: int = 1
     note: tuple[Token, ...] = field(default=(), compare=False, repr=False)
     note_start: int = field(default=0, compare=False, repr=False)
+    # The text, where it was at hand; of what `dataclasses.replace` makes of a sentence it is not.
+    _spaced: str = field(default="", init=False, compare=False, repr=False)
 
     @property
     def words(self) -> tuple[str, ...]:
         """The texts of the tokens."""
         return tuple([token[0] for token in self.tokens])  # a list is faster here than a generator
+
+    @property
+    def spaced(self) -> str:
+        """The tokens' text, with one space for any gap.
+
+        Example:
+            >>> Sentence.from_words(["on", "3/14"]).spaced
+            'on 3/14'
+        """
+        return self._spaced or "".join(self._pieces())
+
+    def token_ends(self) -> list[int]:
+        """Where in `spaced` each token ends.
+
+        The character at a place is of the token ``bisect_right(ends, place)``; a space, of the token after it.
+
+        Example:
+            >>> Sentence.from_words(["on", "3/14"]).token_ends()
+            [2, 7]
+        """
+        return list(accumulate(map(len, self._pieces())))
+
+    def _pieces(self) -> list[str]:
+        """The words, with a space before those that follow a gap."""
+        ends = chain([token[1] for token in self.tokens[:1]], [token[2] for token in self.tokens])
+        pairs = zip(self.tokens, ends, strict=False)
+        return [text if start == before else " " + text for (text, start, _), before in pairs]
 
     def around(self, count: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The words of the note before and after the sentence, in text order, at most ``count`` on each side.
@@ -100,17 +110,6 @@ class Sentence:
         return cls(tuple(tokens))
 
 
-# Possessive quantifiers: no part of a matched run is ever tried again, so the time is linear in the text. A word ends
-# before a capital that follows two small letters and a third letter. The separators \x1c to \x1f are white space for
-# str.splitlines and str.isspace, though not for \s.
-_TOKEN = regex.compile(r"\p{L}\p{M}*+(?:(?!(?<=\p{L}\p{Ll}\p{Ll})\p{Lu})\p{L}\p{M}*+)*+|\p{Nd}++|[^\s\x1c-\x1f]\p{M}*+")
-
-# Tokens do not reach across white space, so that a stretch of text without any is taken apart once for each process:
-# most of a note's were seen before. What is remembered is bounded, and long stretches are not.
-_STRETCH = re.compile(r"\S+")
-_STRETCHES_KEPT = 1 << 16
-_LONGEST_KEPT = 32
-
 # A line that continues on the next one: long, and not ended by a mark that closes a sentence or opens a list.
 _WRAPPED_LINE_LENGTH = 60
 _CLOSED_LINE = regex.compile(r"[.!?:;]\s*$")
@@ -134,43 +133,6 @@ _ABBREVIATIONS = """
 ABBREVIATIONS = frozenset(_ABBREVIATIONS.split())
 
 
-def tokenize(text: str) -> list[Token]:
-    """All tokens of a text, in order.
-
-    Example:
-        >>> [token.text for token in tokenize("25yo, seen 3/4.")]
-        ['25', 'yo', ',', 'seen', '3', '/', '4', '.']
-        >>> tokenize("Dr.\\u00a0Mu\\u0301gica")[-1]
-        Token(text='Múgica', start=4, end=11)
-    """
-    text, offsets = normal_form(text)
-    tokens = _tokens(text)
-    return tokens if offsets is None else _in_raw_text(tokens, offsets)
-
-
-def _tokens(text: str) -> list[Token]:
-    """The tokens of a text in normal form, with offsets in it."""
-    return [
-        _new(Token, (part, start + first, start + last))
-        for match in _STRETCH.finditer(text)
-        for stretch, start in ((match[0], match.start()),)
-        for part, first, last in (_parts(stretch) if len(stretch) <= _LONGEST_KEPT else _take_apart(stretch))
-    ]
-
-
-def _take_apart(stretch: str) -> tuple[tuple[str, int, int], ...]:
-    """The tokens of a stretch of text without white space, with their offsets in it."""
-    return tuple((match[0], *match.span()) for match in _TOKEN.finditer(stretch))
-
-
-_parts = lru_cache(maxsize=_STRETCHES_KEPT)(_take_apart)
-
-
-def _in_raw_text(tokens: Sequence[Token], offsets: Sequence[int]) -> list[Token]:
-    """The same tokens, with offsets in the raw text."""
-    return [_new(Token, (text, offsets[start], offsets[end])) for text, start, end in tokens]
-
-
 def split_sentences(text: str) -> list[Sentence]:
     """The sentences of a clinical note.
 
@@ -185,9 +147,9 @@ def split_sentences(text: str) -> list[Sentence]:
     """
     text, offsets = normal_form(text)
     lines = text.splitlines(keepends=True)
-    found = _tokens(text)  # a sentence ends after white space, so that no token reaches across its end
+    found = normal_tokens(text)  # a sentence ends after white space, so that no token reaches across its end
     starts = [token.start for token in found]
-    note = tuple(found if offsets is None else _in_raw_text(found, offsets))
+    note = tuple(found if offsets is None else in_raw_text(found, offsets))
     sentences: list[Sentence] = []
     begin, heading = 0, ""
     for (start, end), line in _join_wrapped(lines):
@@ -198,7 +160,10 @@ def split_sentences(text: str) -> list[Sentence]:
         for last in [end] if is_field else _sentence_ends(text, start, end):
             stop = bisect_left(starts, last, begin)
             if stop > begin:
-                sentences.append(Sentence(note[begin:stop], heading, prefix, line, len(lines), note, begin))
+                sentence = Sentence(note[begin:stop], heading, prefix, line, len(lines), note, begin)
+                # A frozen dataclass is given what is no argument in this way. No token holds white space.
+                object.__setattr__(sentence, "_spaced", " ".join(text[starts[begin] : last].split()))
+                sentences.append(sentence)
             begin = stop
     return sentences
 

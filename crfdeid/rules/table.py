@@ -37,7 +37,7 @@ from crfdeid.rules.people import PEOPLE
 from crfdeid.rules.places import PLACES
 from crfdeid.rules.rule import Rule
 from crfdeid.rules.times import TIMES
-from features.patterns import folded, single_spaced, token_ends
+from features.patterns import folded
 from features.tokens import Sentence
 
 RULES: tuple[Rule, ...] = (*ONLINE, *NAMED, *CHECKED, *CONTACT, *TIMES, *INSTITUTIONS, *PEOPLE, *PLACES, *MAKERS)
@@ -117,12 +117,12 @@ def find_rules_in(sentences: Sequence[Sentence]) -> Iterator[list[tuple[Rule, in
 
 def _found(sentence: Sentence, bits: int) -> Iterator[tuple[Rule, int, int]]:
     """What the rules find in a sentence whose tokens have these bits of `Needs`."""
-    text = single_spaced(sentence)
+    text = sentence.spaced
     numbers = tuple(map(min, numbers_in(text), _MOST)) if bits & HAS_DIGIT else NO_NUMBERS
     ends: list[int] = []
     taken: set[int] = set()
     for rule, start, end in _matches(text, _possible(bits, numbers)):
-        ends = ends or token_ends(sentence)
+        ends = ends or sentence.token_ends()
         found = range(bisect_right(ends, start), bisect_right(ends, end - 1) + 1)
         if taken.isdisjoint(found):
             taken.update(found)

@@ -1,5 +1,6 @@
 """Tokens point into the untouched text; sentences follow lines, fields and lists, in linear time."""
 
+import dataclasses
 import itertools
 import pickle
 import subprocess
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from features import tokens
+from features import tokenizer
 from features.normal import normal_form
 from features.tokens import Sentence, Token, split_sentences, tokenize
 
@@ -45,14 +46,16 @@ def test_tokens_point_into_the_text_and_cover_all_that_is_visible(text: str) -> 
 @example("a\x1c\u0301\u3000SmithPhone " + 40 * "aB9")
 def test_a_stretch_without_white_space_is_taken_apart_as_it_is_within_the_text(text: str) -> None:
     text = normal_form(text).text
-    whole = [Token(match.group(), *match.span()) for match in tokens._TOKEN.finditer(text)]
+    whole = [Token(match.group(), *match.span()) for match in tokenizer._TOKEN.finditer(text)]
     assert tokenize(text) == whole
     assert tokenize(text) == whole  # from memory
 
 
 def test_white_space_is_the_same_for_both_expressions() -> None:
     characters = list(map(chr, range(0x110000)))
-    assert [bool(tokens._STRETCH.match(c)) for c in characters] == [bool(tokens._TOKEN.match(c)) for c in characters]
+    assert [bool(tokenizer._STRETCH.match(c)) for c in characters] == [
+        bool(tokenizer._TOKEN.match(c)) for c in characters
+    ]
 
 
 @settings(deadline=None)
@@ -137,6 +140,23 @@ def test_sentences_know_the_words_around_them(text: str, count: int) -> None:
         assert list(before) == all_words[max(0, begin - count) : begin]
         assert list(after) == all_words[end:][:count]
         begin = end
+
+
+@settings(deadline=None)
+@given(NOTES)
+@example("Dr.\u200b  \u200bM\u0301u\u3000\ufb01\u0958 x\x1c\u0301\u200b\u200b1\t2")
+def test_the_text_of_a_sentence_has_one_space_for_any_gap(text: str) -> None:
+    for sentence in split_sentences(text):
+        copy = dataclasses.replace(sentence)  # does not know its text, and puts it together
+        assert sentence.spaced == copy.spaced
+        starts = [end - len(token.text) for end, token in zip(copy.token_ends(), copy.tokens, strict=True)]
+        assert all(copy.spaced.startswith(t.text, start) for t, start in zip(copy.tokens, starts, strict=True))
+
+
+def test_a_sentence_of_other_tokens_has_another_text() -> None:
+    (sentence,) = split_sentences("Seen by  Dr. Quill")
+    assert sentence.spaced == "Seen by Dr. Quill"
+    assert dataclasses.replace(sentence, tokens=sentence.tokens[:2]).spaced == "Seen by"
 
 
 def test_the_sentences_of_a_note_share_its_tokens() -> None:

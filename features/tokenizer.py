@@ -1,0 +1,82 @@
+"""Text to tokens, with half-open character offsets into the untouched text.
+
+A token's text is in normal form (`features.normal`): what a note is made of is the same whichever way its accents,
+spaces and invisible marks are written. Its offsets are those of the text as it came, and take in the marks inside the
+token and right after it. In a text that is in normal form, ``text[token.start:token.end] == token.text``.
+
+The tokens are fine enough for nearly every PHI span to start and end at a token's edge: a token is a run of letters, a
+run of digits, or one other visible character ("25yo" -> "25", "yo"; "03/14/72" -> "03", "/", "14", "/", "72"). A run of
+letters also ends where words were typed without a space ("SmithPhone" -> "Smith", "Phone"; but "mmHg", "McCoy").
+White space is never part of a token.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+import regex
+
+from features.normal import normal_form
+
+
+class Token(NamedTuple):
+    """One token: its text in normal form, and its half-open code-point offsets in the document."""
+
+    text: str
+    start: int
+    end: int
+
+
+_new = tuple.__new__  # of a `Token`, in half the time of its own
+
+
+# Possessive quantifiers: no part of a matched run is ever tried again, so the time is linear in the text. A word ends
+# before a capital that follows two small letters and a third letter. The separators \x1c to \x1f are white space for
+# str.splitlines and str.isspace, though not for \s.
+_TOKEN = regex.compile(r"\p{L}\p{M}*+(?:(?!(?<=\p{L}\p{Ll}\p{Ll})\p{Lu})\p{L}\p{M}*+)*+|\p{Nd}++|[^\s\x1c-\x1f]\p{M}*+")
+
+# Tokens do not reach across white space, so that a stretch of text without any is taken apart once for each process:
+# most of a note's were seen before. What is remembered is bounded, and long stretches are not.
+_STRETCH = re.compile(r"\S+")
+_STRETCHES_KEPT = 1 << 16
+_LONGEST_KEPT = 32
+
+
+def tokenize(text: str) -> list[Token]:
+    """All tokens of a text, in order.
+
+    Example:
+        >>> [token.text for token in tokenize("25yo, seen 3/4.")]
+        ['25', 'yo', ',', 'seen', '3', '/', '4', '.']
+        >>> tokenize("Dr.\\u00a0Mu\\u0301gica")[-1]
+        Token(text='Múgica', start=4, end=11)
+    """
+    text, offsets = normal_form(text)
+    tokens = normal_tokens(text)
+    return tokens if offsets is None else in_raw_text(tokens, offsets)
+
+
+def normal_tokens(text: str) -> list[Token]:
+    """The tokens of a text in normal form, with offsets in it."""
+    return [
+        _new(Token, (part, start + first, start + last))
+        for match in _STRETCH.finditer(text)
+        for stretch, start in ((match[0], match.start()),)
+        for part, first, last in (_parts(stretch) if len(stretch) <= _LONGEST_KEPT else _take_apart(stretch))
+    ]
+
+
+def _take_apart(stretch: str) -> tuple[tuple[str, int, int], ...]:
+    """The tokens of a stretch of text without white space, with their offsets in it."""
+    return tuple((match[0], *match.span()) for match in _TOKEN.finditer(stretch))
+
+
+_parts = lru_cache(maxsize=_STRETCHES_KEPT)(_take_apart)
+
+
+def in_raw_text(tokens: Sequence[Token], offsets: Sequence[int]) -> list[Token]:
+    """The same tokens, with offsets in the raw text."""
+    return [_new(Token, (text, offsets[start], offsets[end])) for text, start, end in tokens]
