@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, final
 
@@ -36,6 +36,7 @@ from rnn.tagger import NetworkTagger
 from rnn.training.dev_notes import DevNotes
 from rnn.training.phases import Phase, Schedule, adam, patient, per_sentences, warmed_up
 from rnn.training.replicates import Learned
+from rnn.training.structure import Named
 
 _log = logging.getLogger("crfdeid")
 _SPECIAL = 2  # pieces of a window that are no text: those that begin and end it
@@ -91,6 +92,27 @@ def first_pieces_loss(
     return jnp.sum(losses, where=counted)
 
 
+@cache  # one object for one program: JAX compiles anew for another
+def slower_below(decay: float, layers: int) -> optax.GradientTransformation:
+    """Adam at a learning rate of 1 for the map to tags, and ``decay`` times that of the layer above for each below it.
+
+    Args:
+        decay: from above 0 to 1, for one rate.
+        layers: of the encoder.
+    """
+
+    def below(name: str) -> int:
+        if name.startswith("network.head."):
+            return 0
+        _, _, layer = name.partition("network.encoder.layers.")
+        return layers - int(layer.split(".")[0]) if layer else layers + 1
+
+    def slowed(steps: Named, weights: Named | None) -> Named:
+        return {name: step * decay ** below(name) for name, step in steps.items()}
+
+    return adam() if decay == 1 else optax.chain(adam(), optax.stateless(slowed))
+
+
 @dataclass(frozen=True, kw_only=True)
 class BertSettings(TrainingSettings):
     """The settings of BERT as a tagger.
@@ -102,6 +124,9 @@ class BertSettings(TrainingSettings):
         overlap: the most pieces that two neighbouring windows share, fewer than ``window``.
         warmup: the share of the updates over which the learning rate rises; after them it falls linearly, to
             ``final_lr`` of its height.
+        layer_decay: the learning rate of each of the encoder's layers as a share of that of the layer above it; the
+            map to tags above the last layer has the whole rate, the vectors of pieces below the first the lowest. 1 for
+            one rate (Howard and Ruder 2018, section 3.2, took 1/2.6).
         dropout: the probability with which a number is left out, in all layers.
         batch: windows an update.
 
@@ -117,6 +142,7 @@ class BertSettings(TrainingSettings):
     window: int = 100
     overlap: int = 40
     warmup: float = 0.1
+    layer_decay: float = 1.0
     dropout: float = 0.1
     batch: int = 8
 
@@ -124,6 +150,7 @@ class BertSettings(TrainingSettings):
         super().__post_init__()
         require_counts(self, "window", "batch")
         require_shares(self, "warmup", "dropout")
+        require("layer_decay", self.layer_decay, "a number above 0 and at most 1", lambda v: 0 < v <= 1)
         less = f"a whole number from 0 to below the window, {self.window}"
         require("overlap", self.overlap, less, lambda v: isinstance(v, int) and 0 <= v < self.window)
         if not isinstance(self.encoder, str):
@@ -199,7 +226,7 @@ class BertTagger(NetworkTagger):
     def schedule(self, codec: SubwordCodec, rows: Sequence[Row]) -> Schedule:
         """The same windows in every epoch, some of about one length in an update; the learning rate by the update."""
         settings = self._settings
-        cut = per_sentences(settings.batch, adam())
+        cut = per_sentences(settings.batch, slower_below(settings.layer_decay, codec.encoder.layers))
         buckets = make_buckets(rows, buckets=cut.buckets, cost=cut.bucket_cost)
         updates = settings.epochs * sum(-(-len(bucket.lengths) // settings.batch) for bucket in buckets)
         warm = round(settings.warmup * updates)

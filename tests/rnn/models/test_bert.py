@@ -17,9 +17,9 @@ from crfdeid.models import create, load_tagger
 from features.tokens import split_sentences
 from rnn.encoders.hub import read_encoder
 from rnn.encoders.small import small_folder
-from rnn.models.bert import BertSettings, BertTagger, first_pieces_loss
-from rnn.network import named, still
-from rnn.training.phases import HeldOut
+from rnn.models.bert import Bert, BertSettings, BertTagger, first_pieces_loss, slower_below
+from rnn.network import Weights, named, still
+from rnn.training.phases import HeldOut, adam
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")
 SIZES = {"window": 30, "overlap": 8, "batch": 2, "epochs": 1, "dropout": 0.0, "lr": 0.01, "warmup": 0.0}
@@ -161,7 +161,17 @@ def test_windows_must_fit_into_the_encoder():
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"window": 0}, {"overlap": 30}, {"overlap": -1}, {"warmup": 1.0}, {"dropout": 1.0}, {"batch": 0}, {"encoder": 3}],
+    [
+        {"window": 0},
+        {"overlap": 30},
+        {"overlap": -1},
+        {"warmup": 1.0},
+        {"layer_decay": 0.0},
+        {"layer_decay": 1.1},
+        {"dropout": 1.0},
+        {"batch": 0},
+        {"encoder": 3},
+    ],
 )
 def test_settings_that_cannot_work_are_refused(wrong):
     (name,) = wrong
@@ -189,3 +199,18 @@ def test_the_learning_rate_rises_and_falls_over_the_updates_of_all_epochs():
     assert {phase.rate for phase in phases} == {0.01}
     assert shares.index(1.0) == updates // 2 and shares[-1] == 0.0
     assert shares == sorted(shares[: updates // 2]) + sorted(shares[updates // 2 :], reverse=True)
+
+
+def test_each_layer_learns_at_a_share_of_the_rate_of_the_one_above():
+    config = dataclasses.replace(tagger().codec(SHORT).encoder, layers=2)
+    tables = {"pieces": np.zeros((config.pieces, config.hidden))}
+    weights = named(Weights(tables, nnx.state(Bert(config, 2, rngs=nnx.Rngs(0)))))
+    gradients = jax.tree.map(np.ones_like, weights)
+    plain, _ = adam().update(gradients, adam().init(weights), weights)
+    slower = slower_below(0.5, 2)
+    steps, _ = slower.update(gradients, slower.init(weights), weights)
+    shares = {"network.head.": 1.0, "network.encoder.layers.1.": 0.5, "network.encoder.layers.0.": 0.25, "": 0.125}
+    for name, step in steps.items():
+        share = next(share for part, share in shares.items() if name.startswith(part))
+        np.testing.assert_allclose(step, share * plain[name], rtol=1e-6, err_msg=name)
+    assert slower_below(1.0, 2) is adam()
