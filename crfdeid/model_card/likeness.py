@@ -120,14 +120,18 @@ class NoteReader:
     def measure(self, text: str, spans: int) -> Measures | None:
         """The measures of a note in which so many spans were found; None where it has no words."""
         text = _read(text)
-        words = _WORD.findall(text)
-        if not words:
+        count = unknown = capitals = 0
+        for found in _WORD.finditer(text):  # one by one: a list of all words takes many times the memory of a long note
+            word = found[0]
+            count += 1
+            unknown += not self._is_known(word.lower())
+            capitals += word[0].isupper()
+        if not count:
             return None
-        count = len(words)
         return Measures(
-            unknown=sum(not self._is_known(word.lower()) for word in words) / count,
+            unknown=unknown / count,
             unusual=len(self._unusual.findall(text)) / len(text),
-            capitals=sum(word[0].isupper() for word in words) / count,
+            capitals=capitals / count,
             found=1000 * spans / count,
             length=math.log(count),
         )
