@@ -53,8 +53,8 @@ from crfdeid.redaction.replace import redact
 from features.tokens import Sentence
 from rnn.batches import Row
 from rnn.codecs.subwords import NOT_COUNTED, PIECES
+from rnn.decoding import chosen_tags
 from rnn.encoders.small import small_encoder
-from rnn.inference import chosen_tags
 from rnn.models.bert import BertTagger
 from rnn.training.loop import train
 from rnn.training.phases import patient

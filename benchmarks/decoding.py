@@ -17,7 +17,7 @@ from tabulate import tabulate
 from crfdeid.bio import decode
 from crfdeid.models import load_tagger
 from crfdeid.scoring.evaluation import score
-from rnn.inference import chosen_tags
+from rnn.decoding import chosen_tags
 
 
 def main() -> None:

@@ -25,7 +25,8 @@ from rounds import take_turns
 
 from crfdeid.documents import PHI
 from rnn.batches import Row, batches
-from rnn.inference import ANY, best_tags
+from rnn.decoding import ANY
+from rnn.inference import best_tags
 from rnn.models.elman import Elman
 from rnn.network import Weights
 from rnn.training.draws import WordDropout

@@ -11,6 +11,7 @@
     batches.py       rows to batches of a few fixed shapes
     training/        phases, the loop that goes through them, the compiled updates, all that is drawn
     inference.py     the best tags, and the probability of each
+    decoding.py      from a network's scores to these: the best sequence, what valid IOB2 allows
     gradients.py     which words speak for a tag      contents.py      what can be read off weights
     tagger.py        a network as a `crfdeid.tagger.Tagger`: fit, predict, marginals, save, load, for all of them;
                      saved_weights.py, its weights as the arrays of a file; further.py, what training goes on from

@@ -21,7 +21,8 @@ from crfdeid.tagger import LayeredTagger, Traits
 from features.tokens import Sentence
 from rnn.batches import Batch, Row
 from rnn.bilstm_tagger import LANGE2020, BilstmSettings, BilstmTagger
-from rnn.inference import best_of_each_layer, predecessors
+from rnn.decoding import predecessors
+from rnn.inference import best_of_each_layer
 from rnn.network import DECIDED
 from rnn.settings import WordSettings
 from rnn.training.draws import WordDropout

@@ -23,8 +23,9 @@ from features.tokens import Sentence
 from rnn.batches import POWERS, Batch, Cut, Row
 from rnn.codecs.codec import Codec
 from rnn.compilation import keep_compiled
+from rnn.decoding import predecessors
 from rnn.further import Before
-from rnn.inference import answers, best_tags, posteriors, predecessors
+from rnn.inference import answers, best_tags, posteriors
 from rnn.network import Network, Weights, named
 from rnn.saved_weights import alone, like
 from rnn.training.held_out import Dev, Measure

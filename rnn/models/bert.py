@@ -24,10 +24,10 @@ from features.tokens import Sentence
 from rnn.batches import Cut, Row, make_buckets
 from rnn.codecs.subwords import NOT_COUNTED, PIECES, SubwordCodec
 from rnn.codecs.words import tags_of
+from rnn.decoding import chosen_tags
 from rnn.encoders.config import EncoderConfig
 from rnn.encoders.hub import Encoder, read_encoder
 from rnn.encoders.small import DISTRIBUTION, LICENCE, small_encoder
-from rnn.inference import chosen_tags
 from rnn.layers.transformer import Linear, TransformerEncoder
 from rnn.network import Draw, Network, Scores, Weights, named
 from rnn.saved_weights import like

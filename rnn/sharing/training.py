@@ -29,8 +29,9 @@ from features.tokens import Sentence
 from rnn.batches import batches
 from rnn.codecs.words import WordCodec, tags_of
 from rnn.compilation import keep_compiled
+from rnn.decoding import predecessors
 from rnn.embeddings.vectors import WordVectors
-from rnn.inference import best_tags, predecessors
+from rnn.inference import best_tags
 from rnn.models.bilstm_crf import BilstmCrf
 from rnn.network import Weights
 from rnn.sharing.adversaries import Adversaries

@@ -14,7 +14,8 @@ from crfdeid.documents import PHI, LabelledSentence
 from crfdeid.scoring import count_tags
 from rnn.batches import Cut, Row
 from rnn.codecs.codec import Codec
-from rnn.inference import answers, chosen_tags, posteriors
+from rnn.decoding import chosen_tags
+from rnn.inference import answers, posteriors
 from rnn.network import Weights
 
 

@@ -14,7 +14,8 @@ from flax import nnx
 
 from crfdeid.documents import PHI
 from rnn.batches import Batch, Row, batches, even_batches
-from rnn.inference import best_of_each_layer, predecessors
+from rnn.decoding import predecessors
+from rnn.inference import best_of_each_layer
 from rnn.network import Weights, side_by_side, still
 from rnn.training.draws import noise
 from rnn.training.phases import Loss, Phase
@@ -55,7 +56,7 @@ class Dev:
     Args:
         batches: the sentences.
         gold: by annotation layer.
-        begins: by layer, which tag must precede which, from `rnn.inference.predecessors`, [K].
+        begins: by layer, which tag must precede which, from `rnn.decoding.predecessors`, [K].
         hides_phi: as of `rnn.inference.best_of_each_layer`.
     """
 
@@ -81,7 +82,7 @@ class Dev:
             gold: by layer, the right tags of each sentence, of which training may not have seen all; None for a
                 sentence that lacks the layer.
             tags: by layer, the tags that can be given, PHI first.
-            decoding: as of `rnn.inference.predecessors`.
+            decoding: as of `rnn.decoding.predecessors`.
             hides_phi: as of `rnn.inference.best_of_each_layer`.
         """
         found = list(batches([row._replace(targets={}) for row in rows]))

@@ -8,7 +8,8 @@ from tiny_networks import together
 
 from crfdeid.scoring import count_tags
 from rnn.batches import batches
-from rnn.inference import best_tags, predecessors
+from rnn.decoding import predecessors
+from rnn.inference import best_tags
 from rnn.training.held_out import Dev
 
 TAGS = ("B-ID", "I-ID", "O")
