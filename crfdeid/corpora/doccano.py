@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from crfdeid.corpora.exchanged import NOTE, identity, require_unaltered
-from crfdeid.corpora.files import build_document, find_files, json_lines, require_characters, require_file_target
+from crfdeid.corpora.files import build_document, find_files, json_lines, require_characters, write_lines
 from crfdeid.corpora.utf16 import Utf16
 from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError
-from crfdeid.system.files import read_head, write_files
+from crfdeid.system.files import read_head
 
 _SUFFIXES = (".jsonl", ".ndjson")
 _LABELS = ("label", "labels", "entities")
@@ -86,8 +86,7 @@ def write(documents: Sequence[Document], path: Path) -> None:
     Raises:
         UsageError: the path is a folder.
     """
-    require_file_target(path)
-    write_files({path: "".join(to_line(document) for document in documents)})
+    write_lines(documents, path, to_line)
 
 
 def to_line(document: Document) -> str:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import Any
 
 from crfdeid.documents import Document, Span, lone_surrogate
 from crfdeid.errors import DataError, UsageError
-from crfdeid.system.files import read_text, relative_name
+from crfdeid.system.files import read_text, relative_name, write_files
 
 # What lies beside the data in a published corpus.
 _COMPANION_STEMS = {"readme", "license", "licence", "citation", "changelog"}
@@ -143,3 +143,18 @@ def require_file_target(path: Path) -> None:
     """
     if path.is_dir():
         raise UsageError(f"{path} is a folder: name a file to write to, for this format keeps a corpus in one file")
+
+
+def write_lines(documents: Iterable[Document], path: Path, to_line: Callable[[Document], str]) -> None:
+    """Write documents to one file, each as its line.
+
+    Args:
+        documents: what to write.
+        path: the file.
+        to_line: a document as its line, with the line's end.
+
+    Raises:
+        UsageError: the path is a folder.
+    """
+    require_file_target(path)
+    write_files({path: "".join(map(to_line, documents))})

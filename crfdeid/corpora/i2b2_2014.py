@@ -14,11 +14,11 @@ from pathlib import Path
 from xml.etree.ElementTree import Element
 from xml.sax.saxutils import quoteattr
 
-from crfdeid.corpora.files import build_document, document_file, find_files, relative_stem
-from crfdeid.corpora.markup import cdata, keep_returns, parse, require_xml_characters
+from crfdeid.corpora.files import build_document, find_files, relative_stem
+from crfdeid.corpora.markup import cdata, keep_returns, parse, write_each
 from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError
-from crfdeid.system.files import read_head, read_text, write_files
+from crfdeid.system.files import read_head, read_text
 
 _STANDOFF = re.compile(r"<TEXT>\s*<!\[CDATA\[|<TAGS\b")
 _OFFSET = re.compile(r"\d{1,18}", re.ASCII)
@@ -102,15 +102,15 @@ def write(documents: Sequence[Document], path: Path) -> None:
     Raises:
         DataError: an id cannot be a file's name, or a text holds a control character.
     """
-    contents = {}
-    for document in documents:
-        require_xml_characters(document)
-        tags = "".join(_tag(document, number) for number in range(len(document.spans)))
-        contents[document_file(path, document, ".xml")] = (
-            '<?xml version="1.0" encoding="UTF-8"?>\n'
-            f"<deIdi2b2>\n<TEXT>{cdata(document.text)}</TEXT>\n<TAGS>\n{tags}</TAGS>\n</deIdi2b2>\n"
-        )
-    write_files(contents)
+    write_each(documents, path, ".xml", _xml)
+
+
+def _xml(document: Document) -> str:
+    tags = "".join(_tag(document, number) for number in range(len(document.spans)))
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n'
+        f"<deIdi2b2>\n<TEXT>{cdata(document.text)}</TEXT>\n<TAGS>\n{tags}</TAGS>\n</deIdi2b2>\n"
+    )
 
 
 def _tag(document: Document, number: int) -> str:

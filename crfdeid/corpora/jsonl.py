@@ -14,10 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from crfdeid.corpora.doccano import looks_like_doccano
-from crfdeid.corpora.files import build_document, find_files, json_lines, require_characters, require_file_target
+from crfdeid.corpora.files import build_document, find_files, json_lines, require_characters, write_lines
 from crfdeid.documents import PHI, Document, Span
 from crfdeid.errors import DataError
-from crfdeid.system.files import write_files
 
 _SUFFIXES = (".jsonl", ".ndjson")
 
@@ -80,8 +79,7 @@ def write(documents: Sequence[Document], path: Path) -> None:
     Raises:
         UsageError: the path is a folder.
     """
-    require_file_target(path)
-    write_files({path: "".join(to_line(document) for document in documents)})
+    write_lines(documents, path, to_line)
 
 
 def to_line(document: Document) -> str:

@@ -1,13 +1,16 @@
-"""What the two XML formats share: safe parsing that keeps carriage returns, and text as XML can hold it."""
+"""What the XML formats share: safe parsing that keeps carriage returns, and text as XML can hold it."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from xml.etree.ElementTree import Element, ParseError
 
+from crfdeid.corpora.files import document_file
 from crfdeid.documents import Document
 from crfdeid.errors import DataError
+from crfdeid.system.files import write_files
 
 # XML 1.0, section 2.2: what a document can hold, even escaped.
 _NOT_A_CHARACTER = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -75,3 +78,22 @@ def require_xml_characters(document: Document) -> None:
                 path=document.place,
                 offset=found.start(),
             )
+
+
+def write_each(documents: Iterable[Document], folder: Path, suffix: str, to_xml: Callable[[Document], str]) -> None:
+    """Write one file for each document into a folder.
+
+    Args:
+        documents: what to write.
+        folder: where.
+        suffix: of the files' names.
+        to_xml: a document as its file.
+
+    Raises:
+        DataError: an id cannot be a file's name, or a text holds a control character.
+    """
+    contents = {}
+    for document in documents:
+        require_xml_characters(document)
+        contents[document_file(folder, document, suffix)] = to_xml(document)
+    write_files(contents)

@@ -21,12 +21,12 @@ from xml.etree.ElementTree import Element
 from xml.sax.saxutils import quoteattr
 
 from crfdeid.corpora.exchanged import DIGEST, require_unaltered, text_digest
-from crfdeid.corpora.files import build_document, document_file, find_files, relative_stem
-from crfdeid.corpora.markup import parse, require_xml_characters
+from crfdeid.corpora.files import build_document, find_files, relative_stem
+from crfdeid.corpora.markup import parse, write_each
 from crfdeid.corpora.utf16 import Utf16
 from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError
-from crfdeid.system.files import read_head, read_text, relative_name, write_files
+from crfdeid.system.files import read_head, read_text, relative_name
 
 _SUFFIX = ".xmi"
 _OFFSET = re.compile(r"\d{1,9}", re.ASCII)
@@ -109,11 +109,7 @@ def write(documents: Sequence[Document], path: Path) -> None:
     Raises:
         DataError: an id cannot be a file's name, or a text holds a control character.
     """
-    contents = {}
-    for document in documents:
-        require_xml_characters(document)
-        contents[document_file(path, document, _SUFFIX)] = _xmi(document)
-    write_files(contents)
+    write_each(documents, path, _SUFFIX, _xmi)
 
 
 def _xmi(document: Document) -> str:

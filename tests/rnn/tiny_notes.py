@@ -13,6 +13,12 @@ def labelled(words, tags):
     return LabelledSentence(Sentence.from_words(words.split()), tuple(tags.split()))
 
 
+def tagged(text: str) -> LabelledSentence:
+    """ "Dr/O Quill/B-DOCTOR" as a labelled sentence."""
+    words, tags = zip(*(item.rsplit("/", 1) for item in text.split()), strict=True)
+    return LabelledSentence(Sentence.from_words(words), tags)
+
+
 def some_sentences(seed, count):
     """Twice so many sentences with invented names and days; short ones, so that all are padded to one length."""
     random = np.random.default_rng(seed)

@@ -18,6 +18,7 @@ import numpy as np
 import pycrfsuite
 import pytest
 from scipy.optimize import minimize
+from tiny_notes import tagged
 
 from crfdeid.crf import tagger as crf_module
 from crfdeid.crf.crfsuite import CrfsuiteWeights, read_weights
@@ -28,18 +29,11 @@ from crfdeid.sealed import checksum
 from crfdeid.tagger import FitProgress
 from features import FEATURE_SETS, ContextWords, FeatureSet, PosUnavailable, Sentence, add_feature_set, feature_set
 
-
-def labelled(text: str) -> LabelledSentence:
-    """ "Dr/O Quill/B-DOCTOR" as a labelled sentence."""
-    pairs = [item.rsplit("/", 1) for item in text.split()]
-    return LabelledSentence(Sentence.from_words([word for word, _ in pairs]), tuple(tag for _, tag in pairs))
-
-
 TRAIN = [
-    labelled("seen/O by/O Quill/B-NAME"),
-    labelled("Orla/B-NAME Quill/I-NAME seen/O"),
-    labelled("by/O Quill/O"),
-    labelled("Orla/B-NAME"),
+    tagged("seen/O by/O Quill/B-NAME"),
+    tagged("Orla/B-NAME Quill/I-NAME seen/O"),
+    tagged("by/O Quill/O"),
+    tagged("Orla/B-NAME"),
 ]
 TAGS = ("B-NAME", "I-NAME", "O")
 SENTENCES = [item.sentence for item in TRAIN] + [Sentence.from_words(["new", "Orla", "seen", "Quill"])]
@@ -216,13 +210,13 @@ def test_the_weights_are_those_that_crfsuite_prints(monkeypatch: pytest.MonkeyPa
 
 
 def test_what_crfsuite_cannot_hold_is_told_apart_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    train = [labelled("by/O a\0b/B-NAME"), labelled("by/O a\0c/O"), labelled("by/O a\ud800/B-NAME"), labelled("a/O")]
+    train = [tagged("by/O a\0b/B-NAME"), tagged("by/O a\0c/O"), tagged("by/O a\ud800/B-NAME"), tagged("a/O")]
     tagger = fitted(CrfSettings(c1=0), train)
     assert tagger.predict([item.sentence for item in train]) == [list(item.tags) for item in train]
 
 
 def in_documents(*texts: str) -> list[LabelledSentence]:
-    return [replace(labelled(text), document=str(number)) for number, text in enumerate(texts)]
+    return [replace(tagged(text), document=str(number)) for number, text in enumerate(texts)]
 
 
 def test_a_feature_that_too_few_documents_have_is_dropped() -> None:
@@ -253,7 +247,7 @@ def test_the_same_data_give_the_same_file_whatever_the_seed_and_however_often(tm
 
 
 def test_a_single_tag_is_enough() -> None:
-    tagger = fitted(CrfSettings(), [labelled("rest/O at/O home/O")])
+    tagger = fitted(CrfSettings(), [tagged("rest/O at/O home/O")])
     assert tagger.tags == ("O",)
     assert tagger.predict(SENTENCES[:1]) == [["O", "O", "O"]]
     np.testing.assert_allclose(tagger.marginals(SENTENCES[:1])[0], 1)

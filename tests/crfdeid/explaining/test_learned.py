@@ -4,11 +4,11 @@ from functools import cache
 
 import numpy as np
 import pytest
+from tiny_notes import tagged
 
 from crfdeid import models
 from crfdeid.combined.hybrid import HybridTagger
 from crfdeid.crf import CrfSettings, CrfTagger
-from crfdeid.documents import LabelledSentence
 from crfdeid.errors import UsageError
 from crfdeid.explaining.kinds import KINDS, OTHER, kind_of
 from crfdeid.explaining.learned import AFTER, BEFORE, explain_weights
@@ -16,18 +16,11 @@ from crfdeid.explaining.prediction import explain_prediction
 from features import STRONG, FeatureSet, PosFeatures, feature_set
 from features.tokens import Sentence, split_sentences
 
-
-def labelled(text: str) -> LabelledSentence:
-    """ "Dr/O Quill/B-DOCTOR" as a labelled sentence."""
-    pairs = [item.rsplit("/", 1) for item in text.split()]
-    return LabelledSentence(Sentence.from_words([word for word, _ in pairs]), tuple(tag for _, tag in pairs))
-
-
 TRAIN = [
-    labelled("seen/O by/O Dr/O Quill/B-DOCTOR"),
-    labelled("Orla/B-DOCTOR Quill/I-DOCTOR called/O"),
-    labelled("Mr/O Vole/B-PATIENT called/O"),
-    labelled("a/O vole/O was/O seen/O"),
+    tagged("seen/O by/O Dr/O Quill/B-DOCTOR"),
+    tagged("Orla/B-DOCTOR Quill/I-DOCTOR called/O"),
+    tagged("Mr/O Vole/B-PATIENT called/O"),
+    tagged("a/O vole/O was/O seen/O"),
 ]
 SENTENCES = [item.sentence for item in TRAIN]
 

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tiny_notes import tagged
 
 import crfdeid
 from crfdeid import models
 from crfdeid.combined.hybrid import HybridTagger
 from crfdeid.crf import CrfSettings, CrfTagger
-from crfdeid.documents import LabelledSentence
 from crfdeid.errors import UsageError
 from crfdeid.explaining.occlusion import unknown_word, with_words
 from crfdeid.explaining.prediction import explain_prediction, model_of
@@ -21,19 +21,12 @@ from features import feature_set
 from features.tokens import Sentence, split_sentences
 from rnn.vocabulary import unknown_class
 
-
-def labelled(text: str) -> LabelledSentence:
-    """ "Dr/O Quill/B-DOCTOR" as a labelled sentence."""
-    pairs = [item.rsplit("/", 1) for item in text.split()]
-    return LabelledSentence(Sentence.from_words([word for word, _ in pairs]), tuple(tag for _, tag in pairs))
-
-
 TRAIN = [
-    labelled("seen/O by/O Dr/O Quill/B-DOCTOR"),
-    labelled("Orla/B-DOCTOR Quill/I-DOCTOR called/O"),
-    labelled("Mr/O Vole/B-PATIENT called/O"),
-    labelled("by/O Dr/O Orla/B-DOCTOR Vole/I-DOCTOR"),
-    labelled("a/O vole/O was/O seen/O"),
+    tagged("seen/O by/O Dr/O Quill/B-DOCTOR"),
+    tagged("Orla/B-DOCTOR Quill/I-DOCTOR called/O"),
+    tagged("Mr/O Vole/B-PATIENT called/O"),
+    tagged("by/O Dr/O Orla/B-DOCTOR Vole/I-DOCTOR"),
+    tagged("a/O vole/O was/O seen/O"),
 ]
 WORDS = ["seen", "by", "Dr", "Quill", "Orla", "called", "Mr", "Vole", "vole", "Zxqv", "the", "the", "\0", "\ud800"]
 SENTENCE = Sentence.from_words(["the", "nurse", "by", "Dr", "Vole", "called"])
@@ -49,7 +42,7 @@ def crf(name: str = "strong") -> CrfTagger:
 @cache
 def hybrid() -> HybridTagger:
     tagger = HybridTagger()
-    tagger.fit([*TRAIN, labelled("on/O 3/B-DATE ///I-DATE 14/I-DATE ///I-DATE 72/I-DATE")] * 3, [])
+    tagger.fit([*TRAIN, tagged("on/O 3/B-DATE ///I-DATE 14/I-DATE ///I-DATE 72/I-DATE")] * 3, [])
     return tagger
 
 
@@ -206,7 +199,7 @@ def test_what_cannot_be_explained_is_refused(wanted, message):
 
 def test_a_model_of_one_tag_has_nothing_to_explain():
     tagger = CrfTagger(CrfSettings(max_iterations=5))
-    tagger.fit([labelled("no/O names/O")], [])
+    tagger.fit([tagged("no/O names/O")], [])
     with pytest.raises(UsageError, match="one tag alone"):
         explain_prediction(tagger, SENTENCE, 0)
 
