@@ -64,7 +64,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--kills", type=int, default=50)
     parser.add_argument("--notes", type=int, default=2000)
     parser.add_argument("--pause", type=float, default=6.0, help="seconds between two kills, on average")
-    parser.add_argument("--driver", type=float, default=0.2, help="how often it is the driver")
+    parser.add_argument("--driver", type=float, default=0.2, help="how often it is the driver, for once a worker")
+    parser.add_argument("--executor", type=float, default=0.3, help="how often it is an executor, for once a worker")
     parser.add_argument("--master", default="local-cluster[2,1,1024]")
     parser.add_argument("--seed", type=int, default=0)
     return parser.parse_args()
@@ -96,7 +97,7 @@ def run(
             time.sleep(draw.uniform(0, 2 * options.pause))
             if kills.total() >= options.kills or driver.poll() is not None:
                 continue
-            whom = "driver" if draw.random() < options.driver else draw.choice(sorted(WHAT))
+            (whom,) = draw.choices(("driver", "executor", "worker"), (options.driver, options.executor, 1))
             victims = [driver.pid] if whom == "driver" else processes(driver.pid, WHAT[whom])
             if victims:
                 os.kill(draw.choice(victims), signal.SIGKILL)

@@ -157,10 +157,10 @@ def _sent(function: bytes, tasks: Sequence[bytes], missing: str) -> Callable[[It
         import pickle  # noqa: PLC0415
         from importlib.util import find_spec  # noqa: PLC0415
 
-        import pyarrow as pa  # noqa: PLC0415
-
         if find_spec("crfdeid") is None:
             raise ModuleNotFoundError(missing)
+        import pyarrow as pa  # noqa: PLC0415
+
         call = pickle.loads(function)
         for batch in batches:
             for task in batch.column(0).to_pylist():
