@@ -14,6 +14,7 @@ import os
 import platform
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +25,9 @@ from flax import nnx
 from rounds import take_turns
 
 from crfdeid.documents import PHI
-from rnn.batches import Row, batches
+from rnn.batches import Row
 from rnn.decoding import ANY
-from rnn.inference import best_tags
+from rnn.inference import answers, best_tags
 from rnn.models.elman import Elman
 from rnn.network import Weights
 from rnn.training.draws import WordDropout
@@ -92,7 +93,7 @@ def make_epoch(args: argparse.Namespace, words: Sentences, tags: Sentences, coun
         per_sentence(),
         RATE,
         rates={"hidden": DROPOUT},
-        drop=WordDropout(np.zeros(args.words), np.arange(args.words)),
+        drop={"words": WordDropout(np.zeros(args.words), np.arange(args.words))},
     )
     graph, weights = start(args, count)
 
@@ -108,16 +109,12 @@ def make_epoch(args: argparse.Namespace, words: Sentences, tags: Sentences, coun
 def predicted_tokens_a_second(args: argparse.Namespace, words: Sentences, tags: Sentences) -> float:
     """Tokens that one network tags in a second, of about a million, batches made and tags fetched."""
     graph, weights = start(args, 1)
-    many = 2048 if jax.default_backend() == "cpu" else 65_536
     rows = make_rows(args, words, tags) * max(1, PREDICTED_TOKENS // sum(map(len, words)))
-    begins = np.full(args.tags, ANY, np.int32)
+    ask = partial(best_tags, graph, weights, begins=np.full(args.tags, ANY, np.int32), layer=PHI)
 
     def predict() -> None:
-        running = [
-            best_tags(graph, weights, batch, begins=begins, layer=PHI) for _, batch in batches(rows, many_tokens=many)
-        ]
-        for found in running:
-            np.asarray(found)
+        for _ in answers(rows, ask, nothing=np.empty(0, np.int32)):
+            pass
 
     seconds = take_turns({"": predict}, args.rounds, time.perf_counter)[""].median
     return sum(row.length for row in rows) / seconds
