@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crfdeid.cli.corpus_options import add_corpus
+from crfdeid.cli.corpus_options import add_corpus, require_outside
 from crfdeid.cli.shell import file_path
 from crfdeid.errors import UsageError
 
@@ -55,6 +55,7 @@ def run(options: argparse.Namespace) -> None:
     given = [pair for pair in _SIDES if any(getattr(options, name) is not None for name in pair)]
     if len(given) != 1 or any(getattr(options, name) is None for name in given[0]):
         raise UsageError("give --gold and --predicted, or --original and --redacted")
+    require_outside(options.out, {f"--{name}": getattr(options, name) for name in given[0]})
     if given[0] == _SIDES[0]:
         if options.planned is not None:
             raise UsageError("--planned is for --original and --redacted: leave it out")

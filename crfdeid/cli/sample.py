@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crfdeid.cli.corpus_options import add_seed
+from crfdeid.cli.corpus_options import add_seed, require_outside
 from crfdeid.cli.shell import file_path, share, whole_number
 from crfdeid.errors import UsageError
 
@@ -71,6 +71,7 @@ def run(options: argparse.Namespace) -> None:
 
     one_thread()
     by = _way(options)
+    require_outside(options.out, {"--input": options.input})
     require_new(options.out)
     left, done = _split(options)
     tagger = _tagger(options)

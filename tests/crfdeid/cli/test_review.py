@@ -50,6 +50,12 @@ def test_gold_and_predicted(sides, tmp_path, capsys):
     assert "nothing is overwritten" in capsys.readouterr().err
 
 
+def test_a_page_among_the_redacted_notes_is_refused(redacted, tmp_path, capsys):
+    assert run(*redacted, "--out", tmp_path / "clean" / "review.html") == 2
+    assert "lies in the folder of --redacted" in capsys.readouterr().err
+    assert not (tmp_path / "clean" / "review.html").exists()
+
+
 def test_redacted_notes_are_held_against_the_originals(redacted, tmp_path):
     assert run(*redacted, "--out", tmp_path / "review.html") == 0
     notes = data(tmp_path / "review.html")["notes"]

@@ -104,6 +104,16 @@ def test_options_that_cannot_work_are_refused(notes, tmp_path, capsys, arguments
 
 
 def test_a_folder_with_something_in_it_is_left_alone(notes, tmp_path, capsys):
-    assert run("--input", notes, "--out", notes, "-n", 3) == 2
+    there = tmp_path / "there"
+    there.mkdir()
+    (there / "a").write_text("x")
+    assert run("--input", notes, "--out", there, "-n", 3) == 2
     assert "is not an empty folder" in capsys.readouterr().err
-    assert len(written(notes)) == 12
+    assert written(there).keys() == {"a"}
+
+
+def test_a_sample_among_the_notes_is_refused(notes, capsys):
+    before = written(notes)
+    assert run("--input", notes, "--out", notes / "drawn", "-n", 1) == 2
+    assert "lies in the folder of --input" in capsys.readouterr().err
+    assert written(notes) == before
