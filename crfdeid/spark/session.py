@@ -8,6 +8,7 @@ import pickle
 import re
 import shutil
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -29,6 +30,10 @@ NO_PACKAGE = (
     "PYSPARK_PYTHON"
 )
 _CONNECT = "sc://"
+_PANDAS = "PySpark does not yet fully support pandas"  # through which nothing goes here
+# On one machine, Java's second compiler and a collector with threads of its own take from the workers' cores, and Spark
+# has little to compute here: without them it starts in three quarters of the time.
+_LOCAL_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 _LOCAL = re.compile(r"local(?:\[(\d+|\*)\])?")
 _TRIES = 4  # as often as a cluster tries a task
 _shipped: WeakKeyDictionary[SparkSession, set[str]] = WeakKeyDictionary()
@@ -102,21 +107,23 @@ def started_session(master: str) -> Iterator[SparkSession]:
     if active is not None:
         yield active
         return
-    builder = SparkSession.builder.appName("crfdeid redact")
+    builder = SparkSession.builder.appName("crfdeid redact").config("spark.ui.showConsoleProgress", "false")
     if master.startswith("local"):
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-        builder = builder.config("spark.ui.enabled", "false")
+        builder = builder.config("spark.ui.enabled", "false").config("spark.driver.extraJavaOptions", _LOCAL_JAVA)
     local = _LOCAL.fullmatch(master)
     master = f"local[{local[1] or 1},{_TRIES}]" if local else master
     builder = builder.remote(master) if master.startswith(_CONNECT) else builder.master(master)
-    try:
-        session = builder.getOrCreate()
-    except PySparkException:
-        raise UsageError(_NO_JAVA) from None
-    try:
-        yield session
-    finally:
-        session.stop()
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", _PANDAS, FutureWarning)
+        try:
+            session = builder.getOrCreate()
+        except PySparkException:
+            raise UsageError(_NO_JAVA) from None
+        try:
+            yield session
+        finally:
+            session.stop()
 
 
 def is_alive(session: SparkSession) -> bool:
