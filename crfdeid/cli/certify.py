@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from crfdeid.cli.corpus_options import add_seed
+from crfdeid.cli.corpus_options import add_seed, require_outside
 from crfdeid.cli.shell import file_path, share, whole_number
 from crfdeid.errors import UsageError
 
@@ -63,6 +63,7 @@ def run(options: argparse.Namespace) -> None:
 
     _check(options)
     if options.plan is not None:
+        require_outside(options.plan, {"--input": options.input}, option="--plan")
         said, lines = _plan(options)
     else:
         certificate = _certificate(options)

@@ -37,19 +37,20 @@ def add_seed(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=whole_number(0, MOST_SEED), default=0, metavar="N", help=text)
 
 
-def require_outside(out: Path, sources: Mapping[str, Path | None]) -> None:
+def require_outside(out: Path, sources: Mapping[str, Path | None], *, option: str = "--out") -> None:
     """Refuse to write into a folder of notes: the next time, what was written there would be read as notes.
 
     Args:
-        out: what ``--out`` names.
+        out: what is to be written.
         sources: the notes, by the options that name them; None where they are not given.
+        option: the one that names ``out``.
 
     Raises:
         UsageError: it lies in one of the folders.
     """
-    for option, source in sources.items():
+    for name, source in sources.items():
         if source is not None and source.is_dir() and out.resolve().is_relative_to(source.resolve()):
-            raise UsageError(f"--out: {out} lies in the folder of {option}: name one outside, or results become data")
+            raise UsageError(f"{option}: {out} lies in the folder of {name}: name one outside, or results become data")
 
 
 def read_notes(path: Path, options: argparse.Namespace) -> Split:

@@ -45,6 +45,13 @@ def test_the_text_names_what_it_rests_on(capsys):
     assert "Signature" in out
 
 
+def test_a_plan_is_not_written_among_the_notes(redacted, capsys):
+    plan = redacted / "letters" / "plan.jsonl"
+    said = refused(capsys, "--plan", str(plan), "--input", str(redacted), "--reviewed", "3")
+    assert "--plan" in said and "lies in the folder of --input" in said
+    assert not plan.exists()
+
+
 def test_no_bound_is_rounded_down(capsys):
     assert main(["certify", "--reviewed", "300", "--leaking", "0"]) == 0
     assert "at most 0.994 % of the notes" in capsys.readouterr().out  # 0.99361
