@@ -33,7 +33,7 @@ _CONNECT = "sc://"
 _PANDAS = "PySpark does not yet fully support pandas"  # through which nothing goes here
 # On one machine, Java's second compiler and a collector with threads of its own take from the workers' cores, and Spark
 # has little to compute here: without them it starts in three quarters of the time.
-_LOCAL_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+LOCAL_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 _LOCAL = re.compile(r"local(?:\[(\d+|\*)\])?")
 _TRIES = 4  # as often as a cluster tries a task
 _shipped: WeakKeyDictionary[SparkSession, set[str]] = WeakKeyDictionary()
@@ -110,7 +110,7 @@ def started_session(master: str) -> Iterator[SparkSession]:
     builder = SparkSession.builder.appName("crfdeid redact").config("spark.ui.showConsoleProgress", "false")
     if master.startswith("local"):
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-        builder = builder.config("spark.ui.enabled", "false").config("spark.driver.extraJavaOptions", _LOCAL_JAVA)
+        builder = builder.config("spark.ui.enabled", "false").config("spark.driver.extraJavaOptions", LOCAL_JAVA)
     local = _LOCAL.fullmatch(master)
     master = f"local[{local[1] or 1},{_TRIES}]" if local else master
     builder = builder.remote(master) if master.startswith(_CONNECT) else builder.master(master)

@@ -61,10 +61,19 @@ ATTACKS = [
     Attack(
         "a plan that is none", write("p", "Quill"), f"review --planned p {SIDES} --out r.html", 1, "no sampling plan"
     ),
-    Attack("a plan over a note", nothing, f"{PLAN} 1 --plan notes/note.txt", 2, "is there already"),
-    Attack("a page over a note", nothing, f"review {SIDES} --out notes/note.txt", 2, "is there already"),
+    Attack("a plan over a file", write("p", "Quill"), f"{PLAN} 1 --plan p", 2, "is there already"),
+    Attack("a plan among the notes", nothing, f"{PLAN} 1 --plan notes/p", 2, "lies in the folder of --input"),
+    Attack("a page over a file", write("r.html", "Quill"), f"review {SIDES} --out r.html", 2, "is there already"),
+    Attack(
+        "a page over a note", nothing, f"review {SIDES} --out notes/note.txt", 2, "lies in the folder of --original"
+    ),
     Attack("a plan of too many notes", nothing, f"{PLAN} 9 --plan p", 2, "9 notes to draw of 1"),
-    Attack("a sample into the notes", nothing, "sample --input notes --out notes -n 1", 2, "not an empty folder"),
+    Attack(
+        "a sample over a file", write("s/a", "Quill"), "sample --input notes --out s -n 1", 2, "not an empty folder"
+    ),
+    Attack(
+        "a sample into the notes", nothing, "sample --input notes --out notes -n 1", 2, "lies in the folder of --input"
+    ),
     Attack("a note that leads away", write("in/a.jsonl", AWAY), "sample --input in --out out -n 1", 1, "its id cannot"),
 ]
 

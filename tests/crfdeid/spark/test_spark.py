@@ -21,7 +21,7 @@ from crfdeid.cli import main
 from crfdeid.policy import Policy
 from crfdeid.secrets import VARIABLE
 from crfdeid.spark import frames, redact, session
-from crfdeid.spark.session import NO_PACKAGE
+from crfdeid.spark.session import LOCAL_JAVA, NO_PACKAGE
 
 SECRET = "a secret of the tests, long enough"
 NOTE = "Patient Quill was seen on 3/14/2031.\r\nAttending: Dr. Orla Marsh, call 555-1037. Visit {}.\n"
@@ -29,11 +29,14 @@ DAMAGED = "JosÃ© Quill"
 HAS_JAVA = shutil.which("java") is not None or "JAVA_HOME" in os.environ
 # A part of Spark that is not used here looks at the version of pandas.
 PANDAS = "ignore:PySpark does not yet fully support pandas:FutureWarning"
+# Java is started by a fork that becomes another program at once; tests before may have started JAX in this process.
+FORK = r"ignore:os.fork\(\) was called:RuntimeWarning"
 
 pytestmark = [
     pytest.mark.skipif(find_spec("pyspark") is None, reason="no Spark: pip install -e '.[spark]'"),
     pytest.mark.skipif(not HAS_JAVA, reason="no Java: Spark needs 17 or later"),
     pytest.mark.filterwarnings(PANDAS),
+    pytest.mark.filterwarnings(FORK),
 ]
 
 
@@ -60,6 +63,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         patch.setenv(VARIABLE, SECRET)
         patch.setenv("PYSPARK_PYTHON", sys.executable)
         builder = SparkSession.builder.master("local[2,4]").config("spark.ui.enabled", "false")
+        builder = builder.config("spark.driver.extraJavaOptions", LOCAL_JAVA)
         builder = builder.config("spark.eventLog.enabled", "true").config("spark.eventLog.dir", events.as_uri())
         builder = builder.config("spark.eventLog.compress", "false")
         session = builder.config("spark.sql.shuffle.partitions", "2").getOrCreate()
