@@ -89,7 +89,7 @@ def derive(secret: bytes, purpose: str) -> bytes:
     return hmac.digest(secret, purpose.encode(), "sha256")
 
 
-def fingerprint(secret: bytes) -> str:
+def secret_digits(secret: bytes) -> str:
     """Four hexadecimal digits that tell one secret from another, and are too few to try guesses on."""
     return derive(secret, "resume").hex()[:4]
 

@@ -15,7 +15,7 @@ from crfdeid.notes.remote import RemoteNotes, is_url
 from crfdeid.notes.sources import KINDS
 from crfdeid.notes.work import Redaction
 from crfdeid.policy import Policy
-from crfdeid.secrets import VARIABLE, fingerprint, read_secret, vocabulary_key
+from crfdeid.secrets import VARIABLE, read_secret, secret_digits, vocabulary_key
 
 if TYPE_CHECKING:
     from crfdeid.tagger import Tagger
@@ -161,7 +161,7 @@ def common_settings(options: argparse.Namespace, work: Redaction, secret: bytes 
 
     return {
         "crfdeid": version("crfdeid"),
-        "secret": None if secret is None else fingerprint(secret),
+        "secret": None if secret is None else secret_digits(secret),
         "model": model_digest(work.model),
         **work.policy.settings(),
         "rename_files": options.rename_files,

@@ -18,7 +18,7 @@ from crfdeid.model_card.card import model_digest
 from crfdeid.notes.journal import Failed, NoteDone
 from crfdeid.notes.output import OutputFolder
 from crfdeid.notes.records import Failure, NoteFile
-from crfdeid.secrets import fingerprint
+from crfdeid.secrets import secret_digits
 from crfdeid.system.files import write_files
 
 SPARK = "spark"
@@ -86,7 +86,7 @@ def on_spark(options: argparse.Namespace, task: Task) -> Iterator[Process]:
                 source=options.input.resolve(),
                 folder=output.part.resolve(),
                 version=version("crfdeid"),
-                secret=None if task.secret is None else fingerprint(task.secret),
+                secret=None if task.secret is None else secret_digits(task.secret),
                 secret_file=options.secret_file and options.secret_file.resolve(),
                 key_file=options.key_file and options.key_file.resolve(),
             )

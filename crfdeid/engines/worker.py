@@ -13,7 +13,7 @@ from crfdeid.errors import DataError, UsageError
 from crfdeid.model_card.card import model_digest
 from crfdeid.notes.work import Redaction, Worker
 from crfdeid.policy import SURROGATE, Policy
-from crfdeid.secrets import fingerprint, read_secret, vocabulary_key
+from crfdeid.secrets import read_secret, secret_digits, vocabulary_key
 from crfdeid.system.threads import one_thread
 
 # Tables have a column of notes or two; each model takes some 100 MB to 1 GB.
@@ -74,7 +74,7 @@ def start_worker(
     key = vocabulary_key(_secret(key_file)) if private else None
     with _lock:  # of threads that come at the same time one loads it
         work = _load(Redaction(folder, policy, key=key, secret=secret), digest)
-    return Started(work, policy.name if secret is None else f"{policy.name}-{fingerprint(secret)}")
+    return Started(work, policy.name if secret is None else f"{policy.name}-{secret_digits(secret)}")
 
 
 def _secret(path: Path | None) -> bytes:

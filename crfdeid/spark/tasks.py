@@ -25,7 +25,7 @@ from crfdeid.notes.remote import RemoteNotes
 from crfdeid.notes.work import Worker
 from crfdeid.notes.workers import start_workers
 from crfdeid.policy import Policy
-from crfdeid.secrets import derive, fingerprint, read_secret
+from crfdeid.secrets import derive, read_secret, secret_digits
 from crfdeid.spark.pieces import PieceReader, Task
 
 
@@ -65,7 +65,7 @@ class FileWork:
         source: the input, at a path that all workers see, or elsewhere.
         folder: where each task writes into a folder of its own; all workers see it too.
         version: of this package, for workers that have another one.
-        secret: the `fingerprint` of the secret that the driver has; None where none is needed.
+        secret: the `secret_digits` of the secret that the driver has; None where none is needed.
         secret_file: the file with the secret, where the work is done; None for the environment variable.
         key_file: the same for the secret of a private vocabulary.
     """
@@ -147,6 +147,6 @@ class FileWork:
         if self.secret is None:
             return None
         secret = read_secret(self.secret_file)
-        if fingerprint(secret) != self.secret:
+        if secret_digits(secret) != self.secret:
             raise UsageError("a worker has another secret than the driver: set the same one there")
         return derive(secret, "audit")
