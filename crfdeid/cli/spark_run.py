@@ -65,13 +65,12 @@ def on_spark(options: argparse.Namespace, task: Task) -> Iterator[Process]:
         UsageError: there is no Spark, or it cannot start.
     """
     from crfdeid.spark.files import FileRun  # noqa: PLC0415
-    from crfdeid.spark.session import ShippedModel, ship_model, started_session  # noqa: PLC0415
+    from crfdeid.spark.session import started_jobs  # noqa: PLC0415
     from crfdeid.spark.tasks import FileWork  # noqa: PLC0415
 
     digest = model_digest(task.work.model)
-    model = ShippedModel.of(digest)
-    with started_session(options.master) as session:
-        ship_model(session, task.work.model, model)
+    with started_jobs(options.master) as jobs:
+        find = jobs.ship(task.work.model, digest)
 
         def process(
             files: Iterable[NoteFile | Failure], size: int, output: OutputFolder, **calls: Callable[[Any], None]
@@ -79,7 +78,7 @@ def on_spark(options: argparse.Namespace, task: Task) -> Iterator[Process]:
             success, failed = options.output / _SUCCESS, failures_file(options.output)
             success.unlink(missing_ok=True)
             work = FileWork(
-                find=model,
+                find=find,
                 digest=digest,
                 policy=task.work.policy,
                 columns=task.plan.columns,
@@ -90,7 +89,7 @@ def on_spark(options: argparse.Namespace, task: Task) -> Iterator[Process]:
                 secret_file=options.secret_file and options.secret_file.resolve(),
                 key_file=options.key_file and options.key_file.resolve(),
             )
-            FileRun(session, work, output, **calls).process(files, size)
+            FileRun(jobs, work, output, **calls).process(files, size)
             _write_failures(failed, output.accounted())
             if output.has_results:
                 write_files({success: ""})

@@ -1,8 +1,9 @@
 """Notes in Spark: `redact` for data frames, and what `crfdeid redact --engine spark` does with files.
 
-frames.py    redact: a data frame in, a redacted one out      session.py   sessions, a model sent to workers, jobs
+frames.py    redact: a data frame in, a redacted one out      sending.py   a model and work, sent to workers
 files.py     files of notes: the driver's half                tasks.py     ... the workers' half
 pieces.py    how files are shared out among tasks             joining.py   pieces of results, one file again
+jobs.py      functions of tasks, done by workers              session.py   a Spark, started or found
 
 Nothing here imports Spark before it is used.
 """

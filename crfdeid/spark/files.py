@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from crfdeid.errors import DataError, UsageError
 from crfdeid.model_card.likeness import Measures
@@ -20,13 +19,11 @@ from crfdeid.notes.journal import HIDDEN, LIST, Failed, Journal, NoteDone
 from crfdeid.notes.output import OutputFolder
 from crfdeid.notes.records import Failure, NoteFile
 from crfdeid.notes.sources import kind_of
+from crfdeid.spark.jobs import Jobs
 from crfdeid.spark.joining import join
 from crfdeid.spark.pieces import Piece, Sharing, Task
-from crfdeid.spark.session import NO_PACKAGE, count_slots, is_alive, run_job
+from crfdeid.spark.sending import NO_PACKAGE
 from crfdeid.spark.tasks import FileWork, Report
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 # Jobs in flight: while the last tasks of one are done, those of the next are.
 _JOBS = 2
@@ -40,7 +37,7 @@ class FileRun:
     """A run over many files.
 
     Args:
-        session: of Spark; the input and the output are at paths that its workers see.
+        jobs: of a Spark; the input and the output are at paths that its workers see.
         work: what its tasks do.
         output: where the results go.
         on_failure: called for each note and file that failed.
@@ -50,7 +47,7 @@ class FileRun:
 
     def __init__(
         self,
-        session: SparkSession,
+        jobs: Jobs,
         work: FileWork,
         output: OutputFolder,
         *,
@@ -58,7 +55,7 @@ class FileRun:
         on_progress: Callable[[int], None] = lambda size: None,
         on_measures: Callable[[Measures | None], None] = lambda measures: None,
     ) -> None:
-        self._session, self._work, self._output = session, work, output
+        self._jobs, self._work, self._output = jobs, work, output
         self._on_failure, self._on_progress, self._on_measures = on_failure, on_progress, on_measures
         self._done = 0
         self._stopped = False
@@ -74,21 +71,21 @@ class FileRun:
             DataError: no worker can do it, or Spark has ended, or the output cannot be written.
             UsageError: a worker lacks something.
         """
-        sharing = Sharing.of(size, count_slots(self._session))
+        sharing = Sharing.of(size, self._jobs.slots())
         waiting: deque[Future[_Reports]] = deque()
-        with ThreadPoolExecutor(_JOBS) as jobs:
+        with ThreadPoolExecutor(_JOBS) as threads:
             try:
                 for group in sharing.groups(self._unfinished(files)):
-                    waiting.append(jobs.submit(self._reports, group))
+                    waiting.append(threads.submit(self._reports, group))
                     if len(waiting) > _JOBS:
                         self._finish(waiting.popleft().result())
                 while waiting:
                     self._finish(waiting.popleft().result())
             except BaseException:
                 self._stopped = True
-                jobs.shutdown(wait=False, cancel_futures=True)
-                if is_alive(self._session):
-                    self._session.interruptAll()
+                threads.shutdown(wait=False, cancel_futures=True)
+                if self._jobs.is_alive():
+                    self._jobs.interrupt()
                 raise
 
     def _unfinished(self, files: Iterable[NoteFile | Failure]) -> Iterator[NoteFile]:
@@ -105,11 +102,11 @@ class FileRun:
     def _reports(self, group: Sequence[Task]) -> _Reports:
         """What tasks report; None where the process was ended each time that one file was tried."""
         try:
-            reports = run_job(self._session, self._work.report, group)
+            reports = self._jobs.run(self._work.report, group)
         except Exception as problem:  # Whatever Spark has to say can quote what a worker wrote.
             if NO_PACKAGE in str(problem):
                 raise UsageError(NO_PACKAGE) from None
-            if self._stopped or not is_alive(self._session):
+            if self._stopped or not self._jobs.is_alive():
                 raise DataError(_ENDED) from None
         else:
             return [(task, Report.read(report)) for task, report in zip(group, reports, strict=True)]

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import pickle
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from crfdeid.engines import RedactBatches
 from crfdeid.model_card.builtin import find_model
 from crfdeid.model_card.card import model_digest
 from crfdeid.policy import Policy
-from crfdeid.spark.session import NO_PACKAGE, ShippedModel, ship_model
+from crfdeid.spark.sending import ShippedModel, is_connect, sent, ship_model
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from pyspark.sql import DataFrame
     from pyspark.sql.types import StructType
 
@@ -78,8 +76,9 @@ def redact(
         key_file=key_file,
     )
     schema = _schema(df.schema, work)
-    ship_model(df.sparkSession, folder, shipped)
-    return df.mapInArrow(_sent(pickle.dumps(work), NO_PACKAGE), schema)
+    session = df.sparkSession
+    ship_model(session if is_connect(session) else session.sparkContext, folder, shipped)
+    return df.mapInArrow(sent(work.batches), schema)
 
 
 def _schema(notes: StructType, work: RedactBatches) -> StructType:
@@ -92,17 +91,3 @@ def _schema(notes: StructType, work: RedactBatches) -> StructType:
     text = fields[work.columns.text]
     fields[text.name] = StructField(text.name, text.dataType, True, text.metadata)
     return StructType([fields.get(field.name, field) for field in results.fields])
-
-
-def _sent(work: bytes, missing: str) -> Callable[[Iterator[pa.RecordBatch]], Any]:
-    """What a worker runs. Defined in a function it is sent whole: a module is only named, and may be missing there."""
-
-    def redact_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        import pickle  # noqa: PLC0415
-        from importlib.util import find_spec  # noqa: PLC0415
-
-        if find_spec("crfdeid") is None:
-            raise ModuleNotFoundError(missing)
-        yield from pickle.loads(work).batches(batches)
-
-    return redact_batches

@@ -13,7 +13,8 @@ from crfdeid.notes.records import Columns, NoteFile, Record
 from crfdeid.notes.sources import read_file
 
 MOST_PIECES = 16
-_LEAST_PIECE = 1 << 20  # bytes: less is done before a task has started
+_LEAST_PIECE = 1 << 18  # bytes: less is done before a task has started
+_TASKS = 8  # for each that can be at work at once: when the last ones are done, no slot waits long for another
 _MOST_TOGETHER = 1 << 25  # bytes of small files in one task: half a minute of work or more
 _MOST_FILES = 512  # ... and how many files
 _WHOLE = ".txt"  # one note, which only the whole of it can show what to hide in
@@ -62,25 +63,27 @@ class Sharing(NamedTuple):
             size: the bytes of all files.
             slots: how many tasks can be at work at once.
         """
-        piece = max(_LEAST_PIECE, size // (2 * slots))
+        piece = max(_LEAST_PIECE, size // (_TASKS * slots))
         return cls(piece, min(piece, _MOST_TOGETHER), 4 * slots)
 
     def groups(self, files: Iterable[NoteFile]) -> Iterator[list[Task]]:
         """The tasks of all files, those that are started at a time together; a file's pieces are in one group."""
         group: list[Task] = []
         small: list[Piece] = []
+        bytes_of_small = 0
         for file in files:
             count = 1 if file.path.suffix.lower() == _WHOLE else min(-(-file.size // self.piece), MOST_PIECES)
             if count > 1:
                 group += [[Piece(file, number, count)] for number in range(count)]
             else:
-                small.append(Piece(file, 0, 1))
-                if sum(piece.file.size for piece in small) >= self.together or len(small) >= _MOST_FILES:
+                if small and (bytes_of_small + file.size > self.together or len(small) == _MOST_FILES):
                     group.append(small)
-                    small = []
+                    small, bytes_of_small = [], 0
+                small.append(Piece(file, 0, 1))
+                bytes_of_small += file.size
             if len(group) >= self.tasks:
                 yield [*group, *([small] if small else [])]
-                group, small = [], []
+                group, small, bytes_of_small = [], [], 0
         if group or small:
             yield [*group, *([small] if small else [])]
 

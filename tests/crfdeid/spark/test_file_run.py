@@ -6,6 +6,9 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -45,37 +48,45 @@ def notes(tmp_path: Path) -> Path:
     return source
 
 
-Job = Callable[[Any, Callable[[Any], str], Sequence[Any]], list[str]]
+Job = Callable[[Callable[[Any], str], Sequence[Any]], list[str]]
 
 
-def in_this_process(_: Any, function: Callable[[Any], str], group: Sequence[Any]) -> list[str]:
+def in_this_process(function: Callable[[Any], str], group: Sequence[Any]) -> list[str]:
     return [function(task) for task in group]
 
 
+@dataclass
 class NoSpark:
-    """A session without Spark."""
+    """Jobs without Spark."""
 
-    def __enter__(self) -> NoSpark:
-        return self
+    run: Job
+    alive: bool = True
 
-    def __exit__(self, *_: object) -> None:
-        pass
+    def slots(self) -> int:
+        return 2
 
-    def interruptAll(self) -> None:
+    def ship(self, folder: Path, digest: str) -> Callable[[], Path]:
+        return partial(Path, folder)
+
+    def is_alive(self) -> bool:
+        return self.alive
+
+    def interrupt(self) -> None:
         pass
 
 
 @pytest.fixture
-def spark(monkeypatch: pytest.MonkeyPatch, model: Path) -> Callable[[Job], None]:
+def spark(monkeypatch: pytest.MonkeyPatch) -> Callable[[Job], NoSpark]:
     """Tasks of a few hundred bytes, done by a function in the place of Spark's jobs."""
     monkeypatch.setenv(VARIABLE, SECRET)
     monkeypatch.setattr(pieces, "_LEAST_PIECE", 300)
-    monkeypatch.setattr(session, "started_session", lambda master: NoSpark())
-    monkeypatch.setattr(session, "ship_model", lambda *_: None)
-    monkeypatch.setattr(session.ShippedModel, "__call__", lambda self: model)
-    monkeypatch.setattr(files, "count_slots", lambda _: 2)
-    monkeypatch.setattr(files, "is_alive", lambda _: True)
-    return lambda job: monkeypatch.setattr(files, "run_job", job)
+
+    def done_by(job: Job) -> NoSpark:
+        jobs = NoSpark(job)
+        monkeypatch.setattr(session, "started_jobs", lambda master: nullcontext(jobs))
+        return jobs
+
+    return done_by
 
 
 def redact(model: Path, source: Path, output: Path, *more: str) -> int:
@@ -100,7 +111,7 @@ def listed(folder: Path) -> list[str]:
 
 
 def test_files_notes_failures_and_journal_are_those_of_one_machine(
-    model: Path, notes: Path, tmp_path: Path, spark: Callable[[Job], None], capsys: pytest.CaptureFixture[str]
+    model: Path, notes: Path, tmp_path: Path, spark: Callable[[Job], NoSpark], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert redact(model, notes, tmp_path / "one", "--audit", str(tmp_path / "one.json")) == 1
     said = capsys.readouterr().err
@@ -133,7 +144,7 @@ def test_files_notes_failures_and_journal_are_those_of_one_machine(
 
 
 def test_notes_elsewhere_give_the_same_files(
-    model: Path, notes: Path, tmp_path: Path, spark: Callable[[Job], None], capsys: pytest.CaptureFixture[str]
+    model: Path, notes: Path, tmp_path: Path, spark: Callable[[Job], NoSpark], capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Elsewhere is here, by Arrow's file system for it: what differs with another is Arrow's."""
     assert redact(model, notes, tmp_path / "one") == 1
@@ -145,9 +156,9 @@ def test_notes_elsewhere_give_the_same_files(
     (notes / "p1" / "0.txt").write_bytes(NOTE.format("changed").encode())
     done: list[str] = []
 
-    def job(_: Any, function: Callable[[Any], str], group: Sequence[Any]) -> list[str]:
+    def job(function: Callable[[Any], str], group: Sequence[Any]) -> list[str]:
         done.extend(piece.file.name for task in group for piece in task)
-        return in_this_process(_, function, group)
+        return in_this_process(function, group)
 
     spark(job)
     assert main(["redact", *common, "--input", notes.as_uri(), *ON_SPARK, "--resume"]) == 1
@@ -164,7 +175,12 @@ def test_notes_elsewhere_give_the_same_files(
     ],
 )
 def test_a_url_that_cannot_be_is_refused(
-    model: Path, tmp_path: Path, spark: Callable[[Job], None], capsys: pytest.CaptureFixture[str], url: str, said: str
+    model: Path,
+    tmp_path: Path,
+    spark: Callable[[Job], NoSpark],
+    capsys: pytest.CaptureFixture[str],
+    url: str,
+    said: str,
 ) -> None:
     spark(in_this_process)
     common = ("redact", "--model", str(model), "--output", str(tmp_path / "out"), "--input", url)
@@ -176,14 +192,14 @@ def test_a_url_that_cannot_be_is_refused(
 
 
 def test_a_file_whose_worker_is_ended_each_time_fails_alone(
-    model: Path, notes: Path, tmp_path: Path, spark: Callable[[Job], None], capsys: pytest.CaptureFixture[str]
+    model: Path, notes: Path, tmp_path: Path, spark: Callable[[Job], NoSpark], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert redact(model, notes, tmp_path / "one") == 1
 
-    def job(_: Any, function: Callable[[Any], str], group: Sequence[Any]) -> list[str]:
+    def job(function: Callable[[Any], str], group: Sequence[Any]) -> list[str]:
         if any(piece.file.name == "t.csv" and piece.number == 1 for task in group for piece in task):
             raise ConnectionResetError("Patient Quill")
-        return in_this_process(_, function, group)
+        return in_this_process(function, group)
 
     spark(job)
     assert redact(model, notes, tmp_path / "many", *ON_SPARK) == 1
@@ -208,7 +224,7 @@ def test_what_a_worker_lacks_ends_the_run_with_one_reason(
     model: Path,
     notes: Path,
     tmp_path: Path,
-    spark: Callable[[Job], None],
+    spark: Callable[[Job], NoSpark],
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     change: dict[str, Any],
@@ -229,7 +245,7 @@ def test_a_run_whose_spark_ends_goes_on_with_the_files_that_are_done(
     model: Path,
     notes: Path,
     tmp_path: Path,
-    spark: Callable[[Job], None],
+    spark: Callable[[Job], NoSpark],
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -237,14 +253,14 @@ def test_a_run_whose_spark_ends_goes_on_with_the_files_that_are_done(
     monkeypatch.setattr(pieces.Sharing, "of", lambda size, slots: pieces.Sharing(300, 1, 1))
     done: list[str] = []
 
-    def job(_: Any, function: Callable[[Any], str], group: Sequence[Any]) -> list[str]:
+    def job(function: Callable[[Any], str], group: Sequence[Any]) -> list[str]:
         if len(done) > 3:
-            monkeypatch.setattr(files, "is_alive", lambda _: False)
+            jobs.alive = False
             raise ConnectionResetError
         done.extend(piece.file.name for task in group for piece in task)
-        return in_this_process(_, function, group)
+        return in_this_process(function, group)
 
-    spark(job)
+    jobs = spark(job)
     assert redact(model, notes, tmp_path / "many", *ON_SPARK) == 1
     assert "error: Spark has ended: see what it says above; --resume goes on" in capsys.readouterr().err
     before = contents(tmp_path / "many")
@@ -253,12 +269,11 @@ def test_a_run_whose_spark_ends_goes_on_with_the_files_that_are_done(
     assert redact(model, notes, tmp_path / "many", *ON_SPARK) == 2  # not without --resume
     again: list[str] = []
 
-    def rest(_: Any, function: Callable[[Any], str], group: Sequence[Any]) -> list[str]:
+    def rest(function: Callable[[Any], str], group: Sequence[Any]) -> list[str]:
         again.extend(piece.file.name for task in group for piece in task)
-        return in_this_process(_, function, group)
+        return in_this_process(function, group)
 
     spark(rest)
-    monkeypatch.setattr(files, "is_alive", lambda _: True)
     assert redact(model, notes, tmp_path / "many", *ON_SPARK, "--resume") == 1
     assert not set(again) & set(before)
     assert redact(model, notes, tmp_path / "one") == 1
@@ -268,15 +283,15 @@ def test_a_run_whose_spark_ends_goes_on_with_the_files_that_are_done(
 
 
 def test_nothing_goes_to_the_workers_that_is_secret_or_of_a_note(
-    model: Path, notes: Path, tmp_path: Path, spark: Callable[[Job], None]
+    model: Path, notes: Path, tmp_path: Path, spark: Callable[[Job], NoSpark]
 ) -> None:
     import pickle  # noqa: PLC0415
 
     sent: list[bytes] = []
 
-    def job(_: Any, function: Callable[[Any], str], group: Sequence[Any]) -> list[str]:
+    def job(function: Callable[[Any], str], group: Sequence[Any]) -> list[str]:
         sent.append(pickle.dumps((function, group)))
-        reports = in_this_process(_, *pickle.loads(sent[-1]))
+        reports = in_this_process(*pickle.loads(sent[-1]))
         sent.extend(report.encode() for report in reports)
         return reports
 

@@ -82,6 +82,9 @@ def test_each_file_is_in_one_group_with_all_of_its_pieces(sizes: list[tuple[int,
         for task in group:
             assert len({piece.file.name for piece in task}) == len(task)  # a task writes each name once
             assert len(task) == 1 or all(piece.of == 1 for piece in task)
+            size = sum(piece.file.size / piece.of for piece in task)
+            assert len(task) == 1 or size <= sharing.together  # or else some slots would wait for one at the end
+            assert task[0].file.name.endswith(".txt") or size <= max(sharing.piece, task[0].file.size / MOST_PIECES)
     pieces = [[piece for task in group for piece in task] for group in groups]
     assert sorted(name for group in pieces for name in {piece.file.name for piece in group}) == sorted(
         file.name for file in files

@@ -18,10 +18,14 @@ import pytest
 from notes_samples import crfdeid, tiny_model, written
 
 from crfdeid.cli import main
+from crfdeid.errors import UsageError
+from crfdeid.notes.sources import note_files
 from crfdeid.policy import Policy
 from crfdeid.secrets import VARIABLE
-from crfdeid.spark import frames, redact, session
-from crfdeid.spark.session import LOCAL_JAVA, NO_PACKAGE
+from crfdeid.spark import redact
+from crfdeid.spark.jobs import ContextJobs
+from crfdeid.spark.sending import NO_PACKAGE, ShippedModel, sent
+from crfdeid.spark.session import JAVA_OPTIONS, LOCAL_JAVA, started_jobs
 
 SECRET = "a secret of the tests, long enough"
 NOTE = "Patient Quill was seen on 3/14/2031.\r\nAttending: Dr. Orla Marsh, call 555-1037. Visit {}.\n"
@@ -63,7 +67,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         patch.setenv(VARIABLE, SECRET)
         patch.setenv("PYSPARK_PYTHON", sys.executable)
         builder = SparkSession.builder.master("local[2,4]").config("spark.ui.enabled", "false")
-        builder = builder.config("spark.driver.extraJavaOptions", LOCAL_JAVA)
+        patch.setenv(JAVA_OPTIONS, LOCAL_JAVA)
+        builder = builder.config("spark.driver.extraJavaOptions", "-Dcrfdeid.test=own")
         builder = builder.config("spark.eventLog.enabled", "true").config("spark.eventLog.dir", events.as_uri())
         builder = builder.config("spark.eventLog.compress", "false")
         session = builder.config("spark.sql.shuffle.partitions", "2").getOrCreate()
@@ -206,6 +211,50 @@ def test_the_command_gives_the_files_of_one_machine(spark: Any, model: Path, tmp
     assert spark.range(1).count() == 1  # a session that was there before goes on
 
 
+def test_options_of_java_and_its_starter_are_the_users_own(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from pyspark import SparkContext  # noqa: PLC0415
+    from pyspark.sql import SparkSession  # noqa: PLC0415
+
+    java = spark.sparkContext._jvm.java.lang
+    assert java.System.getProperty("crfdeid.test") == "own"
+    options = list(java.management.ManagementFactory.getRuntimeMXBean().getInputArguments())
+    assert options.index(LOCAL_JAVA) < options.index("-Dcrfdeid.test=own")  # of two that differ the last one counts
+
+    asked: list[Any] = []
+    monkeypatch.setattr(SparkSession, "getActiveSession", lambda: None)
+    monkeypatch.setattr(SparkContext, "getOrCreate", lambda conf: asked.append(conf) or spark.sparkContext)
+    monkeypatch.setattr(ContextJobs, "stop", lambda self: None)
+    for own, expected in (("-Xmx512m", f"{LOCAL_JAVA} -Xmx512m"), (None, LOCAL_JAVA)):
+        monkeypatch.delenv(JAVA_OPTIONS) if own is None else monkeypatch.setenv(JAVA_OPTIONS, own)
+        for _ in range(2):
+            with started_jobs("local[2]"):
+                assert os.environ[JAVA_OPTIONS] == expected
+    assert asked[0].get("spark.driver.extraJavaOptions") == "-Dcrfdeid.test=own"
+    assert asked[0].get("spark.master") == "local[2,4]"
+
+
+def test_a_model_is_sent_to_other_machines_alone(spark: Any, model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    jobs = ContextJobs(spark.sparkContext)
+    assert jobs.ship(model, "0" * 64)() == model
+    archives: list[str] = []
+    monkeypatch.setattr(spark.sparkContext, "addArchive", archives.append)
+    monkeypatch.setattr(spark.sparkContext, "master", "spark://host:7077")
+    assert jobs.ship(model, "0" * 64) == jobs.ship(model, "0" * 64) == ShippedModel("crfdeid-0000000000000000")
+    assert len(archives) == 1
+    assert archives[0].endswith("/crfdeid-0000000000000000.zip#crfdeid-0000000000000000")
+
+
+def test_a_master_that_cannot_be_is_said_in_one_line(monkeypatch: pytest.MonkeyPatch, spark: Any) -> None:
+    from pyspark import SparkContext  # noqa: PLC0415
+    from pyspark.sql import SparkSession  # noqa: PLC0415
+
+    monkeypatch.setattr(SparkSession, "getActiveSession", lambda: None)
+    start = lambda conf: spark.sparkContext._jvm.JavaSparkContext(conf._jconf)  # noqa: E731
+    monkeypatch.setattr(SparkContext, "getOrCreate", start)
+    with pytest.raises(UsageError, match="correct --master"), started_jobs("nonsense"):
+        pass
+
+
 def test_a_worker_that_cannot_do_it_fails_every_row_for_one_reason(
     spark: Any, model: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -234,8 +283,7 @@ import sys, os, signal, time
 import pyarrow as pa, pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 from crfdeid import Policy
-from crfdeid.spark import frames, redact, session
-from crfdeid.spark.session import NO_PACKAGE
+from crfdeid.spark import redact
 master, model, source, target = sys.argv[1:5]
 builder = SparkSession.builder.config("spark.ui.enabled", "false").config("spark.executor.memory", "1g")
 builder = builder.remote(master[8:]) if master.startswith("connect ") else builder.master(master)
@@ -325,9 +373,9 @@ for function in sent:
 def test_a_worker_without_the_package_says_so() -> None:
     from pyspark.cloudpickle import dumps  # noqa: PLC0415
 
-    sent = [dumps(frames._sent(b"", NO_PACKAGE)), dumps(session._sent(b"", [], NO_PACKAGE))]
-    done = subprocess.run([sys.executable, "-c", WITHOUT], input=pickle.dumps(sent), capture_output=True, check=False)
-    assert done.stdout.decode().splitlines() == [NO_PACKAGE] * 2, done.stderr.decode()
+    work = pickle.dumps([dumps(sent(note_files))])
+    done = subprocess.run([sys.executable, "-c", WITHOUT], input=work, capture_output=True, check=False)
+    assert done.stdout.decode().splitlines() == [NO_PACKAGE], done.stderr.decode()
 
 
 @on_a_cluster

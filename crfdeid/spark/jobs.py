@@ -1,0 +1,174 @@
+"""Jobs on Spark's workers: functions of tasks, by a classic context or by Spark Connect."""
+
+from __future__ import annotations
+
+import pickle
+import re
+import secrets
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, final
+
+import pyarrow as pa
+
+from crfdeid.spark.sending import ShippedModel, sent, ship_model
+
+if TYPE_CHECKING:
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+_HERE = re.compile(r"local(\[.*\])?")
+
+
+class Jobs(Protocol):
+    """What has the workers of a Spark do tasks."""
+
+    def slots(self) -> int:
+        """How many tasks the workers do at once."""
+        ...
+
+    def ship(self, folder: Path, digest: str) -> Callable[[], Path]:
+        """Give all workers a model.
+
+        Args:
+            folder: where it is here.
+            digest: its `model_digest`.
+
+        Returns:
+            What finds it, in a process of a worker.
+        """
+        ...
+
+    def run(self, function: Callable[[Any], str], tasks: Sequence[Any]) -> list[str]:
+        """What a function says of each task, in order; jobs may be run from several threads.
+
+        Args:
+            function: it is pickled, and so must its results be short.
+            tasks: each is done by a Spark task of its own, wherever Spark likes, and again where a worker was lost.
+
+        Raises:
+            Exception: one of Spark's, which gave it up.
+        """
+        ...
+
+    def is_alive(self) -> bool:
+        """Whether Spark still does work."""
+        ...
+
+    def interrupt(self) -> None:
+        """Give up all jobs that these ran."""
+        ...
+
+    def stop(self) -> None:
+        """End Spark."""
+        ...
+
+
+@dataclass(frozen=True)
+class _Tasks:
+    """A function and its tasks, each pickled by itself: a worker reads none but its own."""
+
+    function: Callable[[Any], str]
+    tasks: Sequence[bytes]
+
+    @classmethod
+    def of(cls, function: Callable[[Any], str], tasks: Sequence[Any]) -> _Tasks:
+        return cls(function, [pickle.dumps(task) for task in tasks])
+
+    def reports(self, numbers: Iterator[int]) -> Iterator[str]:
+        """The reports of the tasks of these numbers."""
+        return (self.function(pickle.loads(self.tasks[number])) for number in numbers)
+
+    def batches(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The same, in Arrow's batches."""
+        for batch in batches:
+            numbers = batch.column(0).to_pylist()
+            for number, report in zip(numbers, self.reports(iter(numbers)), strict=True):
+                yield pa.RecordBatch.from_pydict({"task": [number], "report": [report]})
+
+
+@final
+class ContextJobs:
+    """Jobs of classic Spark. They are no queries: Java starts in half the time where nothing is planned or compiled."""
+
+    def __init__(self, context: SparkContext) -> None:
+        self._context = context
+        self._tag = f"crfdeid-{secrets.token_hex(8)}"
+
+    def slots(self) -> int:
+        """How many tasks the workers do at once."""
+        return int(self._context.defaultParallelism)
+
+    def ship(self, folder: Path, digest: str) -> Callable[[], Path]:
+        """Give all workers a model; on this machine it is there."""
+        if _HERE.fullmatch(self._context.master):
+            return partial(Path, folder.absolute())
+        model = ShippedModel.of(digest)
+        ship_model(self._context, folder, model)
+        return model
+
+    def run(self, function: Callable[[Any], str], tasks: Sequence[Any]) -> list[str]:
+        """What a function says of each task."""
+        self._context.addJobTag(self._tag)  # of this thread's jobs
+        numbers = self._context.parallelize(range(len(tasks)), len(tasks))
+        return list(numbers.mapPartitions(sent(_Tasks.of(function, tasks).reports)).collect())
+
+    def is_alive(self) -> bool:
+        """Whether Spark still does work."""
+        try:
+            return bool(self._context.parallelize([0], 1).count() == 1)
+        except Exception:  # Its own, or of the way to it.
+            return False
+
+    def interrupt(self) -> None:
+        """Give up all jobs that these ran."""
+        self._context.cancelJobsWithTag(self._tag)
+
+    def stop(self) -> None:
+        """End Spark."""
+        self._context.stop()
+
+
+@final
+class ConnectJobs:
+    """Jobs of Spark Connect, which knows data frames alone."""
+
+    def __init__(self, session: SparkSession) -> None:
+        self._session = session
+
+    def slots(self) -> int:
+        """How many tasks the workers do at once, by how Spark cuts a range that nobody told it how to cut."""
+        from pyspark.sql.functions import spark_partition_id  # noqa: PLC0415
+
+        rows = self._session.range(1 << 10).select(spark_partition_id()).collect()  # distinct() is another stage
+        return len({slot for (slot,) in rows})
+
+    def ship(self, folder: Path, digest: str) -> Callable[[], Path]:
+        """Give all workers a model."""
+        model = ShippedModel.of(digest)
+        ship_model(self._session, folder, model)
+        return model
+
+    def run(self, function: Callable[[Any], str], tasks: Sequence[Any]) -> list[str]:
+        """What a function says of each task."""
+        work = sent(_Tasks.of(function, tasks).batches)
+        numbers = self._session.range(0, len(tasks), 1, len(tasks))
+        rows = numbers.mapInArrow(work, "task long, report string").collect()
+        return [row["report"] for row in sorted(rows, key=lambda row: row["task"])]
+
+    def is_alive(self) -> bool:
+        """Whether Spark still does work."""
+        try:
+            return bool(self._session.range(1).count() == 1)
+        except Exception:  # Its own, of the way to it, or of the network.
+            return False
+
+    def interrupt(self) -> None:
+        """Give up all jobs of this session."""
+        self._session.interruptAll()
+
+    def stop(self) -> None:
+        """End the session."""
+        self._session.stop()
