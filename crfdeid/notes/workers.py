@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from crfdeid.notes.records import Note
 from crfdeid.notes.work import Result, Work, Worker
+from crfdeid.system.memory import collecting_seldom
 from crfdeid.system.processes import processes
 
 # How many batches wait for each process, so that none is idle while results are written.
@@ -46,13 +47,14 @@ def start_workers(work: Work, jobs: int) -> Iterator[Workers]:
     Raises:
         DataError: the model cannot be loaded, or a process was ended from outside.
     """
-    if jobs == 1:
-        worker = work.start()
-        yield Workers(lambda notes: _done(worker(notes)), 0)
-        return
-    work.start()  # Where this fails it is said once, and what it makes on first use is made once.
-    with processes(jobs, _start, work, ended=_ENDED) as others:
-        yield Workers(lambda notes: others.submit(_work, notes).result, _AHEAD * jobs)
+    with collecting_seldom():
+        if jobs == 1:
+            worker = work.start()
+            yield Workers(lambda notes: _done(worker(notes)), 0)
+            return
+        work.start()  # Where this fails it is said once, and what it makes on first use is made once.
+        with processes(jobs, _start, work, ended=_ENDED) as others:
+            yield Workers(lambda notes: others.submit(_work, notes).result, _AHEAD * jobs)
 
 
 def _done(results: list[Result]) -> Callable[[], list[Result]]:
@@ -68,4 +70,5 @@ def _start(work: Work) -> None:
 
 
 def _work(notes: Sequence[Note]) -> list[Result]:
-    return _worker(notes)
+    with collecting_seldom():
+        return _worker(notes)

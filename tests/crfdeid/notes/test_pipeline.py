@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import multiprocessing
 import os
@@ -368,3 +369,20 @@ def test_an_error_in_the_work_ends_the_processes(tmp_path: Path) -> None:
     ):
         pipeline.process(broken(), redact_plan(), workers, output, on_failure=lambda failure: None)
     assert not multiprocessing.active_children()
+
+
+@dataclass(frozen=True)
+class SayThreshold:
+    """Says for each note how many new containers let Python look for garbage."""
+
+    def start(self) -> Worker:
+        return lambda notes: [Answer(Document(note.id, str(gc.get_threshold()[0])), {}) for note in notes]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_garbage_is_looked_for_seldom_while_notes_are_worked_on(tmp_path: Path, jobs: int) -> None:
+    before = gc.get_threshold()
+    (tmp_path / "a.txt").write_text("Quill")
+    assert run(tmp_path / "a.txt", tmp_path / "out", work=SayThreshold(), jobs=jobs) == []
+    assert int(written(tmp_path / "out")["a.txt"]) >= 100_000
+    assert gc.get_threshold() == before

@@ -1,10 +1,14 @@
-"""Memory that a process frees stays with it, once it is asked to keep it."""
+"""Memory that a process frees stays with it, once it is asked to keep it; garbage is looked for seldom, for a while."""
 
+import gc
 import platform
 import subprocess
 import sys
+from collections.abc import Iterator
 
 import pytest
+
+from crfdeid.system.memory import collecting_seldom
 
 FAULTS = """
 import resource, sys
@@ -32,3 +36,38 @@ def faults(mode: str) -> int:
 def test_pages_that_were_freed_are_not_fetched_anew():
     assert faults("keep") < 1000
     assert faults("leave") > 0  # else the measure measures nothing
+
+
+@pytest.fixture
+def looked() -> Iterator[list[int]]:
+    """The generations that the collector looks at while a test runs."""
+    found: list[int] = []
+
+    def note(phase: str, info: dict[str, int]) -> None:
+        if phase == "start":
+            found.append(info["generation"])
+
+    gc.callbacks.append(note)
+    yield found
+    gc.callbacks.remove(note)
+
+
+def test_garbage_is_looked_for_seldom_and_then_as_before(looked: list[int]) -> None:
+    before = gc.get_threshold()
+    with pytest.raises(KeyError), collecting_seldom():
+        kept = [[i] for i in range(50_000)]
+        assert looked == []
+        kept += [[i] for i in range(60_000)]
+        assert looked == [0]
+        raise KeyError
+    assert gc.get_threshold() == before
+
+
+def test_a_collector_that_is_off_stays_off() -> None:
+    before = gc.get_threshold()
+    gc.set_threshold(0)
+    try:
+        with collecting_seldom():
+            assert gc.get_threshold()[0] == 0
+    finally:
+        gc.set_threshold(*before)
