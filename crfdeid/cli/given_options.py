@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 from crfdeid.cli.shell import file_path
@@ -13,7 +13,6 @@ from crfdeid.given.people import read_people
 from crfdeid.given.site import Site
 from crfdeid.given.site_file import read_site
 from crfdeid.notes.records import Columns
-from crfdeid.secrets import short_digest
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -62,8 +61,7 @@ def add_known(columns: Columns, options: argparse.Namespace) -> Columns:
 def settings(columns: Columns) -> dict[str, Any]:
     """What of the options of what is known the results depend on, for --resume."""
     people = columns.people
-    known_file = None if people is None else {key: asdict(known) for key, known in people.known.items()}
     return {
         "known": [list(column) for column in columns.known],
-        "known_file": None if known_file is None else short_digest(known_file),
+        "known_file": None if people is None else people.digest,
     }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from pathlib import Path
 
 from crfdeid.cli.account import require_place
@@ -11,11 +10,7 @@ from crfdeid.corpora.jsonl import to_line
 from crfdeid.documents import CONCEPT, Document
 from crfdeid.errors import UsageError
 from crfdeid.models import saved_traits
-from crfdeid.notes import sources
-from crfdeid.notes.beside import SUFFIX, ConceptsWriter, beside_name, with_concepts_alone
-from crfdeid.notes.pipeline import OutputPlan
-from crfdeid.notes.records import Columns, NoteFile, Writer
-from crfdeid.notes.tagged import Together
+from crfdeid.notes.beside import SUFFIX, with_concepts_alone
 from crfdeid.system.files import write_parts
 
 
@@ -37,16 +32,6 @@ def require_possible(options: argparse.Namespace, model: Path) -> None:
     if options.id_column is not None and options.id_column in options.drop_columns:
         raise UsageError(f"--keep-concepts names notes by the column {options.id_column}, which is to be dropped")
     require_place("--keep-concepts", file, apart_from=(), resume=options.resume)
-
-
-def plan(columns: Columns) -> OutputPlan:
-    """Files of the same name and kind, and for each a file of its concepts."""
-
-    def writer(file: NoteFile, places: Sequence[Path]) -> Writer:
-        text, concepts = places
-        return Together([sources.writer(file, text, columns), ConceptsWriter(concepts)])
-
-    return OutputPlan(lambda file: [file.result_name, beside_name(file)], writer, columns)
 
 
 def write_single(file: Path, document: Document) -> None:

@@ -58,6 +58,7 @@ def run(options: argparse.Namespace) -> int:
     from crfdeid.cli import given_options, kept_concepts, note_options, note_run, spark_run  # noqa: PLC0415
     from crfdeid.errors import UsageError  # noqa: PLC0415
     from crfdeid.given.columns import warn_of_kept  # noqa: PLC0415
+    from crfdeid.notes.beside import plan_with_concepts  # noqa: PLC0415
     from crfdeid.notes.pipeline import OutputPlan  # noqa: PLC0415
     from crfdeid.system.threads import one_thread  # noqa: PLC0415
 
@@ -92,7 +93,7 @@ def run(options: argparse.Namespace) -> int:
         note_run.write_stdout(document.text)
         return 0
     warn_of_kept(columns.known, options.drop_columns)
-    plan = kept_concepts.plan(columns) if work.concepts else OutputPlan.of_same_names(columns)
+    plan = plan_with_concepts(columns) if work.concepts else OutputPlan.of_same_names(columns)
     task = note_run.Task("redacting", work, plan, settings, secret, beside=options.keep_concepts)
     engine = spark_run.on_spark if options.engine == spark_run.SPARK else note_run.on_this_machine
     return note_run.run_folder(options, task, engine)

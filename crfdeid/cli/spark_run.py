@@ -7,19 +7,25 @@ import csv
 import io
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from crfdeid.cli.note_options import STDIN
 from crfdeid.cli.note_run import Process, Task
 from crfdeid.errors import UsageError
+from crfdeid.given.columns import read_columns
 from crfdeid.model_card.card import model_digest
 from crfdeid.notes.journal import Failed, NoteDone
 from crfdeid.notes.output import OutputFolder
 from crfdeid.notes.records import Failure, NoteFile
 from crfdeid.secrets import secret_digits
 from crfdeid.system.files import write_files
+
+if TYPE_CHECKING:
+    from crfdeid.given.people import People
+    from crfdeid.spark.tasks import PeopleFile
 
 SPARK = "spark"
 _SUCCESS = "_SUCCESS"
@@ -41,12 +47,6 @@ def require_fitting(options: argparse.Namespace) -> None:
         raise UsageError("--engine spark reads files: leave it out with --input -")
     if options.jobs != 1:
         raise UsageError("--jobs is for one machine: with --engine spark, --master says how many work")
-    for name, why in {
-        "known_file": "it would be sent to all workers, with what it says of patients: give columns with --known",
-        "keep_concepts": "it is for one machine",
-    }.items():
-        if getattr(options, name) is not None:
-            raise UsageError(f"--{name.replace('_', '-')} with --engine spark: {why}")
     table = None if options.output is None else failures_file(options.output)
     if table is not None and table.exists() and not options.resume:
         raise UsageError(f"--output: {table} is there already, the table of what failed: name another folder")
@@ -81,13 +81,15 @@ def on_spark(options: argparse.Namespace, task: Task) -> Iterator[Process]:
                 find=find,
                 digest=digest,
                 policy=task.work.policy,
-                columns=task.plan.columns,
+                columns=replace(task.plan.columns, people=None),
                 source=options.input.resolve(),
                 folder=output.part.resolve(),
                 version=version("crfdeid"),
                 secret=None if task.secret is None else secret_digits(task.secret),
                 secret_file=options.secret_file and options.secret_file.resolve(),
                 key_file=options.key_file and options.key_file.resolve(),
+                people=_people_file(options, task.plan.columns.people),
+                concepts=task.work.concepts,
             )
             FileRun(jobs, work, output, **calls).process(files, size)
             _write_failures(failed, output.accounted())
@@ -95,6 +97,15 @@ def on_spark(options: argparse.Namespace, task: Task) -> Iterator[Process]:
                 write_files({success: ""})
 
         yield process
+
+
+def _people_file(options: argparse.Namespace, people: People | None) -> PeopleFile | None:
+    from crfdeid.spark.tasks import PeopleFile  # noqa: PLC0415
+
+    if people is None:
+        return None
+    columns = () if options.known is None else read_columns(options.known)
+    return PeopleFile(options.known_file.resolve(), columns, people.digest)
 
 
 def _write_failures(file: Path, entries: Iterable[NoteDone | Failed]) -> None:

@@ -47,7 +47,13 @@ class Started(NamedTuple):
 
 
 def start_worker(
-    folder: Path, digest: str, policy: Policy, *, secret_file: Path | None = None, key_file: Path | None = None
+    folder: Path,
+    digest: str,
+    policy: Policy,
+    *,
+    secret_file: Path | None = None,
+    key_file: Path | None = None,
+    concepts: bool = False,
 ) -> Started:
     """What redacts notes in this process, which computes in one thread from then on.
 
@@ -59,6 +65,7 @@ def start_worker(
         policy: how PHI is found and hidden.
         secret_file: the file with the secret that surrogates are derived from; None for the environment variable.
         key_file: the file with the secret of a private vocabulary; None for the environment variable.
+        concepts: whether concepts are looked for too, by a model that finds them.
 
     Raises:
         SecretError: there is no secret here.
@@ -73,7 +80,7 @@ def start_worker(
     secret = _secret(secret_file) if policy.how == SURROGATE else None
     key = vocabulary_key(_secret(key_file)) if private else None
     with _lock:  # of threads that come at the same time one loads it
-        work = _load(Redaction(folder, policy, key=key, secret=secret), digest)
+        work = _load(Redaction(folder, policy, key=key, secret=secret, concepts=concepts), digest)
     return Started(work, policy.name if secret is None else f"{policy.name}-{secret_digits(secret)}")
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import csv
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from crfdeid.errors import DataError
 from crfdeid.given.columns import KnownColumn, column_of, known_of
 from crfdeid.given.known import KINDS, Known
 from crfdeid.notes.patients import patient_name
+from crfdeid.secrets import short_digest
 from crfdeid.system.files import read_text
 
 KEYS = ("patient", "file")
@@ -40,6 +41,11 @@ class People:
         if self.key == "patient":
             return self.known.get(patient_name(patient) or "")  # A folder may name a patient "1.0" too.
         return self.known.get(file, self.known.get(file.removesuffix(Path(file).suffix)))
+
+    @property
+    def digest(self) -> str:
+        """Digits that tell one table from another, by `short_digest`."""
+        return short_digest({whose: asdict(known) for whose, known in self.known.items()})
 
 
 def read_people(path: Path, columns: Sequence[KnownColumn] = ()) -> People:

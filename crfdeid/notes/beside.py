@@ -7,14 +7,16 @@ folder, so that a run which goes on finds it. At the end of the run it is put to
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from crfdeid.documents import Document
+from crfdeid.notes import sources
 from crfdeid.notes.journal import BESIDE
-from crfdeid.notes.records import NoteFile, Record
-from crfdeid.notes.tagged import LinesWriter
+from crfdeid.notes.pipeline import OutputPlan
+from crfdeid.notes.records import Columns, NoteFile, Record, Writer
+from crfdeid.notes.tagged import LinesWriter, Together
 from crfdeid.system.files import write_parts
 
 SUFFIX = ".jsonl"
@@ -45,6 +47,16 @@ class ConceptsWriter(LinesWriter):
     def write(self, row: Record, document: Document | None) -> None:
         """Write the line of a document."""
         super().write(row, None if document is None else with_concepts_alone(document))
+
+
+def plan_with_concepts(columns: Columns) -> OutputPlan:
+    """Files of the same name and kind, and for each a file of its concepts."""
+
+    def writer(file: NoteFile, places: Sequence[Path]) -> Writer:
+        text, concepts = places
+        return Together([sources.writer(file, text, columns), ConceptsWriter(concepts)])
+
+    return OutputPlan(lambda file: [file.result_name, beside_name(file)], writer, columns)
 
 
 def put_together(parts: Iterable[Path], file: Path) -> None:

@@ -152,8 +152,9 @@ class FileRun:
             for entry in entries:
                 if isinstance(entry, NoteDone):
                     self._output.take_over(entry)
-            names = [file.result_name]
-            join([folder / file.result_name for folder in whole], self._output.places(names)[0])
+            names = self._work.plan.targets(file)
+            for name, place in zip(names, self._output.places(names), strict=True):
+                join([folder / name for folder in whole], place)
             self._output.keep(file, names)
         self._progress(file)
 

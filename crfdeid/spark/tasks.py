@@ -10,6 +10,7 @@ import json
 import secrets
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,7 +18,10 @@ from typing import NamedTuple
 
 from crfdeid.engines.worker import start_worker
 from crfdeid.errors import DataError, UsageError, raised_at
+from crfdeid.given.columns import KnownColumn
+from crfdeid.given.people import People, read_people
 from crfdeid.model_card.likeness import Measures
+from crfdeid.notes.beside import plan_with_concepts
 from crfdeid.notes.output import OutputFolder
 from crfdeid.notes.pipeline import OutputPlan, process
 from crfdeid.notes.records import Columns, NoteFile
@@ -54,6 +58,33 @@ class Report(NamedTuple):
 
 
 @dataclass(frozen=True)
+class PeopleFile:
+    """A side file of what is known of patients, read where the work is done: what it says is not sent.
+
+    Args:
+        path: of the file, where the work is done.
+        columns: which of its columns say what; none for all, by their names.
+        digest: of what it says (`People.digest`).
+    """
+
+    path: Path
+    columns: tuple[KnownColumn, ...]
+    digest: str
+
+    @cache  # noqa: B019  One run's, in a worker: there are few.
+    def read(self) -> People:
+        """What it says; it is read once a process.
+
+        Raises:
+            DataError: it is not there, or says something else than where the run began.
+        """
+        people = read_people(self.path, self.columns)
+        if people.digest != self.digest:
+            raise DataError("a worker reads another --known-file than the driver: put the same one there")
+        return people
+
+
+@dataclass(frozen=True)
 class FileWork:
     """What all tasks of a run have in common; it is sent to the workers, and holds no secret.
 
@@ -68,6 +99,8 @@ class FileWork:
         secret: the `secret_digits` of the secret that the driver has; None where none is needed.
         secret_file: the file with the secret, where the work is done; None for the environment variable.
         key_file: the same for the secret of a private vocabulary.
+        people: the file that says what is known of the patients; None where there is none.
+        concepts: whether concepts are kept beside the results.
     """
 
     find: Callable[[], Path]
@@ -80,11 +113,24 @@ class FileWork:
     secret: str | None = None
     secret_file: Path | None = None
     key_file: Path | None = None
+    people: PeopleFile | None = None
+    concepts: bool = False
+
+    @property
+    def plan(self) -> OutputPlan:
+        """How the files of the results are written."""
+        return plan_with_concepts(self.columns) if self.concepts else OutputPlan.of_same_names(self.columns)
 
     def start(self) -> Worker:
         """What redacts notes in this process."""
-        options = {"secret_file": self.secret_file, "key_file": self.key_file}
-        return start_worker(self.find(), self.digest, self.policy, **options).work
+        return start_worker(
+            self.find(),
+            self.digest,
+            self.policy,
+            secret_file=self.secret_file,
+            key_file=self.key_file,
+            concepts=self.concepts,
+        ).work
 
     def report(self, task: Task) -> str:
         """Do the pieces of a task.
@@ -104,7 +150,8 @@ class FileWork:
     def _do(self, task: Task) -> Report:
         key = self._audit_key()
         reader = PieceReader({piece.file.name: piece for piece in task})
-        plan = replace(OutputPlan.of_same_names(self.columns), read=reader)
+        people = None if self.people is None else self.people.read()
+        plan = replace(self.plan, columns=replace(self.columns, people=people), read=reader)
         folder = self.folder / secrets.token_hex(8)
         measures: list[Measures | None] = []
         with (

@@ -9,13 +9,14 @@ import signal
 import subprocess
 import sys
 from collections import Counter
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from notes_samples import tiny_joint_model, tiny_joint_notes, tiny_model, written
+from notes_samples import NoSpark, in_this_process, tiny_joint_model, tiny_joint_notes, tiny_model, written
 
 from crfdeid.bio import encode
 from crfdeid.cli import main
@@ -25,6 +26,7 @@ from crfdeid.corpora.splits import read_splits
 from crfdeid.deidentifier import load
 from crfdeid.documents import CONCEPT, PHI, Document
 from crfdeid.redaction.replace import HOW, redact
+from crfdeid.spark import pieces, session
 
 SECRET = "0123456789abcdef0123456789abcdef"
 NOTES = {name: document.text for name, document in zip(("a", "p1/b", "p1/c"), tiny_joint_notes(), strict=False)}
@@ -173,6 +175,19 @@ def test_each_row_of_a_table_has_a_line(model: Path, notes: Path) -> None:
     assert hidden["a"] == hidden["rows.csv:1"] == hidden["rows.jsonl:1"]  # the same text, whoever's it is
     for document in kept().values():
         assert marked(document)[0] == ("Leg pain", "PROBLEM")
+
+
+def test_spark_keeps_them_too(model: Path, notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = [{"n": number, "text": text} for number, text in enumerate(2 * list(NOTES.values()))]
+    Path("in/rows.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    monkeypatch.setattr(pieces, "_LEAST_PIECE", 300)
+    monkeypatch.setattr(session, "started_jobs", lambda master: nullcontext(NoSpark(in_this_process)))
+    assert run("redact", model, "--keep-concepts", "kept.jsonl") == 0
+    on_spark = ("--engine", "spark", "--master", "local[2]", "--keep-concepts", "many.jsonl")
+    assert run("redact", model, *on_spark, output="many") == 0
+    assert written(Path("many")) == {**written(Path("out")), "_SUCCESS": b""}
+    assert len(kept()) == 9
+    assert kept("many.jsonl") == kept()
 
 
 def test_names_of_files_that_are_hidden_are_not_in_it(model: Path, notes: Path) -> None:

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from crfdeid.bio import encode
 from crfdeid.documents import Document, Span
@@ -20,6 +22,32 @@ from crfdeid.notes.pipeline import OutputPlan, process
 from crfdeid.notes.records import Answer, Columns, Failure, Note
 from crfdeid.notes.work import Result, Work, Worker, one_by_one
 from crfdeid.notes.workers import start_workers
+
+Job = Callable[[Callable[[Any], str], Sequence[Any]], list[str]]
+
+
+def in_this_process(function: Callable[[Any], str], group: Sequence[Any]) -> list[str]:
+    return [function(task) for task in group]
+
+
+@dataclass
+class NoSpark:
+    """Jobs without Spark."""
+
+    run: Job
+    alive: bool = True
+
+    def slots(self) -> int:
+        return 2
+
+    def ship(self, folder: Path, digest: str) -> Callable[[], Path]:
+        return partial(Path, folder)
+
+    def is_alive(self) -> bool:
+        return self.alive
+
+    def interrupt(self) -> None:
+        pass
 
 
 @dataclass(frozen=True)

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
+import pickle
 import shutil
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from notes_samples import tiny_model, written
+from notes_samples import Job, NoSpark, in_this_process, tiny_model, written
 
 from crfdeid.cli import main
 from crfdeid.secrets import VARIABLE
@@ -46,33 +44,6 @@ def notes(tmp_path: Path) -> Path:
     (source / "broken.csv").write_text('text\nPatient Quill\n"no end\n')
     pq.write_table(pa.table({"text": [*texts, None, ""], "n": range(14)}), source / "t.parquet")
     return source
-
-
-Job = Callable[[Callable[[Any], str], Sequence[Any]], list[str]]
-
-
-def in_this_process(function: Callable[[Any], str], group: Sequence[Any]) -> list[str]:
-    return [function(task) for task in group]
-
-
-@dataclass
-class NoSpark:
-    """Jobs without Spark."""
-
-    run: Job
-    alive: bool = True
-
-    def slots(self) -> int:
-        return 2
-
-    def ship(self, folder: Path, digest: str) -> Callable[[], Path]:
-        return partial(Path, folder)
-
-    def is_alive(self) -> bool:
-        return self.alive
-
-    def interrupt(self) -> None:
-        pass
 
 
 @pytest.fixture
@@ -285,8 +256,6 @@ def test_a_run_whose_spark_ends_goes_on_with_the_files_that_are_done(
 def test_nothing_goes_to_the_workers_that_is_secret_or_of_a_note(
     model: Path, notes: Path, tmp_path: Path, spark: Callable[[Job], NoSpark]
 ) -> None:
-    import pickle  # noqa: PLC0415
-
     sent: list[bytes] = []
 
     def job(function: Callable[[Any], str], group: Sequence[Any]) -> list[str]:
@@ -302,14 +271,48 @@ def test_nothing_goes_to_the_workers_that_is_secret_or_of_a_note(
         assert b"Quill" not in data
 
 
+def test_what_a_side_file_says_is_read_by_the_workers_and_not_sent(
+    model: Path, notes: Path, tmp_path: Path, spark: Callable[[Job], NoSpark], capsys: pytest.CaptureFixture[str]
+) -> None:
+    people = tmp_path / "people.csv"
+    people.write_text("file,given,dob\np1/0,Legpain,31/7/1950\nt.csv,Visit,31/7/1950\n")
+    (notes / "p1" / "0.txt").write_text("Patient Legpain was seen on 7/31/1950, and the LEGPAIN family was there.\n")
+    options = ("--known-file", str(people), "--known", "name=given,dob")
+    assert redact(model, notes, tmp_path / "one", *options) == 1
+    sent: list[bytes] = []
+
+    def job(function: Callable[[Any], str], group: Sequence[Any]) -> list[str]:
+        sent.append(pickle.dumps((function, group)))
+        return in_this_process(*pickle.loads(sent[-1]))
+
+    spark(job)
+    assert redact(model, notes, tmp_path / "many", *options, *ON_SPARK) == 1
+    found = contents(tmp_path / "many")
+    assert found == contents(tmp_path / "one")
+    assert b"legpain" not in found["p1/0.txt"].lower()
+    assert b"Visit" not in found["t.csv"]
+    assert all(b"people.csv" in data and b"Legpain" not in data and b"1950" not in data for data in sent)
+
+    other = people.rename(tmp_path / "other.csv")  # not the one that this process remembers
+
+    def elsewhere(function: Callable[[Any], str], group: Sequence[Any]) -> list[str]:
+        other.write_text("file,given,dob\nt.csv,Nobody,1/2/1950\n")
+        return in_this_process(function, group)
+
+    spark(elsewhere)
+    capsys.readouterr()
+    options = ("--known-file", str(other), "--known", "name=given,dob")
+    assert redact(model, notes, tmp_path / "other", *options, *ON_SPARK) == 1
+    assert "error: a worker reads another --known-file than the driver: put" in capsys.readouterr().err
+    assert written(tmp_path / "other") == {}
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
         (("--engine", "spark"), "--engine spark needs --master"),
         (("--master", "local[2]"), "--master is for --engine spark"),
         ((*ON_SPARK, "--jobs", "2"), "--jobs is for one machine"),
-        ((*ON_SPARK, "--keep-concepts", "c.jsonl"), "--keep-concepts with --engine spark"),
-        ((*ON_SPARK, "--known-file", os.devnull, "--known", "name"), "--known-file with --engine spark"),
         ((*ON_SPARK, "--input", "-"), "--engine spark reads files"),
     ],
 )
