@@ -26,6 +26,7 @@ from rnn.training.loop import train as train_network
 from rnn.training.phases import HeldOut, Phase, Schedule
 
 AVERAGE = "average"
+_EPOCHS = 20  # that programs are compiled for: the same for long attacks and short controls, which share them
 
 
 class Tried(NamedTuple):
@@ -111,7 +112,7 @@ class PairAttack:
             yield Phase(
                 "attack",
                 self._rows(self.train, random),
-                updates(settings),
+                updates(settings, _EPOCHS),
                 settings.lr,
                 loss=loss,
                 max_norm=settings.max_norm,

@@ -37,7 +37,7 @@ PARTS = {
 }
 """Which parts of the network a phase trains, by its name; all others stay, bit for bit, as the word vectors do."""
 
-_BUCKET_COST = 5000  # padded tokens: a quadruple is encoded four times and judged eight times
+_COMPILING = 40_000  # padded tokens of quadruples that are trained on while a program for one more length is compiled
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,46 +100,50 @@ class Phases:
 
     def pretraining(self) -> Schedule:
         """P1, until the tagger's loss on held-out sentences does not fall."""
-        return until_no_lower(lambda: [self._tagging(P1)], self.settings.epochs, self.settings.patience)
+        epochs = self.settings.epochs
+        return until_no_lower(lambda: [self._tagging(P1, epochs)], epochs, self.settings.patience)
 
     def adversary(self) -> Schedule:
         """P2, until the adversaries' does not."""
-        return until_no_lower(lambda: [self._pairs(P2)], self.settings.adversary_epochs, self.settings.patience)
+        epochs = self.settings.adversary_epochs
+        return until_no_lower(lambda: [self._pairs(P2, epochs)], epochs, self.settings.patience)
 
     def alternating(self) -> Schedule:
         """P3, until the combined loss of P3b does not."""
 
-        def turn() -> Iterable[Phase]:
-            yield self._tagging(P3A_TAGGER)
-            yield self._pairs(P3A_ADVERSARIES)
-            loss = beside_telling_apart(self.settings.pairs, self.settings.losses)
-            yield self._all(P3B, loss)._replace(whole=hiding(self.settings.weight))
+        rounds = self.settings.rounds
 
-        return until_no_lower(turn, self.settings.rounds, self.settings.patience)
+        def turn() -> Iterable[Phase]:
+            yield self._tagging(P3A_TAGGER, rounds)
+            yield self._pairs(P3A_ADVERSARIES, rounds)
+            loss = beside_telling_apart(self.settings.pairs, self.settings.losses)
+            yield self._all(P3B, loss, rounds)._replace(whole=hiding(self.settings.weight))
+
+        return until_no_lower(turn, rounds, self.settings.patience)
 
     def conjoint(self) -> Schedule:
         """DANN, for as many epochs as there may be: a loss in which the adversaries' falls says nothing of privacy."""
-        settings = self.settings
+        settings, epochs = self.settings, self.settings.epochs
         loss = conjoint(settings.pairs, settings.losses, settings.weight)
-        return until_no_lower(lambda: [self._all(DANN, loss)], settings.epochs, settings.epochs)
+        return until_no_lower(lambda: [self._all(DANN, loss, epochs)], epochs, epochs)
 
-    def _tagging(self, name: str) -> Phase:
-        return self._phase(name, self.train.plain, self.held_out.plain, tagging)
+    def _tagging(self, name: str, epochs: int) -> Phase:
+        return self._phase(name, self.train.plain, self.held_out.plain, tagging, epochs)
 
-    def _pairs(self, name: str) -> Phase:
+    def _pairs(self, name: str, epochs: int) -> Phase:
         loss = telling_apart(self.settings.pairs, self.settings.losses)
-        return self._phase(name, self.train.pairs(self.random), self.held_out.pairs(self.random), loss)
+        return self._phase(name, self.train.pairs(self.random), self.held_out.pairs(self.random), loss, epochs)
 
-    def _all(self, name: str, loss: Loss) -> Phase:
-        return self._phase(name, self.train.all(self.random), self.held_out.all(self.random), loss)
+    def _all(self, name: str, loss: Loss, epochs: int) -> Phase:
+        return self._phase(name, self.train.all(self.random), self.held_out.all(self.random), loss, epochs)
 
-    def _phase(self, name: str, rows: Sequence[Row], held_out: Sequence[Row], loss: Loss) -> Phase:
+    def _phase(self, name: str, rows: Sequence[Row], held_out: Sequence[Row], loss: Loss, epochs: int) -> Phase:
         settings = self.settings
         places = tuple(f"network.{part}." for part in PARTS[name])
         return Phase(
             name,
             rows,
-            updates(settings),
+            updates(settings, epochs),
             settings.lr,
             loss=loss,
             rates=tagger_dropout(settings),
@@ -170,9 +174,15 @@ def until_no_lower(turn: Callable[[], Iterable[Phase]], most: int, patience: int
             return
 
 
-def updates(settings: PrivateSettings) -> Updates:
-    """How rows are cut into updates, whatever they train."""
-    return per_sentences(settings.batch, optimiser(settings.noise_lr / settings.lr))._replace(bucket_cost=_BUCKET_COST)
+def updates(settings: PrivateSettings, epochs: int) -> Updates:
+    """How rows are cut into updates, whatever they train.
+
+    Args:
+        settings: say how many sentences an update has.
+        epochs: in which the compiled programs are used; the more, the more padded lengths are worth compiling for.
+    """
+    cut = per_sentences(settings.batch, optimiser(settings.noise_lr / settings.lr))
+    return cut._replace(bucket_cost=_COMPILING // epochs)
 
 
 @cache  # one object for one program: JAX compiles anew for another

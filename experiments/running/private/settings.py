@@ -47,11 +47,11 @@ SIZES = MappingProxyType(
                 "rounds": 3,
                 "adversary": 64,
                 "hidden": 96,
-                "attack_epochs": (7,),
+                "attack_epochs": (5,),
                 "attack_seeds": 3,
             },
             names=40,
-            encodings=1600,
+            encodings=800,
         ),
         "friedrich2019": Sizes(
             seeds=5,

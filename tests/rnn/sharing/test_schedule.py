@@ -117,3 +117,10 @@ def test_the_deviations_of_the_noise_have_steps_of_their_own():
     noise, others = steps.values()
     np.testing.assert_allclose(others, expected, rtol=1e-5)
     np.testing.assert_allclose(noise, 10 * np.asarray(expected), rtol=1e-5)
+
+
+def test_fewer_lengths_are_compiled_for_a_few_epochs():
+    """What compiling for one more length costs is shared out among the epochs that use the program."""
+    costs = [phases(epochs=epochs).pretraining().send(None).updates.bucket_cost for epochs in (1, 4, 40)]
+    assert costs == sorted(costs, reverse=True)
+    assert costs[0] == 4 * costs[1] == 40 * costs[2]
