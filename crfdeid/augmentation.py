@@ -106,7 +106,7 @@ def _by_character(document: Document, change: Callable[[str], str]) -> Document:
 def _rewritten(sentences: Sequence[Sentence], rewrite: Callable[[str], str]) -> Iterator[Sentence]:
     """Sentences with all their texts rewritten; those that share the tokens of a note share them still."""
 
-    def tokens(row: tuple[Token, ...]) -> tuple[Token, ...]:
+    def tokens(row: Sequence[Token]) -> tuple[Token, ...]:
         return tuple(token._replace(text=rewrite(token.text)) for token in row)
 
     notes = {id(sentence.note): sentence.note for sentence in sentences}

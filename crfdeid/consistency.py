@@ -17,19 +17,19 @@ Names of accounts ("Quill.j@...") are no names. "Brown sputum" is left alone whe
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import compress
 from typing import NamedTuple, TypeVar
 
+import numpy as np
 import regex
 
 from crfdeid.documents import Document, Span
 from crfdeid.labels import TO_SEVEN
-from crfdeid.spans import merge, positions_in, tokens_of
+from crfdeid.spans import merge, tokens_of
+from crfdeid.token_table import TokenTable
 from features.lexicons import word_classes
 from features.normal import normal_form
-from features.tokens import Sentence, Token
 
 _NAMES = {"PATIENT", "DOCTOR"}
 _LEAST_PART = 3
@@ -60,7 +60,7 @@ class _Known(NamedTuple):
     parts: Mapping[str, str]
 
 
-def make_consistent(document: Document, sentences: Sequence[Sentence] | None = None) -> Document:
+def make_consistent(document: Document, tokens: TokenTable | None = None) -> Document:
     """A document with spans added wherever a value that it has marked stands elsewhere in its text.
 
     No span is changed or taken away, and none that is added shares a character with another. The new spans begin and
@@ -68,7 +68,7 @@ def make_consistent(document: Document, sentences: Sequence[Sentence] | None = N
 
     Args:
         document: a note with the spans that a model found.
-        sentences: its sentences, where they are at hand; else it is taken apart again.
+        tokens: its tokens, where they are at hand; else it is taken apart again.
 
     Example:
         >>> note = Document("1", "Pt: Jane Quill. Ms. Quill is stable.", (Span(4, 14, "PATIENT"),))
@@ -77,23 +77,23 @@ def make_consistent(document: Document, sentences: Sequence[Sentence] | None = N
     """
     if not document.spans:
         return document
-    tokens = tokens_of(document) if sentences is None else [t for sentence in sentences for t in sentence.tokens]
-    places = [positions_in(tokens, span) for span in document.spans]
-    free = [True] * len(tokens)
+    tokens = TokenTable(tokens_of(document)) if tokens is None else tokens
+    places = tokens.places(document.spans)
+    free = bytearray(b"\1") * len(tokens)  # of each token: whether no span is there
     for place in places:
-        free[place.start : place.stop] = [False] * len(place)
-    small = {text for text, _, _ in tokens if text.islower()}
+        free[place.start : place.stop] = bytes(len(place))
+    small = {word for word in tokens.words if word.islower()}
     known = _known(document, tokens, places, small)
     added = [*_whole(tokens, free, known), *_parts(document.text, tokens, free, known.parts, small)]
     return replace(document, spans=(*document.spans, *added)) if added else document
 
 
-def _known(document: Document, tokens: Sequence[Token], places: Sequence[range], small: set[str]) -> _Known:
+def _known(document: Document, tokens: TokenTable, places: Sequence[range], small: set[str]) -> _Known:
     values: dict[Words, Counter[str]] = {}
     parts: dict[str, Counter[str]] = {}
     written = set()
     for span, place in zip(document.spans, places, strict=True):
-        texts = tuple(tokens[i].text for i in place)
+        texts = tokens.texts(place)
         words = tuple(text.lower() for text in texts)
         is_name = TO_SEVEN.get(span.label) in _NAMES
         if is_name:
@@ -111,20 +111,22 @@ def _commonest(counts: Mapping[_Key, Counter[str]]) -> dict[_Key, str]:
     return {key: types.most_common(1)[0][0] for key, types in counts.items()}
 
 
-def _whole(tokens: Sequence[Token], free: list[bool], known: _Known) -> Iterator[Span]:
+def _whole(tokens: TokenTable, free: bytearray, known: _Known) -> Iterator[Span]:
     """Whole values where no span is yet, the longest first; their tokens are free no more."""
-    by_first: dict[str, list[Words]] = {}
-    for words in sorted(known.values, key=len, reverse=True):
-        by_first.setdefault(words[0], []).append(words)
-    for i, first in enumerate(text.lower() for text, _, _ in (tokens if by_first else ())):
-        if first not in by_first:
-            continue
-        for words in by_first[first]:
-            stop = i + len(words)
-            texts = tuple(t.text for t in tokens[i:stop])
-            if all(free[i:stop]) and tuple(text.lower() for text in texts) == words and _as_written(texts, known):
-                free[i:stop] = [False] * len(words)
-                yield Span(tokens[i].start, tokens[stop - 1].end, known.values[words])
+    lengths: dict[str, set[int]] = {}  # of the values that begin with a word
+    for words in known.values:
+        lengths.setdefault(words[0], set()).add(len(words))
+    begins = np.array([word.lower() in lengths for word in tokens.words], bool)  # of each word: whether a value does
+    for i in np.flatnonzero(begins[tokens.numbers]).tolist():
+        for length in sorted(lengths[tokens.texts([i])[0].lower()], reverse=True):
+            stop = i + length
+            if stop > len(free) or 0 in free[i:stop]:
+                continue
+            texts = tokens.texts(range(i, stop))
+            label = known.values.get(tuple([text.lower() for text in texts]))
+            if label is not None and _as_written(texts, known):
+                free[i:stop] = bytes(length)
+                yield Span(int(tokens.starts[i]), int(tokens.ends[stop - 1]), label)
                 break
 
 
@@ -133,29 +135,36 @@ def _as_written(texts: Words, known: _Known) -> bool:
     return texts in known.written or any(text[0].isupper() for text in texts)
 
 
-def _parts(
-    text: str, tokens: Sequence[Token], free: Sequence[bool], parts: Mapping[str, str], small: set[str]
-) -> list[Span]:
+def _parts(text: str, tokens: TokenTable, free: bytearray, parts: Mapping[str, str], small: set[str]) -> list[Span]:
     """Parts of names where no span is yet; neighbours are one name."""
 
     def one_name(whole: Span, span: Span) -> bool:
         return normal_form(text[whole.end : span.start]).text in _WITHIN_A_NAME
 
-    unmarked = compress(tokens, free)
-    return merge(_single_parts(text, unmarked, parts, small), joins=one_name, label=_type_of_name)
+    return merge(_single_parts(text, tokens, free, parts, small), joins=one_name, label=_type_of_name)
 
 
-def _single_parts(text: str, tokens: Iterable[Token], parts: Mapping[str, str], small: set[str]) -> Iterator[Span]:
+def _single_parts(
+    text: str, tokens: TokenTable, free: bytearray, parts: Mapping[str, str], small: set[str]
+) -> Iterator[Span]:
     if not parts:
         return
     near = {form: part for part in reversed(list(parts)) if _can_be_misspelt(part) for form in _one_less(part)}
-    for token in tokens:
-        if not token[0][0].isupper() or len(token[0]) < _LEAST_PART or _ADDRESS.match(text, token.end):
-            continue
-        word = token[0].lower()
-        label = parts.get(word) or _misspelt(word, parts, near)
-        if label is not None and _looks_like_a_name(word, small):
-            yield Span(token.start, token.end, label)
+    labels = [_label_of(word, parts, near, small) for word in tokens.words]
+    is_part = np.array([label is not None for label in labels], bool)
+    for i in np.flatnonzero(is_part[tokens.numbers] & np.frombuffer(free, bool)).tolist():
+        label, end = labels[tokens.numbers[i]], int(tokens.ends[i])
+        if label is not None and not _ADDRESS.match(text, end):
+            yield Span(int(tokens.starts[i]), end, label)
+
+
+def _label_of(written: str, parts: Mapping[str, str], near: Mapping[str, str], small: set[str]) -> str | None:
+    """The type of the part of a name that a word is, as it is written or with a slip; None where it is none."""
+    if len(written) < _LEAST_PART or not written[0].isupper():
+        return None
+    word = written.lower()
+    label = parts.get(word) or _misspelt(word, parts, near)
+    return label if label is not None and _looks_like_a_name(word, small) else None
 
 
 def _type_of_name(parts: Sequence[Span]) -> str:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import repeat
 from pathlib import Path
 
 from crfdeid.bio import decode
-from crfdeid.concepts import find_concepts, in_notes
+from crfdeid.concepts import find_concepts
 from crfdeid.consistency import make_consistent
 from crfdeid.documents import CONCEPT, PHI, Document, Span, lone_surrogate
 from crfdeid.errors import DataError, UsageError
@@ -21,11 +21,14 @@ from crfdeid.model_card.site import read_saved_site
 from crfdeid.models import load_tagger
 from crfdeid.tagger import LayeredTagger, Tagger
 from crfdeid.thresholds import phi_spans
+from crfdeid.token_table import TokenTable
 from features.tokens import Sentence
 
 # Notes are tagged together until so many characters have come in: enough to keep a network busy, little enough that
 # the first results are there soon and that memory does not grow with the number of notes.
 _BATCH_CHARACTERS = 1 << 16
+# The sentences of notes, up to so many tokens at a time: more than those of a batch of ordinary notes.
+_STRETCH_TOKENS = 1 << 15
 
 
 class Deidentifier:
@@ -119,40 +122,55 @@ class Deidentifier:
                 waiting, characters = [], 0
         yield from self._annotate(waiting)
 
-    def _annotate(self, notes: list[tuple[Document, Known | None]]) -> Iterator[Document]:
-        groups = [document.sentences() for document, _ in notes]
-        sentences = [sentence for group in groups for sentence in group]
+    def _annotate(self, pairs: Iterable[tuple[Document, Known | None]]) -> Iterator[Document]:
+        notes = [_Note(document, known) for document, known in pairs]
+        for stretch in _stretches(notes):
+            self._read(stretch)
+        for note in notes:
+            self._mark(note)
+            if self._of_concepts is None:
+                yield note.document
+        if self._of_concepts is not None:
+            yield from self._with_concepts(notes, self._of_concepts)
+
+    def _read(self, stretch: _Stretch) -> None:
+        """Find what the model finds in some sentences."""
+        sentences = [sentence for _, group in stretch for sentence in group]
         tags = {} if self._layers_at_once is None else self._layers_at_once.predict_layers(sentences)
-        marked = self._with_phi(notes, groups, self._find(sentences, tags.get(PHI)))
-        if self._of_concepts is None:
-            yield from marked
-            return
-        documents = list(marked)
-        if tags:
-            concepts = in_notes(groups, tags[CONCEPT])
-        else:
-            concepts = find_concepts(self._of_concepts, groups, [document.spans for document in documents])
-        for document, spans in zip(documents, concepts, strict=True):
-            yield replace(document, layers={**document.layers, CONCEPT: tuple(spans)})
+        found, concepts = self._find(sentences, tags.get(PHI)), iter(tags.get(CONCEPT, ()))
+        for note, group in stretch:
+            for sentence in group:
+                note.found += next(found)
+                if tags:
+                    note.concepts += decode(sentence, next(concepts))
+            if self.consistent:
+                note.tokens.add(token for sentence in group for token in sentence.tokens)
 
-    def _with_phi(
-        self,
-        notes: Sequence[tuple[Document, Known | None]],
-        groups: Sequence[Sequence[Sentence]],
-        found: Iterator[list[Span]],
-    ) -> Iterator[Document]:
+    def _mark(self, note: _Note) -> None:
+        """Give the document of a note that was read to its end its PHI."""
         labels = labels_for({tag[2:] for tag in self.tagger.tags} - {""})
-        for (document, own), group in zip(notes, groups, strict=True):
-            spans = tuple(span for _ in group for span in next(found))
-            fresh = replace(document, spans=spans, phi_annotated=True)
-            yield self._joined(fresh, group, given_in(document.text, own, self.site, labels))
+        fresh = replace(note.document, spans=tuple(note.found), phi_annotated=True)
+        given = given_in(fresh.text, note.known, self.site, labels)
+        note.document = self._joined(fresh, note.tokens, given)
+        note.found, note.tokens = [], TokenTable()  # nobody needs them any more
 
-    def _joined(self, document: Document, sentences: Sequence[Sentence], given: Sequence[Span]) -> Document:
+    def _with_concepts(self, notes: Sequence[_Note], tagger: LayeredTagger) -> Iterator[Document]:
+        """The documents of notes whose PHI is found, with concepts; those that are read in what is left of them too."""
+        if self._layers_at_once is None:
+            for stretch in _stretches(notes):
+                groups = [group for _, group in stretch]
+                found = find_concepts(tagger, groups, [_within(group, note.document.spans) for note, group in stretch])
+                for (note, _), spans in zip(stretch, found, strict=True):
+                    note.concepts += spans
+        for note in notes:
+            yield replace(note.document, layers={**note.document.layers, CONCEPT: tuple(note.concepts)})
+
+    def _joined(self, document: Document, tokens: TokenTable, given: Sequence[Span]) -> Document:
         """A document with what the model found, what was given, and what consistency makes of both."""
         marked = replace(document, spans=tuple(add_given(self._without_allowed(document), given)))
         if not self.consistent:
             return marked
-        consistent = make_consistent(marked, sentences)
+        consistent = make_consistent(marked, tokens)
         added = set(consistent.spans).difference(marked.spans)
         kept = added.intersection(self._without_allowed(consistent))
         return replace(marked, spans=(*marked.spans, *kept)) if kept else marked
@@ -169,6 +187,53 @@ class Deidentifier:
         else:
             for sentence, table in zip(sentences, self.tagger.marginals(sentences), strict=True):
                 yield phi_spans(sentence, table, self.tagger.tags, self.threshold)
+
+
+@dataclass(eq=False, slots=True)
+class _Note:
+    """A note at work.
+
+    Attributes:
+        document: the note, in the end with its PHI.
+        known: what the record says of its patient.
+        found: the PHI that the model has found so far.
+        concepts: the concepts that it has found so far.
+        tokens: all that were read so far, for consistency.
+    """
+
+    document: Document
+    known: Known | None
+    found: list[Span] = field(default_factory=list)
+    concepts: list[Span] = field(default_factory=list)
+    tokens: TokenTable = field(default_factory=TokenTable)
+
+
+_Stretch = Sequence[tuple[_Note, Sequence[Sentence]]]
+
+
+def _stretches(notes: Iterable[_Note]) -> Iterator[_Stretch]:
+    """Sentences that are tagged together, note by note: of a long note, no more are in memory at once."""
+    stretch: list[tuple[_Note, list[Sentence]]] = []
+    count = 0
+    for note in notes:
+        group: list[Sentence] = []
+        stretch.append((note, group))
+        for sentence in note.document.each_sentence():
+            if count >= _STRETCH_TOKENS:
+                yield stretch
+                group, count = [], 0
+                stretch = [(note, group)]
+            group.append(sentence)
+            count += len(sentence.tokens)
+    yield stretch
+
+
+def _within(sentences: Sequence[Sentence], spans: Iterable[Span]) -> list[Span]:
+    """The spans that share a character with some neighbouring sentences."""
+    if not sentences:
+        return []
+    start, end = sentences[0].tokens[0].start, sentences[-1].tokens[-1].end
+    return [span for span in spans if start < span.end and span.start < end]
 
 
 def load(

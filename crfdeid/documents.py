@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar, final
 
 from crfdeid.errors import DataError
-from features.tokens import Sentence, split_sentences
+from features.tokens import Sentence, each_sentence
 
 PHI = "phi"
 """The annotation layer of what has to be found and hidden."""
@@ -147,9 +147,11 @@ class Document:
 
     def sentences(self) -> tuple[Sentence, ...]:
         """The tokenised sentences: as given with the data, else by `features.tokens.split_sentences`."""
-        if self.given_sentences is not None:
-            return self.given_sentences
-        return tuple(split_sentences(self.text))
+        return tuple(self.each_sentence()) if self.given_sentences is None else self.given_sentences
+
+    def each_sentence(self) -> Iterator[Sentence]:
+        """The same, one after the other: of a long note, few are in memory together."""
+        return each_sentence(self.text) if self.given_sentences is None else iter(self.given_sentences)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from crfdeid.documents import Document, Span
 from features.tokens import Token
@@ -43,15 +43,25 @@ def merge(
         >>> merge([Span(0, 4, "ID"), Span(4, 9, "ID")], joins=lambda whole, span: whole.end == span.start)
         [Span(start=0, end=9, label='ID')]
     """
-    merged: list[tuple[Span, list[Span]]] = []
-    for span in sorted(spans):
-        if merged and joins(merged[-1][0], span):
-            whole, parts = merged[-1]
-            parts.append(span)
-            merged[-1] = whole._replace(end=max(whole.end, span.end)), parts
-        else:
-            merged.append((span, [span]))
-    return [whole._replace(label=label(parts)) for whole, parts in merged]
+    groups = _groups(sorted(spans), joins)
+    named = ((whole, label(parts)) for whole, parts in groups)
+    return [whole if whole.label == name else whole._replace(label=name) for whole, name in named]
+
+
+def _groups(spans: Iterable[Span], joins: Callable[[Span, Span], bool]) -> Iterator[tuple[Span, list[Span]]]:
+    """The spans that belong together, each time with one over all of them that has the type of the first."""
+    whole: Span | None = None
+    parts: list[Span] = []
+    for span in spans:
+        if whole is None or not joins(whole, span):
+            if whole is not None:
+                yield whole, parts
+            whole, parts = span, []
+        elif span.end > whole.end:
+            whole = whole._replace(end=span.end)
+        parts.append(span)
+    if whole is not None:
+        yield whole, parts
 
 
 def tokens_of(document: Document) -> list[Token]:

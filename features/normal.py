@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain, groupby
@@ -69,7 +70,7 @@ def normal_form(text: str) -> NormalText:
 
     Example:
         >>> normal_form("Mu\\u0301gica")
-        NormalText(text='Múgica', offsets=[0, 1, 3, 4, 5, 6, 7])
+        NormalText(text='Múgica', offsets=array('i', [0, 1, 3, 4, 5, 6, 7]))
         >>> normal_form("Quill")
         NormalText(text='Quill', offsets=None)
     """
@@ -80,17 +81,18 @@ def normal_form(text: str) -> NormalText:
     if not mixed and not _TO_COMPOSE.search(text) and unicodedata.is_normalized("NFC", text):
         return NormalText(text, None)
     parts: list[str] = []
-    offsets: list[int] = []
+    offsets = array("i" if len(text) < 1 << 31 else "q")  # a tenth of the memory that a list takes
     for piece in _PIECE.finditer(text):
         part, start = piece[0], piece.start()
         if part.isascii():
             parts.append(part)
-            offsets += range(start, piece.end())
+            offsets.extend(range(start, piece.end()))
         else:
             composed, places = _compose(part, latin=start in mixed)
             parts.append(composed)
-            offsets += [start + place for place in places]
-    return NormalText("".join(parts), [*offsets, len(text)])
+            offsets.extend(start + place for place in places)
+    offsets.append(len(text))
+    return NormalText("".join(parts), offsets)
 
 
 @lru_cache(maxsize=1 << 14)

@@ -13,6 +13,7 @@ White space is never part of a token.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
@@ -59,11 +60,11 @@ def tokenize(text: str) -> list[Token]:
     return tokens if offsets is None else in_raw_text(tokens, offsets)
 
 
-def normal_tokens(text: str) -> list[Token]:
-    """The tokens of a text in normal form, with offsets in it."""
+def normal_tokens(text: str, begin: int = 0, stop: int = sys.maxsize) -> list[Token]:
+    """The tokens of a text in normal form, or of a stretch of it between white space, with offsets in the text."""
     return [
         _new(Token, (part, start + first, start + last))
-        for match in _STRETCH.finditer(text)
+        for match in _STRETCH.finditer(text, begin, stop)
         for stretch, start in ((match[0], match.start()),)
         for part, first, last in (_parts(stretch) if len(stretch) <= _LONGEST_KEPT else _take_apart(stretch))
     ]

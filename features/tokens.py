@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, chain
+from itertools import accumulate, chain, pairwise
 
 import regex
 
 from features.normal import normal_form
-from features.tokenizer import Token, in_raw_text, normal_tokens, tokenize
+from features.note_tokens import NoteTokens
+from features.tokenizer import Token, tokenize
 
-__all__ = ["ABBREVIATIONS", "Sentence", "Token", "split_sentences", "tokenize"]
+__all__ = ["ABBREVIATIONS", "Sentence", "Token", "each_sentence", "split_sentences", "tokenize"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +30,8 @@ class Sentence:
             "Attending: Dr. Brown"); "" where the line has none.
         line: the number of the line on which the sentence starts, from 0.
         line_count: the number of lines in the document, so that ``line / line_count`` is a position.
-        note: every token of the document, one tuple that all its sentences share; empty for a sentence made by hand,
-            which has nothing around it.
+        note: every token of the document, one sequence that all its sentences share; empty for a sentence made by
+            hand, which has nothing around it.
         note_start: the place in ``note`` of the first token, so that
             ``note[note_start : note_start + len(tokens)] == tokens``.
     """
@@ -41,7 +41,7 @@ class Sentence:
     line_prefix: str = ""
     line: int = 0
     line_count: int = 1
-    note: tuple[Token, ...] = field(default=(), compare=False, repr=False)
+    note: Sequence[Token] = field(default=(), compare=False, repr=False)
     note_start: int = field(default=0, compare=False, repr=False)
     # The text, where it was at hand; of what `dataclasses.replace` makes of a sentence it is not.
     _spaced: str = field(default="", init=False, compare=False, repr=False)
@@ -110,6 +110,7 @@ class Sentence:
         return cls(tuple(tokens))
 
 
+_LINES_AT_ONCE = 1 << 16  # characters whose lines are in memory together
 # A line that continues on the next one: long, and not ended by a mark that closes a sentence or opens a list.
 _WRAPPED_LINE_LENGTH = 60
 _CLOSED_LINE = regex.compile(r"[.!?:;]\s*$")
@@ -145,35 +146,45 @@ def split_sentences(text: str) -> list[Sentence]:
         >>> [" ".join(s.words) for s in split_sentences("Seen by Dr. Doe. Stable.\\nPlan: rest")]
         ['Seen by Dr . Doe .', 'Stable .', 'Plan : rest']
     """
+    return list(each_sentence(text))
+
+
+def each_sentence(text: str) -> Iterator[Sentence]:
+    """The sentences of `split_sentences`, one after the other: those of a long note need not be in memory together."""
     text, offsets = normal_form(text)
-    lines = text.splitlines(keepends=True)
-    found = normal_tokens(text)  # a sentence ends after white space, so that no token reaches across its end
-    starts = [token.start for token in found]
-    note = tuple(found if offsets is None else in_raw_text(found, offsets))
-    sentences: list[Sentence] = []
+    note = NoteTokens(text, offsets)
+    line_count = sum(1 for _ in _lines(text))
     begin, heading = 0, ""
-    for (start, end), line in _join_wrapped(lines):
+    for (start, end), line in _join_wrapped(_lines(text)):
         heading = _heading_of(text[start:end].strip()) or heading
         named = _LINE_PREFIX.match(text, start, end) if text.find(":", start, end) >= 0 else None
         prefix = named["prefix"] if named else ""
         is_field = prefix and end - start <= _FIELD_LENGTH
+        read = start
         for last in [end] if is_field else _sentence_ends(text, start, end):
-            stop = bisect_left(starts, last, begin)
-            if stop > begin:
-                sentence = Sentence(note[begin:stop], heading, prefix, line, len(lines), note, begin)
+            tokens = note.up_to(begin, last)  # a sentence ends after white space: no token reaches across its end
+            if tokens:
+                sentence = Sentence(tokens, heading, prefix, line, line_count, note, begin)
                 # A frozen dataclass is given what is no argument in this way. No token holds white space.
-                object.__setattr__(sentence, "_spaced", " ".join(text[starts[begin] : last].split()))
-                sentences.append(sentence)
-            begin = stop
-    return sentences
+                object.__setattr__(sentence, "_spaced", " ".join(text[read:last].split()))
+                yield sentence
+            begin, read = begin + len(tokens), last
 
 
-def _join_wrapped(lines: Sequence[str]) -> Iterator[tuple[tuple[int, int], int]]:
+def _lines(text: str) -> Iterator[str]:
+    """The lines of a text with their ends, as `str.splitlines` has them."""
+    start = 0
+    while start < len(text):
+        end = text.find("\n", start + _LINES_AT_ONCE) + 1 or len(text)
+        yield from text[start:end].splitlines(keepends=True)
+        start = end
+
+
+def _join_wrapped(lines: Iterable[str]) -> Iterator[tuple[tuple[int, int], int]]:
     """Blocks of lines that hold one run of prose: ((start, end) offsets, number of the first line)."""
     start = end = first = 0
-    for number, line in enumerate(lines):
+    for number, (line, following) in enumerate(pairwise(chain(lines, [""]))):
         end += len(line)
-        following = lines[number + 1] if number + 1 < len(lines) else ""
         wrapped = (
             len(line.rstrip()) >= _WRAPPED_LINE_LENGTH
             and not _CLOSED_LINE.search(line)

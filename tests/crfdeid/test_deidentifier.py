@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
@@ -225,3 +226,36 @@ def test_a_model_that_hides_nothing_is_asked_once_for_both_layers() -> None:
 
 def test_concepts_are_left_alone_where_nobody_asks_for_them() -> None:
     assert reader(concepts=False).annotate("Quill has zinc").annotated == (PHI,)
+
+
+# Notes of a few lines, in which values repeat, and what is denied reaches from one sentence into the next.
+LONG = st.lists(st.sampled_from(["Quill", "Foley", "has", "zinc", "Marsh", "TL-44", ".", "\n", "A."]), max_size=40)
+
+
+@given(st.lists(LONG.map(" ".join), max_size=3), st.sampled_from([Reader, Overt]), st.sampled_from([None, 0.2]))
+def test_it_makes_no_difference_in_which_stretches_a_note_is_read(
+    texts: list[str], kind: type[Reader], threshold: float | None
+) -> None:
+    chances = dict.fromkeys(["Foley", "has", "zinc", "Marsh", "TL", "44", "-", ".", "A"], 0.1) | {"Quill": 0.5}
+    site = Site(deny=(Term("zinc Marsh", "HOSPITAL"), Term("Marsh", "DOCTOR")))
+    model = Deidentifier(kind(("Quill",), chances), site=site, threshold=threshold)
+    whole = list(model.annotate_all(texts))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("crfdeid.deidentifier._STRETCH_TOKENS", 3)
+        assert list(model.annotate_all(texts)) == whole
+
+
+def test_few_of_the_tokens_of_a_long_note_are_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crfdeid.deidentifier._STRETCH_TOKENS", 1 << 10)
+    monkeypatch.setattr("features.note_tokens._PAGE_CHARACTERS", 1 << 12)
+    text = ("Seen by Quill.\n" + "Stable on the ward today.\n" * 9) * 400
+    model = finder({"Quill": "B-PATIENT"})
+    model.annotate(text[:1000])
+    tracemalloc.start()
+    try:
+        found = model.annotate(text)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert len(found.spans) == 400
+    assert peak < 20 * len(text)  # all of its tokens, with their sentences and tags, take 59 bytes a character

@@ -1,0 +1,25 @@
+"""The table of a note's tokens: the same as the tokens themselves."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crfdeid.documents import Span
+from crfdeid.spans import positions_in
+from crfdeid.token_table import TokenTable
+from features.tokens import tokenize
+
+TEXTS = st.text("aB1 .\n", max_size=40)
+
+
+@given(TEXTS, st.integers(0, 40), st.lists(st.tuples(st.integers(0, 40), st.integers(1, 12)), max_size=5))
+def test_it_says_what_the_tokens_say(text: str, cut: int, places: list[tuple[int, int]]) -> None:
+    tokens = tokenize(text)
+    table = TokenTable(tokens[:cut])
+    table.add(tokens[cut:])
+    spans = [Span(start, start + length, "ID") for start, length in places]
+    assert len(table) == len(tokens)
+    assert table.texts(range(len(tokens))) == tuple(token.text for token in tokens)
+    assert [*zip(table.starts.tolist(), table.ends.tolist(), strict=True)] == [token[1:] for token in tokens]
+    assert len(set(table.words)) == len(table.words)
+    for found, span in zip(table.places(spans), spans, strict=True):
+        assert found == positions_in(tokens, span)
