@@ -13,7 +13,6 @@ from tqdm import tqdm
 from crfdeid.cli.progress import make_bar
 from crfdeid.tagger import FitProgress
 from experiments.reporting.examples import error_examples
-from experiments.reporting.files import write_report
 from experiments.results.store import Store, write_results
 from experiments.running.prepared import train_cells
 from experiments.tables import Table, result_tables, to_text
@@ -41,6 +40,8 @@ def finish(results: Mapping[str, Any], prepared: Prepared[Any, Any], store: Stor
     """
     output = prepared.experiment.output
     if store is not None:
+        from experiments.reporting.files import write_report  # noqa: PLC0415  Imports matplotlib.
+
         write_results(store.folder, results, prepared.corpus, prepared.embeddings, include_text=output.include_text)
         write_report(store.folder.path, published=output.published)
     shown = result_tables(results, published=output.published)
