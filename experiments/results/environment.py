@@ -13,7 +13,6 @@ PACKAGES = (
     "crfdeid",
     "numpy",
     "python-crfsuite",
-    "sklearn-crfsuite",
     "nltk",
     "textblob",
     "jax",
