@@ -1,4 +1,4 @@
-"""The conditional random field: CRFsuite (python-crfsuite) behind the `Tagger` contract.
+"""The conditional random field: sklearn-crfsuite behind the `Tagger` contract.
 
 A linear-chain CRF scores a tag sequence y of a sentence x by the weights of its features,
 
@@ -47,7 +47,7 @@ from features.tokens import Sentence
 
 # Raised whenever the feature strings or the files change, so that a model never meets features it was not trained on.
 _SCHEMA = 2
-_FILES = ModelFiles("crf", _SCHEMA, "weights.npz", ("python-crfsuite", "numpy"))
+_FILES = ModelFiles("crf", _SCHEMA, "weights.npz", ("python-crfsuite", "sklearn-crfsuite", "numpy"))
 _WORD_HEADS = tuple(f"{kind}[{place}]=" for kind in ("w", "lower") for place in range(-3, 4))  # of `ContextWords`
 _SENTENCES_AT_ONCE = 512  # whose features are in memory together
 

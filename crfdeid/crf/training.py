@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import struct
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -36,14 +37,22 @@ def train_weights(
     Raises:
         DataError: there is no room for CRFsuite's file.
     """
-    trainer = _trainer(settings, on_progress)
-    # Generators: the features of a few sentences at a time are strings, the rest are CRFsuite's integers.
-    for rows, item in zip(_rows(labelled, features, settings.min_documents), labelled, strict=True):
-        trainer.append(rows, item.tags)
+    from sklearn_crfsuite import CRF  # noqa: PLC0415  Imports scikit-learn: only training waits for it.
+
+    options = dataclasses.asdict(settings)
+    for name in ("features", "pos", "min_documents"):
+        del options[name]
     # CRFsuite writes to a file by name. This one has none in any folder, only that of its descriptor, so that a
     # training leaves nothing behind, whatever ends it: the file holds words of the notes.
     with TemporaryFile() as file:
-        trainer.train(f"/dev/fd/{file.fileno()}")
+        crf = CRF(
+            algorithm="lbfgs",
+            model_filename=f"/dev/fd/{file.fileno()}",
+            trainer_cls=_trainer(settings.max_iterations, on_progress),
+            **options,
+        )
+        # A generator: the features of a few sentences at a time are strings, the rest are CRFsuite's integers.
+        crf.fit(_rows(labelled, features, settings.min_documents), (item.tags for item in labelled))
         file.seek(0)
         try:
             return CrfWeights.of_crfsuite(read_weights(file.read()))
@@ -74,20 +83,15 @@ def _extract(features: Extractor, labelled: Sequence[LabelledSentence]) -> Itera
         yield rows if holdable(text) == text else [[holdable(name) for name in row] for row in rows]
 
 
-def _trainer(settings: CrfSettings, on_progress: OnProgress | None) -> Any:
+def _trainer(total: int, on_progress: OnProgress | None) -> type[Any]:
     """CRFsuite's trainer, which tells of each iteration."""
-    import pycrfsuite  # noqa: PLC0415  Only training waits for it.
+
+    import pycrfsuite  # noqa: PLC0415
 
     class Trainer(pycrfsuite.Trainer):
         def message(self, message: str) -> None:
             event = self.logparser.feed(message)
             if on_progress is not None and event == "iteration":
-                on_progress(FitProgress(step=self.logparser.last_iteration["num"], total=settings.max_iterations))
+                on_progress(FitProgress(step=self.logparser.last_iteration["num"], total=total))
 
-    options = {
-        "feature.minfreq": settings.min_freq,
-        "feature.possible_states": settings.all_possible_states,
-        "feature.possible_transitions": settings.all_possible_transitions,
-        **{name: getattr(settings, name) for name in ("c1", "c2", "max_iterations", "num_memories")},
-    }
-    return Trainer(algorithm="lbfgs", params=options, verbose=False)
+    return Trainer

@@ -26,7 +26,7 @@ _NOT_VALIDATED = (
     "miss PHI; train one on notes of your own (crfdeid train)"
 )
 # What decides about the model beside this package's own files: the libraries that its corpus and its training use.
-_LIBRARIES = ("Faker", "numpy", "python-crfsuite", "python-stdnum", "regex", "scipy")
+_LIBRARIES = ("Faker", "numpy", "python-crfsuite", "python-stdnum", "regex", "scipy", "sklearn-crfsuite")
 _PACKAGES = ("crfdeid", "features")
 MODEL = "hybrid"
 SETTINGS: dict[str, Any] = {"max_iterations": 60, "keep_untried": True}

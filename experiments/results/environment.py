@@ -13,6 +13,7 @@ PACKAGES = (
     "crfdeid",
     "numpy",
     "python-crfsuite",
+    "sklearn-crfsuite",
     "nltk",
     "textblob",
     "jax",

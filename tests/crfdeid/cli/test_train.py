@@ -447,10 +447,6 @@ def test_spans_that_a_document_had_are_dropped(corpus: Splits) -> None:
 def test_the_crf_needs_neither_jax_nor_scikit_learn(model: Path) -> None:
     code = f"""
 import sys, crfdeid
-from crfdeid.crf import CrfTagger
-from crfdeid.documents import LabelledSentence
-from features.tokens import Sentence
-CrfTagger().fit([LabelledSentence(Sentence.from_words(["Dr", "Doe"]), ("O", "B-DOCTOR"))], [])
 print(crfdeid.redact(crfdeid.load({str(model)!r}).annotate("on 03/14/1972")).text)
 print([name for name in ("jax", "sklearn", "faker", "pandas", "pyarrow", "gensim", "nltk") if name in sys.modules])
 """
