@@ -89,8 +89,8 @@ def make_consistent(document: Document, tokens: TokenTable | None = None) -> Doc
 
 
 def _known(document: Document, tokens: TokenTable, places: Sequence[range], small: set[str]) -> _Known:
-    values: dict[Words, Counter[str]] = {}
-    parts: dict[str, Counter[str]] = {}
+    values: dict[Words, list[str]] = {}
+    parts: dict[str, list[str]] = {}
     written = set()
     for span, place in zip(document.spans, places, strict=True):
         texts = tokens.texts(place)
@@ -99,16 +99,16 @@ def _known(document: Document, tokens: TokenTable, places: Sequence[range], smal
         if is_name:
             for word in words:
                 if len(word) >= _LEAST_PART and _looks_like_a_name(word, small):
-                    parts.setdefault(word, Counter())[span.label] += 1
+                    parts.setdefault(word, []).append(span.label)
         if len(texts) > is_name and _is_specific(texts):  # one word of a name is a part
-            values.setdefault(words, Counter())[span.label] += 1
+            values.setdefault(words, []).append(span.label)
             written.add(texts)
     return _Known(_commonest(values), frozenset(written), _commonest(parts))
 
 
-def _commonest(counts: Mapping[_Key, Counter[str]]) -> dict[_Key, str]:
+def _commonest(found: Mapping[_Key, list[str]]) -> dict[_Key, str]:
     """The commonest type of each, of equals the first in the note."""
-    return {key: types.most_common(1)[0][0] for key, types in counts.items()}
+    return {key: max(dict.fromkeys(types), key=types.count) for key, types in found.items()}
 
 
 def _whole(tokens: TokenTable, free: bytearray, known: _Known) -> Iterator[Span]:
@@ -150,7 +150,8 @@ def _single_parts(
     if not parts:
         return
     near = {form: part for part in reversed(list(parts)) if _can_be_misspelt(part) for form in _one_less(part)}
-    labels = [_label_of(word, parts, near, small) for word in tokens.words]
+    initials = {part[0] for part in parts}  # a word with another is no slip either
+    labels = [_label_of(word, parts, near, small) if word.lower()[0] in initials else None for word in tokens.words]
     is_part = np.array([label is not None for label in labels], bool)
     for i in np.flatnonzero(is_part[tokens.numbers] & np.frombuffer(free, bool)).tolist():
         label, end = labels[tokens.numbers[i]], int(tokens.ends[i])

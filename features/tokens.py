@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, chain, pairwise
+from itertools import chain, pairwise
 
 import regex
 
@@ -70,7 +70,12 @@ class Sentence:
             >>> Sentence.from_words(["on", "3/14"]).token_ends()
             [2, 7]
         """
-        return list(accumulate(map(len, self._pieces())))
+        ends, length, before = [], 0, self.tokens[0].start
+        for text, start, end in self.tokens:
+            length += len(text) + (start != before)
+            ends.append(length)
+            before = end
+        return ends
 
     def _pieces(self) -> list[str]:
         """The words, with a space before those that follow a gap."""

@@ -66,7 +66,7 @@ CHECKED = (
         ("1TTWX4820KA482213", "48221344822134482", "1TTWX4827KA48221"),
         digits=6,
         dense=6,
-        sign=r"\w{17}",
+        sign=r"\b\w{17}",
         check=is_vin,
     ),
     Rule(
