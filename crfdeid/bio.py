@@ -13,6 +13,7 @@ A tagger can emit sequences that are not valid IOB2; what is then read out of th
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from sys import intern
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -173,10 +174,10 @@ def tag_spans(tags: Sequence[str], repair: Repair = "begin") -> list[Span]:
     for i, tag in enumerate(tags):
         if not goes_on(tag, before):
             if before != OUTSIDE:
-                spans.append(Span(start, i, before[2:]))
+                spans.append(Span(start, i, intern(before[2:])))
             start, before = i, tag if tag.startswith(opening) and len(tag) > 2 else OUTSIDE
     if before != OUTSIDE:
-        spans.append(Span(start, len(tags), before[2:]))
+        spans.append(Span(start, len(tags), intern(before[2:])))
     return spans
 
 

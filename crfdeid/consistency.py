@@ -78,37 +78,40 @@ def make_consistent(document: Document, tokens: TokenTable | None = None) -> Doc
     if not document.spans:
         return document
     tokens = TokenTable(tokens_of(document)) if tokens is None else tokens
-    places = tokens.places(document.spans)
     free = bytearray(b"\1") * len(tokens)  # of each token: whether no span is there
-    for place in places:
+    for place in tokens.places(document.spans):
         free[place.start : place.stop] = bytes(len(place))
     small = {word for word in tokens.words if word.islower()}
-    known = _known(document, tokens, places, small)
+    known = _known(document, tokens, small)
     added = [*_whole(tokens, free, known), *_parts(document.text, tokens, free, known.parts, small)]
     return replace(document, spans=(*document.spans, *added)) if added else document
 
 
-def _known(document: Document, tokens: TokenTable, places: Sequence[range], small: set[str]) -> _Known:
-    values: dict[Words, list[str]] = {}
-    parts: dict[str, list[str]] = {}
+def _known(document: Document, tokens: TokenTable, small: set[str]) -> _Known:
+    values: dict[tuple[Words, str], int] = {}  # how often a value is found as a type
+    parts: dict[tuple[str, str], int] = {}
     written = set()
-    for span, place in zip(document.spans, places, strict=True):
+    for span, place in zip(document.spans, tokens.places(document.spans), strict=True):
         texts = tokens.texts(place)
         words = tuple(text.lower() for text in texts)
         is_name = TO_SEVEN.get(span.label) in _NAMES
         if is_name:
             for word in words:
                 if len(word) >= _LEAST_PART and _looks_like_a_name(word, small):
-                    parts.setdefault(word, []).append(span.label)
+                    parts[word, span.label] = parts.get((word, span.label), 0) + 1
         if len(texts) > is_name and _is_specific(texts):  # one word of a name is a part
-            values.setdefault(words, []).append(span.label)
+            values[words, span.label] = values.get((words, span.label), 0) + 1
             written.add(texts)
     return _Known(_commonest(values), frozenset(written), _commonest(parts))
 
 
-def _commonest(found: Mapping[_Key, list[str]]) -> dict[_Key, str]:
+def _commonest(counts: Mapping[tuple[_Key, str], int]) -> dict[_Key, str]:
     """The commonest type of each, of equals the first in the note."""
-    return {key: max(dict.fromkeys(types), key=types.count) for key, types in found.items()}
+    found: dict[_Key, str] = {}
+    for (key, label), count in counts.items():
+        if key not in found or count > counts[key, found[key]]:
+            found[key] = label
+    return found
 
 
 def _whole(tokens: TokenTable, free: bytearray, known: _Known) -> Iterator[Span]:

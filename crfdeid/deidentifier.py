@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import repeat
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from crfdeid.model_card.builtin import find_model
 from crfdeid.model_card.card import read_card, threshold_in
 from crfdeid.model_card.site import read_saved_site
 from crfdeid.models import load_tagger
+from crfdeid.stretches import NoteAtWork, Stretch, stretches, within
 from crfdeid.tagger import LayeredTagger, Tagger
 from crfdeid.thresholds import phi_spans
 from crfdeid.token_table import TokenTable
@@ -27,8 +28,6 @@ from features.tokens import Sentence
 # Notes are tagged together until so many characters have come in: enough to keep a network busy, little enough that
 # the first results are there soon and that memory does not grow with the number of notes.
 _BATCH_CHARACTERS = 1 << 16
-# The sentences of notes, up to so many tokens at a time: more than those of a batch of ordinary notes.
-_STRETCH_TOKENS = 1 << 15
 
 
 class Deidentifier:
@@ -123,8 +122,8 @@ class Deidentifier:
         yield from self._annotate(waiting)
 
     def _annotate(self, pairs: Iterable[tuple[Document, Known | None]]) -> Iterator[Document]:
-        notes = [_Note(document, known) for document, known in pairs]
-        for stretch in _stretches(notes):
+        notes = [NoteAtWork(document, known) for document, known in pairs]
+        for stretch in stretches(notes):
             self._read(stretch)
         for note in notes:
             self._mark(note)
@@ -133,7 +132,7 @@ class Deidentifier:
         if self._of_concepts is not None:
             yield from self._with_concepts(notes, self._of_concepts)
 
-    def _read(self, stretch: _Stretch) -> None:
+    def _read(self, stretch: Stretch) -> None:
         """Find what the model finds in some sentences."""
         sentences = [sentence for _, group in stretch for sentence in group]
         tags = {} if self._layers_at_once is None else self._layers_at_once.predict_layers(sentences)
@@ -146,7 +145,7 @@ class Deidentifier:
             if self.consistent:
                 note.tokens.add(token for sentence in group for token in sentence.tokens)
 
-    def _mark(self, note: _Note) -> None:
+    def _mark(self, note: NoteAtWork) -> None:
         """Give the document of a note that was read to its end its PHI."""
         labels = labels_for({tag[2:] for tag in self.tagger.tags} - {""})
         fresh = replace(note.document, spans=tuple(note.found), phi_annotated=True)
@@ -154,12 +153,12 @@ class Deidentifier:
         note.document = self._joined(fresh, note.tokens, given)
         note.found, note.tokens = [], TokenTable()  # nobody needs them any more
 
-    def _with_concepts(self, notes: Sequence[_Note], tagger: LayeredTagger) -> Iterator[Document]:
+    def _with_concepts(self, notes: Sequence[NoteAtWork], tagger: LayeredTagger) -> Iterator[Document]:
         """The documents of notes whose PHI is found, with concepts; those that are read in what is left of them too."""
         if self._layers_at_once is None:
-            for stretch in _stretches(notes):
+            for stretch in stretches(notes):
                 groups = [group for _, group in stretch]
-                found = find_concepts(tagger, groups, [_within(group, note.document.spans) for note, group in stretch])
+                found = find_concepts(tagger, groups, [within(group, note.document.spans) for note, group in stretch])
                 for (note, _), spans in zip(stretch, found, strict=True):
                     note.concepts += spans
         for note in notes:
@@ -187,53 +186,6 @@ class Deidentifier:
         else:
             for sentence, table in zip(sentences, self.tagger.marginals(sentences), strict=True):
                 yield phi_spans(sentence, table, self.tagger.tags, self.threshold)
-
-
-@dataclass(eq=False, slots=True)
-class _Note:
-    """A note at work.
-
-    Attributes:
-        document: the note, in the end with its PHI.
-        known: what the record says of its patient.
-        found: the PHI that the model has found so far.
-        concepts: the concepts that it has found so far.
-        tokens: all that were read so far, for consistency.
-    """
-
-    document: Document
-    known: Known | None
-    found: list[Span] = field(default_factory=list)
-    concepts: list[Span] = field(default_factory=list)
-    tokens: TokenTable = field(default_factory=TokenTable)
-
-
-_Stretch = Sequence[tuple[_Note, Sequence[Sentence]]]
-
-
-def _stretches(notes: Iterable[_Note]) -> Iterator[_Stretch]:
-    """Sentences that are tagged together, note by note: of a long note, no more are in memory at once."""
-    stretch: list[tuple[_Note, list[Sentence]]] = []
-    count = 0
-    for note in notes:
-        group: list[Sentence] = []
-        stretch.append((note, group))
-        for sentence in note.document.each_sentence():
-            if count >= _STRETCH_TOKENS:
-                yield stretch
-                group, count = [], 0
-                stretch = [(note, group)]
-            group.append(sentence)
-            count += len(sentence.tokens)
-    yield stretch
-
-
-def _within(sentences: Sequence[Sentence], spans: Iterable[Span]) -> list[Span]:
-    """The spans that share a character with some neighbouring sentences."""
-    if not sentences:
-        return []
-    start, end = sentences[0].tokens[0].start, sentences[-1].tokens[-1].end
-    return [span for span in spans if start < span.end and span.start < end]
 
 
 def load(

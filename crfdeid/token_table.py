@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -28,7 +28,7 @@ class TokenTable:
 
     Example:
         >>> table = TokenTable([Token("Dr", 0, 2), Token("Doe", 3, 6), Token("Doe", 8, 11)])
-        >>> table.words, table.numbers.tolist(), table.texts(range(0, 2)), table.places([Span(1, 4, "DOCTOR")])
+        >>> table.words, table.numbers.tolist(), table.texts(range(0, 2)), [*table.places([Span(1, 4, "DOCTOR")])]
         (['Dr', 'Doe'], [0, 1, 1], ('Dr', 'Doe'), [range(0, 2)])
     """
 
@@ -73,8 +73,8 @@ class TokenTable:
         words, numbers = self.words, self._columns[0]
         return tuple([words[numbers[place]] for place in places])
 
-    def places(self, spans: Sequence[Span]) -> list[range]:
+    def places(self, spans: Sequence[Span]) -> Iterator[range]:
         """For each span the tokens that share a character with it, as `crfdeid.spans.positions_in` has them."""
         firsts = self.ends.searchsorted(np.array([span.start for span in spans], np.intc), side="right")
         stops = self.starts.searchsorted(np.array([span.end for span in spans], np.intc))
-        return [*map(range, firsts.tolist(), np.maximum(firsts, stops).tolist())]
+        return map(range, firsts.tolist(), np.maximum(firsts, stops).tolist())

@@ -43,6 +43,6 @@ def add_given(found: Sequence[Span], given: Iterable[Span]) -> list[Span]:
         [Span(start=0, end=5, label='PATIENT'), Span(start=9, end=20, label='ID')]
     """
     first: dict[tuple[int, int], Span] = {}
-    for span in (*given, *found):
+    for span in given:
         first.setdefault((span.start, span.end), span)
-    return merge(first.values())
+    return merge([*first.values(), *(span for span in found if (span.start, span.end) not in first)])

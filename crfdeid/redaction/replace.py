@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from io import StringIO
 
 from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError, UsageError
@@ -72,19 +74,20 @@ def redact(
     surrogates = partial(_surrogates, secret=secret, patient=patient, locale=locale, date_order=date_order)
     replacements = surrogates if how == "surrogate" else _WAYS[how]
     spans = merge(document.spans)
-    parts: list[str] = []
+    redacted = StringIO(newline="")  # a list of all parts of a long note would be several times its text
     replaced: list[Span] = []
-    shifts, end = [0], 0
+    shifts, end = array("q", [0]), 0
     for span, text in zip(spans, replacements(document, spans), strict=True):
-        parts += document.text[end : span.start], text
+        redacted.write(document.text[end : span.start])
+        redacted.write(text)
         if text:
             place = span.start + shifts[-1]
             replaced.append(Span(place, place + len(text), span.label))
         end = span.end
         shifts.append(shifts[-1] + len(text) - (span.end - span.start))
-    parts.append(document.text[end:])
+    redacted.write(document.text[end:])
     layers = {name: tuple(_moved(marks, spans, shifts)) for name, marks in document.layers.items()}
-    return replace(document, text="".join(parts), spans=tuple(replaced), given_sentences=None, layers=layers)
+    return replace(document, text=redacted.getvalue(), spans=tuple(replaced), given_sentences=None, layers=layers)
 
 
 def _moved(marks: Iterable[Span], replaced: Sequence[Span], shifts: Sequence[int]) -> Iterator[Span]:
@@ -184,7 +187,8 @@ def locale_for(document: Document, locale: str | None = None) -> str | None:
 
 
 def _labels(document: Document, spans: Sequence[Span]) -> list[str]:
-    return [f"[{span.label}]" for span in spans]
+    written = {label: f"[{label}]" for label in {span.label for span in spans}}
+    return [written[span.label] for span in spans]
 
 
 _WAYS: Mapping[str, _Replace] = {

@@ -8,15 +8,17 @@ difference which of its sentences are tagged together.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from crfdeid.bio import OUTSIDE
 from crfdeid.documents import PHI, LabelledSentence
 from crfdeid.saving import different_names
+from features.note_tokens import NoteTokens
 from features.tokens import Sentence, Token
 from rnn.batches import Row
 from rnn.encoders.config import EncoderConfig
@@ -32,10 +34,19 @@ _JSON = "tokenizer"  # the array that holds it
 
 
 class _Note(NamedTuple):
-    """A note, and its sentences: their numbers in the call, and where they begin."""
+    """A note of which some sentences are read.
+
+    Attributes:
+        tokens: all of its words.
+        sentences: the numbers of the sentences in the call, and where they begin.
+        first: the number of the first word of any of them.
+        stop: that of the word after their last. What is in memory goes from one to the other, however long the note is.
+    """
 
     tokens: Sequence[Token]
     sentences: list[tuple[int, int]]
+    first: int
+    stop: int
 
 
 @dataclass(frozen=True)
@@ -55,6 +66,10 @@ class SubwordCodec:
     tags: Mapping[str, tuple[str, ...]]
     window: int = 100
     overlap: int = 40
+    # Where the windows of a note begin and end, for as long as the note is there: a long one is read in stretches.
+    _windows: WeakKeyDictionary[NoteTokens, np.ndarray] = field(
+        default_factory=WeakKeyDictionary, init=False, compare=False, repr=False
+    )
 
     def rows(self, sentences: Sequence[Sentence], targets: Sequence[LabelledSentence] | None = None) -> list[Row]:
         """A row for each window that holds a token of the sentences.
@@ -67,24 +82,27 @@ class SubwordCodec:
         rows = []
         for number, note in enumerate(_notes(sentences)):
             known = None if targets is None else self._known(note, targets)
-            asked = np.zeros(len(note.tokens), bool)
+            asked = np.zeros(note.stop - note.first, bool)
             for i, start in note.sentences:
-                asked[start : start + len(sentences[i].tokens)] = True
-            for row in self.windows(note.tokens):
-                firsts = row.words >= 0
-                if asked[row.words[firsts]].any():
-                    # Where a place is no word, the last one's tag is looked up, and not taken.
-                    wanted = {} if known is None else {PHI: np.where(firsts, known[row.words], NOT_COUNTED)}
+                asked[start - note.first :][: len(sentences[i].tokens)] = True
+            for row in self.windows(note.tokens, note.first, note.stop):
+                inside = (row.words >= note.first) & (row.words < note.stop)
+                words = row.words[inside] - note.first
+                if asked[words].any():
+                    wanted = {}
+                    if known is not None:
+                        wanted = {PHI: np.full(row.length, NOT_COUNTED, np.int32)}
+                        wanted[PHI][inside] = known[words]
                     rows.append(row._replace(targets=wanted, note=number))
         return rows
 
     def _known(self, note: _Note, targets: Sequence[LabelledSentence]) -> np.ndarray:
-        """The number of each word's tag in a note, [words]; `NOT_COUNTED` where it is not known."""
+        """The number of each word's tag, from the first word that is read to the last; `NOT_COUNTED` for others."""
         number = {tag: k for k, tag in enumerate(self.tags[PHI])}
-        known = np.full(len(note.tokens), NOT_COUNTED, np.int32)
+        known = np.full(note.stop - note.first, NOT_COUNTED, np.int32)
         for i, start in note.sentences:
             if PHI in targets[i].annotated:
-                known[start : start + len(targets[i].tags)] = [number[tag] for tag in targets[i].tags]
+                known[start - note.first :][: len(targets[i].tags)] = [number[tag] for tag in targets[i].tags]
         return known
 
     def gather(
@@ -103,32 +121,55 @@ class SubwordCodec:
         """
         notes, tags = _notes(sentences), self.tags[PHI]
         outside = tags.index(OUTSIDE) if OUTSIDE in tags else -1
-        merged = [np.zeros((len(note.tokens), len(tags)), np.float32) for note in notes]
-        best = [np.full(len(note.tokens), -1.0) for note in notes]  # of the windows that count so far
+        merged = [np.zeros((note.stop - note.first, len(tags)), np.float32) for note in notes]
+        best = [np.full(len(table), -1.0) for table in merged]  # of the windows that count so far
         for row, probabilities in zip(rows, values, strict=True):
-            _merge(row, probabilities, merged[row.note], best[row.note], outside)
+            _merge(row, probabilities, notes[row.note].first, merged[row.note], best[row.note], outside)
         found = [np.empty((0, len(tags)), np.float32)] * len(sentences)
         for note, table in zip(notes, merged, strict=True):
             for i, start in note.sentences:
-                found[i] = table[start : start + len(sentences[i].tokens)]
+                found[i] = table[start - note.first :][: len(sentences[i].tokens)]
         return found
 
-    def windows(self, tokens: Sequence[Token]) -> Iterator[Row]:
+    def windows(self, tokens: Sequence[Token], first: int = 0, stop: int | None = None) -> Iterator[Row]:
         """The windows of a note as rows without targets, in text order; every word is in one of them.
 
-        Of a word of very many pieces the first ones are read, as many as leave room for words around it.
+        Args:
+            tokens: the words of the note.
+            first: only windows that hold words from the one of this number on.
+            stop: only windows that hold words before that of this number; None for no such bound.
         """
-        most = max(1, min(self.window // 4, self.window - self.overlap))
-        spaced = [before.end < token.start for before, token in pairwise(tokens)]
-        words = [
-            self.pieces(token.text, spaced=space)[:most] for token, space in zip(tokens, [False, *spaced], strict=True)
-        ]
-        for start, stop in cut([len(pieces) for pieces in words], self.window, self.overlap):
-            ids = [self.pieces.begin, *(piece for word in words[start:stop] for piece in word), self.pieces.end]
-            lengths = [len(word) for word in words[start : stop - 1]]
+        cuts = self._cuts(tokens)
+        chosen = cuts[(cuts[:, 1] > first) & (cuts[:, 0] < (len(tokens) if stop is None else stop))]
+        if not len(chosen):
+            return
+        begin, end = int(chosen[0, 0]), int(chosen[-1, 1])
+        before = max(begin - 1, 0)  # which tells whether a space stands before the first
+        words = [*self._words(tokens[before:end])][begin - before :]
+        for start, last in (chosen - begin).tolist():
+            ids = [self.pieces.begin, *chain.from_iterable(words[start:last]), self.pieces.end]
+            lengths = [len(word) for word in words[start : last - 1]]
             places = np.full(len(ids), -1, np.int32)
-            places[1 + np.cumsum([0, *lengths])] = np.arange(start, stop)  # where each word's first piece stands
+            places[1 + np.cumsum([0, *lengths])] = np.arange(begin + start, begin + last)  # of each word's first piece
             yield Row({PIECES: np.array(ids, np.int32)}, {}, len(ids), places)
+
+    def _words(self, tokens: Iterable[Token]) -> Iterator[tuple[int, ...]]:
+        """The pieces of each word; of a word of very many the first ones, as many as leave room for words around it."""
+        most = max(1, min(self.window // 4, self.window - self.overlap))
+        end = None
+        for token in tokens:
+            yield self.pieces(token.text, spaced=end is not None and end < token.start)[:most]
+            end = token.end
+
+    def _cuts(self, tokens: Sequence[Token]) -> np.ndarray:
+        """The first word of each window of a note, and the word after its last: [windows, 2]."""
+        found = self._windows.get(tokens) if isinstance(tokens, NoteTokens) else None
+        if found is None:
+            lengths = np.fromiter((len(pieces) for pieces in self._words(tokens)), np.int32)
+            found = np.array(cut(lengths, self.window, self.overlap), np.int32).reshape(-1, 2)
+            if isinstance(tokens, NoteTokens):
+                self._windows[tokens] = found
+        return found
 
     @property
     def key(self) -> None:
@@ -183,29 +224,31 @@ def _notes(sentences: Sequence[Sentence]) -> list[_Note]:
     for numbers in members.values():
         first = sentences[numbers[0]]
         places = [(i, sentences[i].note_start if first.note else 0) for i in numbers]
-        found.append(_Note(first.note or first.tokens, places))
+        stop = max(start + len(sentences[i].tokens) for i, start in places)
+        found.append(_Note(first.note or first.tokens, places, min(start for _, start in places), stop))
     return found
 
 
-def _merge(row: Row, probabilities: np.ndarray, merged: np.ndarray, best: np.ndarray, outside: int) -> None:
-    """Put what counts of a window into its note's table.
+def _merge(row: Row, probabilities: np.ndarray, first: int, merged: np.ndarray, best: np.ndarray, outside: int) -> None:
+    """Put what counts of a window into the table of its note's words.
 
     Args:
         row: the window.
         probabilities: at its pieces, [L, K].
-        merged: the note's table, [words, K].
+        first: the number of the word that is the first of the table.
+        merged: the table, [words, K].
         best: the worth of each line of it, [words].
         outside: the number of the tag of what is no PHI.
     """
-    firsts = np.flatnonzero(row.words >= 0)
-    own, words = probabilities[firsts], slice(row.words[firsts[0]], row.words[firsts[-1]] + 1)
+    firsts = np.flatnonzero((row.words >= first) & (row.words < first + len(best)))
+    own, words = probabilities[firsts], slice(row.words[firsts[0]] - first, row.words[firsts[-1]] + 1 - first)
     central = np.minimum(firsts, row.length - 1 - firsts) / row.length  # below 1
     worth = np.where(own.argmax(axis=1) == outside, central, 1.0 + own.max(axis=1))
     better = worth > best[words]
     merged[words][better], best[words][better] = own[better], worth[better]
 
 
-def cut(lengths: Sequence[int], most: int, overlap: int) -> list[tuple[int, int]]:
+def cut(lengths: Sequence[int] | np.ndarray, most: int, overlap: int) -> list[tuple[int, int]]:
     """Windows over words: the number of the first word of each, and of the word after its last.
 
     Each takes as many words as fit; the next one begins at the first word from which on the pieces of this one are

@@ -241,12 +241,12 @@ def test_it_makes_no_difference_in_which_stretches_a_note_is_read(
     model = Deidentifier(kind(("Quill",), chances), site=site, threshold=threshold)
     whole = list(model.annotate_all(texts))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("crfdeid.deidentifier._STRETCH_TOKENS", 3)
+        patch.setattr("crfdeid.stretches._STRETCH_TOKENS", 3)
         assert list(model.annotate_all(texts)) == whole
 
 
 def test_few_of_the_tokens_of_a_long_note_are_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crfdeid.deidentifier._STRETCH_TOKENS", 1 << 10)
+    monkeypatch.setattr("crfdeid.stretches._STRETCH_TOKENS", 1 << 10)
     monkeypatch.setattr("features.note_tokens._PAGE_CHARACTERS", 1 << 12)
     text = ("Seen by Quill.\n" + "Stable on the ward today.\n" * 9) * 400
     model = finder({"Quill": "B-PATIENT"})

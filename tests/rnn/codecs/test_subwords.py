@@ -178,6 +178,29 @@ def test_memory_grows_by_the_tokens_alone():
     assert (peak(long) - peak(short)) / (tokens[1] - tokens[0]) < 150
 
 
+def test_of_a_long_note_what_is_not_asked_takes_no_memory():
+    """Its windows are known once; then a sentence takes what it takes in any note."""
+    reader, sentences = codec(window=40, overlap=10), split_sentences("seen by dr doe. " * 2000)
+    assert sum(1 for _ in reader.rows(sentences[:1]))
+    tracemalloc.start()
+    rows = reader.rows(sentences[1000:1002])
+    tables = reader.gather(rows, [np.ones((row.length, len(TAGS))) for row in rows], sentences[1000:1002])
+    highest = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert [len(table) for table in tables] == [len(one.tokens) for one in sentences[1000:1002]]
+    assert highest < 50_000  # the note's 10,000 words have tables of 200,000 bytes
+
+
+@given(st.integers(0, 30), st.integers(0, 30))
+def test_the_windows_of_a_stretch_are_those_of_the_note_that_hold_some_of_it(first, stop):
+    tokens = split_sentences(NOTE)[0].note
+    whole = [row for row in codec().windows(tokens) if row.words.max() >= first]
+    chosen = [row for row in whole if row.words[row.words >= 0].min() < stop]
+    some = [*codec().windows(tokens, first, stop)]
+    assert [text_of(row) for row in some] == [text_of(row) for row in chosen]
+    assert [row.words.tolist() for row in some] == [row.words.tolist() for row in chosen]
+
+
 def test_tags_without_outside_can_be_put_together_too():
     sentences = [Sentence.from_words(["a", "b"])]
     (table,) = found(codec(tags=("B-ID",)), sentences, lambda i, row: np.ones((row.length, 1)))
