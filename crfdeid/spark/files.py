@@ -84,8 +84,7 @@ class FileRun:
             except BaseException:
                 self._stopped = True
                 threads.shutdown(wait=False, cancel_futures=True)
-                if self._jobs.is_alive():
-                    self._jobs.interrupt()
+                self._jobs.interrupt()
                 raise
 
     def _unfinished(self, files: Iterable[NoteFile | Failure]) -> Iterator[NoteFile]:

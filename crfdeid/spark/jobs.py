@@ -6,6 +6,7 @@ import pickle
 import re
 import secrets
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -58,7 +59,7 @@ class Jobs(Protocol):
         ...
 
     def interrupt(self) -> None:
-        """Give up all jobs that these ran."""
+        """Give up all jobs that these ran; where Spark has ended there are none."""
         ...
 
     def stop(self) -> None:
@@ -116,15 +117,16 @@ class ContextJobs:
         return list(numbers.mapPartitions(sent(_Tasks.of(function, tasks).reports)).collect())
 
     def is_alive(self) -> bool:
-        """Whether Spark still does work."""
+        """Whether Spark still does work; it need not have a slot for that."""
         try:
-            return bool(self._context.parallelize([0], 1).count() == 1)
+            return self.slots() > 0
         except Exception:  # Its own, or of the way to it.
             return False
 
     def interrupt(self) -> None:
         """Give up all jobs that these ran."""
-        self._context.cancelJobsWithTag(self._tag)
+        with suppress(Exception):
+            self._context.cancelJobsWithTag(self._tag)
 
     def stop(self) -> None:
         """End Spark."""
@@ -167,7 +169,8 @@ class ConnectJobs:
 
     def interrupt(self) -> None:
         """Give up all jobs of this session."""
-        self._session.interruptAll()
+        with suppress(Exception):
+            self._session.interruptAll()
 
     def stop(self) -> None:
         """End the session."""

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from crfdeid.notes.sources import note_files
 from crfdeid.policy import Policy
 from crfdeid.secrets import VARIABLE
 from crfdeid.spark import redact
-from crfdeid.spark.jobs import ContextJobs
+from crfdeid.spark.jobs import ConnectJobs, ContextJobs
 from crfdeid.spark.sending import NO_PACKAGE, ShippedModel, sent
 from crfdeid.spark.session import JAVA_OPTIONS, LOCAL_JAVA, started_jobs
 
@@ -233,6 +234,32 @@ def test_options_of_java_and_its_starter_are_the_users_own(spark: Any, monkeypat
     assert asked[0].get("spark.master") == "local[2,4]"
 
 
+def test_jobs_that_are_given_up_end_and_nothing_more_is_asked_of_a_spark_that_ended(spark: Any, tmp_path: Path) -> None:
+    jobs = ContextJobs(spark.sparkContext)
+    began = tmp_path / "began"
+    with ThreadPoolExecutor(1) as threads:
+        job = threads.submit(jobs.run, subprocess.getoutput, [f"touch {began}; sleep 10"])
+        while not began.exists():
+            assert not job.done()
+        jobs.interrupt()
+        with pytest.raises(Exception, match="cancelled"):
+            job.result(30)
+    assert jobs.is_alive()
+    assert spark.range(1).count() == 1
+    ended = ContextJobs(None)  # type: ignore[arg-type]
+    ended.interrupt()
+    assert not ended.is_alive()
+
+
+def test_jobs_of_connect_say_what_those_of_a_context_say(spark: Any) -> None:
+    """By data frames that classic Spark has too; Connect itself is slow to start, and tested below."""
+    kinds = (ContextJobs(spark.sparkContext), ConnectJobs(spark))
+    for jobs in kinds:
+        assert jobs.slots() == 2
+        assert jobs.is_alive()
+        assert jobs.run(ascii, ["é", 7, None]) == ["'\\xe9'", "7", "None"]
+
+
 def test_a_model_is_sent_to_other_machines_alone(spark: Any, model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     jobs = ContextJobs(spark.sparkContext)
     assert jobs.ship(model, "0" * 64)() == model
@@ -279,8 +306,8 @@ def in_new_process(script: str, *arguments: Path | str) -> str:
 
 
 SESSION = """
-import sys, os, signal, time
-import pyarrow as pa, pyarrow.parquet as pq
+import sys
+import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 from crfdeid import Policy
 from crfdeid.spark import redact
@@ -291,6 +318,10 @@ spark = builder.getOrCreate()
 df = spark.createDataFrame(pq.read_table(source)).repartition(6)
 """
 REDACT = """
+if master.startswith("connect "):
+    from crfdeid.spark.jobs import ConnectJobs
+    jobs = ConnectJobs(spark)
+    assert (jobs.slots(), jobs.is_alive(), jobs.run(str, ["a", 7])) == (2, True, ["a", "7"])
 done = redact(df, model=model, policy=Policy("surrogate", locale="en_US"), patient_column="who")
 pq.write_table(done.toArrow(), target)
 spark.stop()
