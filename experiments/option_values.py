@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,10 +17,19 @@ _Value = TypeVar("_Value")
 
 def models(text: str) -> list[str]:
     """Names of models, separated by commas."""
+    return _some_of(text, MODELS, "model")
+
+
+def systems(known: Collection[str]) -> Callable[[str], list[str]]:
+    """What reads names of an experiment's systems, separated by commas."""
+    return lambda text: _some_of(text, known, "system")
+
+
+def _some_of(text: str, known: Collection[str], what: str) -> list[str]:
     names = text.split(",")
     for name in names:
-        if name not in MODELS:
-            raise argparse.ArgumentTypeError(f"unknown model '{name}': choose from {', '.join(MODELS)}")
+        if name not in known:
+            raise argparse.ArgumentTypeError(f"unknown {what} '{name}': choose from {', '.join(known)}")
     return _without_repeats(names, text)
 
 

@@ -15,7 +15,7 @@ from typing import Any
 from crfdeid.cli.shell import Parser, setting, whole_number
 from crfdeid.errors import UsageError
 from crfdeid.models import profile_name
-from experiments.option_values import counts, embeddings
+from experiments.option_values import counts, embeddings, systems
 from experiments.options import (
     add_corpus,
     add_seeds,
@@ -31,7 +31,7 @@ from experiments.options import (
     vector_settings,
 )
 from experiments.running.embeddings import RECIPES
-from experiments.running.private.settings import SIZES, PrivateExperiment, Sizes
+from experiments.running.private.settings import KINDS, SIZES, PrivateExperiment, Sizes
 
 DESCRIPTION = """\
 Train taggers on what can be shared in the place of notes (pseudonyms by neighbours, private representations, DANN),
@@ -108,6 +108,7 @@ def parse(argv: Sequence[str] | None) -> PrivateExperiment:
         vectors=vector_settings(options, unlabelled_notes=_UNLABELLED_NOTES),
         output=output_settings(options),
         seeds=tuple(options.seeds),
+        kinds=tuple(options.systems),
         neighbours=options.neighbours,
         pseudonyms=tuple(options.figure_4 if options.figure_4 is not None else sizes.pseudonyms),
         representations=tuple(_counts_of_figure_5(options.figure_5, sizes.representations)),
@@ -138,6 +139,8 @@ def _add_sizes(group: argparse.ArgumentParser) -> None:
     group.add_argument("--embeddings", type=embeddings, metavar="NAMES|PATHS", help=text)
     add_unlabelled(group)
     add_seeds(group, default=_usual(lambda sizes: [sizes.seeds]))
+    text = f"the systems of Table 2 and of the figures, separated by commas (default: {','.join(KINDS)})"
+    group.add_argument("--systems", type=systems(KINDS), default=list(KINDS), metavar="NAMES", help=text)
     text = "the neighbours of pseudonyms, representations and DANN in Table 2 (default: 100)"
     group.add_argument("--neighbours", type=whole_number(5), default=100, metavar="N", help=text)
     text = f"further numbers of neighbours of pseudonyms, Figure 4 (default: {_usual(lambda sizes: sizes.pseudonyms)})"

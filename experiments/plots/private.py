@@ -21,7 +21,7 @@ _TARGET = 0.95  # F, the line of Figure 4
 
 def private_plots(results: Results) -> dict[str, Figure]:
     """Every plot that the results have something for, by the name of its files, in the order of showing."""
-    found = {"figure-4": pseudonyms_plot(results)}
+    found = {"figure-4": pseudonyms_plot(results)} if of_kind(results, ("pseudonyms",)) else {}
     if len({system["neighbours"] for system in of_kind(results, ("representation",))}) > 1:
         found["figure-5"] = representations_plot(results)
     if not history_frame(results).empty:

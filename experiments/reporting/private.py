@@ -40,7 +40,7 @@ def private_cautions(results: Results) -> list[str]:
 def _against_raw(results: Results) -> Iterator[str]:
     raw = {s["embedding"]: s["scores"]["entity_strict"]["f1"] for s in results["systems"] if s["kind"] == "non-private"}
     for system in results["systems"]:
-        if system["kind"] not in CLOSE or system["name"] not in results["models"]:
+        if system["kind"] not in CLOSE or system["name"] not in results["models"] or system["embedding"] not in raw:
             continue
         f1 = system["scores"]["entity_strict"]["f1"]
         behind = raw[system["embedding"]] - f1

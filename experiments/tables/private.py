@@ -36,7 +36,8 @@ _NOTES = (
 def private_tables(results: Results, *, published: bool) -> dict[str, Table]:
     """Every table that the results have something for, by name, in the order of showing."""
     found = {"private": systems_table(results, published=published), "attacks": attack_table(results)}
-    found["neighbours"] = neighbours_table(results)
+    if any(system["neighbours"] is not None for system in results["systems"]):
+        found["neighbours"] = neighbours_table(results)
     if results["pooling"] is not None:
         pooled = {**results, **results["pooling"]}
         for name, make in (("scores", overview_table), ("intervals", interval_table), ("significance", pair_table)):

@@ -33,10 +33,23 @@ def test_defaults_are_small_and_those_of_the_paper_are_its_own() -> None:
 def test_options_reach_their_settings(tmp_path: Path) -> None:
     (tmp_path / "train").touch()
     argv = ["--train", str(tmp_path / "train"), "--seeds", "3,7", "--neighbours", "50", "--figure-4", "2", "--pooling"]
-    argv += ["--figure-5", "5,9", "--set", "size=100", "attack_epochs=20,50", "--tagger", "epochs=3", "--jobs", "2"]
+    argv += [
+        "--systems",
+        "dann,pseudonyms",
+        "--figure-5",
+        "5,9",
+        "--set",
+        "size=100",
+        "attack_epochs=20,50",
+        "--tagger",
+        "epochs=3",
+        "--jobs",
+        "2",
+    ]
     found = parse([*argv, "--out", str(tmp_path / "out"), "--published"])
     assert (found.seeds, found.neighbours, found.pseudonyms, found.representations) == ((3, 7), 50, (2,), (5, 9))
     assert found.pooling
+    assert found.kinds == ("dann", "pseudonyms")
     assert found.representation == (("size", 100), ("attack_epochs", (20, 50)))
     assert found.tagger == (("epochs", 3),)
     assert found.output.published
@@ -48,6 +61,7 @@ def test_options_reach_their_settings(tmp_path: Path) -> None:
     ("argv", "says"),
     [
         (["--profile", "yadav2016"], "unknown profile 'yadav2016': choose from default, friedrich2019"),
+        (["--systems", "raw"], "unknown system 'raw': choose from non-private, pseudonyms, representation, dann"),
         (["--neighbours", "4"], "'4' is not a whole number from 5"),
         (["--figure-4", "1,x"], "no list of different numbers from 1"),
         (["--figure-5", "5,5"], "no list of different numbers from 1"),
@@ -83,22 +97,28 @@ def test_settings_that_cannot_work_are_refused_before_anything_is_read(
     assert says in noted
 
 
-def test_a_run_is_written_reported_and_gone_on_with(
-    corpus_folder: Path,
-    tmp_path: Path,
-    memory_model: Any,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+@pytest.fixture
+def trained(memory_model: Any, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Training and attacks are replaced by what takes no time; these are the systems that were trained."""
+
     def learn(recipe: Recipe, cell: Cell, corpus: Corpus, on_epoch: Any) -> Learned:
-        trained.append(cell.system.name)
+        names.append(cell.system.name)
         tagger = create("memory")
         tagger.fit(corpus.train.sentences, corpus.dev.sentences, on_progress=on_epoch)
         return Learned(tagger, corpus.train.sentences)
 
-    trained: list[str] = []
+    names: list[str] = []
     monkeypatch.setattr(plan, "LEARN", dict.fromkeys(plan.LEARN, learn))
     monkeypatch.setattr(plan, "attack", lambda *_: dict.fromkeys(NAMES))
+    return names
+
+
+def test_a_run_is_written_reported_and_gone_on_with(
+    corpus_folder: Path,
+    tmp_path: Path,
+    trained: list[str],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     out = tmp_path / "out"
     argv = [f"--{name}={corpus_folder / name}.jsonl" for name in ("train", "dev", "test")]
     (tmp_path / "near.txt").write_text("2 2\nDoe 1 0\nRoe 0 1\n")
@@ -122,3 +142,15 @@ def test_a_run_is_written_reported_and_gone_on_with(
     }
     assert main([*argv, "--resume", "--neighbours", "6"]) == 2
     assert "differs in command.neighbours" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("chosen", ["non-private", "representation,non-private"])
+def test_systems_can_be_left_out(chosen: str, corpus_folder: Path, tmp_path: Path, trained: list[str]) -> None:
+    (tmp_path / "near.txt").write_text("2 2\nDoe 1 0\nRoe 0 1\n")
+    argv = [f"--{name}={corpus_folder / name}.jsonl" for name in ("train", "dev")]
+    argv += ["--embeddings", str(tmp_path / "near.txt"), "--neighbours", "5", "--systems", chosen, "--jobs", "1"]
+    assert main([*argv, "--out", str(tmp_path / "out")]) == 0
+    assert trained == ["non-private-near", "representation-near-5"][: len(chosen.split(","))]
+    assert (tmp_path / "out" / "report.html").is_file()
+    assert (tmp_path / "out" / "tables" / "neighbours.md").exists() == ("representation" in chosen)
+    assert not (tmp_path / "out" / "plots" / "figure-4.png").exists()

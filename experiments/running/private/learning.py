@@ -10,8 +10,8 @@ from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.documents import LabelledSentence
 from crfdeid.models import create, require_known, select, setting_names, settings_of
 from crfdeid.tagger import FitProgress, Tagger
-from experiments.running.private.settings import Sizes
-from experiments.running.private.systems import DANN, neighbours_of
+from experiments.running.private.settings import DANN, Sizes
+from experiments.running.private.systems import neighbours_of
 from experiments.running.settings import Point
 from experiments.running.systems import Cell, System
 

@@ -13,16 +13,8 @@ from crfdeid.tagger import FitProgress
 from experiments.running.private import learning, pooling
 from experiments.running.private.attacks import attack
 from experiments.running.private.learning import Learned, OnEpoch, Recipe
-from experiments.running.private.systems import (
-    ALONE,
-    DANN,
-    POOLED_PSEUDONYMS,
-    POOLED_RAW,
-    POOLED_REPRESENTATIONS,
-    PSEUDONYMS,
-    RAW,
-    REPRESENTATION,
-)
+from experiments.running.private.settings import DANN, PSEUDONYMS, RAW, REPRESENTATION
+from experiments.running.private.systems import ALONE, POOLED_PSEUDONYMS, POOLED_RAW, POOLED_REPRESENTATIONS
 from experiments.running.runs import OnProgress, Run, Trained, evaluate
 from experiments.running.systems import Cell
 

@@ -10,6 +10,10 @@ from typing import Any
 from crfdeid.errors import UsageError
 from experiments.running.settings import CorpusSettings, OutputSettings, Point, VectorSettings
 
+RAW, PSEUDONYMS, REPRESENTATION, DANN = "non-private", "pseudonyms", "representation", "dann"
+KINDS = (RAW, PSEUDONYMS, REPRESENTATION, DANN)
+"""How sentences are given to those who train, in the order of Table 2."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Sizes:
@@ -78,6 +82,7 @@ class PrivateExperiment:
         vectors: the embeddings; each system is made with each of them.
         output: what becomes of the results.
         seeds: each system is trained with each of them.
+        kinds: the systems of Table 2 and of the figures, of `KINDS`.
         neighbours: N of Table 2.
         pseudonyms: further N of pseudonyms, Figure 4.
         representations: further N of representations, Figure 5; none to leave that figure out.
@@ -94,6 +99,7 @@ class PrivateExperiment:
     vectors: VectorSettings = field(default_factory=VectorSettings)
     output: OutputSettings = field(default_factory=OutputSettings)
     seeds: tuple[int, ...] = (0,)
+    kinds: tuple[str, ...] = KINDS
     neighbours: int = 100
     pseudonyms: tuple[int, ...] = ()
     representations: tuple[int, ...] = ()

@@ -5,12 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from crfdeid.tagger import Traits
-from experiments.running.private.settings import PrivateExperiment
+from experiments.running.private.settings import DANN, PSEUDONYMS, RAW, REPRESENTATION, PrivateExperiment
 from experiments.running.systems import Cell, System
-
-RAW, PSEUDONYMS, REPRESENTATION, DANN = "non-private", "pseudonyms", "representation", "dann"
-KINDS = (RAW, PSEUDONYMS, REPRESENTATION, DANN)
-"""How sentences are given to those who train, in the order of Table 2."""
 
 PROVIDER, HOSPITALS = "provider", ("hospital-a", "hospital-b")
 PARTS = (PROVIDER, *HOSPITALS)
@@ -33,7 +29,7 @@ def systems_of(experiment: PrivateExperiment) -> list[System]:
             found.append(_system(PSEUDONYMS, embedding, neighbours=count))
         for count in dict.fromkeys((experiment.neighbours, *experiment.representations)):
             found += [_system(kind, embedding, neighbours=count) for kind in (REPRESENTATION, DANN)]
-    return found
+    return [system for system in found if system.model in experiment.kinds]
 
 
 def of_table_2(experiment: PrivateExperiment) -> list[System]:
