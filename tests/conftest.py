@@ -50,7 +50,7 @@ def pytest_collection_finish() -> None:
     """
     gc.collect()
     gc.freeze()
-    gc.set_threshold(100_000, 20, 20)
+    gc.set_threshold(20_000, 20, 20)
 
 
 @pytest.fixture(scope="module")
