@@ -464,19 +464,13 @@ def test_ctrl_c_ends_everything_in_one_line(
 
 @pytest.mark.slow
 def test_every_model_gives_the_same_results_one_by_one_and_side_by_side(
-    one_length_folder: Path, tmp_path: Path, quickly_compiled: None
+    one_length_folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str], quickly_compiled: None
 ) -> None:
     folders = {jobs: tmp_path / jobs for jobs in ("1", "2")}
-    # Processes of their own, but nothing is drawn there either.
-    code = (
-        "import sys; from experiments.reporting import files; files.plots = lambda results: {}; "
-        "from experiments.compare import main; sys.exit(main(sys.argv[1:]))"
-    )
     for jobs, folder in folders.items():
         argv = ["--epochs", "2", "--hidden", "10", "--jobs", jobs, "--out", str(folder)]
-        argv += corpus_options(one_length_folder)
-        done = subprocess.run([sys.executable, "-c", code, *argv], capture_output=True, text=True, check=False)
-        assert (done.returncode, done.stderr) == (0, "")
+        assert main([*argv, *corpus_options(one_length_folder)]) == 0
+    assert capfd.readouterr().err == ""  # of processes as well
     one, two = map(read_results, folders.values())
     check_results(one, models=list(CORE.models.values()), seeds=[0])
     assert one["settings"]["models"]["elman"]["hidden"] == one["settings"]["models"]["jordan"]["hidden"] == 10
