@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import pyarrow as pa
@@ -293,11 +294,13 @@ def test_what_a_side_file_says_is_read_by_the_workers_and_not_sent(
     assert b"Visit" not in found["t.csv"]
     assert all(b"people.csv" in data and b"Legpain" not in data and b"1950" not in data for data in sent)
 
+    one_at_a_time = Lock()
     other = people.rename(tmp_path / "other.csv")  # not the one that this process remembers
 
     def elsewhere(function: Callable[[Any], str], group: Sequence[Any]) -> list[str]:
-        other.write_text("file,given,dob\nt.csv,Nobody,1/2/1950\n")
-        return in_this_process(function, group)
+        with one_at_a_time:  # The driver has two jobs in flight.
+            other.write_text("file,given,dob\nt.csv,Nobody,1/2/1950\n")
+            return in_this_process(function, group)
 
     spark(elsewhere)
     capsys.readouterr()
