@@ -21,7 +21,6 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple, TypeVar
 
-import numpy as np
 import regex
 
 from crfdeid.documents import Document, Span
@@ -92,8 +91,7 @@ def _known(document: Document, tokens: TokenTable, small: set[str]) -> _Known:
     parts: dict[tuple[str, str], int] = {}
     written = set()
     for span, place in zip(document.spans, tokens.places(document.spans), strict=True):
-        texts = tokens.texts(place)
-        words = tuple(text.lower() for text in texts)
+        texts, words = tokens.texts(place), tokens.texts(place, small=True)
         is_name = TO_SEVEN.get(span.label) in _NAMES
         if is_name:
             for word in words:
@@ -101,7 +99,7 @@ def _known(document: Document, tokens: TokenTable, small: set[str]) -> _Known:
                     parts[word, span.label] = parts.get((word, span.label), 0) + 1
         if len(texts) > is_name and _is_specific(texts):  # one word of a name is a part
             values[words, span.label] = values.get((words, span.label), 0) + 1
-            written.add(texts)
+            written.add(words if texts == words else texts)  # of two that are equal, one
     return _Known(_commonest(values), frozenset(written), _commonest(parts))
 
 
@@ -119,15 +117,13 @@ def _whole(tokens: TokenTable, free: bytearray, known: _Known) -> Iterator[Span]
     lengths: dict[str, set[int]] = {}  # of the values that begin with a word
     for words in known.values:
         lengths.setdefault(words[0], set()).add(len(words))
-    begins = np.array([word.lower() in lengths for word in tokens.words], bool)  # of each word: whether a value does
-    for i in np.flatnonzero(begins[tokens.numbers]).tolist():
-        for length in sorted(lengths[tokens.texts([i])[0].lower()], reverse=True):
+    for i in tokens.where([word in lengths for word in tokens.small]):
+        for length in sorted(lengths[tokens.texts([i], small=True)[0]], reverse=True):
             stop = i + length
             if stop > len(free) or 0 in free[i:stop]:
                 continue
-            texts = tokens.texts(range(i, stop))
-            label = known.values.get(tuple([text.lower() for text in texts]))
-            if label is not None and _as_written(texts, known):
+            label = known.values.get(tokens.texts(range(i, stop), small=True))
+            if label is not None and _as_written(tokens.texts(range(i, stop)), known):
                 free[i:stop] = bytes(length)
                 yield Span(int(tokens.starts[i]), int(tokens.ends[stop - 1]), label)
                 break
@@ -155,10 +151,9 @@ def _single_parts(
     near = {form: part for part in reversed(list(parts)) if _can_be_misspelt(part) for form in _one_less(part)}
     initials = {part[0] for part in parts}  # a word with another is no slip either
     labels = [_label_of(word, parts, near, small) if word.lower()[0] in initials else None for word in tokens.words]
-    is_part = np.array([label is not None for label in labels], bool)
-    for i in np.flatnonzero(is_part[tokens.numbers] & np.frombuffer(free, bool)).tolist():
+    for i in tokens.where([label is not None for label in labels]):
         label, end = labels[tokens.numbers[i]], int(tokens.ends[i])
-        if label is not None and not _ADDRESS.match(text, end):
+        if label is not None and free[i] and not _ADDRESS.match(text, end):
             yield Span(int(tokens.starts[i]), end, label)
 
 

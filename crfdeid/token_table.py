@@ -11,6 +11,8 @@ import numpy as np
 from crfdeid.documents import Span
 from features.tokens import Token
 
+_AT_ONCE = 1 << 14  # tokens or spans of which there are further numbers in memory
+
 
 class _Numbers(dict[str, int]):
     """Words, numbered as they come."""
@@ -68,13 +70,30 @@ class TokenTable:
         """Where each token ends, [N]."""
         return np.frombuffer(self._columns[2], np.intc)
 
-    def texts(self, places: Sequence[int]) -> tuple[str, ...]:
-        """The words of some tokens."""
-        words, numbers = self.words, self._columns[0]
+    @cached_property
+    def small(self) -> list[str]:
+        """The words in small letters, by number."""
+        return [word if word.islower() else word.lower() for word in self.words]
+
+    def texts(self, places: Sequence[int], *, small: bool = False) -> tuple[str, ...]:
+        """The words of some tokens, as they are or in small letters."""
+        words, numbers = self.small if small else self.words, self._columns[0]
         return tuple([words[numbers[place]] for place in places])
+
+    def where(self, chosen: Sequence[bool]) -> Iterator[int]:
+        """The tokens whose word is chosen, in order.
+
+        Args:
+            chosen: of each word, by number.
+        """
+        table = np.array(chosen, bool)
+        for first in range(0, len(self), _AT_ONCE):
+            yield from (np.flatnonzero(table[self.numbers[first : first + _AT_ONCE]]) + first).tolist()
 
     def places(self, spans: Sequence[Span]) -> Iterator[range]:
         """For each span the tokens that share a character with it, as `crfdeid.spans.positions_in` has them."""
-        firsts = self.ends.searchsorted(np.array([span.start for span in spans], np.intc), side="right")
-        stops = self.starts.searchsorted(np.array([span.end for span in spans], np.intc))
-        return map(range, firsts.tolist(), np.maximum(firsts, stops).tolist())
+        for first in range(0, len(spans), _AT_ONCE):
+            some = spans[first : first + _AT_ONCE]
+            firsts = self.ends.searchsorted(np.array([span.start for span in some], np.intc), side="right")
+            stops = self.starts.searchsorted(np.array([span.end for span in some], np.intc))
+            yield from map(range, firsts.tolist(), np.maximum(firsts, stops).tolist())

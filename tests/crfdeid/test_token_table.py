@@ -20,6 +20,8 @@ def test_it_says_what_the_tokens_say(text: str, cut: int, places: list[tuple[int
     assert len(table) == len(tokens)
     assert table.texts(range(len(tokens))) == tuple(token.text for token in tokens)
     assert [*zip(table.starts.tolist(), table.ends.tolist(), strict=True)] == [token[1:] for token in tokens]
+    assert table.texts(range(len(tokens)), small=True) == tuple(token.text.lower() for token in tokens)
+    assert [*table.where([word == "B" for word in table.words])] == [i for i, t in enumerate(tokens) if t.text == "B"]
     assert len(set(table.words)) == len(table.words)
     for found, span in zip(table.places(spans), spans, strict=True):
         assert found == positions_in(tokens, span)
