@@ -68,7 +68,7 @@ SIZES = MappingProxyType(
         ),
     }
 )
-"""What each profile trains. The default takes less than 18 minutes on two cores: on the synthetic corpus, an epoch of
+"""What each profile trains. The default takes 1,250 s of processor time: on the synthetic corpus, an epoch of
 an adversary takes some 7 s of one core, one of the representation 4, and compiling what either runs 25 and 50."""
 
 
