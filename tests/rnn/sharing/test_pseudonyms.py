@@ -91,7 +91,7 @@ def test_written_and_read_back_the_documents_have_the_same_words_and_tags(tmp_pa
         if len(encoded.sentences) == 1:
             sentence = encoded.sentences[0].sentence
             assert sentence == labelled.sentence
-            assert sentence.note == labelled.sentence.note
+            assert tuple(sentence.note) == tuple(labelled.sentence.note)
 
 
 def test_nothing_of_the_note_is_left_but_the_words_that_are_no_phi():
