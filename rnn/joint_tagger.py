@@ -45,7 +45,7 @@ class JointSettings(BilstmSettings):
     """
 
     epochs: int = 15
-    phi_first: int = 3
+    phi_first: int = 0
     concept_rate: float = 1.0
 
     def __post_init__(self) -> None:

@@ -136,6 +136,7 @@ class StackedSettings(JointSettings):
         UsageError: a value cannot work.
     """
 
+    concept_rate: float = 2.0
     temperature: float = 1.0
 
     def __post_init__(self) -> None:

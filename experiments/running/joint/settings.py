@@ -22,7 +22,7 @@ SYSTEMS = (*JOINT, "crf")
 """What is compared unless told otherwise: the models of lange2020, and a CRF for concepts alone."""
 
 SMALL_SHARE = 0.25
-SMALL: Mapping[str, Any] = MappingProxyType({"epochs": 8, "phi_first": 2, "folds": 2})
+SMALL: Mapping[str, Any] = MappingProxyType({"epochs": 8, "folds": 2})
 """Without data of the user's own: what is learned from and how long, so that the whole takes minutes."""
 
 

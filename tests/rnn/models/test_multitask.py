@@ -105,11 +105,16 @@ def test_a_row_counts_for_the_layers_that_it_has():
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("phi_first", -1), ("concept_rate", 0.0), ("optimiser", "adam"), ("halve_after", 0), ("epochs", 3)],
+    [("phi_first", -1), ("concept_rate", 0.0), ("optimiser", "adam"), ("halve_after", 0)],
 )
 def test_a_setting_that_cannot_work_is_refused(name, value):
     with pytest.raises(UsageError, match=f"{name}.*{value}"):
         JointSettings(**{name: value})
+
+
+def test_epochs_for_concepts_must_be_left():
+    with pytest.raises(UsageError, match="epochs is 3, and concepts are learned after phi_first epochs: give more"):
+        JointSettings(epochs=3, phi_first=3)
 
 
 def test_further_settings_are_checked_too():
