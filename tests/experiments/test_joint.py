@@ -30,9 +30,7 @@ def test_without_data_little_is_learned_from_and_the_results_say_so() -> None:
     assert found.systems == ("pipeline", "multitask", "stacked", "crf")
     assert (found.corpus.types, found.corpus.share, found.corpus.synthetic_concepts) == ("all", 0.25, True)
     assert dict(found.changes) == {"epochs": 8, "folds": 2}
-    assert found.notices == (
-        "Without --train the models learn for a short time, with --set epochs=8 folds=2.",
-    )
+    assert found.notices == ("Without --train the models learn for a short time, with --set epochs=8 folds=2.",)
     assert (found.permutations, found.seeds, found.vectors.sources) == (1_048_576, (0,), {})
     asked = parse(["--set", "epochs=3", "phi_first=1", "folds=4", "--share", "1"])
     assert (dict(asked.changes), asked.corpus.share, asked.notices) == (
