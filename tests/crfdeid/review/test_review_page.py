@@ -66,7 +66,8 @@ def saved(page: Page, folder: Path) -> Path:
     page.send("Page.setDownloadBehavior", behavior="allow", downloadPath=str(folder))
     press(page, "d")
     path, end = folder / "marks.jsonl", time.monotonic() + 60
-    while not path.is_file() and time.monotonic() < end:
+    # The browser reserves the name by an empty file, writes another, and puts that in its place.
+    while not (path.is_file() and path.stat().st_size) and time.monotonic() < end:
         page.evaluate("0")
     return path
 
