@@ -136,7 +136,7 @@ def test_training_needs_none_of_the_other_layers_libraries():
     """A machine with an accelerator may have JAX and NumPy alone."""
     code = """
         import sys
-        blocked = "sklearn pycrfsuite nltk textblob gensim faker pandas tabulate matplotlib jinja2 tqdm"
+        blocked = "sklearn_crfsuite pycrfsuite nltk textblob gensim faker pandas tabulate matplotlib jinja2 tqdm"
         sys.modules.update(dict.fromkeys([*blocked.split(), "defusedxml"]))
         from crfdeid.documents import LabelledSentence
         from features.tokens import Sentence
