@@ -29,12 +29,10 @@ if find_spec("jax"):
     _compiled = TemporaryDirectory(prefix="crfdeid-tests-", ignore_cleanup_errors=True)
     os.environ["JAX_COMPILATION_CACHE_DIR"] = _compiled.name
     os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0.05"
-    # XLA's older way to write machine code takes half as long to compile; in one piece, and without threads of its own
-    # for products of matrices as small as those of tests, less again. A version that no longer knew an option would end
-    # every process, so they are given to the one where they were measured.
+    # XLA's older way to write machine code takes half as long to compile. A version that no longer knew the option
+    # would end every process, so it is given to the one where it was measured.
     if version("jaxlib").startswith("0.10."):
-        options = ("use_fusion_emitters=false", "parallel_codegen_split_count=1", "multi_thread_eigen=false")
-        os.environ["XLA_FLAGS"] = " ".join((os.environ.get("XLA_FLAGS", ""), *(f"--xla_cpu_{one}" for one in options)))
+        os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_cpu_use_fusion_emitters=false"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

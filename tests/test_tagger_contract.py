@@ -137,7 +137,7 @@ def traits(tagger: Tagger) -> Traits:
 def same_marginals(first, second):
     assert len(first) == len(second)
     for a, b in zip(first, second, strict=True):
-        np.testing.assert_allclose(a, b, rtol=0, atol=5e-6)  # sums of float32, in another order
+        np.testing.assert_allclose(a, b, rtol=0, atol=1e-6)
 
 
 def by_heart(tagger: Tagger) -> None:
