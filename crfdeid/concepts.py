@@ -53,10 +53,5 @@ def find_concepts(
     """
     tags = [row for sentences, spans in zip(notes, phi, strict=True) for row in hiding_tags(sentences, spans)]
     found = tagger.predict_layers([sentence for sentences in notes for sentence in sentences], phi=tags)
-    return in_notes(notes, found[CONCEPT])
-
-
-def in_notes(notes: Sequence[Sequence[Sentence]], tags: Iterable[Sequence[str]]) -> list[list[Span]]:
-    """The spans of each note, of the tags of all sentences, in the order of the notes."""
-    rows = iter(tags)
+    rows = iter(found[CONCEPT])
     return [[span for sentence in sentences for span in decode(sentence, next(rows))] for sentences in notes]

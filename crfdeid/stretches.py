@@ -55,7 +55,7 @@ def stretches(notes: Iterable[NoteAtWork]) -> Iterator[Stretch]:
 
 def within(sentences: Sequence[Sentence], spans: Iterable[Span]) -> list[Span]:
     """The spans that share a character with some neighbouring sentences."""
-    if not sentences:
+    tokens = [token for sentence in sentences for token in (*sentence.tokens[:1], *sentence.tokens[-1:])]
+    if not tokens:
         return []
-    start, end = sentences[0].tokens[0].start, sentences[-1].tokens[-1].end
-    return [span for span in spans if start < span.end and span.start < end]
+    return [span for span in spans if tokens[0].start < span.end and span.start < tokens[-1].end]

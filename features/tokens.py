@@ -70,9 +70,10 @@ class Sentence:
             >>> Sentence.from_words(["on", "3/14"]).token_ends()
             [2, 7]
         """
-        ends, length, before = [], 0, self.tokens[0].start
+        ends: list[int] = []
+        length, before = 0, None
         for text, start, end in self.tokens:
-            length += len(text) + (start != before)
+            length += len(text) + (before is not None and start != before)
             ends.append(length)
             before = end
         return ends

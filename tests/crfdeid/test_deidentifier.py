@@ -12,13 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crfdeid.deidentifier import Deidentifier
-from crfdeid.documents import CONCEPT, PHI, Document
+from crfdeid.documents import CONCEPT, PHI, Document, Span
 from crfdeid.given.folded import fold
 from crfdeid.given.known import Known
 from crfdeid.given.site import Pattern, Site, Term
 from crfdeid.redaction.replace import redact
+from crfdeid.stretches import within
 from crfdeid.tagger import LayeredTagger, Tagger, Traits
-from features.tokens import Sentence
+from features.tokens import Sentence, split_sentences
 
 
 class Finder:
@@ -39,6 +40,14 @@ def finder(words: Mapping[str, str] | None = None, **options: Any) -> Deidentifi
 
 def hidden(document: Document) -> list[tuple[str, str]]:
     return [(document.text[start:end], label) for start, end, label in document.spans]
+
+
+def test_spans_are_chosen_by_the_sentences_that_they_touch() -> None:
+    first, second = split_sentences("Dr. Quill\nMs. Roe")
+    spans = [Span(0, 2, "A"), Span(4, 12, "B"), Span(14, 17, "C")]
+    assert within([first], spans) == spans[:2]
+    assert within([second, Sentence(())], spans) == spans[1:]
+    assert within([Sentence(())], spans) == within([], spans) == []
 
 
 def test_what_is_denied_is_hidden_and_what_is_allowed_is_not() -> None:

@@ -153,6 +153,10 @@ def test_the_text_of_a_sentence_has_one_space_for_any_gap(text: str) -> None:
         assert all(copy.spaced.startswith(t.text, start) for t, start in zip(copy.tokens, starts, strict=True))
 
 
+def test_a_sentence_without_words_ends_nowhere() -> None:
+    assert (Sentence.from_words([]).token_ends(), Sentence.from_words([]).spaced) == ([], "")
+
+
 def test_a_sentence_of_other_tokens_has_another_text() -> None:
     (sentence,) = split_sentences("Seen by  Dr. Quill")
     assert sentence.spaced == "Seen by Dr. Quill"
