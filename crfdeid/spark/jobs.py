@@ -104,7 +104,7 @@ class ContextJobs:
 
     def ship(self, folder: Path, digest: str) -> Callable[[], Path]:
         """Give all workers a model; on this machine it is there."""
-        if _HERE.fullmatch(self._context.master):
+        if _HERE.fullmatch(self._context.master or ""):
             return partial(Path, folder.absolute())
         model = ShippedModel.of(digest)
         ship_model(self._context, folder, model)

@@ -9,12 +9,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import WeakKeyDictionary
-
-if TYPE_CHECKING:
-    from pyspark import SparkContext
-    from pyspark.sql import SparkSession
 
 NO_PACKAGE = (
     "crfdeid is not installed in the Python of a Spark worker: install it there, or name a Python that has it in "
@@ -45,11 +41,11 @@ class ShippedModel:
         return Path(SparkFiles.getRootDirectory()) / self.name
 
 
-def ship_model(spark: SparkContext | SparkSession, folder: Path, model: ShippedModel) -> None:
+def ship_model(spark: Any, folder: Path, model: ShippedModel) -> None:
     """Send a model to all workers, by Spark's own distribution of files, once a session; each worker unpacks it once.
 
     Args:
-        spark: a classic context, or a session of Spark Connect.
+        spark: a classic `SparkContext`, or a `SparkSession` of Spark Connect.
         folder: where the model is here.
         model: what finds it there.
     """
@@ -66,12 +62,12 @@ def ship_model(spark: SparkContext | SparkSession, folder: Path, model: ShippedM
     sent.add(model.name)
 
 
-def is_connect(spark: SparkContext | SparkSession) -> bool:
-    """Whether it is of Spark Connect, whose driver is elsewhere."""
+def is_connect(spark: Any) -> bool:
+    """Whether a context or session is of Spark Connect, whose driver is elsewhere."""
     return ".connect." in type(spark).__module__
 
 
-def sent(work: Callable[[Iterator[Any]], Iterable[Any]]) -> Callable[[Iterator[Any]], Any]:
+def sent(work: Callable[[Iterator[Any]], Iterable[Any]]) -> Callable[[Iterable[Any]], Any]:
     """What a worker runs to do work on the rows of a partition, or on its batches.
 
     It is defined in a function because such a one is sent whole: of a module the name alone would be, and a worker that
@@ -82,12 +78,12 @@ def sent(work: Callable[[Iterator[Any]], Iterable[Any]]) -> Callable[[Iterator[A
     """
     data, missing = pickle.dumps(work), NO_PACKAGE
 
-    def run(rows: Iterator[Any]) -> Iterator[Any]:
+    def run(rows: Iterable[Any]) -> Iterator[Any]:
         import pickle  # noqa: PLC0415
         from importlib.util import find_spec  # noqa: PLC0415
 
         if find_spec("crfdeid") is None:
             raise ModuleNotFoundError(missing)
-        yield from pickle.loads(data)(rows)
+        yield from pickle.loads(data)(iter(rows))
 
     return run
