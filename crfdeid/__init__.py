@@ -13,6 +13,7 @@
     categories.py    the types that corpora share         further.py      training that goes on from a saved model
 
     deidentifier.py  a trained model at work on text      consistency.py  found once, found everywhere in its note
+    notes_at_work.py long notes, stretch by stretch       token_table.py  a note's tokens as columns of numbers
     redaction/       documents + spans -> redacted text   notes/          notes in and out, in many files
     policy.py        what is done with each note          engines/        notes in tables: Arrow, and engines on it
     secrets.py       the user's secret, and its keys      errors.py       the two errors that a user can mend

@@ -19,7 +19,7 @@ from crfdeid.model_card.builtin import find_model
 from crfdeid.model_card.card import read_card, threshold_in
 from crfdeid.model_card.site import read_saved_site
 from crfdeid.models import load_tagger
-from crfdeid.stretches import NoteAtWork, Stretch, stretches, within
+from crfdeid.notes_at_work import NoteAtWork, Stretch, stretches, within
 from crfdeid.tagger import LayeredTagger, Tagger
 from crfdeid.thresholds import phi_spans
 from crfdeid.token_table import TokenTable

@@ -16,8 +16,8 @@ from crfdeid.documents import CONCEPT, PHI, Document, Span
 from crfdeid.given.folded import fold
 from crfdeid.given.known import Known
 from crfdeid.given.site import Pattern, Site, Term
+from crfdeid.notes_at_work import within
 from crfdeid.redaction.replace import redact
-from crfdeid.stretches import within
 from crfdeid.tagger import LayeredTagger, Tagger, Traits
 from features.tokens import Sentence, split_sentences
 
@@ -250,12 +250,12 @@ def test_it_makes_no_difference_in_which_stretches_a_note_is_read(
     model = Deidentifier(kind(("Quill",), chances), site=site, threshold=threshold)
     whole = list(model.annotate_all(texts))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("crfdeid.stretches._STRETCH_TOKENS", 3)
+        patch.setattr("crfdeid.notes_at_work._STRETCH_TOKENS", 3)
         assert list(model.annotate_all(texts)) == whole
 
 
 def test_few_of_the_tokens_of_a_long_note_are_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crfdeid.stretches._STRETCH_TOKENS", 1 << 10)
+    monkeypatch.setattr("crfdeid.notes_at_work._STRETCH_TOKENS", 1 << 10)
     monkeypatch.setattr("features.note_tokens._PAGE_CHARACTERS", 1 << 12)
     text = ("Seen by Quill.\n" + "Stable on the ward today.\n" * 9) * 400
     model = finder({"Quill": "B-PATIENT"})
