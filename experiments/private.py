@@ -32,6 +32,7 @@ from experiments.options import (
 )
 from experiments.running.embeddings import RECIPES
 from experiments.running.private.settings import KINDS, SIZES, PrivateExperiment, Sizes
+from experiments.running.settings import Point
 
 DESCRIPTION = """\
 Train taggers on what can be shared in the place of notes (pseudonyms by neighbours, private representations, DANN),
@@ -112,7 +113,8 @@ def parse(argv: Sequence[str] | None) -> PrivateExperiment:
         neighbours=options.neighbours,
         pseudonyms=tuple(options.figure_4 if options.figure_4 is not None else sizes.pseudonyms),
         representations=tuple(_counts_of_figure_5(options.figure_5, sizes.representations)),
-        pooling=options.pooling,
+        pooling=options.pooling is not None,
+        pooled=tuple(options.pooling or ()),
         tagger=tuple(options.tagger),
         representation=tuple(options.set),
         device=options.device,
@@ -148,8 +150,11 @@ def _add_sizes(group: argparse.ArgumentParser) -> None:
     usual = _usual(lambda sizes: sizes.representations)
     text = f"Figure 5: further numbers of neighbours of representations and DANN (with no list: {usual})"
     group.add_argument("--figure-5", type=counts, nargs="?", const=(), metavar="LIST", help=text)
-    text = "share the training documents out among a provider and two hospitals that pool what they have"
-    group.add_argument("--pooling", action="store_true", help=text)
+    text = (
+        "share the training documents out among a provider and two hospitals that pool what they have; and have them "
+        "pool once more by a representation with settings of its own, such as deviation=0.1,weight=1"
+    )
+    group.add_argument("--pooling", type=_point, nargs="*", metavar="NAME=VALUE,...", help=text)
     text = "settings of the representation, its adversaries and its training, such as size=100 rounds=20"
     group.add_argument("--set", type=_setting, nargs="+", default=[], metavar="NAME=VALUE", help=text)
     text = "settings of the taggers, such as epochs=20 layers=2"
@@ -166,6 +171,11 @@ def _setting(text: str) -> tuple[str, Any]:
     """A setting of the representation; of the attack's epochs there can be several: attack_epochs=20,50."""
     name, value = setting(text)
     return (name, counts(str(value))) if name == "attack_epochs" else (name, value)
+
+
+def _point(text: str) -> Point:
+    """Settings of a representation that stand together."""
+    return tuple(setting(part) for part in text.split(","))
 
 
 def _counts_of_figure_5(asked: tuple[int, ...] | None, usual: tuple[int, ...]) -> tuple[int, ...]:

@@ -27,7 +27,6 @@ def assemble(outcome: Outcome) -> dict[str, Any]:
     prepared = outcome.prepared
     experiment = prepared.experiment
     settings = settings_by_system(experiment, prepared.plan.recipe)
-    pooled = pooling_systems(experiment)
     return {
         "experiment": PRIVATE,
         "schema": PRIVATE_SCHEMA,
@@ -37,9 +36,18 @@ def assemble(outcome: Outcome) -> dict[str, Any]:
         "fractions": {},
         "sweep": None,
         "significance": dict(outcome.significance),
-        "pooling": None
-        if outcome.pooling is None
-        else {"models": _models(pooled, outcome.runs), "significance": dict(outcome.pooling)},
+        "pooling": _pooling(outcome, settings),
+    }
+
+
+def _pooling(outcome: Outcome, settings: Mapping[str, Mapping[str, Any]]) -> dict[str, Any] | None:
+    if outcome.pooling is None:
+        return None
+    pooled = pooling_systems(outcome.prepared.experiment)
+    return {
+        "systems": [describe_system(system, outcome.runs, settings[system.name]) for system in pooled],
+        "models": _models(pooled, outcome.runs),
+        "significance": dict(outcome.pooling),
     }
 
 

@@ -92,6 +92,7 @@ class PrivateSystem(TypedDict):
 class PoolingPart(TypedDict):
     """Those that pool what they have."""
 
+    systems: list[PrivateSystem]
     models: dict[str, SystemPart]
     significance: SignificancePart
 

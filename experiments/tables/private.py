@@ -43,6 +43,8 @@ def private_tables(results: Results, *, published: bool) -> dict[str, Table]:
         for name, make in (("scores", overview_table), ("intervals", interval_table), ("significance", pair_table)):
             table = make(pooled)
             found[f"pooling-{name}"] = replace(table, title=f"Pooling: {table.title}", notes=_pooling_notes(table))
+        table = attack_table(pooled)
+        found["pooling-attacks"] = replace(table, title=f"Pooling: {table.title}", notes=_pooling_notes(table))
     return found
 
 

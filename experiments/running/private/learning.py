@@ -99,12 +99,14 @@ class Learned(NamedTuple):
         tagger: what is scored.
         sentences: what it learned from.
         trained: the private representation, where it is to be attacked.
+        attacked: whose training sentences the attackers have, and whose scored ones they attack; None for the corpus's.
         facts: what else belongs into the run's record.
     """
 
     tagger: Tagger
     sentences: Sequence[LabelledSentence]
     trained: TrainedRepresentation | None = None
+    attacked: Corpus | None = None
     facts: Mapping[str, Any] = {}
 
 
@@ -127,7 +129,7 @@ def learn_representation(recipe: Recipe, cell: Cell, corpus: Corpus, on_epoch: O
     trained, history = trained_representation(recipe, cell, corpus.train, corpus.dev, on_epoch)
     tagger = recipe.new_private_tagger(cell, trained.model)
     tagger.fit(corpus.train.sentences, corpus.dev.sentences)
-    return Learned(tagger, corpus.train.sentences, trained, {"history": history})
+    return Learned(tagger, corpus.train.sentences, trained, facts={"history": history})
 
 
 def trained_representation(

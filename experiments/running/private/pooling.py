@@ -7,7 +7,9 @@ neighbours and vocabulary, are learned from the provider's part alone, and so is
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
 
 from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.documents import LabelledSentence
@@ -60,7 +62,10 @@ def learn_pooled_pseudonyms(recipe: Recipe, cell: Cell, corpus: Corpus, on_epoch
 
 
 def learn_pooled_representations(recipe: Recipe, cell: Cell, corpus: Corpus, on_epoch: OnEpoch) -> Learned:
-    """From the vectors that both hospitals publish, made by the provider's representation."""
+    """From the vectors that both hospitals publish, made by the provider's representation.
+
+    These are what is attacked, by somebody who has the provider's notes as text.
+    """
     from rnn.sharing.encoding import encode_notes  # noqa: PLC0415
     from rnn.sharing.pseudonyms import shareable  # noqa: PLC0415
 
@@ -71,8 +76,14 @@ def learn_pooled_representations(recipe: Recipe, cell: Cell, corpus: Corpus, on_
     ]
     tagger = recipe.new_private_tagger(cell, trained.model)
     tagger.fit_shared(shared, corpus.dev.sentences, on_progress=on_epoch)
-    return Learned(tagger, _of_hospitals(recipe.parts), None, {"history": history})
+    attacked = replace(corpus, train=recipe.parts[PROVIDER], test=_joined(recipe.parts[name] for name in HOSPITALS))
+    return Learned(tagger, _of_hospitals(recipe.parts), trained, attacked, {"history": history})
 
 
 def _of_hospitals(parts: Mapping[str, Split]) -> Sequence[LabelledSentence]:
     return [sentence for name in HOSPITALS for sentence in parts[name].sentences]
+
+
+def _joined(parts: Iterable[Split]) -> Split:
+    documents, encoded = zip(*((part.documents, part.encoded) for part in parts), strict=True)
+    return Split(tuple(chain.from_iterable(documents)), tuple(chain.from_iterable(encoded)))

@@ -87,6 +87,7 @@ class PrivateExperiment:
         pseudonyms: further N of pseudonyms, Figure 4.
         representations: further N of representations, Figure 5; none to leave that figure out.
         pooling: whether a provider and two hospitals pool what they have.
+        pooled: settings of further representations that they pool by, over those of ``representation``.
         tagger: settings of the tagger that replace the profile's.
         representation: settings of the representation that replace the profile's.
         device: where networks are trained, one of `experiments.running.device.DEVICES`.
@@ -104,6 +105,7 @@ class PrivateExperiment:
     pseudonyms: tuple[int, ...] = ()
     representations: tuple[int, ...] = ()
     pooling: bool = False
+    pooled: tuple[Point, ...] = ()
     tagger: Point = ()
     representation: Point = ()
     device: str = "auto"

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from crfdeid.tagger import Traits
 from experiments.running.private.settings import DANN, PSEUDONYMS, RAW, REPRESENTATION, PrivateExperiment
+from experiments.running.settings import Point
 from experiments.running.systems import Cell, System
 
 PROVIDER, HOSPITALS = "provider", ("hospital-a", "hospital-b")
@@ -43,8 +44,12 @@ def pooling_systems(experiment: PrivateExperiment) -> list[System]:
         return []
     alone = [System(f"{ALONE}-{part}", ALONE, PROVIDER, (("part", part),)) for part in PARTS]
     count = (("neighbours", experiment.neighbours),)
-    pooled = [System(kind, kind, PROVIDER, count) for kind in (POOLED_PSEUDONYMS, POOLED_REPRESENTATIONS)]
-    return [*alone, System(POOLED_RAW, POOLED_RAW, PROVIDER), *pooled]
+    text = [System(POOLED_RAW, POOLED_RAW, PROVIDER), System(POOLED_PSEUDONYMS, POOLED_PSEUDONYMS, PROVIDER, count)]
+    represented = [
+        System(_name_of(point), POOLED_REPRESENTATIONS, PROVIDER, (*count, *point))
+        for point in ((), *experiment.pooled)
+    ]
+    return [*alone, *text, *represented]
 
 
 def cells_of(systems: Sequence[System], seeds: tuple[int, ...]) -> list[Cell]:
@@ -56,6 +61,11 @@ def neighbours_of(system: System) -> int | None:
     """How many neighbours a system's words of PHI have; None where they stay as they are."""
     found: int | None = dict(system.settings).get("neighbours")
     return found
+
+
+def _name_of(point: Point) -> str:
+    """What tables and folders call those who pool by a representation with some settings of its own."""
+    return "-".join([POOLED_REPRESENTATIONS, *(f"{name}={value}" for name, value in point)])
 
 
 def _system(kind: str, embedding: str, **settings: int) -> System:
