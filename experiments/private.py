@@ -103,6 +103,9 @@ def parse(argv: Sequence[str] | None) -> PrivateExperiment:
         check_near("embeddings", source)
     options.seeds = options.seeds or list(range(sizes.seeds))
     check(options)
+    pooled = tuple(options.pooling or ())
+    if len(set(pooled)) < len(pooled):
+        raise UsageError("--pooling: names a representation twice")
     return PrivateExperiment(
         profile=options.profile,
         corpus=corpus_settings(options),
@@ -114,7 +117,7 @@ def parse(argv: Sequence[str] | None) -> PrivateExperiment:
         pseudonyms=tuple(options.figure_4 if options.figure_4 is not None else sizes.pseudonyms),
         representations=tuple(_counts_of_figure_5(options.figure_5, sizes.representations)),
         pooling=options.pooling is not None,
-        pooled=tuple(options.pooling or ()),
+        pooled=pooled,
         tagger=tuple(options.tagger),
         representation=tuple(options.set),
         device=options.device,

@@ -31,7 +31,7 @@ def private_cautions(results: Results) -> list[str]:
         "No figure here is a promise: it says how well these attacks did, not how well the next one will.",
         "Nothing protects words that are no PHI; the attacks table says how many of them can be read.",
     ]
-    pairs = [attack["pairs"] for s in results["systems"] if (attack := s["attacks"]["fresh"]) and "pairs" in attack]
+    pairs = [attack["pairs"] for s in _attacked(results) if (attack := s["attacks"]["fresh"]) and "pairs" in attack]
     if pairs and min(pairs) < _FEWEST_PAIRS:
         found.append(f"The adversaries were tried on {min(pairs):,} pairs only, so the intervals are wide.")
     return found
@@ -52,7 +52,7 @@ def _against_raw(results: Results) -> Iterator[str]:
 
 
 def _hidden(results: Results) -> Iterator[str]:
-    for system in results["systems"]:
+    for system in _attacked(results):
         fresh, bare = system["attacks"]["fresh"], system["attacks"]["no_noise"]
         if fresh is None:
             continue
@@ -68,6 +68,11 @@ def _hidden(results: Results) -> Iterator[str]:
             yield said + f"but without noise only on {percent(bare['accuracy'], 1)} %, so it is too weak to tell."
         else:
             yield said + "it cannot tell real pairs from fake ones."
+
+
+def _attacked(results: Results) -> list[Mapping[str, Any]]:
+    """Every system, those that pool among them."""
+    return [*results["systems"], *(results["pooling"] or {"systems": []})["systems"]]
 
 
 def _pooling(results: Results) -> Iterator[str]:

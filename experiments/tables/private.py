@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -32,6 +32,8 @@ _NOTES = (
     "mean anything.",
 )
 
+_SCALE = "For a scale: non-private, the attacks on the word vectors themselves; pseudonyms, on those of pseudonyms."
+
 
 def private_tables(results: Results, *, published: bool) -> dict[str, Table]:
     """Every table that the results have something for, by name, in the order of showing."""
@@ -40,11 +42,9 @@ def private_tables(results: Results, *, published: bool) -> dict[str, Table]:
         found["neighbours"] = neighbours_table(results)
     if results["pooling"] is not None:
         pooled = {**results, **results["pooling"]}
-        for name, make in (("scores", overview_table), ("intervals", interval_table), ("significance", pair_table)):
+        for name, make in _POOLING.items():
             table = make(pooled)
             found[f"pooling-{name}"] = replace(table, title=f"Pooling: {table.title}", notes=_pooling_notes(table))
-        table = attack_table(pooled)
-        found["pooling-attacks"] = replace(table, title=f"Pooling: {table.title}", notes=_pooling_notes(table))
     return found
 
 
@@ -116,7 +116,7 @@ def attack_table(results: Results) -> Table:
         "the nearest one; among a name's N neighbours, and among all names seen: the first, and the first ten.",
         "Linking: how often two vectors of one name are more alike than those of two of its type; 50 % is chance.",
         "Inversion: words that a decoder reads out of the vectors; it was taught on the training sentences.",
-        "For a scale: non-private, the attacks on the word vectors themselves; pseudonyms, on those of pseudonyms.",
+        *([_SCALE] if any(system["kind"] in ("non-private", "pseudonyms") for system in shown) else []),
     )
     return Table("Attacks (%)", cells, notes, _attack_frame(results))
 
@@ -190,8 +190,18 @@ def _pooling_notes(table: Table) -> tuple[str, ...]:
     return (
         *table.notes,
         "The training documents are shared out among a provider and two hospitals, a third each, by a fixed seed; word "
-        "vectors, neighbours and the representation are learned from the provider's part alone.",
+        "vectors, neighbours and the representation are learned from the provider's part alone. Who attacks has that "
+        "part as text; attacked is what both hospitals publish.",
     )
+
+
+_POOLING: Mapping[str, Callable[[Results], Table]] = {
+    "scores": overview_table,
+    "intervals": interval_table,
+    "significance": pair_table,
+    "attacks": attack_table,
+}
+"""The tables of those who pool."""
 
 
 def history_frame(results: Results) -> pd.DataFrame:

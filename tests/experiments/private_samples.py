@@ -31,7 +31,11 @@ def private_results(*, pooling: bool = True) -> dict[str, Any]:
         found |= {"model": name.rpartition("-cbow")[0], "embedding": "cbow"}
         if name.startswith(("representation", "dann")):
             found["runs"][0]["history"] = [epoch(number) for number in range(1, 7)]
-    pooled = {"models": dict(results["models"]), "significance": results["significance"]}
+    pooled = {
+        "systems": systems(),
+        "models": dict(results["models"]),
+        "significance": results["significance"],
+    }
     renamed = json.dumps(pooled).replace("non-private-cbow", "alone-hospital-a")
     results |= {
         "experiment": PRIVATE,

@@ -48,7 +48,8 @@ def test_options_reach_their_settings(tmp_path: Path) -> None:
     ]
     found = parse([*argv, "--out", str(tmp_path / "out"), "--published"])
     assert (found.seeds, found.neighbours, found.pseudonyms, found.representations) == ((3, 7), 50, (2,), (5, 9))
-    assert found.pooling
+    assert (found.pooling, found.pooled) == (True, ())
+    assert parse([*argv, "--pooling", "deviation=0.1,weight=1"]).pooled == ((("deviation", 0.1), ("weight", 1)),)
     assert found.kinds == ("dann", "pseudonyms")
     assert found.representation == (("size", 100), ("attack_epochs", (20, 50)))
     assert found.tagger == (("epochs", 3),)
@@ -69,6 +70,9 @@ def test_options_reach_their_settings(tmp_path: Path) -> None:
         (["--embeddings", "random"], "nothing is near by random vectors"),
         (["--dev", "x"], "--dev needs --train"),
         (["--resume"], "--resume needs --out"),
+        (["--pooling", "deviation"], "'deviation' is no setting with a value"),
+        (["--pooling", "size=4,", "size=4"], "'' is no setting with a value"),
+        (["--pooling", "size=4", "size=4"], "--pooling: names a representation twice"),
         (["--train", "nowhere"], "no such file or folder: nowhere"),
     ],
 )

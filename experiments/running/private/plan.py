@@ -60,6 +60,6 @@ class PrivatePlan:
         known = frozenset(word for labelled in learned.sentences for word in labelled.sentence.words)
         run = evaluate(Trained(cell, learned.tagger, seconds, told, known), corpus, models_folder=self.models_folder)
         started = time.perf_counter()
-        attacks = attack(learned, cell, learned.attacked or corpus, self.recipe)
+        attacks = attack(learned, cell, corpus, self.recipe)
         seconds = time.perf_counter() - started
         return replace(run, record={**run.record, **learned.facts, "attacks": attacks, "attack_seconds": seconds})

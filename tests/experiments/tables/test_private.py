@@ -40,6 +40,19 @@ def test_attacks_stand_below_each_other_and_what_does_not_apply_is_a_dash() -> N
     assert cells.loc["inversion, other words read", "dann-cbow-500"] == "90.0"
 
 
+def test_the_attacks_on_what_hospitals_pool_stand_beside_its_scores() -> None:
+    results = private_results()
+    table = result_tables(results)["pooling-attacks"]
+    assert table.cells.loc["pairs, fresh", "pooled-representations"] == "52.0 (50.0 to 54.0)"
+    assert "both hospitals publish" in table.notes[-1]
+    results["pooling"]["systems"] = results["pooling"]["systems"][3:]
+    assert any("For a scale" in note for note in table.notes)
+    assert not any("For a scale" in note for note in result_tables(results)["pooling-attacks"].notes)
+    results["pooling"]["systems"][0]["attacks"]["fresh"] |= {"low": 0.9, "high": 0.95, "pairs": 300}
+    assert any(line.startswith("pooled-rep") and "leaks" in line for line in private_sentences(results))
+    assert any("300 pairs only" in caution for caution in private_cautions(results))
+
+
 def test_what_pseudonyms_leave_stands_beside_their_number_of_neighbours() -> None:
     cells = neighbours_table(private_results()).cells
     assert list(cells["N"]) == ["100", "500", "20", "100", "100", "500"]
@@ -53,8 +66,9 @@ def test_what_pseudonyms_leave_stands_beside_their_number_of_neighbours() -> Non
 def test_all_tables_and_plots_are_there_and_pooling_only_where_it_was_asked_for() -> None:
     results = private_results()
     names = list(result_tables(results))
-    assert names[:6] == [
+    assert names[:7] == [
         "private", "attacks", "neighbours", "pooling-scores", "pooling-intervals", "pooling-significance",
+        "pooling-attacks",
     ]  # fmt: skip
     assert "scores" in names
     assert list(plots(results))[:3] == ["figure-4", "figure-5", "noise"]

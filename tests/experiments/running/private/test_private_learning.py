@@ -1,13 +1,20 @@
 """What the settings of taggers and representations come to, and what is refused before anything is trained."""
 
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
 import numpy as np
 import pytest
 
+from crfdeid.corpora.splits import Corpus, Split
+from crfdeid.documents import Document, Span
 from crfdeid.errors import UsageError
+from experiments.running.private import pooling
 from experiments.running.private.experiment import settings_by_system
 from experiments.running.private.learning import PRIVATE_TAGGER, TAGGER, Recipe
 from experiments.running.private.settings import SIZES, PrivateExperiment
-from experiments.running.private.systems import DANN, REPRESENTATION
+from experiments.running.private.systems import DANN, HOSPITALS, PROVIDER, REPRESENTATION
 from experiments.running.settings import VectorSettings
 from experiments.running.systems import Cell, System
 from rnn.embeddings import WordVectors
@@ -53,13 +60,42 @@ def test_digits_are_folded_where_the_vectors_fold_them(words: tuple[str, ...], f
 
 def test_the_settings_of_every_system_are_plain_data_and_say_which_representation() -> None:
     vectors = VectorSettings(sources={"cbow": "cbow"})
-    experiment = PrivateExperiment(vectors=vectors, pooling=True, pseudonyms=(1,))
+    further = (("deviation", 0.1), ("rounds", 2))
+    experiment = PrivateExperiment(vectors=vectors, pooling=True, pooled=(further,), pseudonyms=(1,))
     found = settings_by_system(experiment, recipe())
     assert found["representation-cbow-100"]["representation procedure"] == "three-part"
     assert found["pooled-representations"]["representation neighbours"] == 100
+    assert found["pooled-representations"]["representation deviation"] == 1.5
+    assert found["pooled-representations-deviation=0.1-rounds=2"]["representation deviation"] == 0.1
     assert found["dann-cbow-100"]["representation procedure"] == "dann"
     assert "representation size" not in found["pseudonyms-cbow-1"]
     assert found["pseudonyms-cbow-1"]["neighbours"] == 1
     assert found["pooled-pseudonyms"]["neighbours"] == 100
     assert found["non-private-cbow"]["features"] == "casing"
     assert found["alone-hospital-a"]["part"] == "hospital-a"
+
+
+def test_of_hospitals_that_pool_what_they_publish_is_attacked_by_who_has_the_providers_notes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    notes = [Document(str(n), f"Seen by {name}", (Span(8, 11, "DOCTOR"),)) for n, name in enumerate(["Doe", "Roe"] * 4)]
+    corpus = Corpus("invented", "jsonl", "all", Split.of(notes[:6]), Split.of(notes[6:]), None)
+    parts = pooling.shared_out(corpus.train)
+    learned_from: dict[str, Any] = {}
+
+    def representation(*given: Any) -> tuple[Any, list[dict[str, Any]]]:
+        learned_from["representation"] = given[2]
+        return SimpleNamespace(model=None), []
+
+    tagger = SimpleNamespace(fit_shared=lambda shared, *_, **__: learned_from.update(tagger=shared))
+    monkeypatch.setattr(pooling, "trained_representation", representation)
+    monkeypatch.setattr("rnn.sharing.encoding.encode_notes", lambda sentences, *_, **__: sentences)
+    monkeypatch.setattr(Recipe, "new_private_tagger", lambda *_: tagger)
+    cell = Cell(System("pooled", "pooled-representations", "cbow"), 0)
+    found = pooling.learn_pooled_representations(replace(recipe(), parts=parts), cell, corpus, lambda _: None)
+    assert learned_from["representation"] is parts[PROVIDER]
+    assert found.attacked is not None
+    assert found.attacked.train is parts[PROVIDER]
+    assert found.attacked.scored.documents == (*parts[HOSPITALS[0]].documents, *parts[HOSPITALS[1]].documents)
+    assert list(found.attacked.scored.sentences) == list(found.sentences)
+    assert [sentence for shared in learned_from["tagger"] for sentence in shared] == list(found.sentences)

@@ -65,6 +65,17 @@ def test_those_who_pool_are_trained_where_they_are_asked_for() -> None:
     assert {system.embedding for system in found} == {"provider"}
 
 
+def test_those_who_pool_do_so_by_further_representations_where_they_are_asked_to() -> None:
+    less_noise = (("deviation", 0.1), ("weight", 1))
+    *_, default, further = pooling_systems(experiment(pooling=True, pooled=(less_noise,)))
+    assert (default.name, further.name) == (
+        "pooled-representations",
+        "pooled-representations-deviation=0.1-weight=1",
+    )
+    assert further.model == default.model
+    assert further.settings == (*default.settings, *less_noise)
+
+
 def test_documents_are_shared_out_each_to_one_and_in_the_same_way_every_time() -> None:
     train = Split.of(Document(str(number), f"Note {number}") for number in range(11))
     parts = shared_out(train)
