@@ -141,7 +141,7 @@ def run_folder(
         engine(options, task) as work,
         _bar(task.doing, found.size) as shown,
     ):
-        for failure in output.failures_before():
+        for failure in output.failures():
             failures.add(failure)
         work(
             note_files(options.input, rename),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import csv
 import io
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib.metadata import version
@@ -17,7 +17,6 @@ from crfdeid.cli.note_run import Process, Task
 from crfdeid.errors import UsageError
 from crfdeid.given.columns import read_columns
 from crfdeid.model_card.card import model_digest
-from crfdeid.notes.journal import Failed, NoteDone
 from crfdeid.notes.output import OutputFolder
 from crfdeid.notes.records import Failure, NoteFile
 from crfdeid.secrets import secret_digits
@@ -92,7 +91,7 @@ def on_spark(options: argparse.Namespace, task: Task) -> Iterator[Process]:
                 concepts=task.work.concepts,
             )
             FileRun(jobs, work, output, **calls).process(files, size)
-            _write_failures(failed, output.accounted())
+            _write_failures(failed, list(output.failures()))
             if output.has_results:
                 write_files({success: ""})
 
@@ -108,10 +107,9 @@ def _people_file(options: argparse.Namespace, people: People | None) -> PeopleFi
     return PeopleFile(options.known_file.resolve(), columns, people.digest)
 
 
-def _write_failures(file: Path, entries: Iterable[NoteDone | Failed]) -> None:
+def _write_failures(file: Path, failures: Sequence[Failure]) -> None:
     """Write what failed as a table, without any text of a note; where nothing did, there is none."""
     file.unlink(missing_ok=True)
-    failures = [entry.failure for entry in entries if isinstance(entry, Failed)]
     if failures:
         lines = io.StringIO()
         table = csv.writer(lines, lineterminator="\n")

@@ -23,6 +23,7 @@ BESIDE = f"{HIDDEN}/beside"
 """The folder in it of what is written beside the results, file by file, until the run puts it together."""
 LIST = "finished.jsonl"
 """The name of the list in it."""
+_OF_FAILURES = '"reason": '  # in each line of theirs, and hardly in another
 DAMAGED = "damaged: name a new --output folder, the input has all that is needed"
 
 
@@ -93,11 +94,21 @@ class Journal:
         Raises:
             DataError: a line is none of this list's.
         """
+        return self._entries()
+
+    def failures(self) -> Iterator[Failed]:
+        """What failed, in order; the other lines are passed over, which takes a tenth of the time of reading them."""
+        return (entry for entry in self._entries(having=_OF_FAILURES) if isinstance(entry, Failed))
+
+    def _entries(self, having: str = "") -> Iterator[Entry]:
+        """What the lines say that have something in them."""
         self._stream.flush()
         with open_no_link(self._path, "r") as stream:
             for number, line in enumerate(stream, start=1):
                 if not line.endswith("\n"):
                     return
+                if having not in line:
+                    continue
                 try:
                     entry = _read(json.loads(line))
                 except (ValueError, RecursionError):
@@ -108,7 +119,7 @@ class Journal:
 
     def accounted(self) -> Iterator[NoteDone | Failed]:
         """What failed, and the notes that have results, once all files were worked through."""
-        failed = {(one.failure.file, one.stamp) for one in self.entries() if isinstance(one, Failed) and one.ends_file}
+        failed = {(one.failure.file, one.stamp) for one in self.failures() if one.ends_file}
         for entry in self.entries():
             if isinstance(entry, Failed) or (isinstance(entry, NoteDone) and (entry.file, entry.stamp) not in failed):
                 yield entry

@@ -141,9 +141,9 @@ class OutputFolder:
             above = above.parent
         return output.is_file() and not output.is_symlink()
 
-    def failures_before(self) -> Iterator[Failure]:
-        """What failed in the files that earlier runs finished."""
-        return (entry.failure for entry in self._journal.entries() if isinstance(entry, Failed))
+    def failures(self) -> Iterator[Failure]:
+        """What failed so far: at the beginning, in the files that earlier runs finished."""
+        return (entry.failure for entry in self._journal.failures())
 
     def accounted(self) -> Iterator[NoteDone | Failed]:
         """All notes that have results and all that failed, in this run and those it goes on with; for its end."""

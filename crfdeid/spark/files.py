@@ -71,7 +71,7 @@ class FileRun:
             DataError: no worker can do it, or Spark has ended, or the output cannot be written.
             UsageError: a worker lacks something.
         """
-        sharing = Sharing.of(size, self._jobs.slots())
+        sharing = Sharing(size, self._jobs.slots())
         waiting: deque[Future[_Reports]] = deque()
         with ThreadPoolExecutor(_JOBS) as threads:
             try:

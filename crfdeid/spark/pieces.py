@@ -13,8 +13,8 @@ from crfdeid.notes.records import Columns, NoteFile, Record
 from crfdeid.notes.sources import read_file
 
 MOST_PIECES = 16
-_LEAST_PIECE = 1 << 18  # bytes: less is done before a task has started
-_TASKS = 8  # for each that can be at work at once: when the last ones are done, no slot waits long for another
+_LEAST_PIECE = 1 << 16  # bytes: less is done before a task has started
+_SHARES = 4  # of what is left a task gets this part of a slot's share: the last ones are small, and no slot waits long
 _MOST_TOGETHER = 1 << 25  # bytes of small files in one task: half a minute of work or more
 _MOST_FILES = 512  # ... and how many files
 _WHOLE = ".txt"  # one note, which only the whole of it can show what to hide in
@@ -43,44 +43,46 @@ Task = Sequence[Piece]
 
 
 class Sharing(NamedTuple):
-    """How much one task gets.
+    """How much one task gets: the less is left, the less, so that all slots end at about the same time.
 
     Attributes:
-        piece: the bytes that a file is cut in.
-        together: the bytes of small files that are done together.
-        tasks: how many tasks are started at a time.
+        size: the bytes of all files.
+        slots: how many tasks can be at work at once.
+
+    Reference:
+        Polychronopoulos and Kuck (1987), Guided self-scheduling.
     """
 
-    piece: int
-    together: int
-    tasks: int
+    size: int
+    slots: int
 
-    @classmethod
-    def of(cls, size: int, slots: int) -> Sharing:
-        """Enough tasks for all, and not so many that starting them takes longer than the work.
+    @property
+    def tasks(self) -> int:
+        """How many tasks are started at a time."""
+        return 4 * self.slots
 
-        Args:
-            size: the bytes of all files.
-            slots: how many tasks can be at work at once.
-        """
-        piece = max(_LEAST_PIECE, size // (_TASKS * slots))
-        return cls(piece, min(piece, _MOST_TOGETHER), 4 * slots)
+    def piece(self, left: int) -> int:
+        """The bytes of one task when so many are left; not so few that starting it takes longer than the work."""
+        return max(_LEAST_PIECE, left // (_SHARES * self.slots))
 
     def groups(self, files: Iterable[NoteFile]) -> Iterator[list[Task]]:
         """The tasks of all files, those that are started at a time together; a file's pieces are in one group."""
         group: list[Task] = []
         small: list[Piece] = []
-        bytes_of_small = 0
+        left, bytes_of_small = self.size, 0
         for file in files:
-            count = 1 if file.path.suffix.lower() == _WHOLE else min(-(-file.size // self.piece), MOST_PIECES)
+            piece = self.piece(left)
+            count = 1 if file.path.suffix.lower() == _WHOLE else min(-(-file.size // piece), MOST_PIECES)
             if count > 1:
                 group += [[Piece(file, number, count)] for number in range(count)]
             else:
-                if small and (bytes_of_small + file.size > self.together or len(small) == _MOST_FILES):
+                together = min(piece, _MOST_TOGETHER)
+                if small and (bytes_of_small + file.size > together or len(small) == _MOST_FILES):
                     group.append(small)
                     small, bytes_of_small = [], 0
                 small.append(Piece(file, 0, 1))
                 bytes_of_small += file.size
+            left -= file.size
             if len(group) >= self.tasks:
                 yield [*group, *([small] if small else [])]
                 group, small, bytes_of_small = [], [], 0

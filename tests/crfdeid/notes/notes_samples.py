@@ -95,7 +95,7 @@ def run(
         OutputFolder(target, source=source, settings=settings or {}, resume=resume) as output,
         start_workers(work or HideQuill(), jobs) as workers,
     ):
-        failures += output.failures_before()
+        failures += output.failures()
         files = sources.note_files(source)
         process(files, redact_plan(columns), workers, output, on_failure=failures.append, audit_key=AUDIT_KEY)
         if audit is not None:

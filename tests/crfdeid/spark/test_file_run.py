@@ -222,7 +222,8 @@ def test_a_run_whose_spark_ends_goes_on_with_the_files_that_are_done(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(files, "_JOBS", 1)
-    monkeypatch.setattr(pieces.Sharing, "of", lambda size, slots: pieces.Sharing(300, 1, 1))
+    monkeypatch.setattr(pieces.Sharing, "piece", lambda self, left: 300)
+    monkeypatch.setattr(pieces.Sharing, "tasks", 1)
     done: list[str] = []
 
     def job(function: Callable[[Any], str], group: Sequence[Any]) -> list[str]:

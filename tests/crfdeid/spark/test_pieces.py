@@ -75,16 +75,19 @@ def test_a_file_that_breaks_off_cannot_be_read_by_its_last_piece(tmp_path: Path)
 )
 def test_each_file_is_in_one_group_with_all_of_its_pieces(sizes: list[tuple[int, str]], slots: int) -> None:
     files = [NoteFile(Path(f"{n}{kind}"), f"{n}{kind}", size, 0) for n, (size, kind) in enumerate(sizes)]
-    sharing = Sharing.of(sum(size for size, _ in sizes), slots)
+    sharing = Sharing(sum(size for size, _ in sizes), slots)
     groups = list(sharing.groups(files))
+    left = sharing.size
     for group in groups:
+        most = sharing.piece(left)  # or else some slots would wait for one at the end
         assert len(group) <= sharing.tasks + MOST_PIECES + 1
         for task in group:
             assert len({piece.file.name for piece in task}) == len(task)  # a task writes each name once
             assert len(task) == 1 or all(piece.of == 1 for piece in task)
             size = sum(piece.file.size / piece.of for piece in task)
-            assert len(task) == 1 or size <= sharing.together  # or else some slots would wait for one at the end
-            assert task[0].file.name.endswith(".txt") or size <= max(sharing.piece, task[0].file.size / MOST_PIECES)
+            assert len(task) == 1 or size <= most
+            assert task[0].file.name.endswith(".txt") or size <= max(most, task[0].file.size / MOST_PIECES)
+        left -= sum(piece.file.size for task in group for piece in task if piece.number == 0)
     pieces = [[piece for task in group for piece in task] for group in groups]
     assert sorted(name for group in pieces for name in {piece.file.name for piece in group}) == sorted(
         file.name for file in files
@@ -94,3 +97,14 @@ def test_each_file_is_in_one_group_with_all_of_its_pieces(sizes: list[tuple[int,
             own = [piece for piece in group if piece.file == file]
             assert [piece.number for piece in own] == list(range(own[0].of))
             assert own[0].of <= (1 if file.name.endswith(".txt") else MOST_PIECES)
+
+
+@pytest.mark.parametrize("slots", [1, 2, 5])
+def test_all_slots_end_at_about_the_same_time(slots: int) -> None:
+    files = [NoteFile(Path(f"{n}.csv"), f"{n}.csv", 500_000 + 30_000 * (n % 3), 0) for n in range(16)]
+    sharing = Sharing(sum(file.size for file in files), slots)
+    busy = [0.0] * slots
+    for group in sharing.groups(files):
+        for task in group:
+            busy[busy.index(min(busy))] += sum(piece.file.size / piece.of for piece in task)
+    assert max(busy) - min(busy) <= 1.01 * sharing.piece(0)
