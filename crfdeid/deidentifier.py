@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import repeat
+from itertools import chain, repeat
 from pathlib import Path
 
 from crfdeid.bio import decode
@@ -143,7 +143,7 @@ class Deidentifier:
                 if tags:
                     note.concepts += decode(sentence, next(concepts))
             if self.consistent:
-                note.tokens.add(token for sentence in group for token in sentence.tokens)
+                note.tokens.add(chain.from_iterable([sentence.tokens for sentence in group]))
 
     def _mark(self, note: NoteAtWork) -> None:
         """Give the document of a note that was read to its end its PHI."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from itertools import count
 
 import numpy as np
 
@@ -12,14 +13,6 @@ from crfdeid.documents import Span
 from features.tokens import Token
 
 _AT_ONCE = 1 << 14  # tokens or spans of which there are further numbers in memory
-
-
-class _Numbers(dict[str, int]):
-    """Words, numbered as they come."""
-
-    def __missing__(self, word: str) -> int:
-        number = self[word] = len(self)
-        return number
 
 
 class TokenTable:
@@ -35,7 +28,7 @@ class TokenTable:
     """
 
     def __init__(self, tokens: Iterable[Token] = ()) -> None:
-        self._number_of = _Numbers()
+        self._number_of: dict[str, int] = {}  # of each word, as they come
         self._columns = array("i"), array("i"), array("i")
         self.add(tokens)
 
@@ -44,6 +37,8 @@ class TokenTable:
         columns = tuple(zip(*tokens, strict=True))
         if columns:
             texts, *places = columns
+            new = [word for word in dict.fromkeys(texts) if word not in self._number_of]
+            self._number_of.update(zip(new, count(len(self._number_of))))
             for column, values in zip(self._columns, (map(self._number_of.__getitem__, texts), *places), strict=True):
                 column.extend(values)
 

@@ -1,7 +1,7 @@
 """Text to tokens to feature strings; this layer knows no labels, so it cannot leak them.
 
 - `tokens`: `Sentence`, `split_sentences`; `tokenizer`: `Token`, `tokenize`
-- `columns`: `Extractor`, what every extractor is, and `Column`, what it gives
+- `columns`: `Extractor`, what every extractor is, and `Column`, what it gives; `batch`: the sentences it is given
 - `context`: `ContextWords`, `FarWords`, `NGrams`, `SentencePosition`
 - `orthography`: `Shapes`, `Affixes`, `CapitalRun`
 - `patterns`: `Patterns`, expressions of known form such as dates and telephone numbers

@@ -1,8 +1,8 @@
 """What every feature extractor gives: columns, one a kind of feature, from which a token's feature strings are read.
 
 Most features hang on one word alone: the word itself, its shape, its first letters, for the tokens around it. These are
-declared once, as a `WordColumn`, so that a model looks each word up once and remembers what it found. What hangs on
-more than a word is given as a `Column`, for many sentences at a time.
+declared once, as a `WordColumn`, so that a model looks each word up once and remembers what it found. What neighbouring
+words give together, each a part, is a `Conjunction`. All else is given as a `Column`, for many sentences at a time.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import chain, islice, repeat
-from typing import NamedTuple, TypeVar, cast, final
+from typing import NamedTuple, final
 
+from features.batch import Batch
 from features.tokens import Sentence
 
 # What stands where the window reaches beyond the sentence. The tokeniser never makes these of a text.
@@ -20,11 +21,7 @@ BEFORE, AFTER = "<s>", "</s>"
 Value = str | None
 """How a feature string goes on; None for no feature."""
 
-JointValue = Value | tuple[str, ...]
-"""How a feature string goes on, be it in parts: those of few texts make many values, which are seldom put together."""
-
 _SENTENCES_AT_ONCE = 32  # whose feature strings are in memory together: more are slower again
-_T = TypeVar("_T")
 
 
 class WordColumn(NamedTuple):
@@ -56,45 +53,53 @@ class Column(NamedTuple):
         heads: how the strings begin.
         values: how they go on; to be gone through once.
         counts: how often in a row each value stands; None for once.
-        joint: what stands between the parts of a value that has parts.
     """
 
     heads: tuple[str, ...]
-    values: Iterable[JointValue]
+    values: Iterable[Value]
     counts: Sequence[int] | None = None
-    joint: str = " "
 
 
-class Batch:
-    """Some sentences, and what several extractors want of them.
+class Conjunction(NamedTuple):
+    """One kind of feature that neighbouring words decide together, or words and what their sentence opens with.
 
-    Args:
-        sentences: the sentences.
+    Token i has, for each offset o and its head, the head and the values of the words from i + o on, joined. Beyond the
+    sentence, `BEFORE` and `AFTER` are the values.
 
     Attributes:
-        sentences: the sentences.
-        words: the texts of the tokens of each.
+        heads: how the strings begin, each with the offset of the first word from the token that has the feature: one
+            offset after the other, from 0 or one before.
+        value: what each word gives. It gives the same for the same word, always.
+        size: the words.
+        opening: what stands before their values; None for nothing.
+        joint: what stands between them.
+
+    Example:
+        >>> pairs = Conjunction(((-1, "w[-1,0]="), (0, "w[0,1]=")), str.lower, size=2)
+        >>> list(pairs.column(Batch([Sentence.from_words(["Dr", "Doe"])])).values)
+        ['<s> dr', 'dr doe', 'doe </s>']
     """
 
-    def __init__(self, sentences: Sequence[Sentence]) -> None:
-        self.sentences = sentences
-        self.words = [[token[0] for token in sentence.tokens] for sentence in sentences]
-        self._found: dict[Callable[[str], object], list[list[object]]] = {}
+    heads: tuple[tuple[int, str], ...]
+    value: Callable[[str], str]
+    size: int = 1
+    opening: Callable[[Sentence], str] | None = None
+    joint: str = " "
 
-    def each(self, value: Callable[[str], _T]) -> list[list[_T]]:
-        """What a function gives for the words of each sentence; it is asked once.
+    def column(self, batch: Batch) -> Column:
+        """The feature strings of some sentences."""
+        rows = map(self._joined, batch.sentences, batch.each(self.value))
+        return Column(tuple(head for _, head in self.heads), chain.from_iterable(rows))
 
-        Example:
-            >>> Batch([Sentence.from_words(["Dr", "Doe"])]).each(str.lower)
-            [['dr', 'doe']]
-        """
-        if value not in self._found:
-            self._found[value] = [[*map(value, words)] for words in self.words]
-        return cast("list[list[_T]]", self._found[value])
+    def _joined(self, sentence: Sentence, values: Sequence[str]) -> Iterator[str]:
+        first, last = self.heads[0][0], self.heads[-1][0] + self.size - 1
+        around = [BEFORE] * -first + [*values] + [AFTER] * last
+        opening = [] if self.opening is None else [repeat(self.opening(sentence))]
+        return map(self.joint.join, zip(*opening, *(around[i:] for i in range(self.size)), strict=False))
 
 
 class Extractor(ABC):
-    """What every feature extractor is: a class with `describe`, and `word_columns` or `columns` or both.
+    """What every feature extractor is: a class with `describe`, and `word_columns`, `conjunctions` or `columns`.
 
     A feature is a string, ``name=value``; a token has it or has it not. An extractor sees sentences one by one and no
     labels, so its features depend neither on other sentences nor on what is to be predicted.
@@ -104,6 +109,10 @@ class Extractor(ABC):
 
     def word_columns(self) -> Sequence[WordColumn]:
         """The features that a word alone decides, kind by kind."""
+        return ()
+
+    def conjunctions(self) -> Sequence[Conjunction]:
+        """The features that neighbouring words decide together, kind by kind."""
         return ()
 
     def columns(self, batch: Batch) -> list[Column]:
@@ -131,18 +140,17 @@ class Extractor(ABC):
 
     def add_features(self, batch: Batch, rows: Sequence[list[str]]) -> None:
         """Add the features of each token of a batch to its row: N rows, those of all sentences together."""
-        distinct = set(chain.from_iterable(batch.words))
         for column in self.word_columns():
-            of_word = {word: column.value(word) for word in distinct}
+            of_word = {word: column.value(word) for word in batch.distinct}
             values = [[*map(of_word.__getitem__, words)] for words in batch.words]
             if {column.before, column.after}.union(*values) != {None}:
                 reach = max(abs(offset) for offset, _ in column.heads)
                 around = [padded(row, reach, column.before, column.after) for row in values]
                 for offset, head in column.heads:
                     _append(rows, head, _cut(around, reach + offset, 2 * reach))
-        for heads, given, counts, joint in self.columns(batch):
-            texts = (value if value is None or isinstance(value, str) else joint.join(value) for value in given)
-            found = iter(texts if counts is None else chain.from_iterable(map(repeat, texts, counts)))
+        joined = [conjunction.column(batch) for conjunction in self.conjunctions()]
+        for heads, values_once, counts in chain(joined, self.columns(batch)):
+            found = iter(values_once if counts is None else chain.from_iterable(map(repeat, values_once, counts)))
             beyond = len(heads) - 1
             table = [[*islice(found, len(words) + beyond)] for words in batch.words]
             for k, head in enumerate(heads):
@@ -164,17 +172,6 @@ def _append(rows: Iterable[list[str]], head: str, values: Iterable[Value]) -> No
 def padded(values: Iterable[Value], width: int, before: Value = BEFORE, after: Value = AFTER) -> list[Value]:
     """The values of a sentence with ``width`` markers before and after them: index ``i`` moves to ``i + width``."""
     return [before] * width + list(values) + [after] * width
-
-
-def runs(rows: Iterable[Sequence[Value]], size: int) -> Iterator[tuple[str, ...]]:
-    """So many neighbours at a time, of one row after the other.
-
-    Example:
-        >>> list(runs([["Dr", "Jane", "Doe"]], 2))
-        [('Dr', 'Jane'), ('Jane', 'Doe')]
-    """
-    texts = cast("Iterable[Sequence[str]]", rows)  # no word is None
-    return chain.from_iterable(zip(*(row[i:] for i in range(size)), strict=False) for row in texts)
 
 
 def window_column(rows: Iterable[Iterable[str]], name: str, width: int) -> Column:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
-from features.columns import AFTER, BEFORE, Batch, Column, Extractor, Value, WordColumn, padded, runs, window_heads
+from features.batch import Batch
+from features.columns import AFTER, BEFORE, Column, Conjunction, Extractor, Value, WordColumn, window_heads
 
 
 @dataclass(frozen=True)
@@ -60,11 +61,11 @@ class NGrams(Extractor):
     window: int = 2
     lower: bool = False
 
-    def columns(self, batch: Batch) -> list[Column]:
-        """The features of the sentences, kind by kind."""
-        name = "lower" if self.lower else "w"
-        rows = [padded(words, self.window) for words in (batch.each(str.lower) if self.lower else batch.words)]
-        return [Column(_run_heads(name, size, self.window), runs(rows, size)) for size in self.sizes]
+    def conjunctions(self) -> list[Conjunction]:
+        """The features that neighbouring words decide together, kind by kind."""
+        name, value = ("lower", str.lower) if self.lower else ("w", str)
+        fitting = [size for size in self.sizes if size <= 2 * self.window + 1]
+        return [Conjunction(_run_heads(name, size, self.window), value, size) for size in fitting]
 
     def describe(self) -> str:
         """What is extracted, in one line."""
@@ -102,9 +103,9 @@ class FarWords(Extractor):
 
 
 @cache
-def _run_heads(name: str, size: int, window: int) -> tuple[str, ...]:
+def _run_heads(name: str, size: int, window: int) -> tuple[tuple[int, str], ...]:
     starts = range(-window, window - size + 2)
-    return tuple(f"{name}[{','.join(str(start + i) for i in range(size))}]=" for start in starts)
+    return tuple((start, f"{name}[{','.join(str(start + i) for i in range(size))}]=") for start in starts)
 
 
 @dataclass(frozen=True)

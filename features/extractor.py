@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from features.columns import Batch, Column, Extractor, WordColumn
+from features.batch import Batch
+from features.columns import Column, Conjunction, Extractor, WordColumn
 from features.context import ContextWords, FarWords, NGrams, SentencePosition
 from features.layout import Layout, PrefixWords
 from features.lexicons import WordClasses
@@ -34,6 +35,10 @@ class FeatureSet(Extractor):
     def word_columns(self) -> list[WordColumn]:
         """The features that a word alone decides, kind by kind."""
         return [column for extractor in self.extractors for column in extractor.word_columns()]
+
+    def conjunctions(self) -> list[Conjunction]:
+        """The features that neighbouring words decide together, kind by kind."""
+        return [conjunction for extractor in self.extractors for conjunction in extractor.conjunctions()]
 
     def columns(self, batch: Batch) -> list[Column]:
         """The other features of the sentences, kind by kind."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain, pairwise, repeat
+from itertools import chain, pairwise
 
-from features.columns import Batch, Column, Extractor, Value
+from features.batch import Batch
+from features.columns import Column, Conjunction, Extractor, Value
 from features.orthography import shape
 from features.tokens import Sentence
 
@@ -33,11 +34,11 @@ class Layout(Extractor):
     def columns(self, batch: Batch) -> list[Column]:
         """The features of the sentences, kind by kind."""
         counts = [len(words) for words in batch.words]
-        fields = [_fields(words) if ":" in words else ([None], [len(words)]) for words in batch.each(str.lower)]
+        fields = [_fields(words) if ":" in words else ([None], [len(words)]) for words in batch.words]
         names, runs = ([*chain.from_iterable(part)] for part in zip(*fields, strict=True)) if fields else ([], [])
         return [
             Column(("heading=",), [sentence.heading.lower() for sentence in batch.sentences], counts),
-            Column(("prefix=",), [sentence.line_prefix.lower() for sentence in batch.sentences], counts),
+            Column(("prefix=",), [_prefix(sentence) for sentence in batch.sentences], counts),
             Column(("place=",), [_place(sentence) for sentence in batch.sentences], counts),
             Column(("field=",), names, runs),
             Column(("field+",), *_distances(names, runs)),
@@ -60,12 +61,11 @@ class PrefixWords(Extractor):
         ['prefix+lower=attending|dr', 'prefix+shape=attending|Xx']
     """
 
-    def columns(self, batch: Batch) -> list[Column]:
-        """The features of the sentences, kind by kind."""
-        prefixes = [sentence.line_prefix.lower() for sentence in batch.sentences]
+    def conjunctions(self) -> list[Conjunction]:
+        """The features that words decide together with the prefix of their line, kind by kind."""
         return [
-            Column((head,), _with_each(prefixes, batch.each(value)), joint="|")
-            for head, value in (("prefix+lower=", str.lower), ("prefix+shape=", shape))
+            Conjunction(((0, "prefix+lower="),), str.lower, opening=_prefix, joint="|"),
+            Conjunction(((0, "prefix+shape="),), shape, opening=_prefix, joint="|"),
         ]
 
     def describe(self) -> str:
@@ -73,8 +73,8 @@ class PrefixWords(Extractor):
         return "the word and its shape, each with the line's prefix"
 
 
-def _with_each(prefixes: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[tuple[str, ...]]:
-    return chain.from_iterable(zip(repeat(prefix), row) for prefix, row in zip(prefixes, rows, strict=True))
+def _prefix(sentence: Sentence) -> str:
+    return sentence.line_prefix.lower()
 
 
 def _place(sentence: Sentence) -> str:
@@ -84,7 +84,7 @@ def _place(sentence: Sentence) -> str:
 def _fields(words: Sequence[str]) -> tuple[list[Value], list[int]]:
     """The fields of a sentence, and how many tokens have each."""
     colons = [i for i, word in enumerate(words) if word == ":"]
-    names = [" ".join(words[max(colon - _FIELD_WORDS, 0) : colon]) or None for colon in colons]
+    names = [" ".join(map(str.lower, words[max(colon - _FIELD_WORDS, 0) : colon])) or None for colon in colons]
     return [None, *names], [b - a for a, b in pairwise([0, *(colon + 1 for colon in colons), len(words)])]
 
 

@@ -6,11 +6,15 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from itertools import chain, repeat
+from itertools import chain, islice, pairwise, repeat
+from typing import TypeVar
 
 import regex
 
-from features.columns import AFTER, BEFORE, Batch, Column, Extractor, Value, WordColumn, padded, runs, window_heads
+from features.batch import Batch
+from features.columns import AFTER, BEFORE, Column, Conjunction, Extractor, Value, WordColumn, window_heads
+
+_T = TypeVar("_T")
 
 # Each word is looked at once for each process: most tokens of a note are words seen before.
 _WORDS_KEPT = 1 << 16
@@ -48,10 +52,9 @@ class Shapes(Extractor):
         """The features that a word alone decides, kind by kind."""
         return [WordColumn(window_heads("shape", self.window), shape, BEFORE, AFTER)]
 
-    def columns(self, batch: Batch) -> list[Column]:
-        """The other features of the sentences, kind by kind."""
-        rows = [padded(shapes, 1) for shapes in batch.each(shape)]
-        return [Column(("shape[-1,0,1]=",), runs(rows, 3))]
+    def conjunctions(self) -> list[Conjunction]:
+        """The features that neighbouring words decide together, kind by kind."""
+        return [Conjunction(((-1, "shape[-1,0,1]="),), shape, 3)]
 
     def describe(self) -> str:
         """What is extracted, in one line."""
@@ -100,7 +103,6 @@ def _last_letters(word: str, length: int) -> Value:
 _JOINING_WORDS = "de del la las los el of the and y e i von van da do dos . - ' ’ & ª º"
 _JOINTS = frozenset(_JOINING_WORDS.split())
 _RUN = re.compile(r"C(?:[Cj]*C)?")
-_RUN_HEADS = ("caps:first=", "caps:last=", "caps:before=", "caps:after=")
 
 
 @dataclass(frozen=True)
@@ -117,41 +119,35 @@ class CapitalRun(Extractor):
 
     def columns(self, batch: Batch) -> list[Column]:
         """The features of the sentences, kind by kind."""
-        first_words: list[Value] = []
-        last_words: list[Value] = []
-        before: list[Value] = []
-        after: list[Value] = []
-        counts: list[int] = []
-        at: list[Value] = []
-        left: list[Value] = []
-        single: list[int] = []
         # All sentences in one row, with one mark before, between and after them.
         kinds = "\n".join(["", *map("".join, batch.each(_kind)), ""])
-        words = [None, *chain.from_iterable((*lower, None) for lower in batch.each(str.lower))]
-        end = 0
-        for run in _RUN.finditer(kinds):
-            first, stop = run.span()
-            gap, size = first - end - kinds.count("\n", end, first), stop - first
-            first_words += None, words[first]
-            last_words += None, words[stop - 1]
-            before += None, words[first - 1] or BEFORE
-            after += None, words[stop] or AFTER
-            counts += gap, size
-            places = _places(size)
-            at += None, *places
-            left += None, *reversed(places)
-            single += gap, *repeat(1, size)
-            end = stop
-        rest = len(kinds) - end - kinds.count("\n", end)
-        same = zip(_RUN_HEADS, (first_words, last_words, before, after), strict=True)
-        columns = [Column((head,), [*values, None], [*counts, rest]) for head, values in same]
-        single.append(rest)
-        same = zip(("caps:at=", "caps:left="), (at, left), strict=True)
-        return [*columns, *(Column((head,), [*values, None], single) for head, values in same)]
+        words = ["", *chain.from_iterable([*words, ""] for words in batch.words)]
+        runs = [run.span() for run in _RUN.finditer(kinds)]
+        ends = pairwise(chain([0], *runs, [len(kinds)]))
+        gaps = [b - a - kinds.count("\n", a, b) for a, b in islice(ends, 0, None, 2)]
+        sizes = [stop - first for first, stop in runs]
+        values = {
+            "caps:first=": [words[first].lower() for first, _ in runs],
+            "caps:last=": [words[stop - 1].lower() for _, stop in runs],
+            "caps:before=": [(words[first - 1] or BEFORE).lower() for first, _ in runs],
+            "caps:after=": [(words[stop] or AFTER).lower() for _, stop in runs],
+        }
+        nothing, counts = [None] * len(gaps), _between(gaps, sizes)
+        columns = [Column((head,), _between(nothing, found), counts) for head, found in values.items()]
+        places = [_places(size) for size in sizes]
+        each = [*chain.from_iterable((gap, *repeat(1, size)) for gap, size in zip(gaps, [*sizes, 0], strict=True))]
+        for head, own in (("caps:at=", places), ("caps:left=", [row[::-1] for row in places])):
+            columns.append(Column((head,), [*chain.from_iterable((None, *row) for row in own), None], each))
+        return columns
 
     def describe(self) -> str:
         """What is extracted, in one line."""
         return "run of capitalised words: its first and last word, the words around it, the place in it"
+
+
+def _between(gaps: Sequence[_T], values: Sequence[_T]) -> list[_T]:
+    """What stands before, between and after the runs, and what at them, in turn."""
+    return [*chain.from_iterable(zip(gaps, values, strict=False)), gaps[-1]]
 
 
 @lru_cache

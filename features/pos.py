@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, ClassVar, NamedTuple, Protocol
 
-from features.columns import Batch, Column, Extractor, padded, window_column
+from features.batch import Batch
+from features.columns import Column, Extractor, padded, window_column
 
 
 class PosTag(NamedTuple):

@@ -45,6 +45,8 @@ class Sentence:
     note_start: int = field(default=0, compare=False, repr=False)
     # The text, where it was at hand; of what `dataclasses.replace` makes of a sentence it is not.
     _spaced: str = field(default="", init=False, compare=False, repr=False)
+    # Whether it is the raw text too, character by character.
+    _raw: bool = field(default=False, init=False, compare=False, repr=False)
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -70,6 +72,9 @@ class Sentence:
             >>> Sentence.from_words(["on", "3/14"]).token_ends()
             [2, 7]
         """
+        if self._raw:
+            first = self.tokens[0].start
+            return [token[2] - first for token in self.tokens]
         ends: list[int] = []
         length, before = 0, None
         for text, start, end in self.tokens:
@@ -172,7 +177,10 @@ def each_sentence(text: str) -> Iterator[Sentence]:
             if tokens:
                 sentence = Sentence(tokens, heading, prefix, line, line_count, note, begin)
                 # A frozen dataclass is given what is no argument in this way. No token holds white space.
-                object.__setattr__(sentence, "_spaced", " ".join(text[read:last].split()))
+                spaced = " ".join(text[read:last].split())
+                object.__setattr__(sentence, "_spaced", spaced)
+                if offsets is None and len(spaced) == tokens[-1].end - tokens[0].start:
+                    object.__setattr__(sentence, "_raw", True)
                 yield sentence
             begin, read = begin + len(tokens), last
 

@@ -4,7 +4,8 @@ tagger.py          `CrfTagger`                                settings.py    wha
 training.py        CRFsuite at work                           crfsuite.py    reads the file that CRFsuite writes
 weights.py         what a CRF has learned                     viterbi.py     the best paths
 feature_index.py   sentences -> rows of weights               inference.py   the marginals by the forward-backward
-remembered.py      what was looked up once                                   algorithm
+conjunctions.py    those of neighbouring words together                      algorithm
+remembered.py      what was looked up once
 """
 
 from crfdeid.crf.settings import CrfSettings

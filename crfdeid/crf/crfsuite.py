@@ -70,3 +70,10 @@ def _names(content: bytes, start: int) -> list[str]:
         name = start + place + 8
         names.append(content[name : name + size - 1].decode())
     return names
+
+
+def holdable(text: str) -> str:
+    """A text as CRFsuite can hold it: lone surrogates, which have no UTF-8, and NUL, which ends its names, escaped."""
+    if "\0" in text:
+        text = text.replace("\0", "\\x00")
+    return text if text.isascii() else text.encode(errors="backslashreplace").decode()

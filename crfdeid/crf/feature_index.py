@@ -15,8 +15,11 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
+from crfdeid.crf.conjunctions import Conjunctions
+from crfdeid.crf.crfsuite import holdable
 from crfdeid.crf.remembered import AFTER, BEFORE, Remembered
-from features.columns import Batch, Extractor, Value, WordColumn
+from features.batch import Batch
+from features.columns import Extractor, Value, WordColumn
 from features.tokens import Sentence
 
 # How many words, and values of one kind of feature, are remembered; with more, all are forgotten.
@@ -41,8 +44,11 @@ class FeatureIndex:
         self._rows = rows
         self._stored = stored
         self._window = _Window.of(extractor.word_columns())
+        # Of hashes nobody can tell which words they are made of: their texts are put together and looked up.
+        self._conjunctions = Conjunctions(extractor.conjunctions() if stored is None else (), rows)
+        self._reach = max(self._window.reach, self._conjunctions.reach)
         self._words = self._remembered_words()
-        self._kinds: dict[tuple[tuple[str, ...], str], Remembered] = {}
+        self._kinds: dict[tuple[str, ...], Remembered] = {}
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -75,10 +81,13 @@ class FeatureIndex:
         return matrix
 
     def _of_words(self, batch: Batch, lengths: np.ndarray) -> Iterator[np.ndarray]:
-        """The rows of what words alone decide: for each offset, [N, columns with it], -1 where there is none."""
+        """The rows of what words decide: for each offset, [N, columns with it], -1 where there is none.
+
+        Then those of their conjunctions: for each head, [N, 1].
+        """
         if len(self._words) > _MOST_REMEMBERED:
             self._words = self._remembered_words()
-        words, reach = self._words, self._window.reach
+        words, reach = self._words, self._reach
         numbers = words.numbers(chain.from_iterable(batch.words), int(lengths.sum()))
         # All sentences in one row, with what stands outside them before and after each.
         place = np.arange(len(numbers)) + reach * np.repeat(np.arange(1, 2 * len(lengths), 2), lengths)
@@ -89,11 +98,20 @@ class FeatureIndex:
         for offset, first, stop in self._window.parts:
             yield words.rows[around[place + offset], first:stop]
 
+        def part(number: int, offset: int) -> np.ndarray:
+            return words.rows[around[place + offset], self._window.size + number]
+
+        for rows in self._conjunctions.rows(batch.sentences, lengths, part):
+            yield rows[:, None]
+
     def _of_columns(self, batch: Batch, lengths: np.ndarray) -> Iterator[np.ndarray]:
         """The rows of all other features: for each head of a column, [N, 1], -1 where there is none."""
         token, number = np.arange(lengths.sum()), np.repeat(np.arange(len(lengths)), lengths)
-        for heads, values, counts, joint in self._extractor.columns(batch):
-            kind = self._kind(heads, joint)
+        columns = self._extractor.columns(batch)
+        if self._stored is not None:
+            columns += [conjunction.column(batch) for conjunction in self._extractor.conjunctions()]
+        for heads, values, counts in columns:
+            kind = self._kind(heads)
             if counts is None:
                 numbers = kind.numbers(values, len(token) + len(lengths) * (len(heads) - 1))
             else:
@@ -102,25 +120,27 @@ class FeatureIndex:
             for k in range(len(heads)):
                 yield kind.rows[numbers[first + k], k : k + 1]
 
-    def _kind(self, heads: tuple[str, ...], joint: str) -> Remembered:
-        kind = self._kinds.get((heads, joint))
+    def _kind(self, heads: tuple[str, ...]) -> Remembered:
+        kind = self._kinds.get(heads)
         if kind is None or len(kind) > _MOST_REMEMBERED:
-            kind = self._kinds[heads, joint] = Remembered(partial(self._rows_of_value, heads, joint), len(heads))
+            kind = self._kinds[heads] = Remembered(partial(self._rows_of_value, heads), len(heads))
         return kind
 
-    def _rows_of_value(self, heads: tuple[str, ...], joint: str, value: str | tuple[str, ...]) -> list[int]:
-        held = holdable(value if isinstance(value, str) else joint.join(value))
+    def _rows_of_value(self, heads: tuple[str, ...], value: str) -> list[int]:
+        held = holdable(value)
         return [self._held_row(head + held) for head in heads]
 
     def _remembered_words(self) -> Remembered:
-        columns = self._window.columns
-        words = Remembered(self._rows_of_word, self._window.size)
-        for outside in ([column.before for column in columns], [column.after for column in columns]):
-            words.add(self._rows_in_window(outside))
+        columns, joined = self._window.columns, self._conjunctions
+        before, after = joined.before(), joined.after()
+        words = Remembered(self._rows_of_word, self._window.size + len(before))
+        words.add(self._rows_in_window([column.before for column in columns]) + before)
+        words.add(self._rows_in_window([column.after for column in columns]) + after)
         return words
 
     def _rows_of_word(self, word: str) -> list[int]:
-        return self._rows_in_window([column.value(word) for column in self._window.columns])
+        rows = self._rows_in_window([column.value(word) for column in self._window.columns])
+        return rows + self._conjunctions.of_word(word)
 
     def _rows_in_window(self, values: Sequence[Value]) -> list[int]:
         """The rows of what a word gives to the tokens around it, from its value in each column."""
@@ -173,10 +193,3 @@ class _Window(NamedTuple):
     def size(self) -> int:
         """How many places there are."""
         return max((stop for _, _, stop in self.parts), default=0)
-
-
-def holdable(text: str) -> str:
-    """A text as CRFsuite can hold it: lone surrogates, which have no UTF-8, and NUL, which ends its names, escaped."""
-    if "\0" in text:
-        text = text.replace("\0", "\\x00")
-    return text if text.isascii() else text.encode(errors="backslashreplace").decode()

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from features.columns import JointValue
+from features.columns import Value
 
 NOTHING, BEFORE, AFTER = range(3)
 """The numbers of what has no feature; and, of words, of what stands before a sentence and after it."""
 
 
-class Remembered(dict[JointValue, int]):
+class Remembered(dict[Value, int]):
     """Values, numbered as they come, and the rows of the features of each: -1 where there is none.
 
     Several threads may look values up: numbers and rows are given under a lock, and never change.
@@ -36,11 +36,11 @@ class Remembered(dict[JointValue, int]):
         """The rows of each number: [at least as many as there are, W]. To be asked for after the numbers."""
         return self._rows
 
-    def numbers(self, values: Iterable[JointValue], count: int) -> np.ndarray:
+    def numbers(self, values: Iterable[Value], count: int) -> np.ndarray:
         """The numbers of so many values."""
         return np.fromiter(map(self.__getitem__, values), np.intp, count)
 
-    def __missing__(self, value: str | tuple[str, ...]) -> int:
+    def __missing__(self, value: str) -> int:
         found = self._look_up(value)
         if max(found, default=-1) < 0:  # most of what is new has no weight
             self[value] = NOTHING

@@ -9,8 +9,7 @@ from collections.abc import Iterator, Sequence
 from tempfile import TemporaryFile, gettempdir
 from typing import Any
 
-from crfdeid.crf.crfsuite import read_weights
-from crfdeid.crf.feature_index import holdable
+from crfdeid.crf.crfsuite import holdable, read_weights
 from crfdeid.crf.settings import CrfSettings
 from crfdeid.crf.weights import CrfWeights
 from crfdeid.documents import LabelledSentence

@@ -10,7 +10,8 @@ from typing import Self
 
 import numpy as np
 
-from crfdeid.crf.feature_index import FeatureIndex, holdable
+from crfdeid.crf.crfsuite import holdable
+from crfdeid.crf.feature_index import FeatureIndex
 from crfdeid.documents import LabelledSentence
 from crfdeid.secrets import hash_word, require_same_key
 from features import FeatureSet

@@ -10,9 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crfdeid.crf.feature_index import FeatureIndex, holdable
+from crfdeid.crf.crfsuite import holdable
+from crfdeid.crf.feature_index import FeatureIndex
 from crfdeid.secrets import hash_word
-from features.columns import Batch, Column, Extractor, WordColumn, window_column
+from features.batch import Batch
+from features.columns import Column, Conjunction, Extractor, WordColumn, window_column
 from features.context import ContextWords, FarWords
 from features.extractor import FORM, PAPER, STRONG
 from features.tokens import Sentence, split_sentences
@@ -34,10 +36,16 @@ def by_hand(extractor: Extractor, rows: dict[str, int], sentences: Sequence[Sent
 
 @dataclass(frozen=True)
 class Mixed(Extractor):
-    """A feature of each kind: of a word, of its neighbours, of several tokens in a row, of none at all."""
+    """A feature of each kind: of a word, of its neighbours, of several together, of tokens in a row, of none at all."""
 
     def word_columns(self) -> list[WordColumn]:
         return [WordColumn(((-2, "far="), (1, "next=")), lambda word: word[1:] or None, "start", None)]
+
+    def conjunctions(self) -> list[Conjunction]:
+        # Some words are what stands between the parts, and some are empty: a text may be made of these or of those.
+        pairs = ((-2, "far:"), (-1, "near:"), (0, "next:"))
+        ends = Conjunction(pairs, lambda word: word[1:], 2, lambda sentence: sentence.spaced[-1:].lower(), joint=":")
+        return [ends, Conjunction(((0, "next:"),), str.lower)]
 
     def columns(self, batch: Batch) -> list[Column]:
         runs = [(value, count) for words in batch.words for value, count in ((None, 1), ("x", len(words) - 1)) if words]
