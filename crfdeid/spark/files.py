@@ -80,7 +80,10 @@ class FileRun:
                     if len(waiting) > _JOBS:
                         self._finish(waiting.popleft().result())
                 while waiting:
-                    self._finish(waiting.popleft().result())
+                    reports = waiting.popleft().result()
+                    if not waiting:
+                        self._jobs.finish()
+                    self._finish(reports)
             except BaseException:
                 self._stopped = True
                 threads.shutdown(wait=False, cancel_futures=True)

@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Any, Protocol, final
 
 import pyarrow as pa
@@ -62,8 +63,12 @@ class Jobs(Protocol):
         """Give up all jobs that these ran; where Spark has ended there are none."""
         ...
 
+    def finish(self) -> None:
+        """Let Spark begin to end, if it was started for these jobs: no more are run."""
+        ...
+
     def stop(self) -> None:
-        """End Spark."""
+        """End Spark, if it was started for these jobs."""
         ...
 
 
@@ -90,12 +95,36 @@ class _Tasks:
                 yield pa.RecordBatch.from_pydict({"task": [number], "report": [report]})
 
 
+class _End:
+    """The end of a Spark, where something ends it: it takes a second, in which its driver can do other things."""
+
+    def __init__(self, stop: Callable[[], None] | None) -> None:
+        self._thread = None if stop is None else Thread(target=stop)
+
+    def begin(self) -> None:
+        """Begin it, unless it has begun."""
+        if self._thread is not None and self._thread.ident is None:
+            self._thread.start()
+
+    def wait(self) -> None:
+        """Wait for it."""
+        self.begin()
+        if self._thread is not None:
+            self._thread.join()
+
+
 @final
 class ContextJobs:
-    """Jobs of classic Spark. They are no queries: Java starts in half the time where nothing is planned or compiled."""
+    """Jobs of classic Spark. They are no queries: Java starts in half the time where nothing is planned or compiled.
 
-    def __init__(self, context: SparkContext) -> None:
+    Args:
+        context: Spark's.
+        own: whether it was started for these jobs.
+    """
+
+    def __init__(self, context: SparkContext, *, own: bool = False) -> None:
         self._context = context
+        self._end = _End(context.stop if own else None)
         self._tag = f"crfdeid-{secrets.token_hex(8)}"
 
     def slots(self) -> int:
@@ -128,17 +157,27 @@ class ContextJobs:
         with suppress(Exception):
             self._context.cancelJobsWithTag(self._tag)
 
+    def finish(self) -> None:
+        """Let Spark begin to end: no more jobs are run."""
+        self._end.begin()
+
     def stop(self) -> None:
-        """End Spark."""
-        self._context.stop()
+        """End Spark, if it was started for these jobs."""
+        self._end.wait()
 
 
 @final
 class ConnectJobs:
-    """Jobs of Spark Connect, which knows data frames alone."""
+    """Jobs of Spark Connect, which knows data frames alone.
 
-    def __init__(self, session: SparkSession) -> None:
+    Args:
+        session: Spark's.
+        own: whether it was started for these jobs.
+    """
+
+    def __init__(self, session: SparkSession, *, own: bool = False) -> None:
         self._session = session
+        self._end = _End(session.stop if own else None)
 
     def slots(self) -> int:
         """How many tasks the workers do at once, by how Spark cuts a range that nobody told it how to cut."""
@@ -172,6 +211,10 @@ class ConnectJobs:
         with suppress(Exception):
             self._session.interruptAll()
 
+    def finish(self) -> None:
+        """Let the session begin to end: no more jobs are run."""
+        self._end.begin()
+
     def stop(self) -> None:
-        """End the session."""
-        self._session.stop()
+        """End the session, if it was started for these jobs."""
+        self._end.wait()

@@ -42,9 +42,9 @@ def started_jobs(master: str) -> Iterator[Jobs]:
         raise UsageError(_MISSING) from None
     active = SparkSession.getActiveSession()
     if active is not None:
-        yield ConnectJobs(active) if is_connect(active) else ContextJobs(active.sparkContext)
-        return
-    jobs = _connected(master) if master.startswith(_CONNECT) else _started(master)
+        jobs: Jobs = ConnectJobs(active) if is_connect(active) else ContextJobs(active.sparkContext)
+    else:
+        jobs = _connected(master) if master.startswith(_CONNECT) else _started(master)
     try:
         yield jobs
     finally:
@@ -57,7 +57,8 @@ def _connected(master: str) -> Jobs:
 
     try:
         with _no_word_of_pandas():
-            return ConnectJobs(SparkSession.builder.appName("crfdeid redact").remote(master).getOrCreate())
+            session = SparkSession.builder.appName("crfdeid redact").remote(master).getOrCreate()
+            return ConnectJobs(session, own=True)
     except PySparkException:
         raise UsageError(_NO_JAVA) from None
 
@@ -78,7 +79,7 @@ def _started(master: str) -> Jobs:
     Thread(target=_import_pandas).start()
     try:
         with _no_word_of_pandas():
-            return ContextJobs(SparkContext.getOrCreate(conf))
+            return ContextJobs(SparkContext.getOrCreate(conf), own=True)
     except (PySparkException, Py4JError):
         raise UsageError(_NO_JAVA) from None
 

@@ -7,8 +7,10 @@ nothing to do but to put them in their places (`crfdeid.spark.files`).
 from __future__ import annotations
 
 import json
+import os
 import secrets
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import version
@@ -155,7 +157,7 @@ class FileWork:
         folder = self.folder / secrets.token_hex(8)
         measures: list[Measures | None] = []
         with (
-            TemporaryDirectory() as place,
+            self._place_for_copies() as place,
             OutputFolder(folder, source=self.source, settings={}, resume=False) as output,
             start_workers(self, jobs=1) as workers,
         ):
@@ -169,6 +171,16 @@ class FileWork:
                 audit_key=key,
             )
         return Report(folder.name, measures)
+
+    def _place_for_copies(self) -> AbstractContextManager[str]:
+        """A folder for copies of files from elsewhere, on a worker's own disk.
+
+        It is where Spark keeps its own, if Spark says where: it removes it also where the worker was killed.
+        """
+        if isinstance(self.source, Path):
+            return nullcontext("")
+        own, _, _ = os.environ.get("SPARK_LOCAL_DIRS", "").partition(",")
+        return TemporaryDirectory(dir=own if own and Path(own).is_dir() else None)
 
     def _files(self, task: Task, place: Path) -> Iterator[NoteFile]:
         """The files of a task; those from elsewhere are copied to a folder when they are come to."""

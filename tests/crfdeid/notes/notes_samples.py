@@ -49,6 +49,9 @@ class NoSpark:
     def interrupt(self) -> None:
         pass
 
+    def finish(self) -> None:
+        self.alive = False
+
 
 @dataclass(frozen=True)
 class HideQuill:

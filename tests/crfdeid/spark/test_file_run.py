@@ -17,6 +17,8 @@ import pytest
 from notes_samples import Job, NoSpark, in_this_process, tiny_model, written
 
 from crfdeid.cli import main
+from crfdeid.notes.output import OutputFolder
+from crfdeid.notes.remote import RemoteNotes
 from crfdeid.secrets import VARIABLE
 from crfdeid.spark import files, pieces, session, tasks
 
@@ -136,6 +138,54 @@ def test_notes_elsewhere_give_the_same_files(
     assert main(["redact", *common, "--input", notes.as_uri(), *ON_SPARK, "--resume"]) == 1
     assert {*done} == {"a.txt", "broken.csv", "p1/0.txt"}  # what failed before is tried again
     assert b"changed" in contents(tmp_path / "many")["p1/0.txt"]
+
+
+def test_copies_lie_where_spark_keeps_its_own_and_clears_up_after_workers_that_are_killed(
+    model: Path,
+    notes: Path,
+    tmp_path: Path,
+    spark: Callable[[Job], NoSpark],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    own = tmp_path / "own"
+    own.mkdir()
+    monkeypatch.setenv("SPARK_LOCAL_DIRS", f"{own},/nowhere")
+    fetch, places = RemoteNotes.fetch, []
+
+    def fetched(self: RemoteNotes, file: Any, place: Path) -> Any:
+        places.append(place)
+        return fetch(self, file, place)
+
+    monkeypatch.setattr(RemoteNotes, "fetch", fetched)
+    spark(in_this_process)
+    common = ("--model", str(model), "--output", str(tmp_path / "many"), "--input", notes.as_uri())
+    assert main(["redact", *common, *ON_SPARK]) == 1
+    assert places
+    assert all(place.is_relative_to(own) for place in places)
+    assert not any(own.iterdir())
+
+
+def test_spark_ends_while_the_last_results_are_put_in_their_places(
+    model: Path, notes: Path, tmp_path: Path, spark: Callable[[Job], NoSpark], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    happened: list[str] = []
+
+    def job(function: Callable[[Any], str], group: Sequence[Any]) -> list[str]:
+        happened.append("job")
+        return in_this_process(function, group)
+
+    monkeypatch.setattr(NoSpark, "finish", lambda self: happened.append("finish"))
+    keep = OutputFolder.keep
+    monkeypatch.setattr(OutputFolder, "keep", lambda *given: happened.append("kept") or keep(*given))
+    monkeypatch.setattr(pieces.Sharing, "tasks", 1)
+    spark(job)
+    assert redact(model, notes, tmp_path / "many", *ON_SPARK) == 1
+    assert happened.count("job") > 2
+    assert happened.count("finish") == 1
+    before, after = happened[: happened.index("finish")], happened[happened.index("finish") :]
+    assert "job" not in after
+    assert "kept" in before
+    assert "kept" in after
 
 
 @pytest.mark.parametrize(
