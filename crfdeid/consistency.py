@@ -125,7 +125,7 @@ def _whole(tokens: TokenTable, free: bytearray, known: _Known) -> Iterator[Span]
             label = known.values.get(tokens.texts(range(i, stop), small=True))
             if label is not None and _as_written(tokens.texts(range(i, stop)), known):
                 free[i:stop] = bytes(length)
-                yield Span(int(tokens.starts[i]), int(tokens.ends[stop - 1]), label)
+                yield Span(int(tokens.starts[i]), tokens.end(stop - 1), label)
                 break
 
 
@@ -152,7 +152,7 @@ def _single_parts(
     initials = {part[0] for part in parts}  # a word with another is no slip either
     labels = [_label_of(word, parts, near, small) if word.lower()[0] in initials else None for word in tokens.words]
     for i in tokens.where([label is not None for label in labels]):
-        label, end = labels[tokens.numbers[i]], int(tokens.ends[i])
+        label, end = labels[tokens.numbers[i]], tokens.end(i)
         if label is not None and free[i] and not _ADDRESS.match(text, end):
             yield Span(int(tokens.starts[i]), end, label)
 

@@ -16,7 +16,10 @@ _AT_ONCE = 1 << 14  # tokens or spans of which there are further numbers in memo
 
 
 class TokenTable:
-    """Tokens, by place: which word each is, where it begins and where it ends. They take 12 bytes each.
+    """Tokens, by place: which word each is, where it begins and where it ends. They take 8 bytes each.
+
+    A token ends so many characters after its start as its word has, but for those that are written in another form in
+    the note: their ends are listed.
 
     Args:
         tokens: those that there are so far; `add` takes further ones, until the columns are asked for.
@@ -29,7 +32,9 @@ class TokenTable:
 
     def __init__(self, tokens: Iterable[Token] = ()) -> None:
         self._number_of: dict[str, int] = {}  # of each word, as they come
-        self._columns = array("i"), array("i"), array("i")
+        self._lengths = array("i")  # of these words
+        self._numbers, self._starts = array("i"), array("i")
+        self._ends: dict[int, int] = {}  # of tokens whose word has another length than they have in the note
         self.add(tokens)
 
     def add(self, tokens: Iterable[Token]) -> None:
@@ -39,11 +44,17 @@ class TokenTable:
             texts, *places = columns
             new = [word for word in dict.fromkeys(texts) if word not in self._number_of]
             self._number_of.update(zip(new, count(len(self._number_of))))
-            for column, values in zip(self._columns, (map(self._number_of.__getitem__, texts), *places), strict=True):
-                column.extend(values)
+            self._lengths.extend(map(len, new))
+            numbers, starts, ends = map(array, "iii", (map(self._number_of.__getitem__, texts), *places))
+            lengths = np.array(self._lengths)[np.frombuffer(numbers, np.intc)]
+            odd = np.frombuffer(starts, np.intc) + lengths != np.frombuffer(ends, np.intc)
+            for place in np.flatnonzero(odd).tolist():
+                self._ends[len(self) + place] = ends[place]
+            self._numbers.extend(numbers)
+            self._starts.extend(starts)
 
     def __len__(self) -> int:
-        return len(self._columns[0])
+        return len(self._numbers)
 
     @cached_property
     def words(self) -> list[str]:
@@ -53,17 +64,16 @@ class TokenTable:
     @cached_property
     def numbers(self) -> np.ndarray:
         """The number of each token's word, [N]."""
-        return np.frombuffer(self._columns[0], np.intc)
+        return np.frombuffer(self._numbers, np.intc)
 
     @cached_property
     def starts(self) -> np.ndarray:
         """Where each token begins, [N]."""
-        return np.frombuffer(self._columns[1], np.intc)
+        return np.frombuffer(self._starts, np.intc)
 
-    @cached_property
-    def ends(self) -> np.ndarray:
-        """Where each token ends, [N]."""
-        return np.frombuffer(self._columns[2], np.intc)
+    def end(self, place: int) -> int:
+        """Where a token ends."""
+        return self._ends.get(place) or self._starts[place] + self._lengths[self._numbers[place]]
 
     @cached_property
     def small(self) -> list[str]:
@@ -72,7 +82,7 @@ class TokenTable:
 
     def texts(self, places: Sequence[int], *, small: bool = False) -> tuple[str, ...]:
         """The words of some tokens, as they are or in small letters."""
-        words, numbers = self.small if small else self.words, self._columns[0]
+        words, numbers = self.small if small else self.words, self._numbers
         return tuple([words[numbers[place]] for place in places])
 
     def where(self, chosen: Sequence[bool]) -> Iterator[int]:
@@ -89,6 +99,9 @@ class TokenTable:
         """For each span the tokens that share a character with it, as `crfdeid.spans.positions_in` has them."""
         for first in range(0, len(spans), _AT_ONCE):
             some = spans[first : first + _AT_ONCE]
-            firsts = self.ends.searchsorted(np.array([span.start for span in some], np.intc), side="right")
+            befores = self.starts.searchsorted(np.array([span.start for span in some], np.intc), side="right")
             stops = self.starts.searchsorted(np.array([span.end for span in some], np.intc))
-            yield from map(range, firsts.tolist(), np.maximum(firsts, stops).tolist())
+            for span, before, stop in zip(some, befores.tolist(), stops.tolist(), strict=True):
+                # The last token that begins at the span's start, or before it, may end before it.
+                begin = before - 1 if before and self.end(before - 1) > span.start else before
+                yield range(begin, max(begin, stop))

@@ -42,7 +42,7 @@ _TOKEN = regex.compile(r"\p{L}\p{M}*+(?:(?!(?<=\p{L}\p{Ll}\p{Ll})\p{Lu})\p{L}\p{
 # Tokens do not reach across white space, so that a stretch of text without any is taken apart once for each process:
 # most of a note's were seen before. What is remembered is bounded, and long stretches are not.
 _STRETCH = re.compile(r"\S+")
-_STRETCHES_KEPT = 1 << 16
+_STRETCHES_KEPT = 1 << 15
 _LONGEST_KEPT = 32
 
 

@@ -104,6 +104,7 @@ class Redaction:
             patient=note.patient,
             locale=locale,
             date_order=policy.date_order,
+            marked=False,  # The results are texts.
         )
         if concepts is None:
             return Answer(hidden, found, locale=locale)

@@ -37,6 +37,7 @@ def redact(
     patient: str | None = None,
     locale: str | None = None,
     date_order: str | None = None,
+    marked: bool = True,
 ) -> Document:
     """The document with other text in the place of its spans; all text outside them stays as it is.
 
@@ -54,6 +55,7 @@ def redact(
         locale: language and country of surrogates, as Faker names them. None guesses it from the text: English or
             Spanish.
         date_order: how to read 3/4 where no date of the note tells: "dmy" or "mdy". None takes the locale's order.
+        marked: whether the result says where the replacements are; of a long note, that takes twice its text's memory.
 
     Returns:
         The redacted text, with the replacements as its spans (none for "remove"). What further annotation layers mark
@@ -80,7 +82,7 @@ def redact(
     for span, text in zip(spans, replacements(document, spans), strict=True):
         redacted.write(document.text[end : span.start])
         redacted.write(text)
-        if text:
+        if text and marked:
             place = span.start + shifts[-1]
             replaced.append(Span(place, place + len(text), span.label))
         end = span.end
