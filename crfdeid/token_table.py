@@ -1,4 +1,4 @@
-"""The tokens of a note as three columns of numbers: a fraction of the memory that the tokens themselves take."""
+"""The tokens of a note as columns of numbers: a fraction of the memory that the tokens themselves take."""
 
 from __future__ import annotations
 
