@@ -172,7 +172,7 @@ def tag_spans(tags: Sequence[str], repair: Repair = "begin") -> list[Span]:
     spans: list[Span] = []
     start, before = 0, OUTSIDE  # the entity that is open: its first token, and its last tag so far
     for i, tag in enumerate(tags):
-        if not goes_on(tag, before):
+        if not (tag == before == OUTSIDE or goes_on(tag, before)):
             if before != OUTSIDE:
                 spans.append(Span(start, i, intern(before[2:])))
             start, before = i, tag if tag.startswith(opening) and len(tag) > 2 else OUTSIDE

@@ -60,7 +60,7 @@ _STARTS = sorted({month[:3] for month in MONTHS})
 _IN_MONTHS = "|".join(
     f"{a}(?:{'|'.join(s[1:] for s in _STARTS if s[0] == a)})" for a in sorted({s[0] for s in _STARTS})
 )
-_START = rf"(?=[(+#]? ?\d|[a-z]{{1,4}}[-/]?\d|www|http|mes de|{_IN_MONTHS})"
+_START = rf"(?=[(+#]? ?\d|[a-z]{{1,4}}+[-/]?\d|www|http|mes de|{_IN_MONTHS})"
 
 
 @cache

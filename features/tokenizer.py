@@ -12,7 +12,6 @@ White space is never part of a token.
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Sequence
 from functools import lru_cache
@@ -41,7 +40,6 @@ _TOKEN = regex.compile(r"\p{L}\p{M}*+(?:(?!(?<=\p{L}\p{Ll}\p{Ll})\p{Lu})\p{L}\p{
 
 # Tokens do not reach across white space, so that a stretch of text without any is taken apart once for each process:
 # most of a note's were seen before. What is remembered is bounded, and long stretches are not.
-_STRETCH = re.compile(r"\S+")
 _STRETCHES_KEPT = 1 << 15
 _LONGEST_KEPT = 32
 
@@ -62,12 +60,13 @@ def tokenize(text: str) -> list[Token]:
 
 def normal_tokens(text: str, begin: int = 0, stop: int = sys.maxsize) -> list[Token]:
     """The tokens of a text in normal form, or of a stretch of it between white space, with offsets in the text."""
-    return [
-        _new(Token, (part, start + first, start + last))
-        for match in _STRETCH.finditer(text, begin, stop)
-        for stretch, start in ((match[0], match.start()),)
-        for part, first, last in (_parts(stretch) if len(stretch) <= _LONGEST_KEPT else _take_apart(stretch))
-    ]
+    tokens = []
+    for stretch in text[begin:stop].split():
+        start = text.find(stretch, begin)
+        begin = start + len(stretch)
+        parts = _parts(stretch) if len(stretch) <= _LONGEST_KEPT else _take_apart(stretch)
+        tokens += [_new(Token, (part, start + first, start + last)) for part, first, last in parts]
+    return tokens
 
 
 def _take_apart(stretch: str) -> tuple[tuple[str, int, int], ...]:

@@ -91,7 +91,7 @@ class RulesTagger(Tagger):
         """What the trusted rules find in each sentence: spans of token positions, and how probably each is right."""
         trusted = self._trained().trusted
         for found in find_rules_in(sentences):
-            known = ((trusted[rule.name], first, stop) for rule, first, stop in found if rule.name in trusted)
+            known = [(trusted[rule.name], first, stop) for rule, first, stop in found if rule.name in trusted]
             yield [(Span(first, stop, label), share) for (label, share), first, stop in known]
 
     def predict(self, sentences: Sequence[Sentence]) -> list[list[str]]:
