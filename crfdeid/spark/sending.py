@@ -84,6 +84,9 @@ def sent(work: Callable[[Iterator[Any]], Iterable[Any]]) -> Callable[[Iterable[A
 
         if find_spec("crfdeid") is None:
             raise ModuleNotFoundError(missing)
-        yield from pickle.loads(data)(iter(rows))
+        from crfdeid.system.memory import collecting_seldom  # noqa: PLC0415
+
+        with collecting_seldom():
+            yield from pickle.loads(data)(iter(rows))
 
     return run

@@ -13,6 +13,7 @@ from threading import Thread
 from crfdeid.errors import UsageError
 from crfdeid.spark.jobs import ConnectJobs, ContextJobs, Jobs
 from crfdeid.spark.sending import is_connect
+from crfdeid.system.processes import signals_held
 
 _MISSING = "Spark is not installed: pip install 'crfdeid[spark]', and Java 17 or later"
 _NO_JAVA = "Spark cannot start (its own words are above): install Java 17 or later, or correct --master"
@@ -78,8 +79,10 @@ def _started(master: str) -> Jobs:
     conf.setMaster(f"local[{local[1] or 1},{_TRIES}]" if local else master)
     Thread(target=_import_pandas).start()
     try:
-        with _no_word_of_pandas():
-            return ContextJobs(SparkContext.getOrCreate(conf), own=True)
+        # Java that is given up while it starts stays. Spark has a way of its own with Ctrl-C, which is given up here.
+        with signals_held(), _no_word_of_pandas():
+            context = SparkContext.getOrCreate(conf)
+        return ContextJobs(context, own=True)
     except (PySparkException, Py4JError):
         raise UsageError(_NO_JAVA) from None
 

@@ -27,7 +27,7 @@ class Processes:
 
     def submit(self, work: Callable[_Given, _Value], *args: _Given.args, **options: _Given.kwargs) -> Future[_Value]:
         """Have a function called in one of the processes."""
-        with _signals_held():  # It may start a process.
+        with _signals_blocked():  # It may start a process.
             return self._executor.submit(work, *args, **options)
 
 
@@ -76,19 +76,28 @@ def _end_with_parent() -> None:
 
 
 @contextmanager
-def _signals_held() -> Iterator[None]:
-    """Let Ctrl-C wait while processes are started, in them too: interrupted half-way, they hang or complain."""
+def signals_held() -> Iterator[None]:
+    """Let Ctrl-C, and a word to end, wait while something is started that would hang or stay if it were given up."""
     held: list[int] = []
     handlers = {}
     if current_thread() is main_thread():
-        # A signal blocked here can still reach another thread, and Python runs its handler here all the same.
         handlers = {number: signal.signal(number, lambda number, _: held.append(number)) for number in _SIGNALS}
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)  # The new processes inherit it.
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         for number, handler in handlers.items():
             signal.signal(number, handler)
     for waiting in held:
         signal.raise_signal(waiting)
+
+
+@contextmanager
+def _signals_blocked() -> Iterator[None]:
+    """The same, and in the processes that are started too, which inherit it."""
+    # A signal blocked here can still reach another thread, and Python runs its handler here all the same.
+    with signals_held():
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
+        try:
+            yield
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)

@@ -361,6 +361,34 @@ def test_what_a_side_file_says_is_read_by_the_workers_and_not_sent(
     assert written(tmp_path / "other") == {}
 
 
+def test_a_side_file_that_is_gone_or_another_one_ends_the_run_with_one_reason(
+    model: Path, notes: Path, tmp_path: Path, spark: Callable[[Job], NoSpark], capsys: pytest.CaptureFixture[str]
+) -> None:
+    people = tmp_path / "gone.csv"
+    options = (*ON_SPARK, "--known-file", str(people), "--known", "name=given")
+    spark(in_this_process)
+    assert redact(model, notes, tmp_path / "none", *options) == 1
+    assert not (tmp_path / "none").exists()  # before Spark was started, or a folder made
+    people.write_text("file,given\np1/0,Legpain\n")
+
+    def without_it(function: Callable[[Any], str], group: Sequence[Any]) -> list[str]:
+        people.unlink(missing_ok=True)
+        return in_this_process(function, group)
+
+    spark(without_it)
+    assert redact(model, notes, tmp_path / "many", *options) == 1
+    errors = [line for line in capsys.readouterr().err.splitlines() if line.startswith("error:")]
+    assert [line.endswith("gone.csv: cannot be read: No such file or directory") for line in errors] == [True, True]
+    assert written(tmp_path / "many") == {}
+
+    people.write_text("file,given\np1/0,Legpain\nt.csv,Nobody\n")
+    spark(in_this_process)
+    assert redact(model, notes, tmp_path / "many", *options) == 1  # its settings went with what was not done
+    people.write_text("file,given\np1/0,Legpain\nt.csv,Somebody\n")
+    assert redact(model, notes, tmp_path / "many", *options, "--resume") == 2
+    assert "was begun with another known_file" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

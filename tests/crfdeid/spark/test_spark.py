@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -232,6 +233,25 @@ def test_options_of_java_and_its_starter_are_the_users_own(spark: Any, monkeypat
                 assert os.environ[JAVA_OPTIONS] == expected
     assert asked[0].get("spark.driver.extraJavaOptions") == "-Dcrfdeid.test=own"
     assert asked[0].get("spark.master") == "local[2,4]"
+
+
+def test_ctrl_c_waits_until_java_has_started_for_java_would_stay(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from pyspark import SparkContext  # noqa: PLC0415
+    from pyspark.sql import SparkSession  # noqa: PLC0415
+
+    started = []
+
+    def start(conf: Any) -> Any:
+        signal.raise_signal(signal.SIGINT)
+        started.append(conf)
+        return spark.sparkContext
+
+    monkeypatch.setattr(SparkSession, "getActiveSession", lambda: None)
+    monkeypatch.setattr(SparkContext, "getOrCreate", start)
+    monkeypatch.setenv(JAVA_OPTIONS, LOCAL_JAVA)
+    with pytest.raises(KeyboardInterrupt), started_jobs("local[2]"):
+        pass
+    assert started
 
 
 def test_jobs_that_are_given_up_end_and_nothing_more_is_asked_of_a_spark_that_ended(spark: Any, tmp_path: Path) -> None:
