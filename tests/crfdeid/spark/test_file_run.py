@@ -193,7 +193,7 @@ def test_spark_ends_while_the_last_results_are_put_in_their_places(
     [
         ("file:///nowhere/at/all", "--input: no such file or folder: file:///nowhere/at/all"),
         ("nothing://bucket/notes", "--input: nothing://bucket/notes cannot be opened (ArrowInvalid)"),
-        ("s3://key:secret@bucket/notes", "--input: a URL without '@' and '?' is needed"),
+        ("s3://key:secret@bucket/notes", "--input: a URL without user and '?' is needed"),
     ],
 )
 def test_a_url_that_cannot_be_is_refused(
