@@ -5,10 +5,11 @@
     python benchmarks/deidentification.py --train meddocan/train/brat --dev meddocan/dev/brat --types all \\
         --only crf hybrid recipe
 
-Each row in a process of its own, as `crfdeid redact` runs (`collecting_seldom`), on one core, with the same notes; the
-best of three passes, in processor time: the synthetic corpus's test split (of three seeds), or the given development
-notes. Tokens are ours, for every row. Our models and the recipe are trained on the training notes first, and scored on
-the development notes: F of whole entities, with type and both ends right, and of our tokens with their types.
+Each row in a process of its own, as `crfdeid redact` runs (`collecting_seldom`), on one core, with the same notes; in
+three rounds, in which the rows take turns, three passes each; the best of these, in processor time: the synthetic
+corpus's test split (of three seeds), or the given development notes. Tokens are ours, for every row. Our models and the
+recipe are trained on the training notes first, and scored on the development notes: F of whole entities, with type and
+both ends right, and of our tokens with their types.
 
 - ours: `crfdeid.deidentifier.Deidentifier` with document consistency, and `crfdeid.redact`; `hybrid` is the `crf` with
   all rules.
@@ -26,7 +27,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from importlib.util import find_spec
@@ -50,7 +51,7 @@ from crfdeid.system.memory import collecting_seldom
 from crfdeid.system.threads import one_thread
 from features.tokens import tokenize
 
-PASSES = 3
+ROUNDS, PASSES = 3, 3
 ROWS = ("crf", "hybrid", "elman", "jordan", "bilstm-crf", "presidio", "recipe")
 Redactor = Callable[[Sequence[str]], list[str]]
 
@@ -125,6 +126,12 @@ def presidio() -> Redactor:
     return work
 
 
+def least_seconds(starts: Mapping[str, Callable[[], Redactor]], texts: Sequence[str]) -> dict[str, float]:
+    """The processor time of one pass of each row, the best of some rounds: a noisy machine is unkind to all."""
+    rounds = [{name: seconds_alone(start, texts) for name, start in starts.items()} for _ in range(ROUNDS)]
+    return {name: min(found[name] for found in rounds) for name in starts}
+
+
 def seconds_alone(start: Callable[[], Redactor], texts: Sequence[str]) -> float:
     """`best_seconds` in a process of its own: what was read and trained here is in nobody's way there."""
     with ProcessPoolExecutor(1, get_context("spawn")) as process:
@@ -192,7 +199,8 @@ def compare(only: Sequence[str], corpus: Corpus, texts: Sequence[str], folder: P
         rows["Presidio, patterns only"] = Contestant(presidio, None) if there else None
     if "recipe" in only:
         rows["sklearn-crfsuite, dictionaries of features"] = of_recipe(corpus.train.documents)
-    speeds = {name: tokens / seconds_alone(row.start, texts) for name, row in rows.items() if row is not None}
+    seconds = least_seconds({name: row.start for name, row in rows.items() if row is not None}, texts)
+    speeds = {name: tokens / least for name, least in seconds.items()}
     table = []
     for name, row in rows.items():
         if row is None:
@@ -202,8 +210,8 @@ def compare(only: Sequence[str], corpus: Corpus, texts: Sequence[str], folder: P
             table.append([name, f"{speeds[name]:,.0f}", times, *scores(row.find, corpus.dev.documents)])
     head = ["raw text to redacted text", "tokens/s", "crf is so many times as fast", "strict F", "F of tokens"]
     print(tabulate(table, head, tablefmt="pipe", disable_numparse=True))
-    seconds = first_result(folder / "crf")
-    print(f"\n{tokens:,} tokens in {len(texts)} notes. First result of a new process: {seconds:.2f} s")
+    first = first_result(folder / "crf")
+    print(f"\n{tokens:,} tokens in {len(texts)} notes. First result of a new process: {first:.2f} s")
 
 
 if __name__ == "__main__":
