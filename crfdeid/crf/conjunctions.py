@@ -74,14 +74,16 @@ class _Known(NamedTuple):
         kind: what they are.
         place: the offset of the first word from the token that has the feature.
         parts: for each part of their texts, a number for each text that stands there.
-        keys: the numbers of the parts of each feature as one, sorted; last, one that is larger than all.
-        rows: the row of each feature; of the last, -1.
+        steps: for each part but the first, `_pairs` of the numbers of what stands before it and of its own, sorted,
+            each once; last, a pair that is larger than all. The place of a pair there is the number of both together,
+            so that no number grows beyond 64 bits however many parts there are.
+        rows: the row of each feature, by the number of all its parts.
     """
 
     kind: Conjunction
     place: int
     parts: Sequence[Mapping[str, int]]
-    keys: np.ndarray
+    steps: Sequence[np.ndarray]
     rows: np.ndarray
 
     @classmethod
@@ -98,9 +100,13 @@ class _Known(NamedTuple):
             {text: i for i, text in enumerate(dict.fromkeys(parts[k] for parts, _ in found))} for k in range(count)
         ]
         columns = [np.array([part[parts[k]] for parts, _ in found], np.int64) for k, part in enumerate(numbers)]
-        keys = np.append(_keys(columns, numbers), np.iinfo(np.int64).max)
-        order = np.argsort(keys)
-        return cls(kind, place, numbers, keys[order], np.array([*(row for _, row in found), -1], np.int32)[order])
+        together, steps = columns[0], []
+        for column, part in zip(columns[1:], numbers[1:], strict=True):
+            step, together = np.unique(_pairs(together, column, part), return_inverse=True)
+            steps.append(np.append(step, np.iinfo(np.int64).max))
+        found_rows = np.empty(len(found), np.int32)
+        found_rows[together] = [row for _, row in found]
+        return cls(kind, place, numbers, steps, found_rows)
 
     @property
     def words(self) -> Sequence[Mapping[str, int]]:
@@ -115,18 +121,19 @@ class _Known(NamedTuple):
         """
         rows = np.full(len(parts[0]), -1, np.int32)
         places = np.flatnonzero(np.logical_and.reduce([part > _NO_PART for part in parts]))
-        keys = _keys([part[places].astype(np.int64) for part in parts], self.parts)
-        place = self.keys.searchsorted(keys)
-        rows[places] = np.where(self.keys[place] == keys, self.rows[place], -1)
+        together = parts[0][places].astype(np.int64)
+        for step, part, numbers in zip(self.steps, parts[1:], self.parts[1:], strict=True):
+            pairs = _pairs(together, part[places], numbers)
+            together = step.searchsorted(pairs)
+            known = step[together] == pairs
+            together, places = together[known], places[known]
+        rows[places] = self.rows[together]
         return rows
 
 
-def _keys(columns: Sequence[np.ndarray], parts: Sequence[Mapping[str, int]]) -> np.ndarray:
-    """The numbers of the parts of each feature as one number, [N]."""
-    keys = np.zeros(len(columns[0]), np.int64)
-    for column, numbers in zip(columns, parts, strict=True):
-        keys = keys * len(numbers) + column
-    return keys
+def _pairs(before: np.ndarray, column: np.ndarray, numbers: Mapping[str, int]) -> np.ndarray:
+    """What stands before a part, and the part, as one number, [N]."""
+    return before * len(numbers) + column
 
 
 def _taken_apart(text: str, joint: str, count: int) -> Iterator[tuple[str, ...]]:

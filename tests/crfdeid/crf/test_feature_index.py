@@ -15,7 +15,7 @@ from crfdeid.crf.feature_index import FeatureIndex
 from crfdeid.secrets import hash_word
 from features.batch import Batch
 from features.columns import Column, Conjunction, Extractor, WordColumn, window_column
-from features.context import ContextWords, FarWords
+from features.context import ContextWords, FarWords, NGrams
 from features.extractor import FORM, PAPER, STRONG
 from features.tokens import Sentence, split_sentences
 
@@ -78,6 +78,16 @@ def test_each_token_has_the_features_that_its_strings_name(extractor, stored, kn
         assert found.shape == expected.shape
         assert found.has_canonical_format
         np.testing.assert_array_equal(found.toarray(), expected)
+
+
+def test_features_of_many_words_are_told_apart_however_many_words_there_are() -> None:
+    """Five numbers below 2 ** 13 as one take 65 bits: with 64 the first word of a run would count modulo 2 ** 12."""
+    runs = [" ".join(f"{letter}{i}" for letter in "abcde") for i in range(1 << 13)]
+    index = FeatureIndex(NGrams((5,)), {f"w[-2,-1,0,1,2]={run}": row for row, run in enumerate(runs)}, None)
+    known, other = runs[1].split(), [runs[1 + (1 << 12)].split()[0], *runs[1].split()[1:]]
+    found = index.matrix([Sentence.from_words(known), Sentence.from_words(other)])
+    assert found.nonzero()[0].tolist() == [2]
+    assert found.nonzero()[1].tolist() == [1]
 
 
 def test_a_table_that_grows_keeps_what_it_holds() -> None:
