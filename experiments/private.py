@@ -40,7 +40,7 @@ score them on the same documents, and attack what is shared: Table 2 and Figures
 EXAMPLES = """\
 examples:
   python -m experiments.private --out results/
-      on the built-in synthetic corpus, with small sizes, in 1,250 s of processor time
+      on the built-in synthetic corpus, with small sizes, in 10 minutes on two cores
   python -m experiments.private --train notes/train --dev notes/dev --figure-5 --pooling --out results/
       on your own annotated corpus, everything
   python -m experiments.private --profile friedrich2019 --train notes/train --test notes/test --out results/

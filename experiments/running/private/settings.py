@@ -68,8 +68,8 @@ SIZES = MappingProxyType(
         ),
     }
 )
-"""What each profile trains. The default takes 1,250 s of processor time: on the synthetic corpus, an epoch of
-an adversary takes some 7 s of one core, one of the representation 4, and compiling what either runs 25 and 50."""
+"""What each profile trains. The default takes 10 minutes on two cores: on the synthetic corpus, an epoch of an
+adversary takes some 7 s of one core, one of the representation 4, and compiling what either runs 25 and 50."""
 
 
 @dataclass(frozen=True, kw_only=True)
