@@ -99,7 +99,7 @@ class _End:
     """The end of a Spark, where something ends it: it takes a second, in which its driver can do other things."""
 
     def __init__(self, stop: Callable[[], None] | None) -> None:
-        self._thread = None if stop is None else Thread(target=stop)
+        self._thread = None if stop is None else Thread(target=_stop, args=(stop,))
 
     def begin(self) -> None:
         """Begin it, unless it has begun."""
@@ -111,6 +111,11 @@ class _End:
         self.begin()
         if self._thread is not None:
             self._thread.join()
+
+
+def _stop(stop: Callable[[], None]) -> None:
+    with suppress(Exception):  # Its own, or of the way to it: it has ended already.
+        stop()
 
 
 @final

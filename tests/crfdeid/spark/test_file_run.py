@@ -21,6 +21,7 @@ from crfdeid.notes.output import OutputFolder
 from crfdeid.notes.remote import RemoteNotes
 from crfdeid.secrets import VARIABLE
 from crfdeid.spark import files, pieces, session, tasks
+from crfdeid.spark.jobs import ConnectJobs, ContextJobs
 
 SECRET = "a secret of the tests, long enough"
 NOTE = "Patient Quill was seen on 3/14/2031.\r\nAttending: Dr. Orla Marsh, call 555-1037. Visit {}.\n"
@@ -418,3 +419,14 @@ def test_a_table_of_failures_that_is_there_is_not_overwritten(
     assert "the table of what failed: name another folder" in capsys.readouterr().err
     assert (tmp_path / "many.failed.csv").read_text() == "somebody's"
     shutil.rmtree(tmp_path / "many", ignore_errors=True)
+
+
+@pytest.mark.parametrize("jobs", [ContextJobs, ConnectJobs])
+def test_a_spark_that_has_died_ends_without_a_traceback(jobs: Callable[..., ContextJobs | ConnectJobs]) -> None:
+    class Died:
+        def stop(self) -> None:
+            raise ConnectionRefusedError
+
+    ended = jobs(Died(), own=True)
+    ended.finish()
+    ended.stop()
