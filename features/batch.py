@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from itertools import chain
 from typing import TypeVar, cast
 
@@ -26,12 +25,8 @@ class Batch:
     def __init__(self, sentences: Sequence[Sentence]) -> None:
         self.sentences = sentences
         self.words = [[token[0] for token in sentence.tokens] for sentence in sentences]
+        self._distinct = set(chain.from_iterable(self.words))
         self._found: dict[Callable[[str], object], list[list[object]]] = {}
-
-    @cached_property
-    def distinct(self) -> set[str]:
-        """The different words."""
-        return set(chain.from_iterable(self.words))
 
     def each(self, value: Callable[[str], _T]) -> list[list[_T]]:
         """What a function gives for the words of each sentence; it is asked once for each different word.
@@ -41,6 +36,6 @@ class Batch:
             [['dr', 'doe']]
         """
         if value not in self._found:
-            of_word = {word: value(word) for word in self.distinct}.__getitem__
+            of_word = {word: value(word) for word in self._distinct}.__getitem__
             self._found[value] = [[*map(of_word, words)] for words in self.words]
         return cast("list[list[_T]]", self._found[value])

@@ -141,8 +141,7 @@ class Extractor(ABC):
     def add_features(self, batch: Batch, rows: Sequence[list[str]]) -> None:
         """Add the features of each token of a batch to its row: N rows, those of all sentences together."""
         for column in self.word_columns():
-            of_word = {word: column.value(word) for word in batch.distinct}
-            values = [[*map(of_word.__getitem__, words)] for words in batch.words]
+            values = batch.each(column.value)
             if {column.before, column.after}.union(*values) != {None}:
                 reach = max(abs(offset) for offset, _ in column.heads)
                 around = [padded(row, reach, column.before, column.after) for row in values]
