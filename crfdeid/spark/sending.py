@@ -84,9 +84,9 @@ def sent(work: Callable[[Iterator[Any]], Iterable[Any]]) -> Callable[[Iterable[A
 
         if find_spec("crfdeid") is None:
             raise ModuleNotFoundError(missing)
-        from crfdeid.system.memory import collecting_seldom  # noqa: PLC0415
+        from crfdeid.system.memory import collecting_seldom, frozen_between  # noqa: PLC0415
 
-        with collecting_seldom():
+        with frozen_between(), collecting_seldom():
             yield from pickle.loads(data)(iter(rows))
 
     return run

@@ -21,6 +21,7 @@ _CONNECT = "sc://"
 _PANDAS = "PySpark does not yet fully support pandas"  # through which nothing goes here
 # On one machine, Java's second compiler takes from the workers' cores, and Spark has little to compute here.
 LOCAL_JAVA = "-XX:TieredStopAtLevel=1"
+LOCAL_DAEMON = "-Dspark.python.daemon.module=crfdeid.spark.daemon"
 JAVA_OPTIONS = "SPARK_SUBMIT_OPTS"  # Java reads them first: whatever Spark's configuration says later counts.
 _LOCAL = re.compile(r"local(?:\[(\d+|\*)\])?")
 _TRIES = 4  # as often as a cluster tries a task
@@ -71,9 +72,10 @@ def _started(master: str) -> Jobs:
 
     conf = SparkConf().setAppName("crfdeid redact").set("spark.ui.showConsoleProgress", "false")
     if master.startswith("local"):
-        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        same = os.environ.setdefault("PYSPARK_PYTHON", sys.executable) == sys.executable
         own = os.environ.get(JAVA_OPTIONS, "")
-        os.environ[JAVA_OPTIONS] = own if LOCAL_JAVA in own else f"{LOCAL_JAVA} {own}".strip()
+        ours = [LOCAL_JAVA, LOCAL_DAEMON] if same else [LOCAL_JAVA]
+        os.environ[JAVA_OPTIONS] = " ".join([*(option for option in ours if option not in own), own]).strip()
         conf.set("spark.ui.enabled", "false")
     local = _LOCAL.fullmatch(master)
     conf.setMaster(f"local[{local[1] or 1},{_TRIES}]" if local else master)

@@ -43,3 +43,17 @@ def collecting_seldom() -> Iterator[None]:
         yield
     finally:
         gc.set_threshold(*before)
+
+
+@contextmanager
+def frozen_between() -> Iterator[None]:
+    """Let the collector pass over all that is there from leaving until entering again; nothing is kept for ever.
+
+    PySpark's workers look for garbage in everything after each task: a quarter of a second where the model and what is
+    remembered of words are there, and most of them are walked in vain.
+    """
+    gc.unfreeze()
+    try:
+        yield
+    finally:
+        gc.freeze()

@@ -27,7 +27,7 @@ from crfdeid.secrets import VARIABLE
 from crfdeid.spark import redact
 from crfdeid.spark.jobs import ConnectJobs, ContextJobs
 from crfdeid.spark.sending import NO_PACKAGE, ShippedModel, sent
-from crfdeid.spark.session import JAVA_OPTIONS, LOCAL_JAVA, started_jobs
+from crfdeid.spark.session import JAVA_OPTIONS, LOCAL_DAEMON, LOCAL_JAVA, started_jobs
 
 SECRET = "a secret of the tests, long enough"
 NOTE = "Patient Quill was seen on 3/14/2031.\r\nAttending: Dr. Orla Marsh, call 555-1037. Visit {}.\n"
@@ -69,7 +69,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         patch.setenv(VARIABLE, SECRET)
         patch.setenv("PYSPARK_PYTHON", sys.executable)
         builder = SparkSession.builder.master("local[2,4]").config("spark.ui.enabled", "false")
-        patch.setenv(JAVA_OPTIONS, LOCAL_JAVA)
+        patch.setenv(JAVA_OPTIONS, f"{LOCAL_JAVA} {LOCAL_DAEMON}")
         builder = builder.config("spark.driver.extraJavaOptions", "-Dcrfdeid.test=own")
         builder = builder.config("spark.eventLog.enabled", "true").config("spark.eventLog.dir", events.as_uri())
         builder = builder.config("spark.eventLog.compress", "false")
@@ -226,13 +226,27 @@ def test_options_of_java_and_its_starter_are_the_users_own(spark: Any, monkeypat
     monkeypatch.setattr(SparkSession, "getActiveSession", lambda: None)
     monkeypatch.setattr(SparkContext, "getOrCreate", lambda conf: asked.append(conf) or spark.sparkContext)
     monkeypatch.setattr(ContextJobs, "stop", lambda self: None)
-    for own, expected in (("-Xmx512m", f"{LOCAL_JAVA} -Xmx512m"), (None, LOCAL_JAVA)):
+    both = f"{LOCAL_JAVA} {LOCAL_DAEMON}"
+    for own, python, expected in (
+        ("-Xmx512m", sys.executable, f"{both} -Xmx512m"),
+        (None, sys.executable, both),
+        (None, "/opt/other/python", LOCAL_JAVA),  # which need not have this package
+    ):
         monkeypatch.delenv(JAVA_OPTIONS) if own is None else monkeypatch.setenv(JAVA_OPTIONS, own)
+        monkeypatch.setenv("PYSPARK_PYTHON", python)
         for _ in range(2):
             with started_jobs("local[2]"):
                 assert os.environ[JAVA_OPTIONS] == expected
     assert asked[0].get("spark.driver.extraJavaOptions") == "-Dcrfdeid.test=own"
     assert asked[0].get("spark.master") == "local[2,4]"
+
+
+def test_workers_take_pyspark_as_it_is_installed_and_look_for_garbage_in_what_they_do_alone(spark: Any) -> None:
+    jobs = ContextJobs(spark.sparkContext)
+    (place,) = jobs.run(eval, ["__import__('pyspark').__file__"])
+    assert place == find_spec("pyspark").origin  # not from the archive that Spark names first
+    for _ in range(2):  # of what is left alone after a task the next one sees nothing
+        assert jobs.run(eval, ["str(__import__('gc').get_freeze_count())"]) == ["0"]
 
 
 def test_ctrl_c_waits_until_java_has_started_for_java_would_stay(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:

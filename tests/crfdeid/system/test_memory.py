@@ -4,11 +4,12 @@ import gc
 import platform
 import subprocess
 import sys
+import weakref
 from collections.abc import Iterator
 
 import pytest
 
-from crfdeid.system.memory import collecting_seldom
+from crfdeid.system.memory import collecting_seldom, frozen_between
 
 FAULTS = """
 import resource, sys
@@ -71,3 +72,25 @@ def test_a_collector_that_is_off_stays_off() -> None:
             assert gc.get_threshold()[0] == 0
     finally:
         gc.set_threshold(*before)
+
+
+class Knot:
+    """It refers to itself, so that the collector alone frees it."""
+
+    def __init__(self) -> None:
+        self.itself = self
+
+
+def test_what_is_there_between_uses_is_passed_over_and_looked_at_in_the_next_one() -> None:
+    with frozen_between():
+        garbage = weakref.ref(Knot())
+    gc.collect()
+    assert garbage() is not None
+    later = weakref.ref(Knot())
+    gc.collect()
+    assert later() is None
+    with pytest.raises(KeyError), frozen_between():
+        gc.collect()
+        assert garbage() is None
+        raise KeyError
+    assert gc.get_freeze_count() > 0
