@@ -21,6 +21,7 @@ from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain, groupby
+from sys import intern
 from typing import NamedTuple
 
 import regex
@@ -61,6 +62,7 @@ _TO_COMPOSE = regex.compile(r"\p{Default_Ignorable_Code_Point}|\p{M}{30}")
 # What is composed with the character before it, or left out (\u1160 to \u11ff: the rest of a Korean syllable).
 _JOINING = r"\p{M}\p{Default_Ignorable_Code_Point}"
 _JOINS = regex.compile(rf"[{_JOINING}\u1160-\u11ff]")
+_LONGEST_KEPT = 32  # characters with their marks that are remembered
 # A character with all of that after it; or, since that is nearly all of a text, ASCII with nothing of that after it.
 _PIECE = regex.compile(rf"[\x00-\x7f]+(?![{_JOINING}])|(?s:.)[{_JOINING}\u1160-\u11ff]*+")
 
@@ -88,7 +90,8 @@ def normal_form(text: str) -> NormalText:
             parts.append(part)
             offsets.extend(range(start, piece.end()))
         else:
-            composed, places = _compose(part, latin=start in mixed)
+            compose = _compose_kept if len(part) <= _LONGEST_KEPT else _compose
+            composed, places = compose(part, latin=start in mixed)
             parts.append(composed)
             offsets.extend(start + place for place in places)
     offsets.append(len(text))
@@ -135,18 +138,20 @@ def _in_mixed_words(text: str) -> Iterator[int]:
                     yield from range(*word.span())
 
 
-@lru_cache(maxsize=1 << 12)
-def _compose(part: str, *, latin: bool) -> tuple[str, tuple[int, ...]]:
+def _compose(part: str, *, latin: bool) -> tuple[str, Sequence[int]]:
     """The normal form of a character and the marks after it, and where in them each of its characters begins."""
-    places = [i for i, character in enumerate(part) if not _is_ignored(character)]
+    places = array("q", (i for i, character in enumerate(part) if not _is_ignored(character)))
     letters = _decomposed(part[i] for i in places)
     composed = unicodedata.normalize("NFC", letters.translate(_LATIN) if latin else letters)
     # Mostly fewer characters than before. A few letters always come apart: their marks share the last place.
-    return composed, tuple(places[min(i, len(places) - 1)] for i in range(len(composed)))
+    return composed, array("q", (places[min(i, len(places) - 1)] for i in range(len(composed))))
+
+
+_compose_kept = lru_cache(maxsize=1 << 12)(_compose)
 
 
 def _decomposed(characters: Iterable[str]) -> str:
-    """Unicode's NFD, in the time that sorting takes."""
-    apart = chain.from_iterable(unicodedata.normalize("NFD", character) for character in characters)
+    """Unicode's NFD, in the time that sorting takes; of a mark that stands there a million times there is one text."""
+    apart = map(intern, chain.from_iterable(unicodedata.normalize("NFD", character) for character in characters))
     runs = groupby(apart, key=lambda character: unicodedata.combining(character) > 0)
     return "".join(chain.from_iterable(sorted(run, key=unicodedata.combining) for _, run in runs))

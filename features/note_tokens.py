@@ -7,10 +7,10 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, overload
 
-from features.tokenizer import Token, in_raw_text, normal_tokens
+from features.tokenizer import Token, in_raw_text, normal_tokens, tokens_from
 
-# A note is taken apart so many characters at a time, up to the next white space, which no token reaches across. Nearly
-# every note is one page, which is read once and kept.
+# A note is taken apart so many characters at a time, up to the next white space, which no token reaches across, or if
+# there is none for as many again, up to where a token ends. Nearly every note is one page, which is read once and kept.
 _PAGE_CHARACTERS = 1 << 16
 _PAGES_KEPT = 4
 _WHITE_SPACE = re.compile(r"\s")
@@ -94,9 +94,7 @@ class NoteTokens(Sequence[Token]):
         page = self._kept.get(number)
         if page is None:
             start = self._cuts[number]
-            gap = _WHITE_SPACE.search(self._text, start + _PAGE_CHARACTERS)
-            end = gap.end() if gap else len(self._text)
-            found = normal_tokens(self._text, start, end)
+            found, end = self._read(start)
             raw = found if self._offsets is None else in_raw_text(found, self._offsets)
             page = self._kept[number] = _Page(tuple(raw), [token.start for token in found])
             if number + 1 == len(self._cuts):
@@ -105,3 +103,19 @@ class NoteTokens(Sequence[Token]):
             if len(self._kept) > _PAGES_KEPT:
                 self._kept.pop(next(iter(self._kept)), None)
         return page
+
+    def _read(self, start: int) -> tuple[list[Token], int]:
+        """The tokens of the page that begins at a place of the text in normal form, and where it ends there."""
+        text, least, most = self._text, start + _PAGE_CHARACTERS, start + 2 * _PAGE_CHARACTERS
+        gap = _WHITE_SPACE.search(text, least, most)
+        if gap is None and most < len(text):
+            found = []
+            for token in tokens_from(text, start):
+                found.append(token)
+                if token.end >= least:
+                    break
+            return found, found[-1].end
+        end = gap.end() if gap else len(text)
+        if start and not text[start - 1].isspace():  # the text before it says how a long word goes on
+            return list(tokens_from(text, start, end)), end
+        return normal_tokens(text, start, end), end

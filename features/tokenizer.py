@@ -6,14 +6,15 @@ token and right after it. In a text that is in normal form, ``text[token.start:t
 
 The tokens are fine enough for nearly every PHI span to start and end at a token's edge: a token is a run of letters, a
 run of digits, or one other visible character ("25yo" -> "25", "yo"; "03/14/72" -> "03", "/", "14", "/", "72"). A run of
-letters also ends where words were typed without a space ("SmithPhone" -> "Smith", "Phone"; but "mmHg", "McCoy").
-White space is never part of a token.
+letters also ends where words were typed without a space ("SmithPhone" -> "Smith", "Phone"; but "mmHg", "McCoy"), and
+each run after 1,024 letters or digits, so that a file that was pasted into a note is no single word of megabytes. White
+space is never part of a token.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -35,8 +36,12 @@ _new = tuple.__new__  # of a `Token`, in half the time of its own
 
 # Possessive quantifiers: no part of a matched run is ever tried again, so the time is linear in the text. A word ends
 # before a capital that follows two small letters and a third letter. The separators \x1c to \x1f are white space for
-# str.splitlines and str.isspace, though not for \s.
-_TOKEN = regex.compile(r"\p{L}\p{M}*+(?:(?!(?<=\p{L}\p{Ll}\p{Ll})\p{Lu})\p{L}\p{M}*+)*+|\p{Nd}++|[^\s\x1c-\x1f]\p{M}*+")
+# str.splitlines and str.isspace, though not for \s. A run has an end, because what matches a longer one takes 100 bytes
+# for each letter, and fails at some millions.
+_TOKEN = regex.compile(
+    r"\p{L}\p{M}{0,1023}+(?:(?!(?<=\p{L}\p{Ll}\p{Ll})\p{Lu})\p{L}\p{M}{0,1023}+){0,1023}+"
+    r"|\p{Nd}{1,1024}+|[^\s\x1c-\x1f]\p{M}{0,1023}+"
+)
 
 # Tokens do not reach across white space, so that a stretch of text without any is taken apart once for each process:
 # most of a note's were seen before. What is remembered is bounded, and long stretches are not.
@@ -64,9 +69,16 @@ def normal_tokens(text: str, begin: int = 0, stop: int = sys.maxsize) -> list[To
     for stretch in text[begin:stop].split():
         start = text.find(stretch, begin)
         begin = start + len(stretch)
-        parts = _parts(stretch) if len(stretch) <= _LONGEST_KEPT else _take_apart(stretch)
-        tokens += [_new(Token, (part, start + first, start + last)) for part, first, last in parts]
+        if len(stretch) <= _LONGEST_KEPT:
+            tokens += [_new(Token, (part, start + first, start + last)) for part, first, last in _parts(stretch)]
+        else:
+            tokens += tokens_from(text, start, begin)
     return tokens
+
+
+def tokens_from(text: str, start: int, stop: int = sys.maxsize) -> Iterator[Token]:
+    """The same tokens, one after the other, where none reaches across the ends of the stretch; it may begin at any."""
+    return (_new(Token, (match[0], *match.span())) for match in _TOKEN.finditer(text, start, stop))
 
 
 def _take_apart(stretch: str) -> tuple[tuple[str, int, int], ...]:

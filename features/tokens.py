@@ -122,6 +122,9 @@ class Sentence:
 
 
 _LINES_AT_ONCE = 1 << 16  # characters whose lines are in memory together
+# A sentence has no more characters than that, some 5,000 words. What is longer is a file that was pasted into a note,
+# or a text without any full stops, and is cut, at white space where there is some.
+_LONGEST_SENTENCE = 1 << 15
 # A line that continues on the next one: long, and not ended by a mark that closes a sentence or opens a list.
 _WRAPPED_LINE_LENGTH = 60
 _CLOSED_LINE = regex.compile(r"[.!?:;]\s*$")
@@ -151,7 +154,8 @@ def split_sentences(text: str) -> list[Sentence]:
     A line end closes a sentence, because notes are made of fields and lists; only a long line without a closing mark
     that is followed by ordinary text (hard-wrapped prose) goes on. A short line that begins with the name of a field
     ("Address: ...") is one sentence. Inside other lines, a full stop before a capital closes a sentence unless an
-    abbreviation (`ABBREVIATIONS`), a single letter or a list number stands before it.
+    abbreviation (`ABBREVIATIONS`), a single letter or a list number stands before it. What would have more than 32,768
+    characters is several sentences.
 
     Example:
         >>> [" ".join(s.words) for s in split_sentences("Seen by Dr. Doe. Stable.\\nPlan: rest")]
@@ -172,15 +176,16 @@ def each_sentence(text: str) -> Iterator[Sentence]:
         prefix = named["prefix"] if named else ""
         is_field = prefix and end - start <= _FIELD_LENGTH
         read = start
-        for last in [end] if is_field else _sentence_ends(text, start, end):
-            tokens = note.up_to(begin, last)  # a sentence ends after white space: no token reaches across its end
+        for last in _cut(text, start, [end] if is_field else _sentence_ends(text, start, end)):
+            tokens = note.up_to(begin, last)
             if tokens:
                 sentence = Sentence(tokens, heading, prefix, line, line_count, note, begin)
-                # A frozen dataclass is given what is no argument in this way. No token holds white space.
-                spaced = " ".join(text[read:last].split())
-                object.__setattr__(sentence, "_spaced", spaced)
-                if offsets is None and len(spaced) == tokens[-1].end - tokens[0].start:
-                    object.__setattr__(sentence, "_raw", True)
+                if _is_between_words(text, read) and _is_between_words(text, last):
+                    # A frozen dataclass is given what is no argument in this way. No token holds white space.
+                    spaced = " ".join(text[read:last].split())
+                    object.__setattr__(sentence, "_spaced", spaced)
+                    if offsets is None and len(spaced) == tokens[-1].end - tokens[0].start:
+                        object.__setattr__(sentence, "_raw", True)
                 yield sentence
             begin, read = begin + len(tokens), last
 
@@ -223,6 +228,26 @@ def _sentence_ends(text: str, start: int, end: int) -> Iterator[int]:
         yield match.end()
         begin = match.end()
     yield end
+
+
+def _cut(text: str, begin: int, ends: Iterable[int]) -> Iterator[int]:
+    """The ends of sentences of which the first begins at a place, with further ones where a sentence is too long.
+
+    These are after the last white space in the second half of what a sentence may have, or if there is none where that
+    ends: a token that begins before it belongs to the sentence that ends there.
+    """
+    for end in ends:
+        while end - begin > _LONGEST_SENTENCE:
+            stop = begin + _LONGEST_SENTENCE
+            places = range(stop, stop - _LONGEST_SENTENCE // 2, -1)
+            begin = next((place for place in places if text[place - 1].isspace()), stop)
+            yield begin
+        yield end
+        begin = end
+
+
+def _is_between_words(text: str, place: int) -> bool:
+    return place in (0, len(text)) or text[place - 1].isspace()
 
 
 def _is_abbreviation(text: str, begin: int, stop: int) -> bool:

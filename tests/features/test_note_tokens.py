@@ -71,14 +71,23 @@ def test_the_lines_that_sentences_are_made_of_are_those_of_the_text(text: str) -
     assert all(sentence.line_count == len(text.splitlines()) for sentence in few if "\u200b" not in text)
 
 
-def test_few_of_a_long_note_are_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+# The text before a page says where a word ends that is longer than a word can be, and goes on there.
+@pytest.mark.parametrize(
+    "text", ["a" * 1024 + "bXyZ 3", "A" + "b" * 1025 + "XyZuVw", "7" * 3000, "aB" * 600 + "\u0301"]
+)
+def test_pages_may_begin_within_a_word(text: str) -> None:
+    assert tuple(NoteTokens(text)) == tuple(tokenize(text))
+    assert split_sentences("Seen " + text)[0].tokens == tuple(tokenize("Seen " + text))
+
+
+@pytest.mark.parametrize("text", ["Seen by Dr. Quill on 3/14/72.\n" * 2_000, "seenbydr.quillon3/14/72." * 2_000])
+def test_few_of_a_long_note_are_in_memory(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     monkeypatch.setattr(note_tokens, "_PAGE_CHARACTERS", 1 << 10)
-    text = "Seen by Dr. Quill on 3/14/72.\n" * 2_000
     tracemalloc.start()
     try:
         count = sum(1 for _ in NoteTokens(text))
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert count == 2_000 * len(re.findall(r"\w+|\S", "Seen by Dr. Quill on 3/14/72."))
+    assert count == len(re.findall(r"[^\W\d]+|\d+|\S", text))
     assert peak < 1_000_000  # all of them take 4 MB

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+import regex
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -49,6 +50,26 @@ def test_a_stretch_without_white_space_is_taken_apart_as_it_is_within_the_text(t
     whole = [Token(match.group(), *match.span()) for match in tokenizer._TOKEN.finditer(text)]
     assert tokenize(text) == whole
     assert tokenize(text) == whole  # from memory
+
+
+# What tokens are, without an end for runs that no note has.
+ENDLESS = regex.compile(
+    r"\p{L}\p{M}*+(?:(?!(?<=\p{L}\p{Ll}\p{Ll})\p{Lu})\p{L}\p{M}*+)*+|\p{Nd}++|[^\s\x1c-\x1f]\p{M}*+"
+)
+
+
+@settings(deadline=None)
+@given(NOTES)
+@example("Nu\u0301n\u0303ez" * 200)
+@example("a" * 1024 + " " + "7" * 1024 + " ." + "\u0323" * 1023)
+def test_a_run_that_a_note_can_have_is_whole(text: str) -> None:
+    text = normal_form(text).text
+    assert tokenize(text) == [Token(match.group(), *match.span()) for match in ENDLESS.finditer(text)]
+
+
+@pytest.mark.parametrize("character", ["a", "\u4e2d", "7"])
+def test_a_run_ends_after_1024_letters_or_digits(character: str) -> None:
+    assert [len(word) for word in words(character * 2500 + ".")] == [1024, 1024, 452, 1]
 
 
 def test_white_space_is_what_python_splits_text_at() -> None:
@@ -151,6 +172,33 @@ def test_the_text_of_a_sentence_has_one_space_for_any_gap(text: str) -> None:
         assert all(copy.spaced.startswith(t.text, start) for t, start in zip(copy.tokens, starts, strict=True))
 
 
+@settings(deadline=None)
+@given(NOTES)
+@example("Seen by Dr. Doe, who was called. Stable.\nSmithPhone12/3 " + "a" * 9 + "B.\tEnd")
+def test_a_long_sentence_is_cut_between_tokens(text: str) -> None:
+    text = normal_form(text).text
+    whole = split_sentences(text)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("features.tokens._LONGEST_SENTENCE", 8)
+        cut = split_sentences(text)
+    assert [token for sentence in cut for token in sentence.tokens] == tokenize(text)
+    assert {sentence.note_start for sentence in whole} <= {sentence.note_start for sentence in cut}
+    for sentence in cut:
+        assert sentence.tokens[-1].start - sentence.tokens[0].start < 8
+        plain = dataclasses.replace(sentence)
+        assert (sentence.spaced, sentence.token_ends()) == (plain.spaced, plain.token_ends())
+
+
+def test_a_long_sentence_is_cut_at_white_space_where_there_is_some(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("features.tokens._LONGEST_SENTENCE", 12)
+    assert sentences("seen again by Dr Quill today") == ["seen again", "by Dr Quill", "today"]
+    assert sentences("a b" + "+" * 14) == ["a b + + + + + + + + +", "+ + + + +"]
+
+
+def test_a_sentence_of_32768_characters_is_one() -> None:
+    assert [len(sentences("a " * count)) for count in (16_384, 16_385)] == [1, 2]
+
+
 def test_a_sentence_without_words_ends_nowhere() -> None:
     assert (Sentence.from_words([]).token_ends(), Sentence.from_words([]).spaced) == ([], "")
 
@@ -210,6 +258,11 @@ def test_no_repetition_takes_more_than_linear_time() -> None:
     pieces = f"for piece in {REPEATED!r}: split_sentences((piece * 250_000)[:250_000])"
     code = f"from features import split_sentences\n{pieces}"
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+
+
+@pytest.mark.slow
+def test_a_word_of_millions_of_letters_is_taken_apart() -> None:
+    assert len(tokenize("a" * 5_000_000)) == -(-5_000_000 // 1024)  # as one word, it takes more memory than regex has
 
 
 @pytest.mark.slow
