@@ -30,6 +30,11 @@ class PersonName(NamedTuple):
     words: frozenset[str]
     initials: frozenset[str]
 
+    @property
+    def letters(self) -> frozenset[str]:
+        """Its initials, and what its words begin with."""
+        return self.initials | {word[0] for word in self.words}
+
     def joined(self, other: PersonName) -> PersonName | None:
         """Both names together if they can be one person's, else None.
 
@@ -37,9 +42,53 @@ class PersonName(NamedTuple):
         initials has: "Quill", "J. Quill" and "Jane Quill", but not "John Quill" and "Jane Quill".
         """
         short, long = sorted((self, other), key=lambda name: (len(name.words), len(name.initials)))
-        if short.words <= long.words and short.initials <= long.initials | {word[0] for word in long.words}:
+        if short.words <= long.words and short.initials <= long.letters:
             return PersonName(long.words, long.initials | short.initials)
         return None
+
+
+class People:
+    """The people of a note, numbered as they come.
+
+    Names can be one person's only where they share a word, or where one of them has none and they share a letter: an
+    initial, or what a word begins with. So a name is held against few people, however many there are.
+
+    Example:
+        >>> people = People()
+        >>> [people.number(parse_name(name)) for name in ("Quill", "Jane Quill", "Doe", "John Quill", "J. Doe")]
+        [1, 1, 2, 3, 2]
+    """
+
+    def __init__(self) -> None:
+        self._people: list[PersonName] = []
+        self._by_word: dict[str, set[int]] = {}
+        self._by_letter: dict[str, set[int]] = {}
+        self._wordless: dict[str, set[int]] = {}  # by letter, those who had no word when they came
+
+    def number(self, name: PersonName) -> int:
+        """The number of the first person that a name can be of, from 1; a fuller name replaces a shorter one."""
+        for place in self._alike(name):
+            joined = self._people[place].joined(name)
+            if joined is not None:
+                self._put(place, joined)
+                return place + 1
+        self._people.append(name)
+        self._put(len(self._people) - 1, name)
+        return len(self._people)
+
+    def _alike(self, name: PersonName) -> list[int]:
+        """The places of all people that a name can be of, and of some others, from the first to the last."""
+        found = [self._by_word.get(word, set()) for word in name.words]
+        by_letter = self._wordless if name.words else self._by_letter
+        found += [by_letter.get(letter, set()) for letter in name.letters]
+        return sorted(set[int]().union(*found))
+
+    def _put(self, place: int, name: PersonName) -> None:
+        self._people[place] = name
+        tables = [(self._by_word, name.words), (self._by_letter, name.letters)]
+        for table, keys in [*tables, *([] if name.words else [(self._wordless, name.letters)])]:
+            for key in keys:
+                table.setdefault(key, set()).add(place)
 
 
 def parse_name(text: str) -> PersonName | None:

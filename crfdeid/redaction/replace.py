@@ -12,7 +12,7 @@ from io import StringIO
 from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError, UsageError
 from crfdeid.labels import TO_SEVEN
-from crfdeid.redaction.persons import PersonName, parse_name
+from crfdeid.redaction.persons import People, parse_name
 from crfdeid.spans import merge
 from features.normal import normal_form
 
@@ -113,30 +113,19 @@ def _masks(document: Document, spans: Sequence[Span]) -> list[str]:
 
 
 def _numbered(document: Document, spans: Sequence[Span]) -> list[str]:
-    people: dict[str, list[PersonName]] = {}
+    people: dict[str, People] = {}
     values: dict[str, dict[str, int]] = {}
     found = []
     for start, end, label in spans:
         text = normal_form(document.text[start:end]).text
         name = parse_name(text) if TO_SEVEN.get(label) in _NAMES else None
         if name is not None:
-            number = _number_of_person(people.setdefault(label, []), name)
+            number = people.setdefault(label, People()).number(name)
         else:
             known = values.setdefault(label, {})
             number = known.setdefault("".join(filter(str.isalnum, text)).casefold() or text, len(known) + 1)
         found.append(f"[{label}-{number}]")
     return found
-
-
-def _number_of_person(people: list[PersonName], name: PersonName) -> int:
-    """The number of the first person that a name can be of; a fuller name replaces a shorter one."""
-    for i, person in enumerate(people):
-        joined = person.joined(name)
-        if joined is not None:
-            people[i] = joined
-            return i + 1
-    people.append(name)
-    return len(people)
 
 
 def _surrogates(
