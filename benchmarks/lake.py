@@ -4,7 +4,7 @@
     python -m experiments.synthetic --out notes/
     crfdeid train --train notes/train --dev notes/dev --model crf --out model/
     python benchmarks/lake.py --model model/ --notes notes/dev
-    python benchmarks/lake.py --model model/ --notes notes/dev --count 0 --huge 5 20
+    python benchmarks/lake.py --model model/ --notes notes/dev --count 0 --huge 0 10
 
 The notes of a corpus are repeated with other digits until there are so many, in 16 files. Each row is a run of its own,
 by the wall clock, on a machine that does nothing else; its start-up is a run over one note. Notes an hour and tokens a
@@ -14,6 +14,7 @@ second are those of one core after the start-up; memory is the highest of any Py
 from __future__ import annotations
 
 import argparse
+import base64
 import random
 import re
 import subprocess
@@ -44,7 +45,7 @@ import pyarrow.dataset as ds
 from crfdeid import Policy
 from crfdeid.engines import RedactBatches
 model, out, *files = sys.argv[1:]
-redact = RedactBatches(model, Policy(), "text")
+redact = RedactBatches(model, Policy(), "text", longest_note=None)
 notes = ds.dataset(files).scanner(batch_size=1000, batch_readahead=2, fragment_readahead=1).to_reader()
 ds.write_dataset(redact.reader(notes), out, format="parquet", min_rows_per_group=1000)
 """
@@ -170,17 +171,38 @@ def table_of_speeds(args: argparse.Namespace, texts: Sequence[str], folder: Path
     print(f"\n{args.count:,} notes, {tokens:,} tokens, {tokens / args.count:.0f} a note.")
 
 
+def prose(texts: Sequence[str], size: int) -> str:
+    """The notes, one after the other, again and again."""
+    return "\n".join(texts * (1 + size // sum(map(len, texts))))[:size]
+
+
+def pasted(texts: Sequence[str], size: int) -> str:
+    """A file that was pasted into a note, in base64: no white space."""
+    return base64.b64encode(random.Random(0).randbytes(size)).decode()[:size]
+
+
+def names(texts: Sequence[str], size: int) -> str:
+    """A name in each line, all of them different: what consistency looks for in the note."""
+    draw = random.Random(0)
+    words = ("".join(draw.choices("abcdefghijklmnopqrstuvwxyz", k=7)).capitalize() for _ in range(size // 20))
+    return "\n".join(f"Dr. {word} called." for word in words)
+
+
+HUGE = {"prose": prose, "pasted": pasted, "names": names}
+
+
 def table_of_memory(args: argparse.Namespace, texts: Sequence[str], folder: Path) -> None:
-    """Print what a worker takes for one note of each size among others."""
+    """Print what a worker takes for one note of each size and kind among others."""
     table = []
-    for megabytes in args.huge:
-        repeats = 1 + megabytes * 1_000_000 // sum(len(text.encode()) for text in texts)
-        notes = folder / f"huge {megabytes}"
-        write_notes(notes, [*texts, "\n".join(texts * repeats)[: megabytes * 1_000_000]], len(texts) + 1, files=1)
-        run = measure(by_batches(args.model, notes, folder / f"huge {megabytes} out", 1))
-        table.append([megabytes, f"{run.megabytes:,.0f}", f"{run.seconds:.1f}"])
-        print(f"{megabytes} MB: {run.megabytes:,.0f} MB", file=sys.stderr)
-    print(tabulate(table, ["MB of a note", "MB of its worker", "seconds"], tablefmt="pipe", disable_numparse=True))
+    for kind in args.kinds:
+        for megabytes in args.huge:
+            notes = folder / f"{kind} {megabytes}"
+            write_notes(notes, [*texts, HUGE[kind](texts, megabytes * 1_000_000)], len(texts) + 1, files=1)
+            run = measure(by_batches(args.model, notes, folder / f"{kind} {megabytes} out", 1))
+            table.append([kind, megabytes, f"{run.megabytes:,.0f}", f"{run.seconds:.1f}"])
+            print(f"{kind}, {megabytes} MB: {run.megabytes:,.0f} MB", file=sys.stderr)
+    head = ["note", "MB of a note", "MB of its worker", "seconds"]
+    print(tabulate(table, head, tablefmt="pipe", disable_numparse=True))
 
 
 def main() -> None:
@@ -192,6 +214,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2], help="(default: 1 2)")
     parser.add_argument("--only", nargs="+", choices=ROWS, default=list(ROWS), help="the rows (default: all)")
     parser.add_argument("--huge", type=int, nargs="*", default=[], metavar="MB", help="memory for notes of these sizes")
+    parser.add_argument("--kinds", nargs="+", choices=HUGE, default=list(HUGE), help="their kinds (default: all)")
     parser.add_argument("--price", type=float, default=0.05, help="dollars a core-hour (default: 0.05)")
     args = parser.parse_args()
     if find_spec("pyspark") is None:

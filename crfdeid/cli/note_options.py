@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from crfdeid.cli import given_options
 from crfdeid.cli.shell import file_path, whole_number
 from crfdeid.errors import UsageError
-from crfdeid.notes.records import Columns
+from crfdeid.notes.records import LONGEST_NOTE, Columns
 from crfdeid.notes.remote import RemoteNotes, is_url
 from crfdeid.notes.sources import KINDS
 from crfdeid.notes.work import Redaction
@@ -42,6 +42,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-consistency", action="store_true", help=text)
     text = "take notes in mojibake too (UTF-8 that was read as Latin-1), in which more is missed; by default they fail"
     parser.add_argument("--accept-damaged", action="store_true", help=text)
+    text = (
+        f"a note of more characters fails, for it would take more memory than there may be (default: {LONGEST_NOTE:,}; "
+        "0 for no such limit)"
+    )
+    parser.add_argument("--longest-note", type=whole_number(0), default=LONGEST_NOTE, metavar="N", help=text)
     text = "file with the secret of the model's private vocabulary (default: the environment variable CRFDEID_SECRET)"
     parser.add_argument("--key-file", type=file_path, metavar="FILE", help=text)
     text = (
@@ -79,7 +84,8 @@ def _add_columns(parser: argparse.ArgumentParser) -> None:
 
 def columns_of(options: argparse.Namespace) -> Columns:
     """The columns that the options name."""
-    columns = Columns(options.text_column, options.id_column, options.patient_column)
+    longest = options.longest_note or None
+    columns = Columns(options.text_column, options.id_column, options.patient_column, longest=longest)
     return given_options.add_known(columns, options)
 
 
@@ -168,4 +174,5 @@ def common_settings(options: argparse.Namespace, work: Redaction, secret: bytes 
         "text_column": options.text_column,
         "id_column": options.id_column,
         "patient_column": options.patient_column,
+        "longest_note": options.longest_note,
     }

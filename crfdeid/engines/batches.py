@@ -16,8 +16,8 @@ from crfdeid.given.columns import read_columns, warn_of_kept
 from crfdeid.model_card.builtin import find_model
 from crfdeid.model_card.card import model_digest, read_card, threshold_in
 from crfdeid.notes.arrow import column_names, errors_without_values, note_in_row
-from crfdeid.notes.records import Answer, Columns, Failure, Note, NoteFile
-from crfdeid.notes.work import Result
+from crfdeid.notes.records import LONGEST_NOTE, Answer, Columns, Failure, Note, NoteFile
+from crfdeid.notes.work import Result, Worker
 from crfdeid.policy import Policy
 
 # Rows are worked on, and given out, in stretches of so many: enough to keep a network busy, and few enough that memory
@@ -56,7 +56,7 @@ class RedactBatches:
             is hidden in the note and stays in its column, unless that is dropped.
         drop_columns: columns that the results are not to have.
         longest_note: a note of more characters fails, as `NoteTooLong`, rather than take a worker's memory; None for no
-            such limit.
+            such limit. With a crf, no note of fewer than the 10 million makes a worker take 1 GiB.
         find: called where the work is done; it gives the model's folder there. None: the same path as here.
         secret_file: the file, where the work is done, with the secret of surrogates; None for the variable.
         key_file: the same for the secret of a private vocabulary.
@@ -80,7 +80,7 @@ class RedactBatches:
         *,
         known: str | None = None,
         drop_columns: Sequence[str] = (),
-        longest_note: int | None = None,
+        longest_note: int | None = LONGEST_NOTE,
         find: Callable[[], Path | str] | None = None,
         secret_file: Path | str | None = None,
         key_file: Path | str | None = None,
@@ -95,8 +95,9 @@ class RedactBatches:
         if policy.sensitivity is not None:
             threshold_in(read_card(self.model), policy.sensitivity)
         self.policy = policy
-        self.columns = Columns(text_column, patient=patient_column, known=columns, drop=tuple(drop_columns))
-        self.longest_note = longest_note
+        self.columns = Columns(
+            text_column, patient=patient_column, known=columns, drop=tuple(drop_columns), longest=longest_note
+        )
         self._find = find
         self._secret_file = None if secret_file is None else Path(secret_file)
         self._key_file = None if key_file is None else Path(key_file)
@@ -136,9 +137,8 @@ class RedactBatches:
         for batch in batches:
             fields = self.output_schema(batch.schema)
             for piece, contents in self._pieces(batch):
-                results = iter(work([content for content in contents if isinstance(content, Note)]))
-                outcomes = [next(results) if isinstance(content, Note) else content for content in contents]
-                yield self._redacted(piece, fields, outcomes, policy)
+                # No text is held here while the caller has the results: a long one would be there three times.
+                yield self._redacted(piece, fields, _outcomes(work, contents), policy)
 
     def reader(self, notes: Any) -> pa.RecordBatchReader:
         """The redacted rows of a stream, as a stream that is read as it is worked on.
@@ -174,21 +174,13 @@ class RedactBatches:
         contents: list[Note | Failure | None] = []
         start = characters = 0
         for index in range(batch.num_rows):
-            content = self._bounded(note_in_row(_TABLE, index + 1, values, index, self.columns))
-            contents.append(content)
-            characters += len(content.text) if isinstance(content, Note) else 0
+            contents.append(note_in_row(_TABLE, index + 1, values, index, self.columns))
+            characters += _characters(contents[-1])
             if characters >= _CHARACTERS or len(contents) == _ROWS:
                 yield batch.slice(start, len(contents)), contents
                 contents, start, characters = [], index + 1, 0
         if contents or not batch.num_rows:
             yield batch.slice(start), contents
-
-    def _bounded(self, content: Note | Failure | None) -> Note | Failure | None:
-        """What a row holds; a failure where it is a note that is too long."""
-        longest = self.longest_note
-        if isinstance(content, Note) and longest is not None and len(content.text) > longest:
-            return Failure(f"longer than {longest:,} characters", error="NoteTooLong")
-        return content
 
     def _redacted(
         self, piece: pa.RecordBatch, fields: pa.Schema, outcomes: Sequence[_Outcome], policy: str
@@ -207,6 +199,18 @@ class RedactBatches:
             arrays[place] = pa.array(texts, fields.field(place).type)
             arrays += [pa.array(added[field], field.type) for field in schema.ADDED]
             return pa.RecordBatch.from_arrays(arrays, schema=fields)
+
+
+def _characters(content: Note | Failure | None) -> int:
+    return len(content.text) if isinstance(content, Note) else 0
+
+
+def _outcomes(work: Worker, contents: list[Note | Failure | None]) -> list[_Outcome]:
+    """What became of the contents of some rows, of which none is left afterwards."""
+    results = iter(work([content for content in contents if isinstance(content, Note)]))
+    outcomes = [next(results) if isinstance(content, Note) else content for content in contents]
+    contents.clear()
+    return outcomes
 
 
 def _status(outcome: _Outcome) -> str:

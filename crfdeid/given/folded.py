@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Generic, NamedTuple, TypeVar
@@ -55,7 +56,8 @@ class Folded:
     def __init__(self, raw: str) -> None:
         letters = list(map(_folded, raw))
         self.raw, self.text = raw, "".join(letters)
-        self._places = [place for place, found in enumerate(letters) for _ in found]
+        # A long note's as a list would take ten times the memory.
+        self._places = array("q", (place for place, found in enumerate(letters) for _ in found))
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """The characters of the raw text that stand for ``text[start:end]``, with the marks right after them."""

@@ -34,6 +34,7 @@ _WORD = re.compile(r"[^\W\d_]{2,}")
 _LEAST_NOTES = 2  # A word or character of one training note alone may be a patient's name, and says little.
 _BITS_A_WORD = 16  # One word in sixteen that is unknown counts as known.
 _WORDS_KEPT = 1 << 16
+_LONGEST_KEPT = 64
 # Fewer development notes say too little of how much notes of the same kind differ.
 _LEAST_PROFILED = 10
 # Notes are said to be unlike where a mean is further from the development notes' than so many standard errors and this
@@ -83,7 +84,12 @@ class NoteReader:
             return bool(words[place >> 3] >> (place & 7) & 1)
 
         self.words, self.characters = words, characters
-        self._is_known: Callable[[str], bool] = lru_cache(maxsize=_WORDS_KEPT)(is_known)
+        kept = lru_cache(maxsize=_WORDS_KEPT)(is_known)
+
+        def look_up(word: str) -> bool:
+            return kept(word) if len(word) <= _LONGEST_KEPT else is_known(word)
+
+        self._is_known: Callable[[str], bool] = look_up
         self._unusual = re.compile(f"[^\\s{re.escape(characters)}]")
 
     @classmethod
@@ -130,7 +136,7 @@ class NoteReader:
             return None
         return Measures(
             unknown=unknown / count,
-            unusual=len(self._unusual.findall(text)) / len(text),
+            unusual=sum(1 for _ in self._unusual.finditer(text)) / len(text),
             capitals=capitals / count,
             found=1000 * spans / count,
             length=math.log(count),

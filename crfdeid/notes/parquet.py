@@ -1,6 +1,7 @@
 """Parquet: the note in one column of text. The schema, its metadata and the values of all other columns are kept.
 
-Rows are read and written a few hundred at a time, so row groups come out in other sizes than they had.
+Rows are read and written a few hundred at a time, fewer where they are long, so row groups come out in other sizes than
+they had.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from crfdeid.notes.arrow import column_names, errors_without_values, is_text, no
 from crfdeid.notes.records import Columns, NoteFile, Record
 
 _ROWS = 256
+_BATCH_BYTES = 1 << 24
 _GROUP_BYTES = 1 << 25
 _BUFFER = 1 << 20
 
@@ -32,7 +34,7 @@ def read(file: NoteFile, columns: Columns) -> Iterator[Record]:
         with _open(file.path) as parquet:
             places = _places(parquet.schema_arrow, columns, file.path)
             total, number = parquet.metadata.num_rows, 0
-            for batch in parquet.iter_batches(_ROWS, use_threads=False):
+            for batch in parquet.iter_batches(_rows_at_once(parquet.metadata), use_threads=False):
                 values = [None if place is None else batch.column(place) for place in places]
                 for index in range(batch.num_rows):
                     number += 1
@@ -46,6 +48,13 @@ def _open(path: Path) -> Any:
     from pyarrow.parquet import ParquetFile  # noqa: PLC0415
 
     return ParquetFile(path, buffer_size=_BUFFER, pre_buffer=False)
+
+
+def _rows_at_once(metadata: Any) -> int:
+    """How many rows are read together, by what those of the largest group take on average."""
+    groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+    largest = max((group.total_byte_size // max(group.num_rows, 1) for group in groups), default=0)
+    return min(max(_BATCH_BYTES // max(largest, 1), 1), _ROWS)
 
 
 def _places(schema: Any, columns: Columns, path: Path) -> list[int | None]:

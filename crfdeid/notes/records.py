@@ -15,6 +15,9 @@ from crfdeid.given.people import People
 from crfdeid.model_card.likeness import Measures
 from crfdeid.notes.patients import patient_name
 
+LONGEST_NOTE = 10_000_000
+"""So many characters a note has at most where nobody says otherwise: with a crf its worker stays below 1 GiB."""
+
 
 @dataclass(frozen=True, slots=True)
 class Columns:
@@ -28,6 +31,7 @@ class Columns:
         people: what is known of the patients, where another file says it.
         own_id: whether JSON Lines name notes by their key "id", where there is one and no other is named.
         drop: what is left out of the results.
+        longest: the most characters that a text may have; one of more fails. None for any number.
     """
 
     text: str = "text"
@@ -37,6 +41,7 @@ class Columns:
     people: People | None = None
     own_id: bool = False
     drop: tuple[str, ...] = ()
+    longest: int | None = None
 
 
 class NoteFile(NamedTuple):
@@ -198,6 +203,8 @@ def add_known(
 ) -> Note | Failure | None:
     """A note with what is known of its patient, if it is to be known; what is no note stays as it is.
 
+    One that is too long is a failure instead.
+
     Args:
         note: as it was read.
         file: where it was read.
@@ -206,6 +213,8 @@ def add_known(
     """
     if not isinstance(note, Note):
         return note
+    if columns.longest is not None and len(note.text) > columns.longest:
+        return too_long(columns.longest)
     if columns.people is not None:
         known = columns.people.of(patient=note.patient or note.id, file=file.name)
         if known is None:
@@ -215,6 +224,12 @@ def add_known(
         return note._replace(known=known_of(columns.known, values)) if columns.known else note
     except DataError as problem:
         return Failure.of(problem)
+
+
+def too_long(longest: int) -> Failure:
+    """Why there is no output for a note of more than so many characters."""
+    reason = f"longer than {longest:,} characters: take out what is no note, or raise --longest-note"
+    return Failure(reason, error="NoteTooLong")
 
 
 def _no_unicode(text: str) -> Failure | None:

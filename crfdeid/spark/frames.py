@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from crfdeid.engines import RedactBatches
 from crfdeid.model_card.builtin import find_model
 from crfdeid.model_card.card import model_digest
+from crfdeid.notes.records import LONGEST_NOTE
 from crfdeid.policy import Policy
 from crfdeid.spark.sending import ShippedModel, is_connect, sent, ship_model
 
@@ -26,7 +27,7 @@ def redact(
     patient_column: str | None = None,
     known: str | None = None,
     drop_columns: Sequence[str] = (),
-    longest_note: int | None = None,
+    longest_note: int | None = LONGEST_NOTE,
     secret_file: Path | str | None = None,
     key_file: Path | str | None = None,
 ) -> DataFrame:
@@ -47,7 +48,8 @@ def redact(
         patient_column: the column that says whose note it is, for surrogates; None gives each note its own patient.
         known: columns with what is known of the patient, such as "name,birth_date".
         drop_columns: columns that the results are not to have.
-        longest_note: a note of more characters fails rather than take a worker's memory; None for no such limit.
+        longest_note: as of `RedactBatches`: a note of more characters fails, as `NoteTooLong`, rather than take a
+            worker's memory, and the job with it; None for no such limit.
         secret_file: the file, on each worker, with the secret of surrogates; None for its environment variable
             ``CRFDEID_SECRET``.
         key_file: the same for the secret of a private vocabulary.

@@ -229,6 +229,13 @@ def test_a_note_that_is_too_long_fails(model: Path) -> None:
     assert rows[1]["note"] is None
 
 
+def test_a_note_of_more_than_ten_million_characters_fails_unless_that_is_asked_for(model: Path) -> None:
+    notes = pa.table({"note": [" " * 10_000_000, " " * 10_000_001]})
+    assert RedactBatches(model, Policy(), "note")(notes)["error_type"].to_pylist() == [None, "NoteTooLong"]
+    unlimited = RedactBatches(model, Policy(), "note", longest_note=None)
+    assert unlimited(notes)["status"].to_pylist() == [DONE, DONE]
+
+
 def test_without_a_secret_every_row_fails(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(VARIABLE)
     (tmp_path / "short").write_text("short")

@@ -21,6 +21,8 @@ from hypothesis import strategies as st
 
 from crfdeid.documents import Document
 from crfdeid.errors import DataError
+from crfdeid.notes import parquet as parquet_files
+from crfdeid.notes import text as text_files
 from crfdeid.notes.records import Columns, Failure, Note, NoteFile, Record
 from crfdeid.notes.sources import kind_of
 
@@ -91,6 +93,20 @@ def test_text_comes_back_to_the_byte(text: str, mark: bool) -> None:
     path = content("note.txt", data)
     assert notes_of(path) == [Note("note", data.decode("utf-8-sig"), None)]
     assert rewritten(path, str).read_bytes() == data
+
+
+def test_a_text_of_too_many_characters_is_not_read(tmp_path: Path) -> None:
+    file = NoteFile(tmp_path / "nowhere.txt", "nowhere.txt", size=44, time=0)
+    ((content, number, position, _, _),) = text_files.read(file, Columns(longest=10))
+    assert isinstance(content, Failure)
+    assert (content.error, number, position) == ("NoteTooLong", None, 44)
+    (tmp_path / "10.txt").write_text("\ufeff" + "\U0001f600" * 10)
+    (tmp_path / "11.txt").write_text("a" * 11)
+    contents = [
+        next(text_files.read(NoteFile(path, path.name, path.stat().st_size, 0), Columns(longest=10))).content
+        for path in (tmp_path / "10.txt", tmp_path / "11.txt")
+    ]
+    assert [type(content) for content in contents] == [Note, Failure]
 
 
 def test_a_text_that_is_not_utf8_is_refused_without_showing_it(tmp_path: Path) -> None:
@@ -345,6 +361,14 @@ def test_parquet_of_many_rows_keeps_their_order(kind: pa.DataType) -> None:
     again = pq.read_table(rewritten(path, shout)).to_pylist()
     assert again == [{"text": f"<note {n}>", "n": n} for n in range(many)]
     assert rows_of(path)[-1].number == many
+
+
+def test_few_long_parquet_rows_are_in_memory_together(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"text": [f"{n}".rjust(1 << 20) for n in range(40)]}), tmp_path / "n.parquet")
+    file = NoteFile(tmp_path / "n.parquet", "n.parquet", (tmp_path / "n.parquet").stat().st_size, 0)
+    batches = [row.around[0] for row in parquet_files.read(file, Columns())]
+    assert len(batches) == 40
+    assert max(batch.nbytes for batch in batches) < 1 << 25
 
 
 def test_columns_of_every_type_are_kept_where_a_row_is_left_out() -> None:

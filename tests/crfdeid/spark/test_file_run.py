@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import pickle
 import shutil
@@ -116,6 +117,20 @@ def test_files_notes_failures_and_journal_are_those_of_one_machine(
     assert "Quill" not in (tmp_path / "many.failed.csv").read_text()
     assert (tmp_path / "many" / "_SUCCESS").read_bytes() == b""
     assert not any((tmp_path / "many" / ".crfdeid").glob("part/*"))
+
+
+def test_notes_that_are_too_long_fail_as_on_one_machine(
+    model: Path, notes: Path, tmp_path: Path, spark: Callable[[Job], NoSpark]
+) -> None:
+    longer = len(NOTE.format(10))  # as those of two digits are
+    options = ("--longest-note", str(longer - 1))
+    assert redact(model, notes, tmp_path / "one", *options) == 1
+    spark(in_this_process)
+    assert redact(model, notes, tmp_path / "many", *options, *ON_SPARK) == 1
+    assert contents(tmp_path / "many") == contents(tmp_path / "one")
+    with (tmp_path / "many.failed.csv").open(newline="") as table:
+        failed = [(row["file"], row["row"]) for row in csv.DictReader(table) if row["error_type"] == "NoteTooLong"]
+    assert sorted(failed) == [(name, row) for name in ("p1/lines.jsonl", "t.csv", "t.parquet") for row in ("11", "12")]
 
 
 def test_notes_elsewhere_give_the_same_files(
