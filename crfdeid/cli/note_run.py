@@ -20,7 +20,7 @@ from crfdeid.notes.beside import put_together
 from crfdeid.notes.journal import NoteDone
 from crfdeid.notes.output import OutputFolder
 from crfdeid.notes.pipeline import OutputPlan, process
-from crfdeid.notes.records import Failure, Note, NoteFile
+from crfdeid.notes.records import Failure, Note, NoteFile, too_long
 from crfdeid.notes.remote import RemoteNotes
 from crfdeid.notes.sources import KINDS, keyed_names, note_files, survey
 from crfdeid.notes.work import Redaction
@@ -198,7 +198,7 @@ def run_stdin(options: argparse.Namespace, work: Redaction, settings: Mapping[st
 
     Raises:
         UsageError: there is an option that one note from standard input cannot have.
-        DataError: it is not UTF-8, or the model fails on it.
+        DataError: it is not UTF-8, or too long, or the model fails on it.
     """
     given = {"output": options.output is not None, "audit": options.audit is not None}
     given |= {"resume": options.resume, "rename-files": options.rename_files}
@@ -208,6 +208,8 @@ def run_stdin(options: argparse.Namespace, work: Redaction, settings: Mapping[st
     if options.known is not None or options.known_file is not None:
         raise UsageError("--input - has no columns and no patient: leave --known and --known-file out")
     text = decode_text(sys.stdin.buffer.read(), "standard input")
+    if options.longest_note and len(text) > options.longest_note:
+        raise DataError(too_long(options.longest_note).reason, path="standard input")
     began = time.monotonic()
     (result,) = work.start()([Note("stdin", text, None)])
     if isinstance(result, Failure):

@@ -56,7 +56,7 @@ class RedactBatches:
             is hidden in the note and stays in its column, unless that is dropped.
         drop_columns: columns that the results are not to have.
         longest_note: a note of more characters fails, as `NoteTooLong`, rather than take a worker's memory; None for no
-            such limit. With a crf, no note of fewer than the 10 million makes a worker take 1 GiB.
+            such limit. By default that is 10 million, with which a worker with a crf stays below 1 GiB.
         find: called where the work is done; it gives the model's folder there. None: the same path as here.
         secret_file: the file, where the work is done, with the secret of surrogates; None for the variable.
         key_file: the same for the secret of a private vocabulary.

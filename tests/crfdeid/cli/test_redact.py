@@ -9,7 +9,9 @@ import signal
 import stat
 import subprocess
 import time
+from io import BytesIO
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow.parquet as pq
@@ -175,6 +177,23 @@ def test_standard_input_is_one_note(model: Path, tmp_path: Path) -> None:
     broken = subprocess.run(command, input=b"Patient Quill \xff", capture_output=True, check=False)
     assert (broken.returncode, broken.stdout) == (1, b"")
     assert broken.stderr == b"error: standard input, line 1: not UTF-8 at byte 14: convert it to UTF-8\n"
+
+
+def test_a_note_of_more_characters_than_allowed_fails(
+    model: Path, notes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    common, length = ("--model", model, "--longest-note"), len(NOTE)
+    for name, longest in (("all", length), ("any", 0)):
+        assert run(*common, str(longest), "--input", notes, "--output", tmp_path / name) == 0
+    assert written(tmp_path / "all") == written(tmp_path / "any")
+    assert run(*common, str(length - 1), "--input", notes, "--output", tmp_path / "none") == 1
+    reason = f"longer than {length - 1} characters: take out what is no note, or raise --longest-note"
+    said = capsys.readouterr().err
+    assert [f"failed: {place}: {reason}" in said for place in ("a.txt", "p1/b.txt", "p1/c.jsonl, row 1")] == [True] * 3
+    for longest, code in ((length, 0), (length - 1, 1)):
+        monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=BytesIO(NOTE.encode())))
+        assert run(*common, str(longest), "--input", "-") == code
+    assert capsys.readouterr().err.endswith(f"error: standard input: {reason}\n")
 
 
 def test_notes_that_fail_are_listed_without_their_text(
