@@ -98,7 +98,7 @@ def file_path(text: str) -> Path:
     if not text:
         raise argparse.ArgumentTypeError("an empty name: give a file or a folder")
     if "://" in text:
-        raise argparse.ArgumentTypeError(f"'{text}' is a URL: give a path")
+        raise argparse.ArgumentTypeError("it is a URL: give a path")  # which could hold a key
     try:
         text.encode("utf-8")  # The results name it.
     except UnicodeEncodeError:

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import os
+import errno
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlencode, urlsplit
 
 from crfdeid.errors import DataError, UsageError
 from crfdeid.notes.records import NoteFile
+from crfdeid.notes.stores import AZURE, needed, open_store, reason
 
 if TYPE_CHECKING:
     from pyarrow.fs import FileInfo
 
 _URL = re.compile(r"([a-z][a-z0-9+.-]*)://", re.IGNORECASE)
-_HADOOP = ("s3a", "s3n")  # Hadoop's names for what all others call s3
-_ENDPOINT = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")  # where an S3 is that is not Amazon's; the first counts more
-_AZURE = ("abfs", "abfss")  # abfs://container@account.dfs.core.windows.net/notes: the container is no user
 
 
 def is_url(text: str) -> bool:
@@ -47,7 +44,7 @@ class RemoteNotes:
     def __post_init__(self) -> None:
         scheme, _, rest = self.url.partition("://")
         before, at, _ = rest.partition("/")[0].rpartition("@")
-        if "?" in rest or (at and (scheme.lower() not in _AZURE or ":" in before)):
+        if "?" in rest or (at and (scheme.lower() not in AZURE or ":" in before)):  # Azure has the container there
             raise UsageError("a URL without user and '?' is needed: what gives access belongs into the environment")
 
     def __str__(self) -> str:
@@ -57,94 +54,114 @@ class RemoteNotes:
         """This place, as of a path."""
         return self
 
-    def _open(self) -> tuple[Any, str]:
+    @contextmanager
+    def _reached(self) -> Iterator[tuple[Any, str]]:
         """Its file system, and its path there.
 
         Raises:
-            UsageError: there is no such file system, or it does not let this process in.
+            UsageError: there is no such file system, or what gives access to it is missing.
+            DataError: something cannot be read there.
         """
         import pyarrow as pa  # noqa: PLC0415
 
         try:
-            return _file_system(self.url, next(filter(None, map(os.environ.get, _ENDPOINT)), ""))
+            opened = open_store(self.url)
         except (pa.ArrowException, OSError) as problem:
-            said = f"--input: {self.url} cannot be opened ({type(problem).__name__}): check it, and the environment"
-            raise UsageError(f"{said} (for S3 AWS_ENDPOINT_URL, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY)") from None
+            raise UsageError(f"--input: {self.url} cannot be opened{self._why(problem)}") from None
+        try:
+            yield opened
+        except (pa.ArrowException, OSError) as problem:
+            if isinstance(problem, OSError) and problem.errno == errno.ENOSPC:  # here, where a copy goes
+                raise
+            raise DataError(f"cannot be read{self._why(problem)}", path=self.url) from None
+
+    def _why(self, problem: Exception) -> str:
+        variables = needed(self.url)
+        return f" ({reason(problem)}): check it, and the environment" + (f" ({variables})" if variables else "")
 
     def files(self) -> Iterator[NoteFile]:
-        """Every file, as `crfdeid.notes.sources.note_files` lists those of a folder; their paths are names below it.
+        """Every file, as `crfdeid.notes.sources.note_files` lists those of a folder; their paths are the store's.
 
         Raises:
             UsageError: there is no such place.
             DataError: it cannot be read.
         """
-        from pyarrow.fs import FileSelector, FileType  # noqa: PLC0415
+        from pyarrow.fs import FileType  # noqa: PLC0415
 
-        system, root = self._open()
-        try:
+        with self._reached() as (system, root):
             found = system.get_file_info(root)
             if found.type == FileType.NotFound:
                 raise UsageError(f"--input: no such file or folder: {self.url}")
             if found.type == FileType.File:
                 yield _note_file(found, found.base_name, system)
                 return
-            waiting = [root]
-            while waiting:
-                inside = [one for one in system.get_file_info(FileSelector(waiting.pop())) if one.base_name[:1] != "."]
-                inside.sort(key=lambda one: str(one.base_name))
-                for one in inside:
-                    if one.type == FileType.File:
-                        yield _note_file(one, one.path[len(root) + 1 :], system)
-                waiting += [one.path for one in reversed(inside) if one.type == FileType.Directory]
-        except OSError as problem:
-            raise DataError(f"cannot be read ({type(problem).__name__})", path=self.url) from None
+            listed = _all_files(system, root) if system.type_name == "gcs" else _files_by_folder(system, root)
+            for one in listed:
+                yield _note_file(one, one.path[len(root) + 1 :], system)
 
-    def state(self, name: str) -> tuple[int, int] | None:
-        """The size and time of a file of this name; None where there is none."""
-        from pyarrow.fs import FileType  # noqa: PLC0415
-
-        system, root = self._open()
-        found = system.get_file_info(root)
-        if found.type != FileType.File:
-            found = system.get_file_info(f"{root}/{name}")
-        return (found.size, _time(found, system)) if found.type == FileType.File else None
-
-    def fetch(self, file: NoteFile, target: Path) -> NoteFile:
-        """A file, copied to a disk.
+    def require_reached(self) -> None:
+        """Look whether this process can read there.
 
         Raises:
-            OSError: it cannot be read or written.
+            UsageError: what gives access is missing.
+            DataError: it cannot be read.
         """
-        from pyarrow.fs import FileType, LocalFileSystem, copy_files  # noqa: PLC0415
+        with self._reached() as (system, root):
+            system.get_file_info(root)
 
-        system, root = self._open()
-        place = root if system.get_file_info(root).type == FileType.File else f"{root}/{file.name}"
-        copy_files(place, str(target), source_filesystem=system, destination_filesystem=LocalFileSystem())
+    def state(self, name: str) -> tuple[int, int] | None:
+        """The size and time of a file of this name; None where there is none.
+
+        Raises:
+            UsageError: what gives access is missing.
+            DataError: it cannot be read.
+        """
+        from pyarrow.fs import FileType  # noqa: PLC0415
+
+        with self._reached() as (system, root):
+            found = system.get_file_info(f"{root}/{name}")
+            if found.type != FileType.File and root.endswith(f"/{name}"):
+                found = system.get_file_info(root)
+            return (found.size, _time(found, system)) if found.type == FileType.File else None
+
+    def fetch(self, file: NoteFile, target: Path) -> NoteFile:
+        """A file that `files` gave, copied to a disk.
+
+        Raises:
+            UsageError: what gives access is missing.
+            DataError: it cannot be read.
+            OSError: the disk is full.
+        """
+        from pyarrow.fs import LocalFileSystem, copy_files  # noqa: PLC0415
+
+        with self._reached() as (system, root):
+            place = root if file.path == Path(root) else f"{root}/{file.name}"
+            copy_files(place, str(target), source_filesystem=system, destination_filesystem=LocalFileSystem())
         return file._replace(path=target)
 
 
-@lru_cache(maxsize=4)  # with its connections
-def _file_system(url: str, endpoint: str) -> tuple[Any, str]:
-    """The file system that a URL names, and the path there.
+def _files_by_folder(system: Any, root: str) -> Iterator[FileInfo]:
+    """The files below a folder, sorted, those of subfolders last, and no hidden ones."""
+    from pyarrow.fs import FileSelector, FileType  # noqa: PLC0415
 
-    Args:
-        url: as the user wrote it.
-        endpoint: where S3 is, if not at Amazon. Arrow heeds it only where it stands in the URL: else it asks Amazon for
-            the bucket's region first.
-    """
-    from pyarrow.fs import FileSystem  # noqa: PLC0415
-
-    scheme, rest = url.split("://", 1)
-    scheme = "s3" if scheme.lower() in _HADOOP else scheme.lower()
-    options = f"?{urlencode(_elsewhere(endpoint))}" if endpoint and scheme == "s3" else ""
-    system, path = FileSystem.from_uri(f"{scheme}://{rest}{options}")
-    return system, path.rstrip("/")
+    waiting = [root]
+    while waiting:
+        inside = [one for one in system.get_file_info(FileSelector(waiting.pop())) if one.base_name[:1] != "."]
+        inside.sort(key=lambda one: str(one.base_name))
+        yield from (one for one in inside if one.type == FileType.File)
+        waiting += [one.path for one in reversed(inside) if one.type == FileType.Directory]
 
 
-def _elsewhere(endpoint: str) -> dict[str, str]:
-    """Arrow's options of an S3 at a URL such as http://minio:9000."""
-    parts = urlsplit(endpoint)
-    return {"scheme": parts.scheme, "endpoint_override": parts.netloc + parts.path.rstrip("/")}
+def _all_files(system: Any, root: str) -> list[FileInfo]:
+    """The same in one list: Arrow says nothing of the subfolders of a folder in Google's store."""
+    from pyarrow.fs import FileSelector, FileType  # noqa: PLC0415
+
+    found = []
+    for one in system.get_file_info(FileSelector(root, recursive=True)):
+        *folders, name = one.path[len(root) + 1 :].split("/")
+        if one.type == FileType.File and not any(part[:1] == "." for part in (*folders, name)):
+            found.append(([(1, folder) for folder in folders] + [(0, name)], one))
+    return [one for _, one in sorted(found, key=lambda pair: pair[0])]
 
 
 def _time(found: FileInfo, system: Any) -> int:
@@ -155,4 +172,4 @@ def _time(found: FileInfo, system: Any) -> int:
 
 def _note_file(found: FileInfo, name: str, system: Any) -> NoteFile:
     first, _, rest = name.partition("/")
-    return NoteFile(Path(PurePosixPath(name)), name, found.size, _time(found, system), first if rest else None)
+    return NoteFile(Path(found.path), name, found.size, _time(found, system), first if rest else None)

@@ -19,6 +19,7 @@ from crfdeid.notes.journal import HIDDEN, LIST, Failed, Journal, NoteDone
 from crfdeid.notes.output import OutputFolder
 from crfdeid.notes.records import Failure, NoteFile
 from crfdeid.notes.sources import kind_of
+from crfdeid.spark.fetching import NO_ACCESS
 from crfdeid.spark.jobs import Jobs
 from crfdeid.spark.joining import join
 from crfdeid.spark.pieces import Piece, Sharing, Task
@@ -106,8 +107,9 @@ class FileRun:
         try:
             reports = self._jobs.run(self._work.report, group)
         except Exception as problem:  # Whatever Spark has to say can quote what a worker wrote.
-            if NO_PACKAGE in str(problem):
-                raise UsageError(NO_PACKAGE) from None
+            for lacking in (NO_PACKAGE, NO_ACCESS):
+                if lacking in str(problem):
+                    raise UsageError(lacking) from None
             if self._stopped or not self._jobs.is_alive():
                 raise DataError(_ENDED) from None
         else:

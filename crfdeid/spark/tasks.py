@@ -7,15 +7,13 @@ nothing to do but to put them in their places (`crfdeid.spark.files`).
 from __future__ import annotations
 
 import json
-import os
 import secrets
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from crfdeid.engines.worker import start_worker
@@ -26,12 +24,13 @@ from crfdeid.model_card.likeness import Measures
 from crfdeid.notes.beside import plan_with_concepts
 from crfdeid.notes.output import OutputFolder
 from crfdeid.notes.pipeline import OutputPlan, process
-from crfdeid.notes.records import Columns, NoteFile
+from crfdeid.notes.records import Columns, Failure, NoteFile
 from crfdeid.notes.remote import RemoteNotes
 from crfdeid.notes.work import Worker
 from crfdeid.notes.workers import start_workers
 from crfdeid.policy import Policy
 from crfdeid.secrets import derive, read_secret, secret_digits
+from crfdeid.spark.fetching import NoAccess, fetched, place_for_copies
 from crfdeid.spark.pieces import PieceReader, Task
 
 
@@ -146,6 +145,8 @@ class FileWork:
             return json.dumps(str(problem))
         except OSError as problem:  # It names files only, as of a full disk.
             return json.dumps(f"a worker cannot go on: {problem}")
+        except NoAccess:
+            raise
         except Exception as problem:
             raise RuntimeError(raised_at(problem)) from None  # Its message could quote a note.
 
@@ -157,7 +158,7 @@ class FileWork:
         folder = self.folder / secrets.token_hex(8)
         measures: list[Measures | None] = []
         with (
-            self._place_for_copies() as place,
+            nullcontext("") if isinstance(self.source, Path) else place_for_copies() as place,
             OutputFolder(folder, source=self.source, settings={}, resume=False) as output,
             start_workers(self, jobs=1) as workers,
         ):
@@ -172,26 +173,13 @@ class FileWork:
             )
         return Report(folder.name, measures)
 
-    def _place_for_copies(self) -> AbstractContextManager[str]:
-        """A folder for copies of files from elsewhere, on a worker's own disk.
-
-        It is where Spark keeps its own, if Spark says where: it removes it also where the worker was killed.
-        """
-        if isinstance(self.source, Path):
-            return nullcontext("")
-        own, _, _ = os.environ.get("SPARK_LOCAL_DIRS", "").partition(",")
-        return TemporaryDirectory(dir=own if own and Path(own).is_dir() else None)
-
-    def _files(self, task: Task, place: Path) -> Iterator[NoteFile]:
+    def _files(self, task: Task, place: Path) -> Iterator[NoteFile | Failure]:
         """The files of a task; those from elsewhere are copied to a folder when they are come to."""
         for number, piece in enumerate(task):
             if isinstance(self.source, Path):
                 yield piece.file
-                continue
-            try:
-                yield self.source.fetch(piece.file, place / f"{number}{piece.file.path.suffix}")
-            except OSError as problem:  # The network's: Spark tries the task again.
-                raise RuntimeError(raised_at(problem)) from None
+            else:
+                yield fetched(self.source, piece.file, place / f"{number}{piece.file.path.suffix}")
 
     def _audit_key(self) -> bytes | None:
         """The key of the audit's hashes; on the way the worker is held against the driver.
@@ -205,7 +193,10 @@ class FileWork:
             )
         if self.secret is None:
             return None
-        secret = read_secret(self.secret_file)
+        try:
+            secret = read_secret(self.secret_file)
+        except UsageError as problem:
+            raise UsageError(f"on a worker, {problem}") from None
         if secret_digits(secret) != self.secret:
             raise UsageError("a worker has another secret than the driver: set the same one there")
         return derive(secret, "audit")

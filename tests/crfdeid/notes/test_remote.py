@@ -1,119 +1,181 @@
-"""Notes elsewhere: in an S3 that is not Amazon's. It runs here, and knows three calls of Amazon's S3 API."""
+"""Notes elsewhere: in an S3 that is not Amazon's, in Google's store and in Azure's, as `fake_stores` has them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
-from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
+from fake_stores import ACCOUNT, KEY, S3, Azure, Google, Store, running
 
 from crfdeid.errors import DataError, UsageError
 from crfdeid.notes.remote import RemoteNotes
 
-OBJECTS = {
-    "notes/a.txt": b"Dr. Doe called.",
-    "notes/ward 1/b.txt": b"Seen on 3/14.",
-    "notes/.hidden": b"",
-    "one.txt": b"x",
-}
-TIME = "2026-11-23T00:00:00.345Z"  # HeadObject has seconds alone
-LISTED = '<?xml version="1.0"?><ListBucketResult><KeyCount>{count}</KeyCount>{found}</ListBucketResult>'
+KINDS: dict[str, type[Store]] = {"s3": S3, "s3a": S3, "gs": Google, "abfs": Azure, "abfss": Azure, "az": Azure}
+CONNECTION = "DefaultEndpointsProtocol=http;AccountName={};AccountKey={};BlobEndpoint={}/{};"
+OF_AZURE = ("ACCOUNT", "ACCOUNT_NAME", "KEY", "ACCOUNT_KEY", "SAS_TOKEN", "CONNECTION_STRING")
 
 
-class Answers(BaseHTTPRequestHandler):
-    """A bucket named "lake"."""
-
-    def do_HEAD(self) -> None:
-        """HeadObject."""
-        self._answer(body=False)
-
-    def do_GET(self) -> None:
-        """GetObject, whole or from a place on; ListObjectsV2."""
-        self._answer(body=True)
-
-    def log_message(self, *_: object) -> None:
-        """Nothing."""
-
-    def _answer(self, *, body: bool) -> None:
-        parts = urlsplit(self.path)
-        bucket, _, key = unquote(parts.path).lstrip("/").partition("/")
-        if bucket != "lake":
-            self._send(404, b"", body=body)
-        elif key:
-            self._send(200 if key in OBJECTS else 404, OBJECTS.get(key, b""), body=body)
-        else:
-            self._send(200, listed(parse_qs(parts.query)).encode(), body=body)
-
-    def _send(self, status: int, data: bytes, *, body: bool) -> None:
-        if status == 200 and (asked := self.headers.get("Range")):
-            first, last = asked.removeprefix("bytes=").split("-")
-            status, data = 206, data[int(first) : int(last) + 1]
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(data)))
-        self.send_header("Last-Modified", "Mon, 23 Nov 2026 00:00:00 GMT")
-        self.end_headers()
-        if body:
-            self.wfile.write(data)
+@pytest.fixture(autouse=True)
+def no_access(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An environment that says nothing of stores."""
+    for name in ("AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3", "CLOUD_STORAGE_EMULATOR_ENDPOINT", "STORAGE_EMULATOR_HOST"):
+        monkeypatch.delenv(name, raising=False)
+    for name in OF_AZURE:
+        monkeypatch.delenv(f"AZURE_STORAGE_{name}", raising=False)
 
 
-def listed(query: dict[str, list[str]]) -> str:
-    """What is right below a prefix."""
-    prefix = query.get("prefix", [""])[0]
-    below = [key.removeprefix(prefix) for key in OBJECTS if key.startswith(prefix)]
-    folders = sorted({f"{prefix}{name.partition('/')[0]}/" for name in below if "/" in name})
-    files = [prefix + name for name in below if "/" not in name]
-    found = [f"<CommonPrefixes><Prefix>{folder}</Prefix></CommonPrefixes>" for folder in folders]
-    found += [
-        f"<Contents><Key>{key}</Key><LastModified>{TIME}</LastModified><Size>{len(OBJECTS[key])}</Size></Contents>"
-        for key in files
-    ]
-    return LISTED.format(count=len(found), found="".join(found))
+def say_where(patch: pytest.MonkeyPatch, store: type[Store], place: str) -> None:
+    """Let the environment say where a store is, and who asks."""
+    if store is S3:
+        patch.setenv("AWS_ENDPOINT_URL", place)
+        patch.setenv("AWS_ACCESS_KEY_ID", "key")
+        patch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+    elif store is Google:
+        patch.setenv("CLOUD_STORAGE_EMULATOR_ENDPOINT", place)
+    else:
+        patch.setenv("AZURE_STORAGE_CONNECTION_STRING", CONNECTION.format(ACCOUNT, KEY, place, ACCOUNT))
 
 
-@pytest.fixture
-def s3(monkeypatch: pytest.MonkeyPatch) -> Iterator[ThreadingHTTPServer]:
-    """An S3, which the environment names."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Answers)
-    thread = Thread(target=partial(server.serve_forever, poll_interval=0.01), daemon=True)
-    thread.start()
-    monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{server.server_port}")
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
-    yield server
-    server.shutdown()
-    server.server_close()
-    thread.join()
+@pytest.fixture(params=KINDS)
+def lake(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The URL of a bucket or container in a store that runs, which the environment names."""
+    with running(KINDS[request.param]) as place:
+        say_where(monkeypatch, KINDS[request.param], place)
+        yield f"{request.param}://lake"
 
 
-@pytest.mark.parametrize("scheme", ["s3", "s3a"])
-@pytest.mark.usefixtures("s3")
-def test_the_environment_says_where_an_s3_is(scheme: str, tmp_path: Path) -> None:
-    notes = RemoteNotes(f"{scheme}://lake/notes/")
+def test_the_environment_says_where_a_store_is(lake: str, tmp_path: Path) -> None:
+    notes = RemoteNotes(f"{lake}/notes/")
     files = list(notes.files())
-    assert [(file.name, file.size) for file in files] == [("a.txt", 15), ("ward 1/b.txt", 13)]
+    assert [(file.name, file.size, file.patient) for file in files] == [
+        ("a.txt", 15, None),
+        ("ward 1/b.txt", 13, "ward 1"),
+    ]
     fetched = notes.fetch(files[1], tmp_path / "b.txt")
     assert fetched.path.read_bytes() == b"Seen on 3/14."
     assert notes.state("ward 1/b.txt") == (13, files[1].time)
     assert notes.state("ward 1/c.txt") is None
+    (only,) = RemoteNotes(f"{lake}/notes/ward%201").files()
+    assert only.name == "b.txt"
 
 
-@pytest.mark.usefixtures("s3")
-def test_one_file_of_an_s3(tmp_path: Path) -> None:
-    notes = RemoteNotes("s3://lake/one.txt")
+def test_one_file_of_a_store(lake: str, tmp_path: Path) -> None:
+    notes = RemoteNotes(f"{lake}/one.txt")
     (file,) = notes.files()
     assert notes.fetch(file, tmp_path / "one.txt").path.read_bytes() == b"x"
+    assert notes.state("one.txt") == (1, file.time)
 
 
-@pytest.mark.usefixtures("s3")
-def test_what_an_s3_has_not_is_named() -> None:
-    with pytest.raises(UsageError, match="no such file or folder: s3://lake/nothing"):
-        list(RemoteNotes("s3://lake/nothing").files())
-    with pytest.raises((UsageError, DataError), match="s3://other/notes"):
-        list(RemoteNotes("s3://other/notes").files())
+def test_what_a_store_has_not_is_named(lake: str) -> None:
+    with pytest.raises(UsageError, match=f"no such file or folder: {lake}/nothing"):
+        list(RemoteNotes(f"{lake}/nothing").files())
+    other = lake.replace("lake", "other")
+    with pytest.raises((UsageError, DataError), match=f"{other}/notes"):
+        list(RemoteNotes(f"{other}/notes").files())
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        f"abfss://lake@{ACCOUNT}.dfs.core.windows.net/notes",
+        f"abfss://{ACCOUNT}.dfs.core.windows.net/lake/notes",
+        f"az://{ACCOUNT}.blob.core.windows.net/lake/notes",
+    ],
+)
+def test_the_ways_in_which_others_write_a_place_in_azure(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with running(Azure) as place:
+        say_where(monkeypatch, Azure, place)
+        assert [file.name for file in RemoteNotes(url).files()] == ["a.txt", "ward 1/b.txt"]
+
+
+def test_what_refuses_is_named_and_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    notes = RemoteNotes("abfs://lake/notes")
+    with running(Azure) as place:
+        monkeypatch.setenv("AZURE_STORAGE_CONNECTION_STRING", CONNECTION.format("other", KEY, place, "other"))
+        with pytest.raises(DataError, match=r"cannot be read \(AuthenticationFailed\): check it") as refused:
+            list(notes.files())
+        assert KEY not in str(refused.value)
+        monkeypatch.setenv("AZURE_STORAGE_CONNECTION_STRING", CONNECTION.format(ACCOUNT, "?", place, ACCOUNT))
+        with pytest.raises(DataError, match=r"cannot be read \(ArrowException\)"):  # a key that is none
+            list(notes.files())
+
+
+@pytest.mark.parametrize(
+    ("given", "url", "expected"),
+    [
+        ({"KEY": KEY}, "abfss://lake@clinic.dfs.core.windows.net/x", {"account_key": KEY}),
+        (
+            {"ACCOUNT_KEY": KEY, "SAS_TOKEN": "sig=1"},
+            "abfss://lake@clinic.dfs.core.windows.net/x",
+            {"account_key": KEY},
+        ),
+        ({"SAS_TOKEN": "sig=1"}, "abfss://lake@clinic.dfs.core.windows.net/x", {"sas_token": "?sig=1"}),
+        ({"SAS_TOKEN": "?sig=1", "ACCOUNT": "clinic"}, "az://lake/x", {"sas_token": "?sig=1"}),
+        ({"ACCOUNT_NAME": "clinic"}, "abfs://lake/x", {}),
+        ({"CONNECTION_STRING": f"AccountName=clinic;AccountKey={KEY}=="}, "abfs://lake/x", {"account_key": f"{KEY}=="}),
+        (
+            {"CONNECTION_STRING": "BlobEndpoint=https://clinic.blob.core.windows.net/;SharedAccessSignature=sig=1"},
+            "abfs://lake/x",
+            {"sas_token": "?sig=1"},
+        ),
+        (
+            {"KEY": KEY},
+            "abfss://lake@clinic.dfs.core.example.cn/x",
+            {
+                "account_key": KEY,
+                "blob_storage_authority": ".blob.core.example.cn",
+                "dfs_storage_authority": ".dfs.core.example.cn",
+            },
+        ),
+    ],
+)
+def test_what_azures_own_programs_read_gives_access(
+    given: dict[str, str], url: str, expected: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: dict[str, str] = {}
+    monkeypatch.setattr("crfdeid.notes.stores._azure_system", lambda **options: made.update(options))
+    for name, value in given.items():
+        monkeypatch.setenv(f"AZURE_STORAGE_{name}", value)
+    with RemoteNotes(url)._reached() as (_, path):
+        assert path == "lake/x"
+    usual = {
+        "account_name": "clinic",
+        "blob_storage_authority": ".blob.core.windows.net",
+        "dfs_storage_authority": ".dfs.core.windows.net",
+        "blob_storage_scheme": "https",
+        "dfs_storage_scheme": "https",
+    }
+    assert {**usual, **made} == {**usual, **expected}
+
+
+@pytest.mark.parametrize(
+    ("given", "url", "said"),
+    [
+        ({}, "abfs://lake/x", "names no account: abfss://container@account.dfs.core.windows.net"),
+        (
+            {"ACCOUNT": "clinic", "KEY": KEY},
+            "abfss://lake@ward.dfs.core.windows.net/x",
+            "in the account ward, and what",
+        ),
+    ],
+)
+def test_an_account_that_is_missing_or_anothers_is_refused(
+    given: dict[str, str], url: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in given.items():
+        monkeypatch.setenv(f"AZURE_STORAGE_{name}", value)
+    with pytest.raises(UsageError, match=said) as refused:
+        list(RemoteNotes(url).files())
+    assert KEY not in str(refused.value)
+
+
+def test_hdfs_without_its_library_is_refused_on_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("HADOOP_HOME", "ARROW_LIBHDFS_DIR", "JAVA_HOME"):
+        monkeypatch.setenv(name, str(tmp_path))
+    with pytest.raises(UsageError, match=r"hdfs://host/notes cannot be opened \(OSError\): .*CLASSPATH") as refused:
+        list(RemoteNotes("hdfs://host/notes").files())
+    assert "\n" not in str(refused.value)
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ import pytest
 from notes_samples import Job, NoSpark, in_this_process, tiny_model, written
 
 from crfdeid.cli import main
+from crfdeid.errors import DataError
 from crfdeid.notes.output import OutputFolder
 from crfdeid.notes.remote import RemoteNotes
 from crfdeid.secrets import VARIABLE
@@ -65,7 +66,7 @@ def spark(monkeypatch: pytest.MonkeyPatch) -> Callable[[Job], NoSpark]:
     return done_by
 
 
-def redact(model: Path, source: Path, output: Path, *more: str) -> int:
+def redact(model: Path, source: Path | str, output: Path, *more: str) -> int:
     common = ("--how", "surrogate", "--model", str(model), "--input", str(source), "--output", str(output))
     return main(["redact", *common, *more])
 
@@ -154,6 +155,46 @@ def test_notes_elsewhere_give_the_same_files(
     assert main(["redact", *common, "--input", notes.as_uri(), *ON_SPARK, "--resume"]) == 1
     assert {*done} == {"a.txt", "broken.csv", "p1/0.txt"}  # what failed before is tried again
     assert b"changed" in contents(tmp_path / "many")["p1/0.txt"]
+
+
+def test_a_file_that_cannot_be_fetched_fails_alone(
+    model: Path,
+    notes: Path,
+    tmp_path: Path,
+    spark: Callable[[Job], NoSpark],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def job(function: Callable[[Any], str], group: Sequence[Any]) -> list[str]:
+        (notes / "t.csv").unlink(missing_ok=True)  # after it was listed
+        return in_this_process(function, group)
+
+    assert redact(model, notes, tmp_path / "one") == 1
+    spark(job)
+    assert redact(model, notes.as_uri(), tmp_path / "many", *ON_SPARK) == 1
+    assert "failed: t.csv: cannot be read (FileNotFoundError): check it" in capsys.readouterr().err
+    expected = contents(tmp_path / "one")
+    del expected["t.csv"]
+    assert contents(tmp_path / "many") == expected
+
+
+def test_workers_that_cannot_reach_the_input_end_the_run_with_one_reason(
+    model: Path,
+    notes: Path,
+    tmp_path: Path,
+    spark: Callable[[Job], NoSpark],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def refused(self: RemoteNotes, *_: object) -> None:
+        raise DataError("Quill")
+
+    monkeypatch.setattr(RemoteNotes, "fetch", refused)
+    monkeypatch.setattr(RemoteNotes, "require_reached", refused)
+    spark(in_this_process)
+    assert redact(model, notes.as_uri(), tmp_path / "many", *ON_SPARK) == 2
+    said = [line for line in capsys.readouterr().err.splitlines() if not line.startswith("note:")]
+    assert said == ["error: a Spark worker cannot read --input: give it access in its own environment"]
+    assert written(tmp_path / "many") == {}
 
 
 def test_copies_lie_where_spark_keeps_its_own_and_clears_up_after_workers_that_are_killed(
@@ -277,6 +318,23 @@ def test_what_a_worker_lacks_ends_the_run_with_one_reason(
     assert said in errors[0]
     assert written(tmp_path / "many") == {}
     assert not (tmp_path / "many.failed.csv").exists()
+
+
+def test_a_worker_without_the_secret_says_that_it_is_one(
+    model: Path,
+    notes: Path,
+    tmp_path: Path,
+    spark: Callable[[Job], NoSpark],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def job(function: Callable[[Any], str], group: Sequence[Any]) -> list[str]:
+        monkeypatch.delenv(VARIABLE, raising=False)
+        return in_this_process(function, group)
+
+    spark(job)
+    assert redact(model, notes, tmp_path / "many", *ON_SPARK) == 1
+    assert "error: on a worker, a secret is needed: set CRFDEID_SECRET" in capsys.readouterr().err
 
 
 def test_a_run_whose_spark_ends_goes_on_with_the_files_that_are_done(
@@ -412,6 +470,7 @@ def test_a_side_file_that_is_gone_or_another_one_ends_the_run_with_one_reason(
         (("--master", "local[2]"), "--master is for --engine spark"),
         ((*ON_SPARK, "--jobs", "2"), "--jobs is for one machine"),
         ((*ON_SPARK, "--input", "-"), "--engine spark reads files"),
+        ((*ON_SPARK, "--output", "s3://key@lake/clean"), "error: argument --output: it is a URL: give a path ("),
     ],
 )
 def test_options_that_spark_cannot_have_are_refused_before_it_starts(

@@ -1,0 +1,157 @@
+"""The file systems that URLs name, such as s3://, gs://, abfs:// and hdfs://, opened as the environment says.
+
+Arrow reads the most of the environment itself. What is here is what it does not: where an S3 is that is not Amazon's,
+Google's emulators, and all that gives access to Azure but the identities of Entra.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from functools import lru_cache
+from typing import Any
+from urllib.parse import unquote, urlencode, urlsplit
+
+from crfdeid.errors import UsageError
+
+AZURE = ("abfs", "abfss", "az")
+_S3 = ("s3", "s3a", "s3n")  # Hadoop's names for what all others call s3
+_GOOGLE = ("gs", "gcs")
+_ENDPOINT = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")  # where an S3 is that is not Amazon's; the first counts more
+_EMULATOR = ("CLOUD_STORAGE_EMULATOR_ENDPOINT", "STORAGE_EMULATOR_HOST")
+_ACCOUNT = ("AZURE_STORAGE_ACCOUNT_NAME", "AZURE_STORAGE_ACCOUNT")
+_KEY = ("AZURE_STORAGE_ACCOUNT_KEY", "AZURE_STORAGE_KEY")
+_SAS = "AZURE_STORAGE_SAS_TOKEN"
+_CONNECTION = "AZURE_STORAGE_CONNECTION_STRING"
+_RETRIES = 30  # seconds, in which Google's library asks again; left to itself it does so for a quarter of an hour
+_NEEDS = {
+    **dict.fromkeys(_S3, "AWS_ENDPOINT_URL, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY"),
+    **dict.fromkeys(_GOOGLE, "GOOGLE_APPLICATION_CREDENTIALS"),
+    **dict.fromkeys(AZURE, f"{_CONNECTION}, or {_ACCOUNT[1]} and {_KEY[1]}"),
+    "hdfs": "JAVA_HOME, HADOOP_HOME, CLASSPATH",
+}
+# The names of errors in what Arrow says of them; the rest can quote what was sent.
+_NAMED = re.compile(
+    r"AWS Error ([A-Z_]+)|google::cloud::Status\(([A-Z_]+)|Azure Error: \[(\w+)\]|Azure\w+(AuthenticationException)"
+)
+
+
+def open_store(url: str) -> tuple[Any, str]:
+    """The file system that a URL names, and the path there.
+
+    Args:
+        url: as the user wrote it, without user and options.
+
+    Raises:
+        UsageError: it names no place, or the environment has the key of another one.
+        pyarrow.ArrowException: Arrow knows no such file system.
+        OSError: the file system cannot be reached.
+    """
+    scheme, rest = _split(url)
+    if scheme in AZURE:
+        return _azure(rest)
+    options: dict[str, str] = {}
+    if scheme in _S3:
+        scheme = "s3"
+        # Arrow heeds it only where it stands in the URL: else it asks Amazon for the bucket's region first.
+        options = _elsewhere(_first(_ENDPOINT))
+    elif scheme in _GOOGLE:
+        options = _elsewhere(_first(_EMULATOR))
+        rest = f"anonymous@{rest}" if options else rest  # Else Arrow looks for an account of Google's first.
+        options["retry_limit_seconds"] = str(_RETRIES)
+    return _of_url(f"{scheme}://{rest}{'?' if options else ''}{urlencode(options)}")
+
+
+def needed(url: str) -> str:
+    """What gives access to a URL's file system, for a message; "" where nobody knows."""
+    return _NEEDS.get(_split(url)[0], "")
+
+
+def reason(problem: Exception) -> str:
+    """What a file system says is wrong, in one word; its message could quote an address with a signature in it."""
+    named = _NAMED.search(str(problem))
+    return next(filter(None, named.groups()), "") if named else type(problem).__name__
+
+
+@lru_cache(maxsize=4)  # with its connections
+def _of_url(url: str) -> tuple[Any, str]:
+    from pyarrow.fs import FileSystem  # noqa: PLC0415
+
+    system, path = FileSystem.from_uri(url)
+    return system, path.rstrip("/")
+
+
+@lru_cache(maxsize=4)
+def _azure_system(**options: str) -> Any:
+    from pyarrow.fs import AzureFileSystem  # noqa: PLC0415
+
+    return AzureFileSystem(**options)
+
+
+def _split(url: str) -> tuple[str, str]:
+    scheme, _, rest = url.partition("://")
+    return scheme.lower(), rest
+
+
+def _first(names: tuple[str, ...]) -> str:
+    """What the environment says under the first of these names that it has."""
+    return next(filter(None, map(os.environ.get, names)), "")
+
+
+def _elsewhere(endpoint: str) -> dict[str, str]:
+    """Arrow's options of a store at a URL such as http://minio:9000; none where there is no URL."""
+    if not endpoint:
+        return {}
+    parts = urlsplit(endpoint if "://" in endpoint else f"http://{endpoint}")
+    return {"scheme": parts.scheme, "endpoint_override": parts.netloc + parts.path.rstrip("/")}
+
+
+def _azure(rest: str) -> tuple[Any, str]:
+    """A file system of Azure's and the path there, container first."""
+    host, path = _azure_place(rest)
+    said = dict(part.strip().partition("=")[::2] for part in os.environ.get(_CONNECTION, "").split(";"))
+    endpoint = said.get("BlobEndpoint", "")
+    account = said.get("AccountName") or urlsplit(endpoint).netloc.partition(".")[0] or _first(_ACCOUNT)
+    access = _azure_access(said)
+    named = host.partition(".")[0]
+    if named and account and access and named != account:
+        raise UsageError(f"--input is in the account {named}, and what gives access in the environment is {account}'s")
+    account = named or account
+    if not account:
+        raise UsageError(f"--input names no account: abfss://container@account.dfs.core.windows.net, or {_ACCOUNT[1]}")
+    where = endpoint or (f"https://{host}" if host else "")
+    return _azure_system(account_name=account, **_authorities(where, account), **access), unquote(path).strip("/")
+
+
+def _azure_access(said: dict[str, str]) -> dict[str, str]:
+    """Arrow's options of who reads, by what a connection string says and the environment; none for its identity."""
+    if key := said.get("AccountKey") or _first(_KEY):
+        return {"account_key": key}
+    signature = said.get("SharedAccessSignature") or _first((_SAS,))
+    return {"sas_token": f"?{signature.removeprefix('?')}"} if signature else {}
+
+
+def _azure_place(rest: str) -> tuple[str, str]:
+    """The host that a URL of Azure's names, or "", and the path there.
+
+    Hadoop writes container@host/folder, DuckDB and Arrow host/container/folder, fsspec and Polars container/folder.
+    """
+    place, _, folder = rest.partition("/")
+    container, at, host = place.rpartition("@")
+    if at:
+        return host, f"{container}/{folder}"
+    return (place, folder) if "." in place else ("", rest)  # No container has a dot in its name.
+
+
+def _authorities(endpoint: str, account: str) -> dict[str, str]:
+    """Arrow's options of an Azure at a URL; what begins with a dot follows the account's name there."""
+    parts = urlsplit(endpoint)
+    host = parts.netloc.removeprefix(account)
+    if not host:
+        return {}
+    return {
+        "blob_storage_authority": host.replace(".dfs.", ".blob.", 1),
+        "dfs_storage_authority": host.replace(".blob.", ".dfs.", 1),
+        "blob_storage_scheme": parts.scheme,
+        "dfs_storage_scheme": parts.scheme,
+    }
