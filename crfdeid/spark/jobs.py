@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol, final
 
 import pyarrow as pa
 
+from crfdeid.spark.connect import set_patient
 from crfdeid.spark.sending import ShippedModel, sent, ship_model
 
 if TYPE_CHECKING:
@@ -181,7 +182,7 @@ class ConnectJobs:
     """
 
     def __init__(self, session: SparkSession, *, own: bool = False) -> None:
-        self._session = session
+        self._session, self._own = session, own
         self._end = _End(session.stop if own else None)
 
     def slots(self) -> int:
@@ -206,10 +207,15 @@ class ConnectJobs:
 
     def is_alive(self) -> bool:
         """Whether Spark still does work."""
+        if self._own:  # Whatever failed has waited for the server already.
+            set_patient(self._session, False)
         try:
-            return bool(self._session.range(1).count() == 1)
+            alive = bool(self._session.range(1).count() == 1)
         except Exception:  # Its own, of the way to it, or of the network.
             return False
+        if self._own:
+            set_patient(self._session, True)
+        return alive
 
     def interrupt(self) -> None:
         """Give up all jobs of this session."""

@@ -11,13 +11,13 @@ from contextlib import contextmanager, suppress
 from threading import Thread
 
 from crfdeid.errors import UsageError
+from crfdeid.spark.connect import CONNECT, connected
 from crfdeid.spark.jobs import ConnectJobs, ContextJobs, Jobs
 from crfdeid.spark.sending import is_connect
 from crfdeid.system.processes import signals_held
 
 _MISSING = "Spark is not installed: pip install 'crfdeid[spark]', and Java 17 or later"
 _NO_JAVA = "Spark cannot start (its own words are above): install Java 17 or later, or correct --master"
-_CONNECT = "sc://"
 _PANDAS = "PySpark does not yet fully support pandas"  # through which nothing goes here
 # On one machine, Java's second compiler takes from the workers' cores, and Spark has little to compute here.
 LOCAL_JAVA = "-XX:TieredStopAtLevel=1"
@@ -46,23 +46,12 @@ def started_jobs(master: str) -> Iterator[Jobs]:
     if active is not None:
         jobs: Jobs = ConnectJobs(active) if is_connect(active) else ContextJobs(active.sparkContext)
     else:
-        jobs = _connected(master) if master.startswith(_CONNECT) else _started(master)
+        with _no_word_of_pandas():
+            jobs = ConnectJobs(connected(master), own=True) if master.startswith(CONNECT) else _started(master)
     try:
         yield jobs
     finally:
         jobs.stop()
-
-
-def _connected(master: str) -> Jobs:
-    from pyspark.errors import PySparkException  # noqa: PLC0415
-    from pyspark.sql import SparkSession  # noqa: PLC0415
-
-    try:
-        with _no_word_of_pandas():
-            session = SparkSession.builder.appName("crfdeid redact").remote(master).getOrCreate()
-            return ConnectJobs(session, own=True)
-    except PySparkException:
-        raise UsageError(_NO_JAVA) from None
 
 
 def _started(master: str) -> Jobs:
@@ -82,7 +71,7 @@ def _started(master: str) -> Jobs:
     Thread(target=_import_pandas).start()
     try:
         # Java that is given up while it starts stays. Spark has a way of its own with Ctrl-C, which is given up here.
-        with signals_held(), _no_word_of_pandas():
+        with signals_held():
             context = SparkContext.getOrCreate(conf)
         return ContextJobs(context, own=True)
     except (PySparkException, Py4JError):
