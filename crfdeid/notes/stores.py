@@ -23,6 +23,7 @@ _ACCOUNT = ("AZURE_STORAGE_ACCOUNT_NAME", "AZURE_STORAGE_ACCOUNT")
 _KEY = ("AZURE_STORAGE_ACCOUNT_KEY", "AZURE_STORAGE_KEY")
 _SAS = "AZURE_STORAGE_SAS_TOKEN"
 _CONNECTION = "AZURE_STORAGE_CONNECTION_STRING"
+_SUFFIX = "core.windows.net"  # of Azure's hosts, but in the clouds of some states
 _RETRIES = 30  # seconds, in which Google's library asks again; left to itself it does so for a quarter of an hour
 _NEEDS = {
     **dict.fromkeys(_S3, "AWS_ENDPOINT_URL, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY"),
@@ -119,8 +120,9 @@ def _azure(rest: str) -> tuple[Any, str]:
     account = named or account
     if not account:
         raise UsageError(f"--input names no account: abfss://container@account.dfs.core.windows.net, or {_ACCOUNT[1]}")
-    where = endpoint or (f"https://{host}" if host else "")
-    return _azure_system(account_name=account, **_authorities(where, account), **access), unquote(path).strip("/")
+    if not endpoint:
+        endpoint = "https://" + (host or f"{account}.blob.{said.get('EndpointSuffix', _SUFFIX)}")
+    return _azure_system(account_name=account, **_authorities(endpoint, account), **access), unquote(path).strip("/")
 
 
 def _azure_access(said: dict[str, str]) -> dict[str, str]:

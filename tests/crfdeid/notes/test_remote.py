@@ -115,6 +115,15 @@ def test_what_refuses_is_named_and_no_key(monkeypatch: pytest.MonkeyPatch) -> No
         ({"ACCOUNT_NAME": "clinic"}, "abfs://lake/x", {}),
         ({"CONNECTION_STRING": f"AccountName=clinic;AccountKey={KEY}=="}, "abfs://lake/x", {"account_key": f"{KEY}=="}),
         (
+            {"CONNECTION_STRING": f"AccountName=clinic;AccountKey={KEY};EndpointSuffix=core.example.cn"},
+            "abfs://lake/x",
+            {
+                "account_key": KEY,
+                "blob_storage_authority": ".blob.core.example.cn",
+                "dfs_storage_authority": ".dfs.core.example.cn",
+            },
+        ),
+        (
             {"CONNECTION_STRING": "BlobEndpoint=https://clinic.blob.core.windows.net/;SharedAccessSignature=sig=1"},
             "abfs://lake/x",
             {"sas_token": "?sig=1"},
