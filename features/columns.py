@@ -13,6 +13,8 @@ from functools import cache
 from itertools import chain, islice, repeat
 from typing import NamedTuple, final
 
+import numpy as np
+
 from features.batch import Batch
 from features.tokens import Sentence
 
@@ -52,12 +54,18 @@ class Column(NamedTuple):
     Attributes:
         heads: how the strings begin.
         values: how they go on; to be gone through once.
-        counts: how often in a row each value stands; None for once.
+        chosen: where few different values stand at many places: for each place, the number of its value. None where
+            there is a value for each place.
+
+    Example:
+        >>> batch = Batch([Sentence.from_words(["Dr", "Doe"]), Sentence.from_words(["Yes"])])
+        >>> Column(("place=",), ["title", "body"], batch.sentence_of).chosen.tolist()
+        [0, 0, 1]
     """
 
     heads: tuple[str, ...]
     values: Iterable[Value]
-    counts: Sequence[int] | None = None
+    chosen: np.ndarray | None = None
 
 
 class Conjunction(NamedTuple):
@@ -148,8 +156,8 @@ class Extractor(ABC):
                 for offset, head in column.heads:
                     _append(rows, head, _cut(around, reach + offset, 2 * reach))
         joined = [conjunction.column(batch) for conjunction in self.conjunctions()]
-        for heads, values_once, counts in chain(joined, self.columns(batch)):
-            found = iter(values_once if counts is None else chain.from_iterable(map(repeat, values_once, counts)))
+        for heads, values_once, chosen in chain(joined, self.columns(batch)):
+            found = iter(values_once if chosen is None else map([*values_once].__getitem__, chosen.tolist()))
             beyond = len(heads) - 1
             table = [[*islice(found, len(words) + beyond)] for words in batch.words]
             for k, head in enumerate(heads):

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
+import numpy as np
+
 from features.batch import Batch
-from features.columns import AFTER, BEFORE, Column, Conjunction, Extractor, Value, WordColumn, window_heads
+from features.columns import AFTER, BEFORE, Column, Conjunction, Extractor, WordColumn, window_heads
 
 
 @dataclass(frozen=True)
@@ -120,16 +122,12 @@ class SentencePosition(Extractor):
 
     def columns(self, batch: Batch) -> list[Column]:
         """The features of the sentences, kind by kind."""
-        first: list[Value] = []
-        last: list[Value] = []
-        counts_first: list[int] = []
-        counts_last: list[int] = []
-        for words in filter(None, batch.words):
-            first += "first", None
-            counts_first += 1, len(words) - 1
-            last += None, "last"
-            counts_last += len(words) - 1, 1
-        return [Column(("sentence=",), first, counts_first), Column(("sentence=",), last, counts_last)]
+        opens = np.diff(batch.sentence_of, prepend=-1) != 0
+        closes = np.diff(batch.sentence_of, append=-1) != 0
+        return [
+            Column(("sentence=",), (None, "first"), opens.astype(int)),
+            Column(("sentence=",), (None, "last"), closes.astype(int)),
+        ]
 
     def describe(self) -> str:
         """What is extracted, in one line."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain, pairwise
+from itertools import chain
+
+import numpy as np
 
 from features.batch import Batch
-from features.columns import Column, Conjunction, Extractor, Value
+from features.columns import Column, Conjunction, Extractor
 from features.orthography import shape
 from features.tokens import Sentence
 
@@ -33,16 +34,13 @@ class Layout(Extractor):
 
     def columns(self, batch: Batch) -> list[Column]:
         """The features of the sentences, kind by kind."""
-        counts = [len(words) for words in batch.words]
-        fields = [_fields(words) if ":" in words else ([None], [len(words)]) for words in batch.words]
-        names, runs = ([*chain.from_iterable(part)] for part in zip(*fields, strict=True)) if fields else ([], [])
-        return [
-            Column(("heading=",), [sentence.heading.lower() for sentence in batch.sentences], counts),
-            Column(("prefix=",), [_prefix(sentence) for sentence in batch.sentences], counts),
-            Column(("place=",), [_place(sentence) for sentence in batch.sentences], counts),
-            Column(("field=",), names, runs),
-            Column(("field+",), *_distances(names, runs)),
-        ]
+        of_sentences = {
+            "heading=": [sentence.heading.lower() for sentence in batch.sentences],
+            "prefix=": [_prefix(sentence) for sentence in batch.sentences],
+            "place=": [_place(sentence) for sentence in batch.sentences],
+        }
+        columns = [Column((head,), values, batch.sentence_of) for head, values in of_sentences.items()]
+        return columns + _fields(batch)
 
     def describe(self) -> str:
         """What is extracted, in one line."""
@@ -81,20 +79,23 @@ def _place(sentence: Sentence) -> str:
     return str(_POSITIONS * sentence.line // max(sentence.line_count, 1))
 
 
-def _fields(words: Sequence[str]) -> tuple[list[Value], list[int]]:
-    """The fields of a sentence, and how many tokens have each."""
-    colons = [i for i, word in enumerate(words) if word == ":"]
-    names = [" ".join(map(str.lower, words[max(colon - _FIELD_WORDS, 0) : colon])) or None for colon in colons]
-    return [None, *names], [b - a for a, b in pairwise([0, *(colon + 1 for colon in colons), len(words)])]
-
-
-def _distances(names: Sequence[Value], runs: Sequence[int]) -> tuple[list[Value], list[int]]:
-    """The fields with the distance of each token from the colon, and how many tokens have each."""
-    values: list[Value] = []
-    counts: list[int] = []
-    for name, run in zip(names, runs, strict=True):
-        near = min(run, _FAR - 1) if name else 0
-        values += [f"{distance}={name}" for distance in range(1, near + 1)]
-        values.append(f"{_FAR}={name}" if name else None)
-        counts += [*[1] * near, run - near]
-    return values, counts
+def _fields(batch: Batch) -> list[Column]:
+    """The field that each token belongs to, alone and with the distance from its colon."""
+    is_colon = np.array([word == ":" for word in batch.distinct], bool)[batch.numbers]
+    colons, field = np.flatnonzero(is_colon), np.cumsum(is_colon) - is_colon  # the colons before each token
+    nearest = np.append(-1, colons)[field]
+    field[batch.sentence_of[nearest] != batch.sentence_of] = 0  # that one is in an earlier sentence
+    firsts = np.maximum(colons - _FIELD_WORDS, batch.begins[batch.sentence_of[colons]])
+    words = [*chain.from_iterable(batch.words)] if len(colons) else []
+    names = [" ".join(words[a:b]).lower() or None for a, b in zip(firsts.tolist(), colons.tolist(), strict=True)]
+    # The values with a distance: for each field one after the other, as many as it has tokens, up to the farthest.
+    counts = np.minimum(np.bincount(field, minlength=len(names) + 1)[1:], _FAR)
+    values = [
+        f"{distance}={name}" if name else None
+        for name, count in zip(names, counts.tolist(), strict=True)
+        for distance in range(1, count + 1)
+    ]
+    distances = np.minimum(np.arange(len(field)) - nearest, _FAR)
+    before = np.append(0, np.cumsum(counts) - counts)[field]
+    chosen = np.where(field, before + distances, 0)
+    return [Column(("field=",), [None, *names], field), Column(("field+",), [None, *values], chosen)]

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from itertools import chain, islice, pairwise, repeat
-from typing import TypeVar
 
+import numpy as np
 import regex
 
 from features.batch import Batch
 from features.columns import AFTER, BEFORE, Column, Conjunction, Extractor, Value, WordColumn, window_heads
-
-_T = TypeVar("_T")
 
 # Each word is looked at once for each process: most tokens of a note are words seen before.
 _WORDS_KEPT = 1 << 16
@@ -102,7 +97,9 @@ def _last_letters(word: str, length: int) -> Value:
 # Small words and marks that join the capitals of one name: "Hospital de la Paz", "J. Doe", "O'Neill", "Smith-Jones".
 _JOINING_WORDS = "de del la las los el of the and y e i von van da do dos . - ' ’ & ª º"
 _JOINTS = frozenset(_JOINING_WORDS.split())
-_RUN = re.compile(r"C(?:[Cj]*C)?")
+_APART, _JOINT, _CAPITAL = range(3)  # what a word is in a run: no part of one, what joins capitals, one with a capital
+_FAR = 5  # tokens; what is farther counts as that
+_DISTANCES = (None, *map(str, range(_FAR + 1)))
 
 
 @dataclass(frozen=True)
@@ -119,25 +116,25 @@ class CapitalRun(Extractor):
 
     def columns(self, batch: Batch) -> list[Column]:
         """The features of the sentences, kind by kind."""
-        # All sentences in one row, with one mark before, between and after them.
-        kinds = "\n".join(["", *map("".join, batch.each(_kind)), ""])
-        words = ["", *chain.from_iterable([*words, ""] for words in batch.words)]
-        runs = [run.span() for run in _RUN.finditer(kinds)]
-        ends = pairwise(chain([0], *runs, [len(kinds)]))
-        gaps = [b - a - kinds.count("\n", a, b) for a, b in islice(ends, 0, None, 2)]
-        sizes = [stop - first for first, stop in runs]
-        values = {
-            "caps:first=": [words[first].lower() for first, _ in runs],
-            "caps:last=": [words[stop - 1].lower() for _, stop in runs],
-            "caps:before=": [(words[first - 1] or BEFORE).lower() for first, _ in runs],
-            "caps:after=": [(words[stop] or AFTER).lower() for _, stop in runs],
+        first, last, run = _runs(batch)
+        # Of each run, the number of a word; the last two are what is outside of a sentence.
+        words, outside = [*map(str.lower, (*batch.distinct, BEFORE, AFTER))], len(batch.distinct)
+        numbers, places = batch.padded(batch.numbers, 1, outside, outside + 1)
+        chosen = {
+            "caps:first=": batch.numbers[first],
+            "caps:last=": batch.numbers[last],
+            "caps:before=": numbers[places[first] - 1],
+            "caps:after=": numbers[places[last] + 1],
         }
-        nothing, counts = [None] * len(gaps), _between(gaps, sizes)
-        columns = [Column((head,), _between(nothing, found), counts) for head, found in values.items()]
-        places = [_places(size) for size in sizes]
-        each = [*chain.from_iterable((gap, *repeat(1, size)) for gap, size in zip(gaps, [*sizes, 0], strict=True))]
-        for head, own in (("caps:at=", places), ("caps:left=", [row[::-1] for row in places])):
-            columns.append(Column((head,), [*chain.from_iterable((None, *row) for row in own), None], each))
+        columns = [
+            Column((head,), [None, *map(words.__getitem__, found.tolist())], run) for head, found in chosen.items()
+        ]
+        token = np.arange(len(run))
+        for head, distance in (
+            ("caps:at=", token - np.append(0, first)[run]),
+            ("caps:left=", np.append(0, last)[run] - token),
+        ):
+            columns.append(Column((head,), _DISTANCES, np.where(run, np.minimum(distance, _FAR) + 1, 0)))
         return columns
 
     def describe(self) -> str:
@@ -145,18 +142,20 @@ class CapitalRun(Extractor):
         return "run of capitalised words: its first and last word, the words around it, the place in it"
 
 
-def _between(gaps: Sequence[_T], values: Sequence[_T]) -> list[_T]:
-    """What stands before, between and after the runs, and what at them, in turn."""
-    return [*chain.from_iterable(zip(gaps, values, strict=False)), gaps[-1]]
+def _runs(batch: Batch) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The first token and the last of each run, [R]; and the number of each token's run from 1, 0 for none, [N]."""
+    kinds = np.array([*map(_kind, batch.distinct)], int)[batch.numbers]
+    # Where a sentence or a word of no run begins, so does a stretch of tokens, with one run or none.
+    stretch = np.cumsum(kinds == _APART) + batch.sentence_of
+    capitals = np.flatnonzero(kinds == _CAPITAL)
+    first = capitals[np.diff(stretch[capitals], prepend=-1) != 0]
+    last = capitals[np.diff(stretch[capitals], append=-1) != 0]
+    begun, ended = np.zeros((2, len(kinds) + 1), int)
+    begun[first] = ended[last + 1] = 1
+    begun, ended = np.cumsum(begun), np.cumsum(ended)
+    return first, last, np.where(begun > ended, begun, 0)[:-1]
 
 
-@lru_cache
-def _places(size: int) -> Sequence[str]:
-    """The distances from the first token of a run, 5 at most."""
-    return [str(min(i, 5)) for i in range(size)]
-
-
-@lru_cache(maxsize=_WORDS_KEPT)
-def _kind(word: str) -> str:
-    """What a word is in a run: "C" with a capital, "j" what joins capitals, "." no part of one."""
-    return "C" if word[0].isupper() else "j" if word.lower() in _JOINTS else "."
+def _kind(word: str) -> int:
+    """What a word is in a run."""
+    return _CAPITAL if word[0].isupper() else _JOINT if word.lower() in _JOINTS else _APART

@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import accumulate
+
+import numpy as np
 
 from features.batch import Batch
 from features.columns import AFTER, BEFORE, Column, Extractor, window_heads
@@ -61,6 +64,10 @@ _IN_MONTHS = "|".join(
     f"{a}(?:{'|'.join(s[1:] for s in _STARTS if s[0] == a)})" for a in sorted({s[0] for s in _STARTS})
 )
 _START = rf"(?=[(+#]? ?\d|[a-z]{{1,4}}+[-/]?\d|www|http|mes de|{_IN_MONTHS})"
+# Where in which expression a token stands: outside of all, beyond the sentence; then first, inside and last of each.
+_OUTSIDE = 0
+_VALUES = ("O", BEFORE, AFTER, *(f"{place}-{name}" for name in PATTERNS for place in "BIE"))
+_OPENING = {name: _VALUES.index(f"B-{name}") for name in PATTERNS}
 
 
 @cache
@@ -78,13 +85,28 @@ def find_patterns(sentence: Sentence) -> Iterator[tuple[str, int, int]]:
         >>> list(find_patterns(split_sentences("Seen 03/14/72, took 5 mg")[0]))
         [('date', 1, 6), ('measure', 8, 10)]
     """
-    text = folded(sentence.spaced)
-    if not _WORTH_A_LOOK.search(text):
-        return
-    ends: list[int] = []
-    for match in _any(email="@" in text).finditer(text):
-        ends = ends or sentence.token_ends()
-        yield str(match.lastgroup), bisect_right(ends, match.start()), bisect_right(ends, match.end() - 1) + 1
+    for _, name, first, stop in find_patterns_in([sentence]):
+        yield name, first, stop
+
+
+def find_patterns_in(sentences: Sequence[Sentence]) -> Iterator[tuple[int, str, int, int]]:
+    """The expressions of some sentences: the number of the sentence, then as of `find_patterns`."""
+    folded_texts = [folded(sentence.spaced) for sentence in sentences]
+    numbers = [number for number, text in enumerate(folded_texts) if _WORTH_A_LOOK.search(text)]
+    for email in (False, True):
+        some = [number for number in numbers if ("@" in folded_texts[number]) is email]
+        # They are searched together, since no expression reaches over a line end.
+        texts = [folded_texts[number] for number in some]
+        begins = [*accumulate([len(text) + 1 for text in texts], initial=0)]
+        place, ends = -1, list[int]()
+        for match in _any(email=email).finditer("\n".join(texts)) if texts else ():
+            start, end = match.span()
+            if start >= begins[place + 1]:
+                place = bisect_right(begins, start) - 1
+                ends = sentences[some[place]].token_ends()
+            begin = begins[place]
+            first, stop = bisect_right(ends, start - begin), bisect_right(ends, end - begin - 1) + 1
+            yield some[place], str(match.lastgroup), first, stop
 
 
 def folded(text: str) -> str:
@@ -122,25 +144,15 @@ class Patterns(Extractor):
     def columns(self, batch: Batch) -> list[Column]:
         """The features of the sentences, kind by kind."""
         heads = tuple(head for _, head in window_heads("pattern", self.window))
-        values: list[str] = []
-        counts: list[int] = []
-        for sentence in batch.sentences:
-            places = _places(sentence)
-            values += BEFORE, *(places or ["O"]), AFTER
-            counts += self.window, *([1] * len(places) or [len(sentence.tokens)]), self.window
-        return [Column(heads, values, counts)]
+        places = bytearray(len(batch.numbers))  # of each token, the number of what it is in `_VALUES`
+        for number, name, first, stop in find_patterns_in(batch.sentences):
+            begin, opening = int(batch.begins[number]), _OPENING[name]
+            places[begin + first : begin + stop] = bytes([opening + 1]) * (stop - first)
+            places[begin + stop - 1] = opening + 2
+            places[begin + first] = opening
+        around, _ = batch.padded(np.frombuffer(places, np.uint8), self.window, _OUTSIDE + 1, _OUTSIDE + 2)
+        return [Column(heads, _VALUES, around)]
 
     def describe(self) -> str:
         """What is extracted, in one line."""
         return f"expressions of known form ({', '.join(PATTERNS)}) in [-{self.window}, {self.window}]"
-
-
-def _places(sentence: Sentence) -> list[str]:
-    """Where in which expression each token stands; nothing where there is no expression."""
-    places: list[str] = []
-    for name, first, stop in find_patterns(sentence):
-        places = places or ["O"] * len(sentence.tokens)
-        places[first:stop] = [f"I-{name}"] * (stop - first)
-        places[stop - 1] = f"E-{name}"
-        places[first] = f"B-{name}"
-    return places

@@ -33,6 +33,7 @@ class Conjunctions:
     def __init__(self, conjunctions: Sequence[Conjunction], rows: Mapping[str, int]) -> None:
         self._known = [_Known.of(kind, place, head, rows) for kind in conjunctions for place, head in kind.heads]
         self._of_words = [(known.kind.value, part) for known in self._known for part in known.words]
+        self._values = dict.fromkeys(value for value, _ in self._of_words)
         self.reach = max((max(-known.place, known.place + known.kind.size - 1) for known in self._known), default=0)
 
     def before(self) -> list[int]:
@@ -45,7 +46,7 @@ class Conjunctions:
 
     def of_word(self, word: str) -> list[int]:
         """The same of a word."""
-        values = {value: holdable(value(word)) for value in {value for value, _ in self._of_words}}
+        values = {value: holdable(value(word)) for value in self._values}
         return [numbers.get(values[value], _NO_PART) for value, numbers in self._of_words]
 
     def rows(self, sentences: Sequence[Sentence], lengths: np.ndarray, numbers: Numbers) -> Iterator[np.ndarray]:
@@ -56,13 +57,15 @@ class Conjunctions:
             lengths: the tokens of each, N together.
             numbers: their words as parts, in the order of `of_word`.
         """
-        first = 0
+        first, openings = 0, dict[Callable[[Sentence], str], list[str]]()
         for known in self._known:
             parts = [numbers(first + k, known.place + k) for k in range(known.kind.size)]
-            if known.kind.opening is not None:
-                texts = (holdable(known.kind.opening(sentence)) for sentence in sentences)
-                openings = [known.parts[0].get(text, _NO_PART) for text in texts]
-                parts.insert(0, np.repeat(np.array(openings, np.intp), lengths))
+            opening = known.kind.opening
+            if opening is not None:
+                if opening not in openings:
+                    openings[opening] = [holdable(opening(sentence)) for sentence in sentences]
+                opened = [known.parts[0].get(text, _NO_PART) for text in openings[opening]]
+                parts.insert(0, np.repeat(np.array(opened, np.intp), lengths))
             yield known.rows_of(parts)
             first += known.kind.size
 

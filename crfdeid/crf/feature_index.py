@@ -9,7 +9,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -43,6 +42,7 @@ class FeatureIndex:
         self._extractor = extractor
         self._rows = rows
         self._stored = stored
+        self._find = rows.get if stored is None else lambda name: rows.get(stored(name))
         self._window = _Window.of(extractor.word_columns())
         # Of hashes nobody can tell which words they are made of: their texts are put together and looked up.
         self._conjunctions = Conjunctions(extractor.conjunctions() if stored is None else (), rows)
@@ -62,15 +62,13 @@ class FeatureIndex:
             >>> index.row("w[0]=Dr"), index.row("w[0]=Doe")
             (0, None)
         """
-        found = self._row(name)
-        return None if found < 0 else found
+        return self._find(holdable(name))
 
     def matrix(self, sentences: Sequence[Sentence]) -> csr_array:
         """How often each token has each known feature: [N, F], N tokens of all sentences together."""
         batch = Batch(sentences)
-        lengths = np.fromiter(map(len, batch.words), np.intp, len(batch.words))
-        blocks = [*self._of_words(batch, lengths), *self._of_columns(batch, lengths)]
-        rows = np.concatenate([np.empty((lengths.sum(), 0), np.int32), *blocks], axis=1)
+        blocks = [*self._of_words(batch), *self._of_columns(batch)]
+        rows = np.concatenate([np.empty((len(batch.numbers), 0), np.int32), *blocks], axis=1)
         rows.sort(axis=1)  # every sum of weights is in one order, whatever found the rows
         known = rows >= 0
         ends = np.concatenate([[0], np.cumsum(known.sum(axis=1))])
@@ -80,43 +78,35 @@ class FeatureIndex:
         matrix.sum_duplicates()
         return matrix
 
-    def _of_words(self, batch: Batch, lengths: np.ndarray) -> Iterator[np.ndarray]:
+    def _of_words(self, batch: Batch) -> Iterator[np.ndarray]:
         """The rows of what words decide: for each offset, [N, columns with it], -1 where there is none.
 
         Then those of their conjunctions: for each head, [N, 1].
         """
         if len(self._words) > _MOST_REMEMBERED:
             self._words = self._remembered_words()
-        words, reach = self._words, self._reach
-        numbers = words.numbers(chain.from_iterable(batch.words), int(lengths.sum()))
-        # All sentences in one row, with what stands outside them before and after each.
-        place = np.arange(len(numbers)) + reach * np.repeat(np.arange(1, 2 * len(lengths), 2), lengths)
-        around = np.full(len(numbers) + 2 * reach * len(lengths), BEFORE, np.intp)
-        ends = np.cumsum(lengths + 2 * reach) - reach
-        around[ends[:, None] + np.arange(reach)] = AFTER
-        around[place] = numbers
+        words = self._words
+        numbers = words.numbers(batch.distinct)[batch.numbers]
+        around, places = batch.padded(numbers, self._reach, BEFORE, AFTER)
         for offset, first, stop in self._window.parts:
-            yield words.rows[around[place + offset], first:stop]
+            yield words.rows[around[places + offset], first:stop]
 
         def part(number: int, offset: int) -> np.ndarray:
-            return words.rows[around[place + offset], self._window.size + number]
+            return words.rows[around[places + offset], self._window.size + number]
 
-        for rows in self._conjunctions.rows(batch.sentences, lengths, part):
+        for rows in self._conjunctions.rows(batch.sentences, batch.lengths, part):
             yield rows[:, None]
 
-    def _of_columns(self, batch: Batch, lengths: np.ndarray) -> Iterator[np.ndarray]:
+    def _of_columns(self, batch: Batch) -> Iterator[np.ndarray]:
         """The rows of all other features: for each head of a column, [N, 1], -1 where there is none."""
-        token, number = np.arange(lengths.sum()), np.repeat(np.arange(len(lengths)), lengths)
+        token = np.arange(len(batch.numbers))
         columns = self._extractor.columns(batch)
         if self._stored is not None:
             columns += [conjunction.column(batch) for conjunction in self._extractor.conjunctions()]
-        for heads, values, counts in columns:
+        for heads, values, chosen in columns:
             kind = self._kind(heads)
-            if counts is None:
-                numbers = kind.numbers(values, len(token) + len(lengths) * (len(heads) - 1))
-            else:
-                numbers = np.repeat(kind.numbers(values, len(counts)), counts)
-            first = token + number * (len(heads) - 1)
+            numbers = kind.numbers(values) if chosen is None else kind.numbers(values)[chosen]
+            first = token + batch.sentence_of * (len(heads) - 1)
             for k in range(len(heads)):
                 yield kind.rows[numbers[first + k], k : k + 1]
 
@@ -128,7 +118,8 @@ class FeatureIndex:
 
     def _rows_of_value(self, heads: tuple[str, ...], value: str) -> list[int]:
         held = holdable(value)
-        return [self._held_row(head + held) for head in heads]
+        found = [self._find(head + held) for head in heads]
+        return [-1 if row is None else row for row in found]
 
     def _remembered_words(self) -> Remembered:
         columns, joined = self._window.columns, self._conjunctions
@@ -144,21 +135,16 @@ class FeatureIndex:
 
     def _rows_in_window(self, values: Sequence[Value]) -> list[int]:
         """The rows of what a word gives to the tokens around it, from its value in each column."""
-        rows = [-1] * self._window.size
+        rows, find = [-1] * self._window.size, self._find
         for value, heads in zip(values, self._window.heads, strict=True):
             if value is not None:
                 held = holdable(value)
-                for head, places in heads.items():
-                    row = self._held_row(head + held)
-                    for place in places:
-                        rows[place] = row
+                for head, places in heads:
+                    row = find(head + held)
+                    if row is not None:  # few are
+                        for place in places:
+                            rows[place] = row
         return rows
-
-    def _row(self, name: str) -> int:
-        return self._held_row(holdable(name))
-
-    def _held_row(self, name: str) -> int:
-        return self._rows.get(name if self._stored is None else self._stored(name), -1)
 
 
 class _Window(NamedTuple):
@@ -168,11 +154,15 @@ class _Window(NamedTuple):
         columns: the kinds of features.
         heads: of each kind, how they begin, and the places of each beginning among all.
         parts: each offset of the word from the token, and where the places with it begin and end.
+        reach: the tokens on each side that it covers.
+        size: how many places there are.
     """
 
     columns: Sequence[WordColumn]
-    heads: Sequence[Mapping[str, Sequence[int]]]
+    heads: Sequence[Sequence[tuple[str, Sequence[int]]]]
     parts: Sequence[tuple[int, int, int]]
+    reach: int
+    size: int
 
     @classmethod
     def of(cls, columns: Sequence[WordColumn]) -> _Window:
@@ -182,14 +172,5 @@ class _Window(NamedTuple):
             heads[k].setdefault(head, []).append(place)
         offsets = [offset for offset, _, _ in all_heads]
         parts = [(offset, offsets.index(offset), bisect_right(offsets, offset)) for offset in dict.fromkeys(offsets)]
-        return cls(columns, heads, parts)
-
-    @property
-    def reach(self) -> int:
-        """The tokens on each side that it covers."""
-        return max((abs(offset) for offset, _, _ in self.parts), default=0)
-
-    @property
-    def size(self) -> int:
-        """How many places there are."""
-        return max((stop for _, _, stop in self.parts), default=0)
+        reach = max((abs(offset) for offset in offsets), default=0)
+        return cls(columns, [[*own.items()] for own in heads], parts, reach, len(all_heads))

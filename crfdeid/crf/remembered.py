@@ -36,9 +36,9 @@ class Remembered(dict[Value, int]):
         """The rows of each number: [at least as many as there are, W]. To be asked for after the numbers."""
         return self._rows
 
-    def numbers(self, values: Iterable[Value], count: int) -> np.ndarray:
-        """The numbers of so many values."""
-        return np.fromiter(map(self.__getitem__, values), np.intp, count)
+    def numbers(self, values: Iterable[Value]) -> np.ndarray:
+        """The numbers of some values."""
+        return np.fromiter(map(self.__getitem__, values), np.intp)
 
     def __missing__(self, value: str) -> int:
         found = self._look_up(value)

@@ -8,7 +8,8 @@ from features import Sentence, split_sentences
 from features.layout import Layout
 from features.lexicons import LEXICONS, WordClasses, word_classes
 from features.orthography import Affixes, CapitalRun, Shapes, shape
-from features.patterns import PATTERNS, Patterns, find_patterns
+from features.patterns import PATTERNS, Patterns, find_patterns, find_patterns_in
+from features.tokens import Token
 
 
 def sentence(text: str) -> Sentence:
@@ -72,38 +73,69 @@ def test_a_run_of_capitals_spans_small_joining_words_but_does_not_end_with_one()
     assert [row[4:] for row in rows[1:5]] == [[f"caps:at={i}", f"caps:left={3 - i}"] for i in range(4)]
 
 
-@pytest.mark.parametrize(
-    ("text", "name"),
-    [
-        ("03/14/72", "date"),
-        ("3-4-2014", "date"),
-        ("14.03.1972", "date"),
-        ("2014-03-12", "date"),
-        ("March 14, 1972", "date"),
-        ("14th of March", "date"),
-        ("3 de mayo de 2014", "date"),
-        ("mayo de 2014", "month"),
-        ("09/2014", "month"),
-        ("12:45 pm", "time"),
-        ("61 years old", "age"),
-        ("61yo", "age"),
-        ("2.5 mg", "measure"),
-        ("10x12 cm", "measure"),
-        ("40%", "measure"),
-        ("(555) 010-4477", "phone"),
-        ("+34 900 55 01 00", "phone"),
-        ("555-0147", "phone"),
-        ("000-12-3456", "ssn"),
-        ("o.quill@tawn.example", "email"),
-        ("https://tawn.example/a?b=1", "url"),
-        ("99512", "zip"),
-        ("2014", "year"),
-        ("A4471209", "code"),
-        ("#4471209", "code"),
-        ("120/80", "ratio"),
-        ("7.35", "decimal"),
-    ],
-)
+NOTES = st.lists(st.lists(st.sampled_from(["a", "Ab", "C", "de", "-", ":", "İ", "Σ"]), max_size=16), max_size=5)
+
+
+@settings(deadline=None)
+@given(NOTES)
+def test_runs_of_capitals_agree_with_their_definition(notes: list[list[str]]) -> None:
+    found = CapitalRun().extract_all([Sentence.from_words(words) for words in notes])
+    assert [*found] == [[run_of(words, place) for place in range(len(words))] for words in notes]
+
+
+def run_of(words: list[str], place: int) -> list[str]:
+    """By the definition: a run begins and ends with a capital, and there are capitals and joining words between."""
+    first, last = (nearest_end(words, places) for places in (range(place, -1, -1), range(place, len(words))))
+    if first is None or last is None:
+        return []
+    named = {"first": words[first], "last": words[last], "before": ["<s>", *words][first]}
+    named |= {"after": [*words, "</s>"][last + 1], "at": str(min(place - first, 5)), "left": str(min(last - place, 5))}
+    return [f"caps:{name}={value.lower()}" for name, value in named.items()]
+
+
+def nearest_end(words: list[str], places: range) -> int | None:
+    """The last place with a capital before a word that is neither one nor joins them."""
+    end = None
+    for i in places:
+        if words[i][0].isupper():
+            end = i
+        elif words[i] not in ("de", "-"):
+            break
+    return end
+
+
+EXPRESSIONS = [
+    ("03/14/72", "date"),
+    ("3-4-2014", "date"),
+    ("14.03.1972", "date"),
+    ("2014-03-12", "date"),
+    ("March 14, 1972", "date"),
+    ("14th of March", "date"),
+    ("3 de mayo de 2014", "date"),
+    ("mayo de 2014", "month"),
+    ("09/2014", "month"),
+    ("12:45 pm", "time"),
+    ("61 years old", "age"),
+    ("61yo", "age"),
+    ("2.5 mg", "measure"),
+    ("10x12 cm", "measure"),
+    ("40%", "measure"),
+    ("(555) 010-4477", "phone"),
+    ("+34 900 55 01 00", "phone"),
+    ("555-0147", "phone"),
+    ("000-12-3456", "ssn"),
+    ("o.quill@tawn.example", "email"),
+    ("https://tawn.example/a?b=1", "url"),
+    ("99512", "zip"),
+    ("2014", "year"),
+    ("A4471209", "code"),
+    ("#4471209", "code"),
+    ("120/80", "ratio"),
+    ("7.35", "decimal"),
+]
+
+
+@pytest.mark.parametrize(("text", "name"), EXPRESSIONS)
 def test_an_expression_is_found_whole(text: str, name: str) -> None:
     found = list(find_patterns(sentence(f"seen {text} by us")))
     assert found == [(name, 1, 1 + len(sentence(text).tokens))]
@@ -135,6 +167,23 @@ def test_patterns_lie_within_the_sentence_and_do_not_overlap(text: str) -> None:
         assert all(0 <= first < stop <= len(found.tokens) for _, first, stop in spans)
 
 
+@settings(deadline=None)
+@given(st.lists(st.text(st.sampled_from(list("01279/-.: ()+#@aAmgé")), max_size=30), max_size=6))
+def test_patterns_are_the_same_whatever_else_is_looked_through(texts: list[str]) -> None:
+    sentences = [found for text in ["on 03/14/72", *texts, "a@b.c", "mes de"] for found in split_sentences(text)]
+    alone = [(number, *found) for number, one in enumerate(sentences) for found in find_patterns(one)]
+    assert sorted(find_patterns_in(sentences)) == sorted(alone)
+
+
+@pytest.mark.parametrize(("text", "name"), EXPRESSIONS)
+def test_no_expression_reaches_over_a_line_end(text: str, name: str) -> None:
+    """Many sentences are looked through as one text, a line each."""
+    for broken in (text[:i] + "\n" + text[j:] for i in range(1, len(text)) for j in (i, i + 1)):
+        whole, *lines = (Sentence((Token(part, 0, len(part)),)) for part in (broken, *filter(None, broken.split("\n"))))
+        alone = [found for line in lines for found, _, _ in find_patterns(line)]
+        assert [found for found, _, _ in find_patterns(whole)] == alone
+
+
 def test_word_classes_fold_case_and_reach_the_neighbours() -> None:
     assert word_classes("Dra") == word_classes("DRA") == ("title",)
     assert WordClasses(window=1).extract(sentence("by Dr Quill"))[2] == ["class[-1]=title"]
@@ -153,3 +202,20 @@ def test_layout_knows_section_field_and_place() -> None:
     assert rows[6][-2:] == ["field=orla quill pager", "field+1=orla quill pager"]
     assert rows[0] == ["heading=plan", "prefix=attending", "place=0"]
     assert Layout().extract(split_sentences(text)[-1])[0] == ["heading=plan", "prefix=", "place=9"]
+
+
+@settings(deadline=None)
+@given(NOTES)
+def test_fields_agree_with_their_definition(notes: list[list[str]]) -> None:
+    found = Layout().extract_all([Sentence.from_words(words) for words in notes])
+    fields = [[row[3:] for row in rows] for rows in found]
+    assert fields == [[field_of(words, place) for place in range(len(words))] for words in notes]
+
+
+def field_of(words: list[str], place: int) -> list[str]:
+    """By the definition: up to three words before the nearest colon on the left, without and with the distance."""
+    colons = [i for i in range(place) if words[i] == ":"]
+    if not colons or not colons[-1]:
+        return []
+    name = " ".join(words[max(colons[-1] - 3, 0) : colons[-1]]).lower()
+    return [f"field={name}", f"field+{min(place - colons[-1], 9)}={name}"]

@@ -50,7 +50,11 @@ class Mixed(Extractor):
     def columns(self, batch: Batch) -> list[Column]:
         runs = [(value, count) for words in batch.words for value, count in ((None, 1), ("x", len(words) - 1)) if words]
         values, counts = zip(*runs, strict=True) if runs else ((), ())
-        return [window_column(batch.words, "w", 1), Column(("run=",), values, counts), Column(("none=",), [])][:2]
+        return [
+            window_column(batch.words, "w", 1),
+            Column(("run=",), values, np.repeat(np.arange(len(counts)), counts)),
+            Column(("none=",), []),
+        ][:2]
 
     def describe(self) -> str:
         return "one of each"
