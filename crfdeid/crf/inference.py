@@ -84,9 +84,18 @@ def batches(
         yield members, scores, sizes[members]
 
 
-def longer_than(count: int, sizes: np.ndarray) -> int:
-    """How many sentences have more tokens than that; they are the first ones."""
-    return int(np.searchsorted(-sizes, -count))
+def at_each_step(sizes: np.ndarray) -> list[int]:
+    """How many sentences have a token at each place; they are the first ones.
+
+    Args:
+        sizes: the tokens of each, the longest first, one or more.
+
+    Example:
+        >>> at_each_step(np.array([3, 1, 1]))
+        [3, 1, 1]
+    """
+    counts: list[int] = np.searchsorted(-sizes, -np.arange(sizes[0])).tolist()
+    return counts
 
 
 def _forward_backward(scores: np.ndarray, sizes: np.ndarray, transitions: np.ndarray) -> np.ndarray:
@@ -99,11 +108,12 @@ def _forward_backward(scores: np.ndarray, sizes: np.ndarray, transitions: np.nda
     step = np.exp(transitions - transitions.max())
     forward, backward = np.ones_like(weight), np.ones_like(weight)
     forward[:, 0] = _normalised(weight[:, 0])
+    counts = at_each_step(sizes)
     for t in range(1, longest):
-        running = longer_than(t, sizes)
+        running = counts[t]
         forward[:running, t] = _normalised((forward[:running, t - 1] @ step) * weight[:running, t])
     for t in range(longest - 2, -1, -1):
-        running = longer_than(t + 1, sizes)
+        running = counts[t + 1]
         backward[:running, t] = _normalised((weight[:running, t + 1] * backward[:running, t + 1]) @ step.T)
     return _normalised(forward * backward)
 

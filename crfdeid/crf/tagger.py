@@ -25,6 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import ClassVar, Self
 
@@ -49,7 +50,9 @@ from features.tokens import Sentence
 _SCHEMA = 2
 _FILES = ModelFiles("crf", _SCHEMA, "weights.npz", ("python-crfsuite", "sklearn-crfsuite", "numpy"))
 _WORD_HEADS = tuple(f"{kind}[{place}]=" for kind in ("w", "lower") for place in range(-3, 4))  # of `ContextWords`
-_SENTENCES_AT_ONCE = 512  # whose features are in memory together
+# Sentences whose features are in memory together. How many change the last digit of a marginal, by the order in which
+# a product of matrices sums: models that exist have their thresholds from as many as here.
+_TAGGED_AT_ONCE, _WEIGHED_AT_ONCE = 1024, 512
 
 
 class CrfTagger(Tagger):
@@ -154,25 +157,27 @@ class CrfTagger(Tagger):
     def predict(self, sentences: Sequence[Sentence]) -> list[list[str]]:
         """One tag per token, for each sentence: the most probable sequence (Viterbi)."""
         names = np.array(self.tags, object)
-        return [
-            names[path].tolist()
-            for emissions, lengths, transitions in self._emissions(sentences)
-            for path in best_paths(emissions, lengths, transitions)
-        ]
+        rows: list[list[str]] = []
+        for emissions, lengths, transitions in self._emissions(sentences, _TAGGED_AT_ONCE):
+            tags = iter(names[np.concatenate(best_paths(emissions, lengths, transitions))].tolist())
+            rows += [[*islice(tags, length)] for length in lengths]
+        return rows
 
     def marginals(self, sentences: Sequence[Sentence]) -> list[np.ndarray]:
         """The probability of each tag at each token, for each sentence: [T, K], rows sum to 1."""
         return [
             table
-            for emissions, lengths, transitions in self._emissions(sentences)
+            for emissions, lengths, transitions in self._emissions(sentences, _WEIGHED_AT_ONCE)
             for table in marginals(emissions, lengths, transitions)
         ]
 
-    def _emissions(self, sentences: Sequence[Sentence]) -> Iterator[tuple[np.ndarray, list[int], np.ndarray]]:
+    def _emissions(
+        self, sentences: Sequence[Sentence], at_once: int
+    ) -> Iterator[tuple[np.ndarray, list[int], np.ndarray]]:
         """Some sentences at a time: the sums of the weights of their features, [N, K]; lengths; transitions."""
         learned, index = self._trained()
-        for first in range(0, len(sentences), _SENTENCES_AT_ONCE):
-            some = sentences[first : first + _SENTENCES_AT_ONCE]
+        for first in range(0, len(sentences), at_once):
+            some = sentences[first : first + at_once]
             lengths = [len(sentence.tokens) for sentence in some]
             yield index.matrix(some) @ learned.state, lengths, learned.transitions
 

@@ -21,7 +21,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from crfdeid.bio import valid_first, valid_transitions
-from crfdeid.crf.inference import batches, longer_than
+from crfdeid.crf.inference import at_each_step, batches
 
 _SENTENCES = 1024  # that are tagged together: arrays for all of them would be several times what is asked for
 _NEVER = -1e9  # the score of a tag that may not follow
@@ -135,14 +135,15 @@ def _paths_of_batch(scores: np.ndarray, sizes: np.ndarray, transitions: np.ndarr
     """
     batch, longest, _ = scores.shape
     best = scores.transpose(1, 0, 2).copy()  # [T, B, K]: of all paths that end in a tag
+    counts = at_each_step(sizes)
     for t in range(1, longest):
-        running = longer_than(t, sizes)
+        running = counts[t]
         best[t, :running] += _best_into(best[t - 1, :running], transitions, lead)
     paths = np.zeros((longest, batch), int)
     rows = np.arange(batch)
     paths[sizes - 1, rows] = best[sizes - 1, rows].argmax(axis=1)
     for t in range(longest - 1, 0, -1):
-        running = longer_than(t, sizes)
+        running = counts[t]
         into = transitions.T[paths[t, :running]]  # [B, from]
         paths[t - 1, :running] = (best[t - 1, :running] + into).argmax(axis=1)
     return paths

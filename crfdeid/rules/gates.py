@@ -18,8 +18,8 @@ _NUMBER_WORDS = frozenset(
     ("number", "numbers", "num", "nr", "no", "nº", "n", "número", "numero", "id", "code", "card", "#")
 )
 _LETTERS = re.compile(r"[^\W\d_]+(?:[./][^\W\d_]+)*[.:]?")
-_DIGIT, _RUN, _DENSE = re.compile(r"\d"), re.compile(r"\d+"), re.compile(r"\d\S*")
-_CHAIN = re.compile(r"\d[\d ()./+-]*")
+_RUN, _DENSE = re.compile(r"\d+"), re.compile(r"\d\S*")
+_CHAIN, _WITHOUT_MARKS = re.compile(r"\d[\d ()./+-]*"), str.maketrans("", "", " ()./+-")
 HAS_DIGIT = 1  # the first bit of `Needs`
 LEAST_CHAIN = 7  # digits
 
@@ -61,11 +61,13 @@ def numbers_in(text: str) -> tuple[int, int, int, int]:
         (14, 4, 8, 7)
     """
     dense = _DENSE.findall(text)
+    if not dense:
+        return NO_NUMBERS
     runs = [*map(len, _RUN.findall(" ".join(dense)))]
     digits = sum(runs)
     # Chains are asked for only where there are digits enough for a telephone.
-    chains = [len(_DIGIT.findall(part)) for part in _CHAIN.findall(text)] if digits >= LEAST_CHAIN else ()
-    return digits, max(runs, default=0), max(map(len, dense), default=0), max(chains, default=0)
+    chains = [len(part.translate(_WITHOUT_MARKS)) for part in _CHAIN.findall(text)] if digits >= LEAST_CHAIN else ()
+    return digits, max(runs), max(map(len, dense)), max(chains, default=0)
 
 
 class Needs(dict[str, int]):
