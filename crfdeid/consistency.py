@@ -78,19 +78,19 @@ def make_consistent(document: Document, tokens: TokenTable | None = None) -> Doc
         return document
     tokens = TokenTable(tokens_of(document)) if tokens is None else tokens
     free = bytearray(b"\1") * len(tokens)  # of each token: whether no span is there
-    for place in tokens.places(document.spans):
-        free[place.start : place.stop] = bytes(len(place))
     small = {word for word in tokens.words if word.islower()}
-    known = _known(document, tokens, small)
+    known = _known(document, tokens, free, small)
     added = [*_whole(tokens, free, known), *_parts(document.text, tokens, free, known.parts, small)]
     return replace(document, spans=(*document.spans, *added)) if added else document
 
 
-def _known(document: Document, tokens: TokenTable, small: set[str]) -> _Known:
+def _known(document: Document, tokens: TokenTable, free: bytearray, small: set[str]) -> _Known:
+    """What the spans of a document say is to be looked for; their tokens are free no more."""
     values: dict[tuple[Words, str], int] = {}  # how often a value is found as a type
     parts: dict[tuple[str, str], int] = {}
     written = set()
     for span, place in zip(document.spans, tokens.places(document.spans), strict=True):
+        free[place.start : place.stop] = bytes(len(place))
         texts, words = tokens.texts(place), tokens.texts(place, small=True)
         is_name = TO_SEVEN.get(span.label) in _NAMES
         if is_name:
@@ -117,7 +117,7 @@ def _whole(tokens: TokenTable, free: bytearray, known: _Known) -> Iterator[Span]
     lengths: dict[str, set[int]] = {}  # of the values that begin with a word
     for words in known.values:
         lengths.setdefault(words[0], set()).add(len(words))
-    for i in tokens.where([word in lengths for word in tokens.small]):
+    for i in tokens.where([*map(lengths.__contains__, tokens.small)]):
         for length in sorted(lengths[tokens.texts([i], small=True)[0]], reverse=True):
             stop = i + length
             if stop > len(free) or 0 in free[i:stop]:
@@ -150,7 +150,10 @@ def _single_parts(
         return
     near = {form: part for part in reversed(list(parts)) if _can_be_misspelt(part) for form in _one_less(part)}
     initials = {part[0] for part in parts}  # a word with another is no slip either
-    labels = [_label_of(word, parts, near, small) if word.lower()[0] in initials else None for word in tokens.words]
+    labels = [
+        _label_of(written, parts, near, small) if word[0] in initials else None
+        for written, word in zip(tokens.words, tokens.small, strict=True)
+    ]
     for i in tokens.where([label is not None for label in labels]):
         label, end = labels[tokens.numbers[i]], tokens.end(i)
         if label is not None and free[i] and not _ADDRESS.match(text, end):
@@ -177,7 +180,7 @@ def _looks_like_a_name(word: str, small: set[str]) -> bool:
 
 def _is_specific(texts: Words) -> bool:
     """Whether a value says who or where by itself: not "family", "Madrid", "9 pm" or "12"."""
-    letters_and_digits = "".join(text for text in texts if text.isalnum())
+    letters_and_digits = "".join(filter(str.isalnum, texts))
     written_so = any(text[0].isupper() for text in texts) or sum(map(str.isdigit, letters_and_digits)) >= _LEAST_VALUE
     return len(letters_and_digits) >= _LEAST_VALUE and written_so and (len(texts) > 1 or not word_classes(texts[0]))
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from array import array
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from itertools import count
+from itertools import count, islice
 
 import numpy as np
 
@@ -31,7 +32,7 @@ class TokenTable:
     """
 
     def __init__(self, tokens: Iterable[Token] = ()) -> None:
-        self._number_of: dict[str, int] = {}  # of each word, as they come
+        self._number_of: dict[str, int] = defaultdict(count().__next__)  # of each word, as they come
         self._lengths = array("i")  # of these words
         self._numbers, self._starts = array("i"), array("i")
         self._ends: dict[int, int] = {}  # of tokens whose word has another length than they have in the note
@@ -41,17 +42,16 @@ class TokenTable:
         """Append tokens."""
         columns = tuple(zip(*tokens, strict=True))
         if columns:
-            texts, *places = columns
-            new = [word for word in dict.fromkeys(texts) if word not in self._number_of]
-            self._number_of.update(zip(new, count(len(self._number_of))))
-            self._lengths.extend(map(len, new))
-            numbers, starts, ends = map(array, "iii", (map(self._number_of.__getitem__, texts), *places))
-            lengths = np.array(self._lengths)[np.frombuffer(numbers, np.intc)]
-            odd = np.frombuffer(starts, np.intc) + lengths != np.frombuffer(ends, np.intc)
-            for place in np.flatnonzero(odd).tolist():
+            texts, starts, ends = columns
+            numbers = np.fromiter(map(self._number_of.__getitem__, texts), np.intc, len(texts))
+            new = islice(reversed(self._number_of), len(self._number_of) - len(self._lengths))
+            self._lengths.extend([*map(len, new)][::-1])
+            lengths = np.frombuffer(self._lengths, np.intc)[numbers]
+            begun, ended = np.array(starts, np.intc), np.array(ends, np.intc)
+            for place in np.flatnonzero(begun + lengths != ended).tolist():
                 self._ends[len(self) + place] = ends[place]
-            self._numbers.extend(numbers)
-            self._starts.extend(starts)
+            self._numbers.frombytes(numbers.tobytes())
+            self._starts.frombytes(begun.tobytes())
 
     def __len__(self) -> int:
         return len(self._numbers)
@@ -99,9 +99,9 @@ class TokenTable:
         """For each span the tokens that share a character with it, as `crfdeid.spans.positions_in` has them."""
         for first in range(0, len(spans), _AT_ONCE):
             some = spans[first : first + _AT_ONCE]
-            befores = self.starts.searchsorted(np.array([span.start for span in some], np.intc), side="right")
-            stops = self.starts.searchsorted(np.array([span.end for span in some], np.intc))
-            for span, before, stop in zip(some, befores.tolist(), stops.tolist(), strict=True):
-                # The last token that begins at the span's start, or before it, may end before it.
-                begin = before - 1 if before and self.end(before - 1) > span.start else before
-                yield range(begin, max(begin, stop))
+            starts, ends = (np.array(column, np.intc) for column in list(zip(*some, strict=True))[:2])
+            begins, stops = self.starts.searchsorted(starts), self.starts.searchsorted(ends)
+            inside = self.starts.searchsorted(starts, side="right") == begins  # no token begins where the span does
+            for span, begin, stop, within in zip(some, begins.tolist(), stops.tolist(), inside.tolist(), strict=True):
+                # The last token that begins before the span's start may end before it.
+                yield range(begin - 1 if within and begin and self.end(begin - 1) > span.start else begin, stop)
