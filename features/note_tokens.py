@@ -96,7 +96,7 @@ class NoteTokens(Sequence[Token]):
             start = self._cuts[number]
             found, end = self._read(start)
             raw = found if self._offsets is None else in_raw_text(found, self._offsets)
-            page = self._kept[number] = _Page(tuple(raw), [token.start for token in found])
+            page = self._kept[number] = _Page(tuple(raw), [token[1] for token in found])
             if number + 1 == len(self._cuts):
                 self._cuts.append(end)
                 self._firsts.append(self._firsts[number] + len(found))

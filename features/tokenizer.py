@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from itertools import accumulate
 from typing import NamedTuple
 
 import regex
@@ -70,7 +70,8 @@ def normal_tokens(text: str, begin: int = 0, stop: int = sys.maxsize) -> list[To
         start = text.find(stretch, begin)
         begin = start + len(stretch)
         if len(stretch) <= _LONGEST_KEPT:
-            tokens += [_new(Token, (part, start + first, start + last)) for part, first, last in _parts(stretch)]
+            for part, first, last in _PARTS[stretch]:
+                tokens.append(_new(Token, (part, start + first, start + last)))
         else:
             tokens += tokens_from(text, start, begin)
     return tokens
@@ -81,12 +82,20 @@ def tokens_from(text: str, start: int, stop: int = sys.maxsize) -> Iterator[Toke
     return (_new(Token, (match[0], *match.span())) for match in _TOKEN.finditer(text, start, stop))
 
 
-def _take_apart(stretch: str) -> tuple[tuple[str, int, int], ...]:
-    """The tokens of a stretch of text without white space, with their offsets in it."""
-    return tuple((match[0], *match.span()) for match in _TOKEN.finditer(stretch))
+class _Parts(dict[str, Sequence[tuple[str, int, int]]]):
+    """The tokens of stretches of text without white space, with their offsets in them."""
+
+    def __missing__(self, stretch: str) -> Sequence[tuple[str, int, int]]:
+        parts = _TOKEN.findall(stretch)  # all of it: only white space is in no token
+        ends = [*accumulate(map(len, parts))]
+        found = [*zip(parts, [0, *ends], ends, strict=False)]
+        if len(self) >= _STRETCHES_KEPT:
+            self.clear()
+        self[stretch] = found
+        return found
 
 
-_parts = lru_cache(maxsize=_STRETCHES_KEPT)(_take_apart)
+_PARTS = _Parts()
 
 
 def in_raw_text(tokens: Sequence[Token], offsets: Sequence[int]) -> list[Token]:

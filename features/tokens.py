@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, pairwise
+from itertools import accumulate, chain, pairwise
+from operator import add, ne
 
 import regex
 
@@ -75,13 +76,11 @@ class Sentence:
         if self._raw:
             first = self.tokens[0].start
             return [token[2] - first for token in self.tokens]
-        ends: list[int] = []
-        length, before = 0, None
-        for text, start, end in self.tokens:
-            length += len(text) + (before is not None and start != before)
-            ends.append(length)
-            before = end
-        return ends
+        if not self.tokens:
+            return []
+        texts, starts, ends = zip(*self.tokens, strict=True)
+        gaps = map(ne, starts, (starts[0], *ends))
+        return [*accumulate(map(add, map(len, texts), gaps))]
 
     def _pieces(self) -> list[str]:
         """The words, with a space before those that follow a gap."""
