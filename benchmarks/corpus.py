@@ -1,8 +1,10 @@
-"""Which corpus a benchmark trains and scores on: the options and the reading that they share."""
+"""Which corpus a benchmark trains and scores on, and its notes with other digits: what benchmarks share."""
 
 from __future__ import annotations
 
 import argparse
+import random
+import re
 from pathlib import Path
 
 from crfdeid.corpora import FORMATS
@@ -30,3 +32,8 @@ def chosen_corpus(args: argparse.Namespace) -> Corpus:
     if args.dev is not None:
         raise UsageError("--dev needs --train: without it the synthetic corpus is used")
     return generate_corpus("default", types=args.types)
+
+
+def other_digits(text: str, draw: random.Random) -> str:
+    """The text with each digit drawn anew: as many tokens, but other dates and numbers."""
+    return re.sub("[0-9]", lambda _: str(draw.randrange(10)), text)

@@ -29,6 +29,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from corpus import other_digits
 from tabulate import tabulate
 
 from crfdeid.corpora import read_corpus
@@ -62,7 +63,7 @@ def write_notes(folder: Path, texts: Sequence[str], count: int, files: int = FIL
     """Write so many notes, each with digits of its own; how many tokens they have."""
     folder.mkdir()
     draw = random.Random(0)
-    rows = [re.sub("[0-9]", lambda _: str(draw.randrange(10)), texts[n % len(texts)]) for n in range(count)]
+    rows = [other_digits(texts[n % len(texts)], draw) for n in range(count)]
     for number in range(min(files, count)):
         share = rows[number::files]
         pq.write_table(pa.table({"id": range(len(share)), "text": share}), folder / f"{number:02}.parquet")
