@@ -14,7 +14,6 @@ second are those of one core after the start-up; memory is the highest of any Py
 from __future__ import annotations
 
 import argparse
-import base64
 import random
 import re
 import subprocess
@@ -30,6 +29,7 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 from corpus import other_digits
+from huge_notes import KINDS
 from tabulate import tabulate
 
 from crfdeid.corpora import read_corpus
@@ -172,37 +172,18 @@ def table_of_speeds(args: argparse.Namespace, texts: Sequence[str], folder: Path
     print(f"\n{args.count:,} notes, {tokens:,} tokens, {tokens / args.count:.0f} a note.")
 
 
-def prose(texts: Sequence[str], size: int) -> str:
-    """The notes, one after the other, again and again."""
-    return "\n".join(texts * (1 + size // sum(map(len, texts))))[:size]
-
-
-def pasted(texts: Sequence[str], size: int) -> str:
-    """A file that was pasted into a note, in base64: no white space."""
-    return base64.b64encode(random.Random(0).randbytes(size)).decode()[:size]
-
-
-def names(texts: Sequence[str], size: int) -> str:
-    """A name in each line, all of them different: what consistency looks for in the note."""
-    draw = random.Random(0)
-    words = ("".join(draw.choices("abcdefghijklmnopqrstuvwxyz", k=7)).capitalize() for _ in range(size // 20))
-    return "\n".join(f"Dr. {word} called." for word in words)
-
-
-HUGE = {"prose": prose, "pasted": pasted, "names": names}
-
-
 def table_of_memory(args: argparse.Namespace, texts: Sequence[str], folder: Path) -> None:
     """Print what a worker takes for one note of each size and kind among others."""
     table = []
     for kind in args.kinds:
         for megabytes in args.huge:
-            notes = folder / f"{kind} {megabytes}"
-            write_notes(notes, [*texts, HUGE[kind](texts, megabytes * 1_000_000)], len(texts) + 1, files=1)
+            notes, size = folder / f"{kind} {megabytes}", megabytes * 1_000_000
+            text = KINDS[kind](texts, size)[:size]
+            write_notes(notes, [*texts, text], len(texts) + 1, files=1)
             run = measure(by_batches(args.model, notes, folder / f"{kind} {megabytes} out", 1))
             table.append([kind, megabytes, f"{run.megabytes:,.0f}", f"{run.seconds:.1f}"])
-            print(f"{kind}, {megabytes} MB: {run.megabytes:,.0f} MB", file=sys.stderr)
-    head = ["note", "MB of a note", "MB of its worker", "seconds"]
+            print(f"{kind}, {megabytes}: {run.megabytes:,.0f} MB", file=sys.stderr)
+    head = ["note", "millions of characters", "MB of its worker", "seconds"]
     print(tabulate(table, head, tablefmt="pipe", disable_numparse=True))
 
 
@@ -214,8 +195,10 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=20_000, help="how many notes; 0 for no speeds (default: 20000)")
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2], help="(default: 1 2)")
     parser.add_argument("--only", nargs="+", choices=ROWS, default=list(ROWS), help="the rows (default: all)")
-    parser.add_argument("--huge", type=int, nargs="*", default=[], metavar="MB", help="memory for notes of these sizes")
-    parser.add_argument("--kinds", nargs="+", choices=HUGE, default=list(HUGE), help="their kinds (default: all)")
+    parser.add_argument(
+        "--huge", type=int, nargs="*", default=[], metavar="N", help="memory for notes of so many million characters"
+    )
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=["prose", "pasted", "names"], help="their kinds")
     parser.add_argument("--price", type=float, default=0.05, help="dollars a core-hour (default: 0.05)")
     args = parser.parse_args()
     if find_spec("pyspark") is None:
