@@ -33,7 +33,7 @@ def started_jobs(master: str) -> Iterator[Jobs]:
 
     Args:
         master: the URL of a cluster, as `spark-submit --master` has it; of a Spark Connect server (sc://...); or
-            local[N]. A local Spark tries a task as often as a cluster does, and opens no page on a port.
+            local[N]. A local Spark tries a task as often as a cluster does, and nobody reaches it from another machine.
 
     Raises:
         UsageError: there is no Spark, or it cannot start.
@@ -62,6 +62,7 @@ def _started(master: str) -> Jobs:
     conf = SparkConf().setAppName("crfdeid redact").set("spark.ui.showConsoleProgress", "false")
     if master.startswith("local"):
         same = os.environ.setdefault("PYSPARK_PYTHON", sys.executable) == sys.executable
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         own = os.environ.get(JAVA_OPTIONS, "")
         ours = [LOCAL_JAVA, LOCAL_DAEMON] if same else [LOCAL_JAVA]
         os.environ[JAVA_OPTIONS] = " ".join([*(option for option in ours if option not in own), own]).strip()

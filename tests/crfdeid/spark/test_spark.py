@@ -234,11 +234,14 @@ def test_options_of_java_and_its_starter_are_the_users_own(spark: Any, monkeypat
     ):
         monkeypatch.delenv(JAVA_OPTIONS) if own is None else monkeypatch.setenv(JAVA_OPTIONS, own)
         monkeypatch.setenv("PYSPARK_PYTHON", python)
+        monkeypatch.setenv("SPARK_LOCAL_IP", "")  # so that what is set here is gone after the test
+        monkeypatch.delenv("SPARK_LOCAL_IP")
         for _ in range(2):
             with started_jobs("local[2]"):
                 assert os.environ[JAVA_OPTIONS] == expected
     assert asked[0].get("spark.driver.extraJavaOptions") == "-Dcrfdeid.test=own"
     assert asked[0].get("spark.master") == "local[2,4]"
+    assert os.environ["SPARK_LOCAL_IP"] == "127.0.0.1"
 
 
 def test_workers_take_pyspark_as_it_is_installed_and_look_for_garbage_in_what_they_do_alone(spark: Any) -> None:
