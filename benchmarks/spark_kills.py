@@ -30,7 +30,7 @@ import pyarrow.parquet as pq
 from crfdeid.corpora.synthetic import generate_notes
 
 COMMAND = [sys.executable, "-c", "import sys; from crfdeid.cli import main; sys.exit(main())", "redact"]
-WHAT = {"worker": b"pyspark.daemon", "executor": b"CoarseGrainedExecutorBackend"}
+WHAT = {"worker": b"spark.daemon\0pyspark.worker", "executor": b"CoarseGrainedExecutorBackend"}  # PySpark's, or ours
 
 
 def main() -> None:
