@@ -19,6 +19,7 @@ from crfdeid.notes.arrow import column_names, errors_without_values, note_in_row
 from crfdeid.notes.records import LONGEST_NOTE, Answer, Columns, Failure, Note, NoteFile
 from crfdeid.notes.work import Result, Worker
 from crfdeid.policy import Policy
+from crfdeid.system.memory import collecting_seldom
 
 # Rows are worked on, and given out, in stretches of so many: enough to keep a network busy, and few enough that memory
 # does not grow with a batch. A dictionary of 8-bit numbers, the smallest there is, can hold 128 texts.
@@ -207,7 +208,8 @@ def _characters(content: Note | Failure | None) -> int:
 
 def _outcomes(work: Worker, contents: list[Note | Failure | None]) -> list[_Outcome]:
     """What became of the contents of some rows, of which none is left afterwards."""
-    results = iter(work([content for content in contents if isinstance(content, Note)]))
+    with collecting_seldom():
+        results = iter(work([content for content in contents if isinstance(content, Note)]))
     outcomes = [next(results) if isinstance(content, Note) else content for content in contents]
     contents.clear()
     return outcomes

@@ -7,12 +7,26 @@ import gc
 import platform
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from threading import Lock
 
 # Parameters of glibc's mallopt: M_MMAP_THRESHOLD, M_TRIM_THRESHOLD and M_ARENA_MAX (malloc.h).
 _KEEPING = {-3: 1 << 30, -1: (1 << 31) - 1, -8: 1}
 
 # More containers than most notes that are worked on together are made of.
 _SELDOM = 100_000
+
+
+@dataclass
+class _AtWork:
+    """How many threads want the collector to look seldom, and how often it did before the first of them."""
+
+    lock: Lock = field(default_factory=Lock)
+    threads: int = 0
+    before: tuple[int, int, int] = (0, 0, 0)
+
+
+_at_work = _AtWork()
 
 
 def keep_freed_memory() -> None:
@@ -34,15 +48,22 @@ def collecting_seldom() -> Iterator[None]:
 
     Notes at work are tokens and rows by the ten thousand. Next to none of them refers to itself, so that all are freed
     when they are done with; the collector only walks them, and now and then all else: the model, what is remembered of
-    words. That is a seventh of the time in which `crfdeid redact` works. It is for processes of our own: how often to
-    look is one setting for the whole process. Where looking is turned off it stays off.
+    words. That is a seventh of the time in which `crfdeid redact` works. How often to look is one setting for the whole
+    process: of threads that are here at the same time, the last one to leave sets it back. Where looking is turned off
+    it stays off.
     """
-    before = gc.get_threshold()
-    gc.set_threshold(before[0] and max(before[0], _SELDOM), *before[1:])
+    with _at_work.lock:
+        if not _at_work.threads:
+            _at_work.before = gc.get_threshold()
+            gc.set_threshold(_at_work.before[0] and max(_at_work.before[0], _SELDOM), *_at_work.before[1:])
+        _at_work.threads += 1
     try:
         yield
     finally:
-        gc.set_threshold(*before)
+        with _at_work.lock:
+            _at_work.threads -= 1
+            if not _at_work.threads:
+                gc.set_threshold(*_at_work.before)
 
 
 @contextmanager

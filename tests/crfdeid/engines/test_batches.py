@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import gc
 import io
 import os
 import pickle
@@ -220,6 +221,22 @@ def test_a_row_that_the_library_fails_on_fails_alone(model: Path, monkeypatch: p
     assert [row["error_type"] for row in result] == [None, None, "KeyError", None, None, None, "DataError"]
     assert result[2]["note"] is None
     assert "Orla" not in str(result)
+
+
+def test_python_looks_for_garbage_seldom_while_a_batch_is_at_work_and_as_before_between(
+    model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, during = gc.get_threshold()[0], []
+    annotate = Deidentifier.annotate_documents
+
+    def look(*args: Any, **options: Any) -> Any:
+        during.append(gc.get_threshold()[0])
+        return annotate(*args, **options)
+
+    monkeypatch.setattr(Deidentifier, "annotate_documents", look)
+    for _ in RedactBatches(model, Policy(), "note").batches(table(["Dr. Quill", "Dr. Marsh"]).to_batches()):
+        assert gc.get_threshold()[0] == before
+    assert min(during) > before
 
 
 def test_a_note_that_is_too_long_fails(model: Path) -> None:

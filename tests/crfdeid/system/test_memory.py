@@ -6,6 +6,8 @@ import subprocess
 import sys
 import weakref
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 
 import pytest
 
@@ -72,6 +74,25 @@ def test_a_collector_that_is_off_stays_off() -> None:
             assert gc.get_threshold()[0] == 0
     finally:
         gc.set_threshold(*before)
+
+
+def test_of_two_threads_that_look_seldom_the_last_one_sets_it_back() -> None:
+    before = gc.get_threshold()
+    entered, leave = Event(), Event()
+
+    def stay() -> None:
+        with collecting_seldom():
+            entered.set()
+            leave.wait(60)
+
+    with ThreadPoolExecutor(1) as threads:
+        with collecting_seldom():
+            other = threads.submit(stay)
+            assert entered.wait(60)
+        assert gc.get_threshold()[0] > before[0]
+        leave.set()
+        other.result()
+    assert gc.get_threshold() == before
 
 
 class Knot:
