@@ -43,8 +43,13 @@ def values_of(document: Document) -> set[tuple[str, str]]:
 def left_in(gold: Document, redacted: Document) -> Iterator[str]:
     """The types of the values of a document that still stand in its redacted text as whole words."""
     for label, value in values_of(gold):
-        if regex.search(rf"(?<!\w){regex.escape(value)}(?!\w)", redacted.text):
+        if is_left(value, redacted.text):
             yield label
+
+
+def is_left(value: str, text: str) -> bool:
+    """Whether a value occurs in a text as whole words."""
+    return regex.search(rf"(?<!\w){regex.escape(value)}(?!\w)", text) is not None
 
 
 def print_leaks(model: Deidentifier, documents: Sequence[Document]) -> None:
