@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from crfdeid.errors import DataError
+from crfdeid.system.unique_keys import parse_json
 
 RETRAIN = "train it again, or copy the folder whole"
 _SEAL = "sha256"
@@ -44,13 +45,18 @@ def read_sealed(path: Path, what: str) -> dict[str, Any]:
         FileNotFoundError, NotADirectoryError: there is no such file.
         DataError: it is something else, or was changed since it was written.
     """
+    otherwise = f"not a {what}: {RETRAIN}"
     try:
-        fields = json.loads(path.read_text(encoding="utf-8"))
-        whole = isinstance(fields, dict) and fields.get(_SEAL) == checksum(fields)
+        text = path.read_text(encoding="utf-8")
     except (FileNotFoundError, NotADirectoryError):
         raise
-    except (OSError, ValueError, RecursionError):
-        raise DataError(f"not a {what}: {RETRAIN}", path=path) from None
+    except (OSError, ValueError):
+        raise DataError(otherwise, path=path) from None
+    fields = parse_json(text, path=path, otherwise=otherwise)
+    try:
+        whole = isinstance(fields, dict) and fields.get(_SEAL) == checksum(fields)
+    except RecursionError:  # lists that are read can be too deep to be written
+        whole = False
     if not whole:
         raise DataError(f"the {what} is damaged, or of another version of crfdeid: {RETRAIN}", path=path)
     return fields

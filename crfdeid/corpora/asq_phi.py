@@ -11,7 +11,6 @@ abbreviation in a record number). Typographic and typewriter quotes count as the
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from crfdeid.corpora.files import build_document, find_files, relative_stem
 from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError
 from crfdeid.system.files import read_head, read_text
+from crfdeid.system.unique_keys import parse_json
 
 _QUERY, _TAGS = "===QUERY===", "===PHI_TAGS==="
 # One character for one, so that offsets stay.
@@ -77,14 +77,11 @@ def _document(block: list[str], document_id: str, path: Path, first_line: int) -
 
 
 def _tag(line: str, path: Path, number: int) -> tuple[str, str]:
-    try:
-        record = json.loads(line)
-    except (ValueError, RecursionError):
-        record = None
-    match record:
+    expected = 'expected {"identifier_type": text, "value": text}'
+    match parse_json(line, path=path, line=number, otherwise=expected):
         case {"identifier_type": str(label), "value": str(value)} if label and value:
             return label, value
-    raise DataError('expected {"identifier_type": text, "value": text}', path=path, line=number)
+    raise DataError(expected, path=path, line=number)
 
 
 def _places(text: str, value: str) -> list[tuple[int, int]]:

@@ -51,7 +51,11 @@ def read(path: Path) -> list[Document]:
 
 
 def _document(record: Any, path: Path, number: int) -> Document:
-    labels = next((record[key] for key in _LABELS if key in record), None) if isinstance(record, dict) else None
+    found = [key for key in _LABELS if key in record] if isinstance(record, dict) else []
+    if len(found) > 1:
+        problem = f'"{found[0]}" and "{found[1]}", which both list labels: leave one out'
+        raise DataError(problem, path=path, line=number)
+    labels = record[found[0]] if found else None
     if not isinstance(labels, list) or not isinstance(record.get("text"), str):
         problem = 'expected {"text": text, "label": [[start, end, type]]} ("label": [] says that nothing is marked)'
         raise DataError(problem, path=path, line=number)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
@@ -11,6 +10,7 @@ from typing import Any
 from crfdeid.documents import Document, Span, lone_surrogate
 from crfdeid.errors import DataError, UsageError
 from crfdeid.system.files import read_text, relative_name, write_files
+from crfdeid.system.unique_keys import NOT_A_LINE, parse_json
 
 # What lies beside the data in a published corpus.
 _COMPANION_STEMS = {"readme", "license", "licence", "citation", "changelog"}
@@ -62,16 +62,15 @@ def json_lines(file: Path) -> Iterator[tuple[int, Any]]:
     """The number of each line of a file that is not empty, and the JSON value that it holds.
 
     Raises:
-        DataError: a line is not JSON.
+        DataError: a line is not JSON, or an object in it has a key twice.
     """
     # Not splitlines(): a JSON string may hold U+2028 and its like unescaped.
     for number, line in enumerate(read_text(file).split("\n"), start=1):
         if line.strip():
-            try:
-                value = json.loads(line)
-            except (ValueError, RecursionError):
-                raise DataError("not valid JSON: each line is one whole object", path=file, line=number) from None
-            yield number, value
+            yield (
+                number,
+                parse_json(line, path=file, line=number, otherwise=NOT_A_LINE),
+            )
 
 
 def build_document(

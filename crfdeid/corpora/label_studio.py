@@ -20,6 +20,7 @@ from crfdeid.corpora.files import build_document, find_files, require_characters
 from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError
 from crfdeid.system.files import read_head, read_text, write_files
+from crfdeid.system.unique_keys import NOT_JSON, parse_json
 
 _SUFFIX = ".json"
 _FROM, _TO = "label", "text"  # the names of Label Studio's own template for named entities
@@ -52,12 +53,7 @@ def read(path: Path) -> list[Document]:
 
 
 def _tasks(file: Path) -> list[Any]:
-    try:
-        tasks = json.loads(read_text(file))
-    except (ValueError, RecursionError) as problem:
-        if isinstance(problem, DataError):
-            raise
-        raise DataError("not valid JSON: export the tasks again, as JSON", path=file) from None
+    tasks = parse_json(read_text(file), path=file, otherwise=f"{NOT_JSON}: export the tasks again, as JSON")
     if not isinstance(tasks, list):
         raise DataError("expected a list of tasks: export as JSON, not as JSON-MIN or another format", path=file)
     return tasks

@@ -14,6 +14,7 @@ from crfdeid.given.known import KINDS, Known
 from crfdeid.notes.patients import patient_name
 from crfdeid.secrets import short_digest
 from crfdeid.system.files import read_text
+from crfdeid.system.unique_keys import require_unique
 
 KEYS = ("patient", "file")
 """The column that says whose line it is: one of these."""
@@ -66,6 +67,7 @@ def read_people(path: Path, columns: Sequence[KnownColumn] = ()) -> People:
         if header.count(name) != 1:
             problem = f"the first line names the column '{name}' {header.count(name)} times: it is needed once"
             raise DataError(problem, path=path, line=1)
+    require_unique(header, path=path, line=1)
     places = [header.index(column.name) for column in named]
     found: dict[str, list[Known]] = {}
     for line, fields in _rows(text, delimiter, path):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from crfdeid.errors import DataError, UsageError
 from crfdeid.notes.journal import DAMAGED
 from crfdeid.system.files import open_no_link
+from crfdeid.system.unique_keys import parse_json
 
 _SECRET = "secret"
 
@@ -22,13 +22,9 @@ def read_begun(path: Path) -> dict[str, Any] | None:
     """
     try:
         with open_no_link(path, "r") as stream:
-            before = json.load(stream)
+            before = parse_json(stream.read(), path=path, otherwise=DAMAGED)
     except FileNotFoundError:
         return None
-    except DataError:
-        raise
-    except (ValueError, RecursionError):
-        before = None
     if not isinstance(before, dict):
         raise DataError(DAMAGED, path=path)
     return before

@@ -18,6 +18,7 @@ from crfdeid.documents import Document
 from crfdeid.errors import DataError
 from crfdeid.notes.records import Columns, Failure, Note, NoteFile, Record, add_known, make_note
 from crfdeid.system.files import MARK, refuse_utf16
+from crfdeid.system.unique_keys import require_unique
 
 _DELIMITERS = (",", ";", "\t", "|")
 
@@ -45,7 +46,7 @@ def read(file: NoteFile, columns: Columns) -> Iterator[Record]:
     """The rows of a file; the header is one without a note, and rows are counted from the one after it.
 
     Raises:
-        DataError: the file cannot be read, has no such column, or its quotes are wrong.
+        DataError: the file cannot be read, has no such column or two of one name, or its quotes are wrong.
     """
     csv.field_size_limit(sys.maxsize)  # Else a field ends at 131,072 characters; csv keeps one limit for everybody.
     lines = None
@@ -130,6 +131,7 @@ def _places(header: Sequence[str], columns: Columns, file: NoteFile) -> _Places:
     if missing:  # A name that is misspelled would leave what it stands for in the results.
         problem = f"the first line names no column '{min(missing)}' to drop: correct --drop-columns"
         raise DataError(problem, path=file.path)
+    require_unique(header, path=file.path, line=1)
     text, named, whose, *others = found
     drop = frozenset(place for place, name in enumerate(header) if name in columns.drop)
     return _Places(text or 0, named, whose, tuple(place or 0 for place in others), drop)

@@ -12,10 +12,11 @@ from crfdeid.documents import Document
 from crfdeid.errors import DataError
 from crfdeid.notes.records import Columns, Failure, Note, NoteFile, Record, add_known, make_note
 from crfdeid.system.files import MARK, refuse_utf16
+from crfdeid.system.unique_keys import DECODER, KEY_TWICE, NOT_A_LINE, KeyTwice
 
-_DECODER = json.JSONDecoder()
 _SPACE = re.compile(r"[ \t\r\n]*+")
-_NOT_JSON = Failure("not valid JSON: each line is one whole object")
+_NOT_JSON = Failure(NOT_A_LINE)
+_KEY_TWICE = Failure(KEY_TWICE)
 
 
 class _Around(NamedTuple):
@@ -123,13 +124,13 @@ def _members(line: str) -> dict[str, _Member] | Failure:
             if not found and line.startswith("}", place):
                 break
             begin = place
-            name, place = _DECODER.raw_decode(line, place)
+            name, place = DECODER.raw_decode(line, place)
             if not isinstance(name, str):
                 return _NOT_JSON
             start = _mark(line, _skip(line, place), ":")
-            value, end = _DECODER.raw_decode(line, start)
+            value, end = DECODER.raw_decode(line, start)
             if name in found:
-                return Failure("a key that stands twice in the object: remove one of the two")
+                return _KEY_TWICE
             found[name] = _Member(value, begin, start, end)
             place = _skip(line, end)
             if not line.startswith(",", place):
@@ -137,6 +138,8 @@ def _members(line: str) -> dict[str, _Member] | Failure:
             place = _skip(line, place + 1)
         if _mark(line, place, "}") != len(line):
             return _NOT_JSON
+    except KeyTwice:  # in an object within this one
+        return _KEY_TWICE
     except (ValueError, RecursionError):
         return _NOT_JSON
     return found

@@ -15,6 +15,7 @@ from crfdeid.documents import Document
 from crfdeid.errors import DataError
 from crfdeid.notes.arrow import column_names, errors_without_values, is_text, note_in_row
 from crfdeid.notes.records import Columns, NoteFile, Record
+from crfdeid.system.unique_keys import require_unique
 
 _ROWS = 256
 _BATCH_BYTES = 1 << 24
@@ -26,7 +27,7 @@ def read(file: NoteFile, columns: Columns) -> Iterator[Record]:
     """The rows of a file; their ``around`` is a record batch and their index in it.
 
     Raises:
-        DataError: it is no Parquet file, or has no such column of text.
+        DataError: it is no Parquet file, has no such column of text, or two columns of one name.
     """
     import pyarrow as pa  # noqa: PLC0415
 
@@ -67,6 +68,7 @@ def _places(schema: Any, columns: Columns, path: Path) -> list[int | None]:
     missing = set(columns.drop).difference(schema.names)
     if missing:  # A name that is misspelled would leave what it stands for in the results.
         raise DataError(f"there is no column '{min(missing)}' to drop: correct --drop-columns", path=path)
+    require_unique(schema.names, path=path)
     if not is_text(schema.field(places[0]).type):
         problem = f"the column '{columns.text}' is not of text: name the right one with --text-column"
         raise DataError(problem, path=path)

@@ -13,8 +13,10 @@ from typing import Any, NamedTuple
 
 from crfdeid.errors import DataError, UsageError
 from crfdeid.system.files import read_text, write_files
+from crfdeid.system.unique_keys import parse_json
 
 _VERSION = 1
+_NO_PLAN = "no sampling plan: give the file that crfdeid certify --plan wrote"
 
 
 class Listed(NamedTuple):
@@ -125,12 +127,11 @@ def read_plan(path: Path) -> Plan:
     Raises:
         DataError: it cannot be read, or is none.
     """
+    content = parse_json(read_text(path), path=path, otherwise=_NO_PLAN)
     try:
-        return _plan(json.loads(read_text(path)))
-    except (ValueError, KeyError, TypeError, RecursionError) as problem:
-        if isinstance(problem, DataError):
-            raise
-        raise DataError("no sampling plan: give the file that crfdeid certify --plan wrote", path=path) from None
+        return _plan(content)
+    except (ValueError, KeyError, TypeError):
+        raise DataError(_NO_PLAN, path=path) from None
 
 
 def _plan(content: Any) -> Plan:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from crfdeid.errors import DataError
 from crfdeid.system.files import read_text
+from crfdeid.system.unique_keys import require_unique
 
 _LONGEST = 12  # digits: more notes or tokens than there are
 
@@ -16,7 +17,7 @@ def read_table(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[s
     """The rows of a table, each with its line, as the text of each column that is asked for.
 
     Raises:
-        DataError: it cannot be read, a column is missing, or a row has not as many fields as the header.
+        DataError: it cannot be read, a column is missing or there twice, or a row has not as many fields as the header.
     """
     text = read_text(path)
     reader = csv.reader(text.splitlines(), delimiter="\t" if "\t" in text.partition("\n")[0] else ",", strict=True)
@@ -28,6 +29,7 @@ def read_table(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[s
                 f"no column {', '.join(missing)}: the first line names the columns, {', '.join(columns)} among them"
             )
             raise DataError(problem, path=path, line=1)
+        require_unique(header, path=path, line=1)
         for row in reader:
             if not row:
                 continue

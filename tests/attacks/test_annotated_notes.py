@@ -32,6 +32,7 @@ def records(*texts: str) -> str:
 OTHER = {"id": "Marsh"}
 COLUMNS = "-DOCSTART-\tQuill\tO\n\nMr.\tO\nQuill\tB-PATIENT\n\n"
 ONE = lines("gold", {})
+TWICE = '\n{"id": "1", "text": "Quill", "no": "", "spans": [{"start": 0, "end": 5, "label": "ID", "label": "DATE"}]}\n'
 ATTACKS = [
     Attack(
         "a note not found", both(lines("gold", OTHER, {}), lines("found", OTHER)), SCORE, 1, r"jsonl, line 2: score"
@@ -47,6 +48,8 @@ ATTACKS = [
     Attack("a record without text", write("gold/a.xml", '<R><RECORD ID="Quill"/></R>'), TRAIN, 1, r"record 1: "),
     Attack("a span outside", lines("gold", {"spans": [SPAN | {"end": 99}]}), TRAIN, 1, r"jsonl, line 1, offset 4"),
     Attack("a type of two lines", lines("gold", {"spans": [SPAN | {"label": "A\nB"}]}), TRAIN, 1, r"line 1, offset 4"),
+    Attack("a text twice", write("gold/a.jsonl", TWICE.replace("no", "text")), TRAIN, 1, r"a.jsonl, line 2: a key"),
+    Attack("a label twice", write("gold/a.jsonl", TWICE), TRAIN, 1, r"a.jsonl, line 2: a key that stands twice"),
     Attack("half a character", lines("gold", {"id": "Quill\ud800"}), TRAIN, 1, r"line 1, offset 5: a lone"),
 ]
 

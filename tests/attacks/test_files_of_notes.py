@@ -38,6 +38,10 @@ ATTACKS = [
     Attack("a line without a text", write(JSONL, '{"note": "Quill"}\n'), REDACT, 1, "note.jsonl.*no 'text'"),
     Attack("a text that is a number", write(JSONL, '{"text": 5551037}\n'), REDACT, 1, "note.jsonl"),
     Attack("a key that stands twice", write(JSONL, '{"text": "Quill", "text": "Marsh"}\n'), REDACT, 1, "twice"),
+    Attack(
+        "a key twice further in", write(JSONL, '{"text": "x", "of": {"a": 1, "a": 2}}\n'), REDACT, 1, "row 1: a key"
+    ),
+    Attack("a column twice", write(CSV, "text,Quill,Quill\nx,1,2\n"), REDACT, 1, "note.csv, line 1: columns 2 and 3"),
     Attack("a lone surrogate", write(JSONL, '{"text": "Quill \\ud800"}\n'), REDACT, 1, "note.jsonl.*surrogate"),
     Attack(
         "a quote that never ends", write(CSV, 'text\nok\n"Quill\nMarsh\n'), REDACT, 1, r"note.csv.*line 3|note.csv:3"

@@ -38,6 +38,7 @@ def marked(what: str, content: str, says: str) -> Attack:
     return Attack(what, write("marks.jsonl", content), MARKS, 1, says)
 
 
+COUNTS = "leaked,tokens,tokens\n0,9,8\n"
 UNDONE = json.dumps([{"id": 1, "data": {"text": NOTE}, "annotations": []}])
 AWAY = json.dumps({"id": "../../Quill", "text": NOTE})
 ATTACKS = [
@@ -50,16 +51,30 @@ ATTACKS = [
     learned("a label without end", "d.jsonl", doccano(8, 10**30, "A"), "line 1: an offset of"),
     learned("a label from true to 3", "d.jsonl", doccano(True, 3, "A"), "line 1: expected a label"),
     learned("a label of no type", "d.jsonl", doccano(8, 13, ""), "line 1: expected a label"),
+    learned("labels under two names", "d.jsonl", doccano(8, 13, "A")[:-1] + ', "labels": []}', "line 1: .label. and"),
+    learned("a key of doccano's twice", "d.jsonl", doccano(8, 13, "A")[:-1] + ', "label": []}', "line 1: a key that"),
+    learned("a task with a key twice", "t.json", f'[\n{task(start=8, end=13)[1:-2]},\n"id": 2}}]', "t.json, line 3: a"),
     learned("an altered text", "d.jsonl", doccano(8, 13, "A")[:-1] + ', "sha256": "0"}', "the tool altered it"),
     learned("an XMI that defines entities", "x/a.xmi", BOMB, "defines XML entities"),
     learned("an XMI cut short", "x/a.xmi", BOMB[BOMB.index("<xmi") : -9], "not well-formed"),
     learned("an XMI without a text", "x/a.xmi", BOMB[BOMB.index("<xmi") :].replace("&a;", ""), "with one text"),
     marked("marks that are no JSON", "Quill\n", "marks.jsonl, line 1: not valid JSON"),
     marked("marks of no page", '{"id": "1", "text": "a", "spans": []}', "line 1: no line of a review page"),
+    marked("a mark twice", mark()[:-1] + ', "missed": []}', "marks.jsonl, line 1: a key that stands twice"),
     marked("a mark outside its note", mark(missed=[{"start": 1, "end": 999, "label": "A"}]), "none of its text"),
     marked("marks of a note that was not read", mark(read=False), "no note in it was read to the end"),
     Attack(
         "a plan that is none", write("p", "Quill"), f"review --planned p {SIDES} --out r.html", 1, "no sampling plan"
+    ),
+    Attack(
+        "a plan with a key twice",
+        write("p", '{\n"plan": 1,\n"plan": 1}'),
+        f"review --planned p {SIDES} --out r.html",
+        1,
+        "p, line 3: a key",
+    ),
+    Attack(
+        "counts of a column twice", write("c.csv", COUNTS), "certify --counts c.csv", 1, "c.csv, line 1: columns 2 and"
     ),
     Attack("a plan over a file", write("p", "Quill"), f"{PLAN} 1 --plan p", 2, "is there already"),
     Attack("a plan among the notes", nothing, f"{PLAN} 1 --plan notes/p", 2, "lies in the folder of --input"),

@@ -39,9 +39,9 @@ def without(key: str) -> SetUp:
     return edit("model/card.json", edited)
 
 
-def replaced(old: bytes, new: bytes) -> SetUp:
-    """Write something else into the card."""
-    return edit("model/card.json", lambda content: content.replace(old, new))
+def replaced(old: bytes, new: bytes, *, file: str = "card.json") -> SetUp:
+    """Write something else into a file of the model, where the old text stands first."""
+    return edit(f"model/{file}", lambda content: content.replace(old, new, 1))
 
 
 ATTACKS = [
@@ -56,6 +56,16 @@ ATTACKS = [
         for value in (8.0002, -1, float("nan"), float("inf"), "0.1", None, [], True)
     ),
     Attack("a threshold of 1e999", replaced(b'"threshold": ', b'"threshold": 1e999, "t": '), SENSITIVE, 1, "card"),
+    *(
+        Attack(
+            f"a key of {file} twice",
+            replaced(b"{", b'{"schema": 2,', file=file),
+            SENSITIVE,
+            1,
+            rf"{file}, line \d+: a key",
+        )
+        for file in ("card.json", "model.json")
+    ),
     *(Attack(f"a card without {key}", without(key), SENSITIVE, 1, "card") for key in KEYS),
     Attack("no card", remove("model/card.json"), REDACT, 1, "card is missing"),
     Attack("a card that is a list", write("model/card.json", "[]"), REDACT, 1, "card"),

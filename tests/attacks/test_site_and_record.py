@@ -48,6 +48,13 @@ ATTACKS = [
     Attack("no file of people", nothing, PEOPLE, 1, "people.csv"),
     Attack("people without a header", people(""), PEOPLE, 1, "people.csv"),
     Attack("people of other columns", people("a,b\n1,Quill\n"), PEOPLE, 1, "people.csv, line 1"),
+    Attack(
+        "people of a column twice",
+        people("file,name,x,x\na,Quill,1,2\n"),
+        f"{PEOPLE} --known name",
+        1,
+        "line 1: columns",
+    ),
     Attack("a known column that is not there", ROWS, f"{KNOWN} birth_date", 1, "birth_date"),
     Attack("a known column of no kind", ROWS, f"{KNOWN} shoe", 2, "shoe"),
     Attack("known columns for plain text", nothing, f"{KNOWN} mrn", 1, "note.txt: .*--known-file"),
