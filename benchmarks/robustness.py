@@ -2,7 +2,7 @@
 
     python benchmarks/robustness.py
     python benchmarks/robustness.py --train meddocan/train/brat --dev meddocan/dev/brat --format brat --types all
-    python benchmarks/robustness.py --model elman --set epochs=5 --augment none,both,case --fraction 0.5
+    python benchmarks/robustness.py --model elman --set epochs=5 --augment none case case+accents --fraction 0.5
     python benchmarks/robustness.py --dev notes/dev --types all --saved model/ other/
 
 For each choice of ``--augment`` a model is trained, or saved ones are taken, and each tags the development notes as
@@ -26,7 +26,7 @@ from pathlib import Path
 from corpus import add_corpus, chosen_corpus
 from tabulate import tabulate
 
-from crfdeid.augmentation import REWRITES, augmented, in_capitals, in_small_letters, without_accents
+from crfdeid.augmentation import KINDS, augmented, in_capitals, in_small_letters, parse_kinds, without_accents
 from crfdeid.cli.shell import setting
 from crfdeid.consistency import make_consistent
 from crfdeid.corpora import read_corpus
@@ -104,8 +104,8 @@ def rows(name: str, tagger: Tagger, dev: Sequence[Document]) -> list[list[str]]:
 def trained(args: argparse.Namespace) -> Iterator[tuple[str, Tagger, Sequence[Document]]]:
     """A model for each choice of ``--augment``."""
     corpus = chosen_corpus(args)
-    for how in args.augment.split(","):
-        train = augmented(corpus.part(args.fraction), how).sentences
+    for how in args.augment:
+        train = augmented(corpus.part(args.fraction), parse_kinds(how.replace("+", ","))).sentences
         tagger = create(args.model, seed=args.seed, overrides=dict(args.set))
         started = time.process_time()
         tagger.fit(train, corpus.dev.sentences)
@@ -127,8 +127,8 @@ def main() -> None:
     parser.add_argument("--model", choices=MODELS, default="crf", help="which model (default: crf)")
     parser.add_argument("--set", type=setting, nargs="+", default=[], metavar="NAME=VALUE", help="its settings")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of a network (default: 0)")
-    text = f"how training notes are rewritten, from {', '.join(REWRITES)} (default: none,both)"
-    parser.add_argument("--augment", default="none,both", metavar="NAMES", help=text)
+    text = f"kinds of rewritten copies, {', '.join(KINDS)}, with + between them, a model each (default: none all)"
+    parser.add_argument("--augment", nargs="+", default=["none", "all"], metavar="KINDS", help=text)
     text = "the share of the training notes that is learned from (default: 1)"
     parser.add_argument("--fraction", type=float, default=1.0, metavar="X", help=text)
     text = "measure models that are saved in these folders on the notes of --dev, and train none"

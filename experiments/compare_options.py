@@ -6,8 +6,8 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
-from crfdeid.augmentation import NONE, REWRITES
-from crfdeid.cli.shell import Parser, positive_number, setting, whole_number
+from crfdeid.augmentation import NONE
+from crfdeid.cli.shell import Parser, kinds_of_copies, positive_number, setting, whole_number
 from crfdeid.combined.ensemble import COMBINE
 from crfdeid.errors import UsageError
 from crfdeid.models import MODELS, profile_name
@@ -161,10 +161,10 @@ def _add_corpus(parser: Parser) -> None:
         parser, dev="documents to choose settings and a network's best epoch on", test="documents to score"
     )
     text = (
-        "train on copies of training documents too, rewritten without accents (accents), in small letters and capitals "
-        f"(case), or both (default: {NONE})"
+        "also train on rewritten copies of training documents: accents (without them), case (small letters, capitals), "
+        f"layout (separators, field names, sentences); several with commas, all, or none (default: {NONE})"
     )
-    group.add_argument("--augment", choices=REWRITES, default=NONE, help=text)
+    group.add_argument("--augment", type=kinds_of_copies, default=NONE, metavar="KINDS", help=text)
     text = (
         "train on shuffled sentences in which each word of PHI is one of its N nearest, itself among them (1 shuffles "
         "alone); development and test documents stay as they are"

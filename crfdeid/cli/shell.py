@@ -192,6 +192,16 @@ def setting(text: str) -> tuple[str, Any]:
     return name, json_value(value)
 
 
+def kinds_of_copies(text: str) -> str:
+    """An option's value as kinds of rewritten copies: "accents,case,layout", a part of it, "all" or "none"."""
+    from crfdeid.augmentation import parse_kinds  # noqa: PLC0415
+
+    try:
+        return parse_kinds(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
 def _fail(problem: str, code: int) -> int:
     print(f"error: {problem}", file=sys.stderr)
     return code

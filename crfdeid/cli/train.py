@@ -7,10 +7,9 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from crfdeid.augmentation import REWRITES
 from crfdeid.cli import concept_options
 from crfdeid.cli.corpus_options import add_corpus, add_seed, require_outside
-from crfdeid.cli.shell import file_path, setting, whole_number
+from crfdeid.cli.shell import file_path, kinds_of_copies, setting, whole_number
 from crfdeid.documents import CONCEPT
 from crfdeid.errors import UsageError
 from crfdeid.models import MODELS, profile_name, select
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from crfdeid.tagger import Tagger
 
 DEFAULT_MODEL = "hybrid"
-_AUGMENT = "both"
+_AUGMENT = "all"
 _KEPT = ("combine", "profile", *sorted(FOLDERS), "private_vocabulary", "min_documents")
 """Options that a model which training goes on from has answered."""
 _PRIVATE_MIN_DOCUMENTS = 3  # with hashed words, a word that fewer documents have is left out
@@ -64,10 +63,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     text = "settings that differ from the profile's, such as epochs=10 hidden=50"
     parser.add_argument("--set", type=setting, nargs="+", default=[], metavar="NAME=VALUE", help=text)
     text = (
-        "learn from rewritten copies of notes too, so that PHI is found without its accents (accents), in small "
-        "letters and capitals (case), or both (default: both)"
+        "also learn from rewritten copies of notes: accents (without them), case (small letters, capitals), layout "
+        "(other separators, no field names, names in sentences); several with commas, all, or none (default: all)"
     )
-    parser.add_argument("--augment", choices=REWRITES, help=text)
+    parser.add_argument("--augment", type=kinds_of_copies, metavar="KINDS", help=text)
     add_seed(parser)
     text = "choose a threshold for each of these sensitivities (%%) (default: 99.0,99.7,99.9)"
     parser.add_argument("--sensitivities", type=_sensitivities, default="99.0,99.7,99.9", metavar="LIST", help=text)
@@ -91,6 +90,7 @@ def run(options: argparse.Namespace) -> None:
         UsageError: options that cannot work.
         DataError: notes that cannot be read, or a folder that cannot be written.
     """
+    from crfdeid.augmentation import parse_kinds  # noqa: PLC0415
     from crfdeid.cli import train_shared  # noqa: PLC0415
     from crfdeid.cli.progress import training_bar  # noqa: PLC0415
     from crfdeid.cli.trained import show  # noqa: PLC0415
@@ -124,7 +124,7 @@ def run(options: argparse.Namespace) -> None:
             tagger,
             corpus,
             options.out,
-            augment=options.augment or _AUGMENT,
+            augment=options.augment or parse_kinds(_AUGMENT),
             key=key,
             site=site,
             required=options.sensitivities,

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from crfdeid.augmentation import NONE
 from crfdeid.description import read_description
 from crfdeid.given.site import Site
 from crfdeid.model_card.site import SITE, read_saved_site
@@ -90,7 +91,7 @@ def _facts(folder: Path, description: Mapping[str, Any], card: Mapping[str, Any]
             *_layer_facts(card),
             ("Types", ", ".join(corpus["types"])),
             *([("Training went on from the model", card["started_from"])] if "started_from" in card else []),
-            ("Rewritten copies", _COPIES.get(card["augment"], card["augment"])),
+            ("Rewritten copies", _copies(card["augment"])),
         ]
     return listed(rows)
 
@@ -129,10 +130,9 @@ def _lists(site: Site) -> str:
 
 
 _COPIES = {
-    "none": "none: expect it to miss more where notes are in small letters, in capitals, or without accents",
-    "accents": "of training notes, without accents",
-    "case": "of training notes, in small letters and in capitals",
-    "both": "of training notes, without accents, in small letters and in capitals",
+    "accents": "without accents",
+    "case": "in small letters and in capitals",
+    "layout": "in other layouts",
 }
 _VOCABULARY = {
     "readable": "readable: words of the training notes stand in the model's files; keep them as confidential as the "
@@ -150,3 +150,9 @@ def _measured(found: Mapping[str, Any]) -> list[str]:
     concepts = [_CONCEPTS, score_table(found["concepts"]["entity_strict"])] if "concepts" in found else []
     leaks = [_LEAKS, leak_table(used["leaks_by_type"])]
     return [score_table(used["entity_strict"]), use_table(found), *leaks, *concepts]
+
+
+def _copies(augment: str) -> str:
+    if augment == NONE:
+        return "none: expect it to miss more in small letters, in capitals, without accents, and in other layouts"
+    return f"of training notes: {', '.join(_COPIES[kind] for kind in augment.split(','))}"

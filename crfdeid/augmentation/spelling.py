@@ -1,29 +1,16 @@
-"""Further notes to learn from: copies of training notes, written another way.
-
-A model learns how PHI is written where it was trained: names with a capital, towns with their accents. Where notes are
-typed in small letters or in capitals, or come out of a system that loses accents, it then misses much. So it can learn
-from a copy of each note too, rewritten as a whole: from the text, before that is cut into sentences, since without
-capitals it falls into others. A copy keeps its note's id, so that no note counts twice where words of too few documents
-are left out.
-
-The copies are the same in every run and for every model: which note is rewritten how is drawn with a seed of its own.
-"""
+"""Copies of notes in another spelling: small letters, capitals, letters without their accents; every offset stays."""
 
 from __future__ import annotations
 
-import random
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from types import MappingProxyType
 
-from crfdeid.corpora.splits import Split
 from crfdeid.documents import Document
 from features.tokens import Sentence, Token
 
-NONE = "none"
-COPIES_SEED = 0
 _UNSEEN = "\u200b"  # stands in the place of a mark that is gone: the normal form of text leaves it out
 
 Rewrite = Callable[[Document], Document]
@@ -60,36 +47,19 @@ def in_small_letters_without_accents(document: Document) -> Document:
     return in_small_letters(without_accents(document))
 
 
-REWRITES: Mapping[str, tuple[Rewrite, ...]] = MappingProxyType(
+REWRITES: Mapping[frozenset[str], tuple[Rewrite, ...]] = MappingProxyType(
     {
-        "accents": (without_accents,),
-        "case": (in_small_letters, in_capitals),
-        "both": (in_small_letters, without_accents, in_small_letters_without_accents, in_capitals),
-        NONE: (),
+        frozenset({"accents"}): (without_accents,),
+        frozenset({"case"}): (in_small_letters, in_capitals),
+        frozenset({"accents", "case"}): (
+            in_small_letters,
+            without_accents,
+            in_small_letters_without_accents,
+            in_capitals,
+        ),
     }
 )
-"""What ``--augment`` chooses from: how copies are rewritten, in turn."""
-
-
-def augmented(train: Split, how: str) -> Split:
-    """Training notes, and after them a rewritten copy of each.
-
-    Args:
-        train: the training notes.
-        how: a key of `REWRITES`.
-
-    Example:
-        >>> notes = Split.of([Document("1", "Seen by Dr. Muñoz")])
-        >>> [document.text for document in augmented(notes, "accents").documents]
-        ['Seen by Dr. Muñoz', 'Seen by Dr. Munoz']
-    """
-    rewrites = REWRITES[how]
-    if not rewrites:
-        return train
-    order = list(train.documents)
-    random.Random(COPIES_SEED).shuffle(order)
-    copies = Split.of(rewrites[number % len(rewrites)](document) for number, document in enumerate(order))
-    return Split(train.documents + copies.documents, train.encoded + copies.encoded)
+"""The rewrites that copies have in turn, by the kinds of spelling that are asked for."""
 
 
 def _by_character(document: Document, change: Callable[[str], str]) -> Document:

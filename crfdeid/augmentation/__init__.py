@@ -1,0 +1,102 @@
+"""Further notes to learn from: copies of training notes, written another way.
+
+A model learns how PHI is written where it was trained: names with a capital, towns with their accents, a field's name
+before each value. Where notes are typed in small letters, come out of a system that loses accents, or have another
+layout, it then misses much. So it can learn from copies of notes too. A copy keeps its note's id and has no other
+note's values, so that no note counts twice where words of too few documents are left out.
+
+The copies are the same in every run and for every model: a fixed seed draws how each note is rewritten.
+
+spelling.py  letters: small, capital, without accents
+layout.py    separators, field names, lines, and values in sentences (frames.txt)
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+from crfdeid.augmentation.layout import LayoutRewriter
+from crfdeid.augmentation.spelling import (
+    REWRITES,
+    in_capitals,
+    in_small_letters,
+    in_small_letters_without_accents,
+    without_accents,
+)
+from crfdeid.corpora.splits import Split
+from crfdeid.documents import PHI, Document
+
+__all__ = [
+    "ALL",
+    "KINDS",
+    "NONE",
+    "LayoutRewriter",
+    "augmented",
+    "in_capitals",
+    "in_small_letters",
+    "in_small_letters_without_accents",
+    "parse_kinds",
+    "without_accents",
+]
+
+KINDS = ("accents", "case", "layout")
+"""The kinds of copies: without accents; in small letters and in capitals; in another layout."""
+ALL, NONE = ",".join(KINDS), "none"
+COPIES_SEED = 0
+LAYOUT_EVERY = 2
+"""Of so many notes one has a copy in another layout: with more, training takes longer and little else changes."""
+
+
+def parse_kinds(text: str) -> str:
+    """The kinds of copies that a command names, in their order: "accents,case,layout", a part of it, or "none".
+
+    Raises:
+        ValueError: an unknown kind.
+
+    Example:
+        >>> parse_kinds("layout,accents"), parse_kinds("all")
+        ('accents,layout', 'accents,case,layout')
+    """
+    names = set(text.split(","))
+    if text == NONE or not names - {*KINDS, "all"}:
+        return ALL if "all" in names else ",".join(kind for kind in KINDS if kind in names) or NONE
+    raise ValueError(f"'{text}' names no copies: give {', '.join(KINDS)}, several with commas, all, or {NONE}")
+
+
+def augmented(train: Split, how: str) -> Split:
+    """Training notes, and after them rewritten copies: one of each note in its spelling, of some notes in the layout.
+
+    Args:
+        train: the training notes.
+        how: what `parse_kinds` gives.
+
+    Example:
+        >>> notes = Split.of([Document("1", "Seen by Dr. Muñoz")])
+        >>> [document.text for document in augmented(notes, "accents").documents]
+        ['Seen by Dr. Muñoz', 'Seen by Dr. Munoz']
+    """
+    kinds = set() if how == NONE else set(how.split(","))
+    copies = Split.of([*_respelt(train, kinds - {"layout"}), *(_laid_out(train) if "layout" in kinds else ())])
+    return Split(train.documents + copies.documents, train.encoded + copies.encoded) if copies.documents else train
+
+
+def _respelt(train: Split, kinds: set[str]) -> Iterator[Document]:
+    rewrites = REWRITES.get(frozenset(kinds), ())
+    for number, document in enumerate(_shuffled(train) if rewrites else ()):
+        yield rewrites[number % len(rewrites)](document)
+
+
+def _laid_out(train: Split) -> Iterator[Document]:
+    labels = {span.label for document in train.annotated(PHI).documents for span in document.layer(PHI)}
+    rewrite = LayoutRewriter(labels, seed=COPIES_SEED)
+    for document in _shuffled(train)[::LAYOUT_EVERY]:
+        copy = rewrite(document)
+        if copy is not None:
+            yield copy
+
+
+def _shuffled(train: Split) -> list[Document]:
+    order = list(train.documents)
+    random.Random(COPIES_SEED).shuffle(order)
+    return order

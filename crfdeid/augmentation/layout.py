@@ -1,0 +1,383 @@
+"""Copies of notes in another layout: other separators, no field names, joined or wrapped lines, fields in sentences.
+
+A model that learns from one hospital's notes learns their layout too: a name follows "Name: " and ends with its line.
+In a copy the same values stand in another layout, so that the words of a value and of its sentence have to do. Fields
+are found by their form alone, a few words and a colon, and language and types of the corpus play no part in it. Only
+sentences around values (`frames.txt`) are written in a language: they go into notes of that language.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from importlib.resources import files
+from itertools import pairwise
+from typing import NamedTuple
+
+from crfdeid.categories import DATE, ID, LOCATION, NAME, TO_CATEGORY
+from crfdeid.documents import PHI, Document, Span
+from crfdeid.labels import TO_SEVEN
+
+RELATIVE = "FAMILIARES_SUJETO_ASISTENCIA"
+"""The type of words such as "mother", which one corpus marks."""
+
+_FIELD_NAME = re.compile(r"[^\W\d_][^\s:;|,]*(?:[ /]{1,2}[^\s:;|,]+){0,4} ?:(?!//)")
+_AFTER_VALUE = re.compile(r"[ \t.,;|]*")
+_GAP_IN_LINE = re.compile(r"\s{2,}|\t|[;|]\s*")
+_LONGEST_VALUE = 120  # characters; longer ones are sections of text
+_SENTENCE_END = re.compile(r"(?<=[^\W\d]{3}[.!?])\s+(?=[^\W\d_])")
+_FEWEST_WORDS = 0.08  # share of a language's function words from which a note is in it
+_FUNCTION_WORDS = {
+    "en": frozenset(["the", "of", "and", "with", "was", "for", "on", "is", "to", "in", "by", "a"]),
+    "es": frozenset(["de", "la", "el", "en", "con", "que", "se", "por", "una", "los", "del", "y"]),
+}
+
+
+class _Part(NamedTuple):
+    """New text with the spans in it, by layer; offsets count from its start."""
+
+    text: str
+    spans: Mapping[str, Sequence[Span]] = {}
+
+
+class _Field(NamedTuple):
+    """A stretch of a line: a field's name ("" for none) and the place of its value."""
+
+    name: str
+    start: int
+    end: int
+
+    @property
+    def is_short(self) -> bool:
+        return self.end - self.start <= _LONGEST_VALUE
+
+
+class _Frames(NamedTuple):
+    """Sentences of a language to set values into: for values, and for fields."""
+
+    values: Sequence[str]
+    fields: Sequence[str]
+
+
+@cache
+def _frames() -> Mapping[str, _Frames]:
+    """The frames of each language."""
+    sections: dict[str, list[str]] = {}
+    for line in files("crfdeid.augmentation").joinpath("frames.txt").read_text(encoding="utf-8").splitlines():
+        if line.startswith("["):
+            current = sections.setdefault(line.strip("[]"), [])
+        elif line and not line.startswith("#"):
+            current.append(line)
+    return {name: _Frames(sections[name], sections[f"{name} fields"]) for name in sections if " " not in name}
+
+
+class LayoutRewriter:
+    """Rewrites notes into other layouts, drawn at random.
+
+    Args:
+        labels: the PHI types that the corpus marks.
+        seed: of the draws. The same notes in the same order give the same copies.
+    """
+
+    def __init__(self, labels: set[str], *, seed: int) -> None:
+        self._labels = labels
+        self._random = random.Random(seed)
+
+    def __call__(self, document: Document) -> Document | None:
+        """A copy in another layout; None for a note whose tokens came with the data, which has no layout."""
+        if document.given_sentences is not None:
+            return None
+        note = _Note(document)
+        layouts = _LAYOUTS if note.has_header else _LAYOUTS_WITHOUT_HEADER
+        weights = [weight for _, weight in layouts]
+        layout = self._random.choices([layout for layout, _ in layouts], weights)[0]
+        copy = _assembled(document, [*layout(self, note)])
+        return self._wrapped(copy) if self._random.random() < _SHARE_WRAPPED else copy
+
+    # Layouts: each gives the parts of the copy.
+
+    def _separated(self, note: _Note) -> Iterator[_Part]:
+        """Other separators between a field's name and its value, and between fields."""
+        between, after = self._random.choice(_SEPARATORS)
+        fields = self._reordered(note) if self._random.random() < 0.3 else note.fields
+        with_body = self._random.random() < 0.5
+        for field in fields:
+            yield _Part(field.name + (between if field.name else ""))
+            yield note.part(field.start, field.end)
+            yield _Part(after if field.is_short or with_body else "\n")
+        yield from self._remarks(note, 2)
+
+    def _unnamed(self, note: _Note) -> Iterator[_Part]:
+        """Values without their fields' names."""
+        after = self._random.choice(("\n", "\n", " ", ", ", "; ", " | ", "\t"))
+        keeps_sections = self._random.random() < 0.5
+        for field in note.fields:
+            if keeps_sections and field.name and not field.is_short:
+                yield _Part(f"{field.name}: ")
+            yield note.part(field.start, field.end)
+            yield _Part(after if field.is_short else "\n")
+        yield from self._remarks(note, 2)
+
+    def _in_sentences(self, note: _Note) -> Iterator[_Part]:
+        """Fields as sentences of a paragraph, after the rest."""
+        frames = note.frames.fields if note.frames else ("{FIELD} {VALUE}.",)
+        for field in note.body:
+            yield note.part(field.start, field.end)
+            yield _Part("\n")
+        for field in note.header:
+            if not field.name:
+                yield note.part(field.start, field.end)
+                yield _Part(" ")
+                continue
+            name = field.name if field.name.isupper() else field.name[0].lower() + field.name[1:]
+            before, _, after = self._random.choice(frames).replace("{FIELD}", name).partition("{VALUE}")
+            yield _Part(before[:1].upper() + before[1:])
+            yield note.part(field.start, field.end)
+            yield _Part(after + " ")
+        yield _Part("\n")
+        yield from self._remarks(note, 2)
+
+    def _prose(self, note: _Note) -> Iterator[_Part]:
+        """The text without its header, and values in sentences between those of the text."""
+        body = [(field.start, field.end) for field in note.body]
+        pieces = [[note.part(*place)] for start, end in body for place in note.sentences(start, end)]
+        for _ in range(self._random.randint(3, 8)):
+            pieces.insert(self._random.randint(0, len(pieces)), self._remark(note))
+        for piece in pieces:
+            yield from piece
+            yield _Part(self._random.choice((" ", " ", "\n")))
+
+    def _joined(self, note: _Note) -> Iterator[_Part]:
+        """All on one line."""
+        text = note.part(0, len(note.document.text))
+        yield text._replace(text=re.sub(r"[\r\n]", " ", text.text))
+        yield _Part(" ")
+        yield from self._remarks(note, 2)
+
+    def _as_before(self, note: _Note) -> Iterator[_Part]:
+        """The text unchanged, with values in sentences after it."""
+        yield note.part(0, len(note.document.text))
+        yield _Part("\n")
+        yield from self._remarks(note, 3)
+
+    # Parts of layouts.
+
+    def _reordered(self, note: _Note) -> list[_Field]:
+        header = list(note.header)
+        self._random.shuffle(header)
+        return header + list(note.body)
+
+    def _remarks(self, note: _Note, most: int) -> Iterator[_Part]:
+        for _ in range(self._random.randint(0, most)):
+            yield from self._remark(note)
+            yield _Part(self._random.choice((" ", "\n")))
+
+    def _remark(self, note: _Note) -> list[_Part]:
+        """A sentence with values of the note; none where no frame of its language fits the values it has."""
+        if note.frames is None:
+            return []
+        fitting = [frame for frame in note.frames.values if set(_SLOT.findall(frame)) <= note.values.keys()]
+        if not fitting:
+            return []
+        parts = []
+        for piece in re.split(r"(\{[^}]+\})", self._random.choice(fitting)):
+            if piece.startswith("{RELATIVE:"):
+                word = piece[10:-1]
+                spans = {PHI: (Span(0, len(word), RELATIVE),)} if RELATIVE in self._labels else {}
+                parts.append(_Part(word, spans))
+            elif piece.startswith("{"):
+                text, label = self._random.choice(note.values[piece[1:-1]])
+                if piece in ("{PATIENT}", "{DOCTOR}"):
+                    text = self._named(text)
+                parts.append(_Part(text, {PHI: (Span(0, len(text), label),)}))
+            elif piece:
+                parts.append(_Part(piece))
+        return parts
+
+    def _named(self, name: str) -> str:
+        """A name as it is, or another form of it: last name first, an initial, the last or first name alone."""
+        words = name.split()
+        draw = self._random.random()
+        if len(words) < 2 or draw < 0.6:
+            return name
+        if draw < 0.7:
+            return f"{words[0][0]}. {' '.join(words[1:])}"
+        if draw < 0.8:
+            return f"{' '.join(words[1:])}, {words[0]}"
+        return words[-1] if draw < 0.9 else " ".join(words[:2])
+
+    def _wrapped(self, document: Document) -> Document:
+        """Lines broken at white space, at most so many characters each."""
+        width = self._random.randint(28, 100)
+        characters, start, last = list(document.text), 0, -1
+        for i, character in enumerate(document.text):
+            if character == "\n":
+                start, last = i + 1, -1
+            elif i - start >= width and last > start:
+                characters[last] = "\n"
+                start, last = last + 1, -1
+            if character == " ":
+                last = i
+        return replace(document, text="".join(characters))
+
+
+_SLOTS_OF_CATEGORY: Mapping[str | None, Sequence[str]] = {
+    NAME: ("PATIENT", "DOCTOR"),
+    LOCATION: ("LOCATION", "HOSPITAL"),
+    DATE: ("DATE",),
+    ID: ("ID",),
+}
+_SLOT = re.compile(r"\{([A-Z]+)\}")
+_SEPARATORS = (
+    *((";", ";"), ("; ", "; "), (": ", "; "), ("=", ";"), ("|", "|"), (" | ", " | "), ("\t", "\t"), ("\t", "\n")),
+    *((" = ", "\n"), (" ", "\n"), (" - ", "\n"), ("\n", "\n"), (" ", " "), (": ", ", "), (",", ","), (":", "\n\n")),
+)
+_SHARE_WRAPPED = 0.25
+_Layout = Callable[[LayoutRewriter, "_Note"], Iterator[_Part]]
+_LAYOUTS: Sequence[tuple[_Layout, float]] = (
+    (LayoutRewriter._separated, 0.25),
+    (LayoutRewriter._unnamed, 0.2),
+    (LayoutRewriter._in_sentences, 0.12),
+    (LayoutRewriter._prose, 0.33),
+    (LayoutRewriter._joined, 0.1),
+)
+_LAYOUTS_WITHOUT_HEADER: Sequence[tuple[_Layout, float]] = (
+    (LayoutRewriter._as_before, 0.5),
+    (LayoutRewriter._prose, 0.3),
+    (LayoutRewriter._joined, 0.2),
+)
+
+
+class _Note:
+    """A note and the parts that layouts are made of."""
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self._spans = {name: document.layer(name) for name in document.annotated}
+        self._all = sorted(span for spans in self._spans.values() for span in spans)
+        self.fields = list(self._fields())
+        self.header = [field for field in self.fields if field.is_short and self._is_header(field)]
+        self.body = [field for field in self.fields if not (field.is_short and self._is_header(field))]
+        self.has_header = sum(bool(field.name) for field in self.header) >= 3
+        self.values = self._values()
+        language = _language(document.text)
+        self.frames = _frames()[language] if language else None
+
+    def _is_header(self, field: _Field) -> bool:
+        return bool(field.name) or any(field.start <= span.start < field.end for span in self.document.spans)
+
+    def part(self, start: int, end: int) -> _Part:
+        """A stretch of the text with the spans inside it."""
+        inside = {
+            name: [Span(a - start, b - start, label) for a, b, label in spans if start <= a and b <= end]
+            for name, spans in self._spans.items()
+        }
+        return _Part(self.document.text[start:end], inside)
+
+    def sentences(self, start: int, end: int) -> Iterator[tuple[int, int]]:
+        """The places of the sentences of a stretch; none ends inside a span."""
+        for found in _SENTENCE_END.finditer(self.document.text, start, end):
+            if not self._overlaps(found.start(), found.end()):
+                yield start, found.start()
+                start = found.end()
+        yield start, end
+
+    def _overlaps(self, start: int, end: int) -> bool:
+        return any(a < end and start < b for a, b, _ in self._all)
+
+    def _fields(self) -> Iterator[_Field]:
+        text = self.document.text
+        start = 0
+        for end in [*(m.start() for m in re.finditer(r"\n", text)), len(text)]:
+            if end < len(text) and self._overlaps(end, end + 1):
+                continue
+            yield from self._fields_of_line(start, end)
+            start = end + 1
+
+    def _fields_of_line(self, start: int, end: int) -> Iterator[_Field]:
+        text = self.document.text
+        first = start + len(text[start:end]) - len(text[start:end].lstrip(" \t\ufeff"))
+        places = {first, *(m.end() for m in _GAP_IN_LINE.finditer(text, first, end))}
+        for _, stop, _ in self._all:
+            if start < stop < end and (after := _AFTER_VALUE.match(text, stop, end)):
+                places.add(after.end())
+        names: list[re.Match[str]] = []
+        for place in sorted(places):
+            found = _FIELD_NAME.match(text, place, end)
+            if found and not self._overlaps(*found.span()) and not (names and place < names[-1].end()):
+                names.append(found)
+        if not names or names[0].start() > first:
+            yield from self._field("", first, names[0].start() if names else end)
+        for i, found in enumerate(names):
+            stop = names[i + 1].start() if i + 1 < len(names) else end
+            yield from self._field(found[0][:-1].strip(), found.end(), stop)
+
+    def _field(self, name: str, start: int, end: int) -> Iterator[_Field]:
+        text = self.document.text
+        start, end = self._stripped(start, end)
+        if start < end <= start + _LONGEST_VALUE and text[end - 1] in ".;," and not self._overlaps(end - 1, end):
+            start, end = self._stripped(start, end - 1)
+        if start < end:
+            yield _Field(name, start, end)
+
+    def _stripped(self, start: int, end: int) -> tuple[int, int]:
+        """A place without the white space at its ends."""
+        text = self.document.text[start:end]
+        return start + len(text) - len(text.lstrip()), max(start, end - len(text) + len(text.rstrip()))
+
+    def _values(self) -> dict[str, list[tuple[str, str]]]:
+        """The note's values with their types, by slot; a patient's first and last name as one value too."""
+        found: dict[str, list[tuple[str, str]]] = {}
+        for start, end, label in self.document.spans:
+            text = " ".join(self.document.text[start:end].split())
+            for slot in _slots(label):
+                found.setdefault(slot, []).append((text, label))
+        first = self._first_and_last()
+        if first is not None:
+            found["PATIENT"] += [first] * len(found["PATIENT"])
+        return found
+
+    def _first_and_last(self) -> tuple[str, str] | None:
+        """The patient's name as one value where two neighbouring fields hold its parts."""
+        names = [span for span in self.document.spans if TO_SEVEN.get(span.label) == "PATIENT"]
+        for one, other in pairwise(names):
+            between = self.document.text[one.end : other.start]
+            if one.label == other.label and len(between) < 30 and ":" in between:
+                texts = [" ".join(self.document.text[span.start : span.end].split()) for span in (one, other)]
+                return " ".join(texts), one.label
+        return None
+
+
+@cache
+def _slots(label: str) -> Sequence[str]:
+    """The slots of frames that values of a type fit: its subtype's, else those of its category."""
+    if label in TO_SEVEN:
+        subtype = TO_SEVEN[label]
+        return (subtype,) if subtype else ()
+    return _SLOTS_OF_CATEGORY.get(TO_CATEGORY.get(label), ())
+
+
+def _language(text: str) -> str | None:
+    """The language whose function words are most frequent in a text; None where they are too few in any."""
+    words = re.findall(r"[^\W\d_]+", text.lower())
+    shares = {name: sum(word in known for word in words) for name, known in _FUNCTION_WORDS.items()}
+    best = max(shares, key=shares.__getitem__)
+    return best if shares[best] > _FEWEST_WORDS * len(words) else None
+
+
+def _assembled(document: Document, parts: Sequence[_Part]) -> Document:
+    """A note made of parts: its text, and each part's spans where they then are."""
+    text: list[str] = []
+    layers: dict[str, list[Span]] = {name: [] for name in document.annotated}
+    at = 0
+    for part in parts:
+        for name, spans in part.spans.items():
+            if name in layers:
+                layers[name] += [Span(at + start, at + end, label) for start, end, label in spans]
+        text.append(part.text)
+        at += len(part.text)
+    phi = tuple(layers.pop(PHI, ()))
+    return replace(document, text="".join(text), spans=phi, layers={name: tuple(s) for name, s in layers.items()})

@@ -1,0 +1,180 @@
+"""Copies of notes in other layouts: no value is lost or left unmarked, and a model that learned from them finds more."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crfdeid.augmentation import ALL, KINDS, NONE, LayoutRewriter, augmented, parse_kinds
+from crfdeid.corpora.splits import Split
+from crfdeid.documents import CONCEPT, Document, Span
+from crfdeid.models import create
+from features.tokens import Sentence, tokenize
+
+BODY = {
+    "en": "The pain began in the night and was worse in the morning. She was seen by us. No fever on arrival.",
+    "es": "El dolor empezó por la noche y fue a peor en la mañana. La fiebre cedió con los fármacos. No hay más datos.",
+    "": "Schmerz seit gestern. Kein Fieber.",
+}
+FIELDS = [
+    ("Name", "PATIENT"),
+    ("Surname", "PATIENT"),
+    ("Seen by", "DOCTOR"),
+    ("Record no.", "ID"),
+    ("Town", "LOCATION"),
+]
+
+
+@st.composite
+def notes(draw: st.DrawFn) -> Document:
+    """A note with a header of fields, several of them on a line at times, and a body; all values differ."""
+    text, spans = draw(st.sampled_from(["", "\ufeff", "  "])), []
+    words = draw(st.lists(st.from_regex(r"[A-Z][a-z]{3,6}q", fullmatch=True), min_size=10, max_size=10, unique=True))
+    for i, (name, label) in enumerate(draw(st.permutations(FIELDS))):
+        value = draw(st.sampled_from([words[2 * i], f"{words[2 * i]} {words[2 * i + 1]}", f"{words[2 * i]}, 12"]))
+        text += name + draw(st.sampled_from([": ", ":", " : "]))
+        spans.append(Span(len(text), len(text) + len(value), label))
+        text += value + draw(st.sampled_from([".\n", "\n", "  ", "\r\n", ";\t", "\n\n"]))
+    text += BODY[draw(st.sampled_from(list(BODY)))]
+    return Document("1", text, tuple(spans), layers={CONCEPT: (Span(len(text) - 5, len(text) - 1, "DRUG"),)})
+
+
+def folded(text: str) -> str:
+    return " ".join(text.split())
+
+
+@given(notes(), st.integers(0, 10_000))
+def test_every_value_in_a_copy_is_marked_with_its_type_and_nothing_else_is(note, seed):
+    copy = LayoutRewriter({"PATIENT"}, seed=seed)(note)
+    values = {folded(note.text[start:end]): label for start, end, label in note.spans}
+    words = {word for value in values for word in re.findall(r"\w+q", value)}
+    marked = set()
+    for start, end, _ in copy.spans:
+        found = set(re.findall(r"\w+", copy.text[start:end])) - {"12"}
+        assert found <= words | {word[0] for word in words}  # a name's initial may take the place of its first word
+        assert found
+        marked.update(range(start, end))
+    for word in re.finditer(r"\w+q\b", copy.text):
+        assert word[0] not in words or set(range(*word.span())) <= marked
+    assert [copy.text[start:end] for start, end, _ in copy.layer(CONCEPT)] in (
+        [],
+        [note.text[start:end] for start, end, _ in note.layer(CONCEPT)],
+    )
+
+
+@given(notes())
+def test_the_layouts_that_keep_the_header_keep_every_value(note):
+    rewrite = LayoutRewriter(set(), seed=3)
+    gold = sorted((folded(note.text[start:end]), label) for start, end, label in note.spans)
+    complete = 0
+    for _ in range(20):
+        copy = rewrite(note)
+        found = [(folded(copy.text[start:end]), label) for start, end, label in copy.spans]
+        complete += all(value in found for value in gold)
+    assert complete >= 5  # prose alone leaves the header out: it is a third of the draws
+
+
+@given(st.text(), st.integers(0, 100))
+def test_any_text_can_be_rewritten(text, seed):
+    LayoutRewriter(set(), seed=seed)(Document("1", text))
+
+
+def test_values_are_set_into_sentences_of_the_language_of_the_note_alone():
+    header = "Name: Aldaq Borunq\nSeen by: Celtiq Dorvanq\nTown: Ervelq\n"
+    spans = [Span(6, 18, "PATIENT"), Span(28, 42, "DOCTOR"), Span(49, 55, "LOCATION")]
+    words = {"en": "the", "es": "el", "": "der"}
+    for language, body in BODY.items():
+        rewrite = LayoutRewriter(set(), seed=0)
+        texts = " ".join(rewrite(Document("1", header + body, tuple(spans))).text.lower() for _ in range(40))
+        remarks = [
+            len(re.findall(rf"(?:dr|dra|patient|paciente|signed|firmado)\b.{{0,3}} ?{name}", texts))
+            for name in ("celtiq", "aldaq")
+        ]
+        assert (sum(remarks) > 0) == (language != ""), language
+        assert words[language] in texts.split() or not language
+
+
+def test_a_word_for_a_relative_is_marked_where_the_corpus_marks_them():
+    text = "Nombre: Aldaq\nApellidos: Borunq\nMédico: Celtiq\n" + BODY["es"]
+    spans = tuple(
+        Span(text.index(name), text.index(name) + len(name), "PATIENT") for name in ("Aldaq", "Borunq", "Celtiq")
+    )
+    kin = "FAMILIARES_SUJETO_ASISTENCIA"
+    for labels in ({"PATIENT"}, {"PATIENT", kin}):
+        rewrite = LayoutRewriter(labels, seed=0)
+        copies = [rewrite(Document("1", text, spans)) for _ in range(60)]
+        marked = {copy.text[start:end] for copy in copies for start, end, label in copy.spans if label == kin}
+        assert (kin in labels) == bool(marked)
+        assert marked <= {"hija", "esposa", "hermano", "madre", "marido", "hijo"}
+
+
+def test_tokens_that_came_with_the_data_have_no_layout():
+    tokens = tuple(tokenize("Name: Aldaq"))
+    note = Document("1", "Name: Aldaq", (Span(6, 11, "PATIENT"),), (Sentence(tokens, "", "", 0, 1, tokens, 0),))
+    assert LayoutRewriter(set(), seed=0)(note) is None
+    split = Split.of([note] * 4)
+    assert augmented(split, "layout") is split
+
+
+@pytest.mark.parametrize(
+    ("text", "kinds"),
+    [("all", ALL), ("none", NONE), ("layout,accents", "accents,layout"), ("case", "case"), ("case,all", ALL)],
+)
+def test_kinds_of_copies_are_named_in_one_order(text, kinds):
+    assert parse_kinds(text) == kinds
+
+
+@pytest.mark.parametrize("text", ["", "both", "case,", "none,case", "Layout"])
+def test_other_names_of_copies_are_refused(text):
+    with pytest.raises(ValueError, match=", ".join(KINDS)):
+        parse_kinds(text)
+
+
+def test_a_model_that_learned_from_copies_finds_values_in_layouts_that_it_never_saw():
+    first = [
+        "Aldaq",
+        "Bremiq",
+        "Cortaq",
+        "Delviq",
+        "Ervelq",
+        "Ferroq",
+        "Galtiq",
+        "Haldeq",
+        "Irvanq",
+        "Jostiq",
+        "Kelmaq",
+        "Lorviq",
+    ]
+    train = Split.of(header_note(str(i), first[i], first[-i - 1], 48210 + 37 * i) for i in range(12))
+    gold = header_note("new", "Morteq", "Nalviq", 77123)
+    values = [gold.text[start:end] for start, end, _ in gold.spans]
+    other = Document("2", f"{values[0]};{values[1]};{values[2]};in the morning of the day\nSigned: Dr. {values[1]}\n")
+    left = {}
+    for how in ("none", "layout"):
+        tagger = create("crf", overrides={"max_iterations": 60})
+        tagger.fit(augmented(train, how).sentences, [])
+        tags = tagger.predict(other.sentences())
+        hidden = [
+            t.text
+            for s, row in zip(other.sentences(), tags, strict=True)
+            for t, tag in zip(s.tokens, row, strict=True)
+            if tag != "O"
+        ]
+        left[how] = [
+            value for value in (*values, values[1]) if value not in hidden or hidden.count(value) < values.count(value)
+        ]
+    assert len(left["layout"]) < len(left["none"])
+
+
+def header_note(id_: str, patient: str, doctor: str, number: int) -> Document:
+    text, spans = "", []
+    for name, value, label in (
+        ("Name", patient, "PATIENT"),
+        ("Seen by", doctor, "DOCTOR"),
+        ("Record", str(number), "ID"),
+    ):
+        text += f"{name}: "
+        spans.append(Span(len(text), len(text) + len(value), label))
+        text += f"{value}\n"
+    return Document(id_, text + BODY["en"], tuple(spans))
