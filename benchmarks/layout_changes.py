@@ -36,7 +36,7 @@ _LINE_END = regex.compile(r"\n\s*")
 _SURNAME_FIELD = regex.compile(r"[ .]*\n[ ]*Apellidos?:\s*")  # MEDDOCAN's patients have two fields for their names
 _FULL_NAME = regex.compile(r"\p{Lu}\p{Ll}[\p{L}'’.-]*(?: [\p{L}'’.-]+)* [\p{L}'’-]{3,}")
 _LEAST_WORDS = 8
-_ADDRESSES = {"LOCATION", "STREET", "CITY", "ZIP", "CALLE", "TERRITORIO", "GEOGRAPHIC_LOCATION"}
+_ADDRESSES = {"LOCATION", "STREET", "CALLE", "GEOGRAPHIC_LOCATION"}
 _STOP = regex.compile(r"\.(?=[^\S\n]*(?:\n|\Z))")
 
 
@@ -233,7 +233,10 @@ def body(document: Document) -> Iterator[Part]:
 
 
 def identifies(label: str) -> bool:
-    """Whether a type is of names, identifiers, dates or addresses, telephone numbers included."""
+    """Whether a type is of names, identifiers, dates or addresses, telephone numbers and e-mail addresses included.
+
+    Towns that have a type of their own are left out: they are not only where somebody lives.
+    """
     return TO_CATEGORY.get(label) in (NAME, ID, DATE, CONTACT) or label in _ADDRESSES
 
 

@@ -10,9 +10,9 @@ one is taken. It redacts the notes in each layout of `layout_changes.LAYOUTS`, t
 layout_frames.txt, in place of the notes' headers and by themselves.
 
 A line of the table counts values of names, identifiers, dates and addresses with five letters or digits or more, each
-once a note. A value is left where it occurs in its note's redacted text, as whole words, whatever the white space; it
-is left in part where one of its mentions keeps a letter or digit. "Hidden" is the share of the words outside all gold
-spans that are hidden. In prose, the names that were set into sentences count alone.
+once a note; an identifier has a digit. A value is left where it occurs in its note's redacted text, as whole words,
+whatever the white space; it is left in part where one of its mentions keeps a letter or digit. "Hidden" is the share of
+the words outside all gold spans that are hidden. In prose, the names that were set into sentences count alone.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from leaks import is_left
 from tabulate import tabulate
 
 import crfdeid
-from crfdeid.categories import NAME, TO_CATEGORY
+from crfdeid.categories import ID, NAME, TO_CATEGORY
 from crfdeid.cli import main as crfdeid_command
 from crfdeid.deidentifier import Deidentifier
 from crfdeid.documents import Document
@@ -48,9 +48,14 @@ _WORD = regex.compile(r"\w+")
 
 
 def values_of(document: Document, counted: Callable[[str], bool]) -> dict[str, float]:
-    """The long values of a document whose types count."""
-    texts = (document.text[start:end] for start, end, label in document.spans if counted(label))
-    return dict.fromkeys((" ".join(text.split()) for text in texts if sum(map(str.isalnum, text)) >= _LEAST), 1.0)
+    """The long values of a document whose types count, each with the share of it that is hidden, 1 to begin with."""
+    values = {}
+    for start, end, label in document.spans:
+        value = " ".join(document.text[start:end].split())
+        is_number = TO_CATEGORY.get(label) != ID or any(map(str.isdigit, value))  # MEDDOCAN has words of this type
+        if counted(label) and is_number and sum(map(str.isalnum, value)) >= _LEAST:
+            values[value] = 1.0
+    return values
 
 
 def row(gold: Sequence[Document], model: Deidentifier, counted: Callable[[str], bool]) -> list[object]:
