@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crfdeid.cli.corpus_options import add_seed, require_outside
@@ -11,8 +13,8 @@ from crfdeid.cli.shell import file_path, share, whole_number
 from crfdeid.errors import UsageError
 
 if TYPE_CHECKING:
+    from crfdeid.notes.records import Columns
     from crfdeid.review.certificate import Certificate
-    from crfdeid.review.plan import Listed
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -30,7 +32,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--strata", type=file_path, metavar="FILE", help=text)
     text = "instead of the two: what review pages of redacted notes let reviewers download, one file or several"
     parser.add_argument("--marks", type=file_path, nargs="+", metavar="FILE", help=text)
-    text = "with --marks: the plan that was to be read; its notes must have been, all of them, with the text they had"
+    text = "with --marks: all redacted notes, as they are now; marks of other texts are refused"
+    parser.add_argument("--redacted", type=file_path, metavar="PATH", help=text)
+    text = (
+        "with --marks: the plan that was to be read; all its notes must have been read, and --redacted must hold the "
+        "notes that it was drawn from and no others"
+    )
     parser.add_argument("--planned", type=file_path, metavar="FILE", help=text)
     text = "the share of leaking notes that a reader finds, or a lower bound of it (default: 1, which no reader has)"
     parser.add_argument("--reviewer-recall", type=share, default=1.0, metavar="SHARE", help=text)
@@ -42,6 +49,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--plan", type=file_path, metavar="FILE", help=text)
     text = "with --plan: the redacted notes, a file or a folder as crfdeid redact wrote it"
     parser.add_argument("--input", type=file_path, metavar="PATH", help=text)
+    text = "of --input or --redacted: column (in JSON Lines: key) with the text of a note (default: text)"
+    parser.add_argument("--text-column", metavar="NAME", help=text)
+    text = "of --input or --redacted: column with a note's id (default: as crfdeid review has it)"
+    parser.add_argument("--id-column", metavar="NAME", help=text)
     text = "with --plan: column (in JSON Lines: key) with the kind of a note: kinds are read in proportion"
     parser.add_argument("--kind-column", metavar="NAME", help=text)
     text = "with --plan: the first-level subfolders of --input are the kinds of notes"
@@ -55,7 +66,7 @@ def run(options: argparse.Namespace) -> None:
 
     Raises:
         UsageError: options that cannot work.
-        DataError: a table or notes that cannot be read.
+        DataError: a table or notes that cannot be read, or notes and marks that are not those of the plan.
     """
     import json  # noqa: PLC0415
 
@@ -95,11 +106,22 @@ def _check(options: argparse.Namespace) -> None:
         raise UsageError("--kind-column and --kind-folders: give one of them")
     if found == ["reviewed"] and options.plan is None and options.leaking is None:
         raise UsageError("--reviewed needs --leaking: how many of the notes read were found to leak, 0 if none")
-    if options.planned is not None and options.marks is None:
-        raise UsageError("--planned is for --marks: leave it out")
+    _check_marks(options)
     for name in ("strata", "planned"):
         if getattr(options, name) is not None and options.corpus_size is not None:
             raise UsageError(f"--{name} says how many notes there are: leave --corpus-size out")
+
+
+def _check_marks(options: argparse.Namespace) -> None:
+    """Refuse options for notes where none are read, and marks without the notes that they were made in."""
+    if options.marks is None:
+        for name in ("redacted", "planned"):
+            if getattr(options, name) is not None:
+                raise UsageError(f"--{name} is for --marks: leave it out")
+        if options.plan is None and (options.text_column is not None or options.id_column is not None):
+            raise UsageError("--text-column and --id-column are for --plan and --marks: leave them out")
+    elif options.redacted is None:
+        raise UsageError("--marks needs --redacted: all redacted notes, to compare with those that were read")
 
 
 def _certificate(options: argparse.Namespace) -> Certificate | None:
@@ -122,19 +144,25 @@ def _certificate(options: argparse.Namespace) -> Certificate | None:
 
 
 def _of_marks(options: argparse.Namespace) -> Certificate:
-    """The certificate of what reviewers marked on pages."""
+    """The certificate of what reviewers marked on pages, in the redacted notes as they are now."""
     from crfdeid.review.certificate import certify, certify_strata  # noqa: PLC0415
-    from crfdeid.review.marks import read_marks, strata_of  # noqa: PLC0415
-    from crfdeid.review.plan import read_plan  # noqa: PLC0415
+    from crfdeid.review.marks import read_marks, require_current, strata_of  # noqa: PLC0415
+    from crfdeid.review.plan import list_notes, read_plan, require_unchanged  # noqa: PLC0415
 
+    notes = list_notes(_there(options, "redacted"), _columns(options))
     reviewed, recall, total = read_marks(options.marks), options.reviewer_recall, options.corpus_size
-    if options.planned is not None:
-        plan = read_plan(options.planned)
+    plan = None if options.planned is None else read_plan(options.planned)
+    if plan is not None:
+        require_unchanged(plan, notes, path=options.redacted)
+    require_current(reviewed, notes)
+    counts = [one.count for one in reviewed]
+    if plan is not None:
         strata, total = strata_of(reviewed, plan, path=options.planned), plan.notes
         if len(strata) > 1:
-            return certify_strata(strata, recall=recall, counts=[one.count for one in reviewed])
+            return replace(certify_strata(strata, recall=recall, counts=counts), digest=plan.digest)
     leaking = sum(bool(one.missed) for one in reviewed)
-    return certify(len(reviewed), leaking, recall=recall, total=total, counts=[one.count for one in reviewed])
+    found = certify(len(reviewed), leaking, recall=recall, total=total, counts=counts)
+    return found if plan is None else replace(found, digest=plan.digest)
 
 
 def _notes_to_read(options: argparse.Namespace, total: int | None) -> int:
@@ -165,9 +193,12 @@ def _reading_table(options: argparse.Namespace) -> Iterator[str]:
 def _plan(options: argparse.Namespace) -> tuple[dict[str, Any], list[str]]:
     """Draw the plan and write it; what to print of it."""
     from crfdeid.review.bounds import notes_to_read  # noqa: PLC0415
-    from crfdeid.review.plan import draw, write_plan  # noqa: PLC0415
+    from crfdeid.review.plan import draw, list_notes, write_plan  # noqa: PLC0415
 
-    listed = _listed(options)
+    path = _there(options, "input")
+    if options.plan.exists():
+        raise UsageError(f"--plan: {options.plan} is there already: name a new file, nothing is overwritten")
+    listed = list_notes(path, _columns(options), kinds=options.kind_folders or options.kind_column is not None)
     count = options.reviewed
     if options.bound is not None:
         count = notes_to_read(
@@ -182,17 +213,16 @@ def _plan(options: argparse.Namespace) -> tuple[dict[str, Any], list[str]]:
     return {"corpus_size": plan.notes, "reviewed": len(plan.read), "seed": plan.seed}, lines
 
 
-def _listed(options: argparse.Namespace) -> list[Listed]:
-    from crfdeid.corpora.exchanged import text_digest  # noqa: PLC0415
-    from crfdeid.notes.reading import read_notes  # noqa: PLC0415
-    from crfdeid.notes.records import Columns  # noqa: PLC0415
-    from crfdeid.review.plan import Listed  # noqa: PLC0415
+def _there(options: argparse.Namespace, name: str) -> Path:
+    """The path that an option names, where something is."""
+    path: Path = getattr(options, name)
+    if not path.exists():
+        raise UsageError(f"--{name}: no such file or folder: {path}")
+    return path
 
-    if not options.input.exists():
-        raise UsageError(f"--input: no such file or folder: {options.input}")
-    if options.plan.exists():
-        raise UsageError(f"--plan: {options.plan} is there already: name a new file, nothing is overwritten")
-    kinds = options.kind_folders or options.kind_column is not None
-    columns = Columns(patient=options.kind_column, own_id=True)  # what a note's patient is for other commands
-    notes = read_notes(options.input, columns)
-    return [Listed(note.id, (note.patient or "") if kinds else "", text_digest(note.text)) for note in notes]
+
+def _columns(options: argparse.Namespace) -> Columns:
+    """The columns of tables of redacted notes; what a note's patient is for other commands is its kind here."""
+    from crfdeid.notes.records import Columns  # noqa: PLC0415
+
+    return Columns(options.text_column or "text", options.id_column, options.kind_column, own_id=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,14 +15,18 @@ from crfdeid.errors import UsageError
 
 if TYPE_CHECKING:
     from crfdeid.documents import Document
+    from crfdeid.notes.sources import Rename
     from crfdeid.review.notes import PageNote
     from crfdeid.review.page import Side
+    from crfdeid.tagger import Tagger
 
 _SIDES = (("gold", "predicted"), ("original", "redacted"))
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The options of ``crfdeid review``."""
+    from crfdeid.redaction.replace import HOW  # noqa: PLC0415
+
     for name, text in (
         ("gold", "annotated notes"),
         ("predicted", "the same notes with what a model found"),
@@ -31,12 +36,27 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(f"--{name}", type=file_path, metavar="PATH", help=text)
     text = "new file for the page, NAME.html; it holds the notes"
     parser.add_argument("--out", type=file_path, required=True, metavar="FILE", help=text)
-    text = "with --original: only the notes of this plan, which crfdeid certify --plan drew"
+    text = (
+        "with --original: only the notes of this plan, which crfdeid certify --plan drew; --redacted must hold the "
+        "notes that it was drawn from and no others"
+    )
     parser.add_argument("--planned", type=file_path, metavar="FILE", help=text)
-    text = "a model's folder: words that it is unsure of are shown"
+    text = "a model's folder: words that it is unsure of are shown, and among surrogates what it finds that stays"
     parser.add_argument("--model", metavar="DIR", help=text)
     text = "file with the secret of the model's private vocabulary (default: the environment variable CRFDEID_SECRET)"
     parser.add_argument("--key-file", type=file_path, metavar="FILE", help=text)
+    text = (
+        "with --original, of a run with --rename-files: file with its secret (default: the environment variable "
+        "CRFDEID_SECRET)"
+    )
+    parser.add_argument("--secret-file", type=file_path, metavar="FILE", help=text)
+    text = (
+        "with --original: how the notes were redacted, as crfdeid redact has it (default: as the run's folder says); "
+        "of surrogates the page shows which values stay: sex, kin, ages under 90 and the country"
+    )
+    parser.add_argument("--how", choices=HOW, help=text)
+    text = "with surrogates: their locale, where crfdeid redact was given one (default: as the run's folder says)"
+    parser.add_argument("--locale", help=text)
     text = "column (in JSON Lines: key) with the text of a note (default: text)"
     parser.add_argument("--text-column", default="text", metavar="NAME", help=text)
     parser.add_argument("--id-column", metavar="NAME", help="column with a note's id (default: as crfdeid tag has it)")
@@ -48,51 +68,58 @@ def run(options: argparse.Namespace) -> None:
 
     Raises:
         UsageError: options that cannot work.
-        DataError: notes that cannot be read, or that are not the same on both sides.
+        DataError: notes that cannot be read, that are not the same on both sides, or not those of the plan.
     """
+    from crfdeid.cli.note_options import tagger_of  # noqa: PLC0415
     from crfdeid.review.page import GOLD, REDACTED  # noqa: PLC0415
 
     given = [pair for pair in _SIDES if any(getattr(options, name) is not None for name in pair)]
     if len(given) != 1 or any(getattr(options, name) is None for name in given[0]):
         raise UsageError("give --gold and --predicted, or --original and --redacted")
     require_outside(options.out, {f"--{name}": getattr(options, name) for name in given[0]})
+    _require_new(options.out)
     if given[0] == _SIDES[0]:
-        if options.planned is not None:
-            raise UsageError("--planned is for --original and --redacted: leave it out")
-        write_page(options.out, _gold(options), GOLD, model=options.model, key_file=options.key_file)
+        for name in ("planned", "secret_file", "how", "locale"):
+            if getattr(options, name) is not None:
+                raise UsageError(f"--{name.replace('_', '-')} is for --original and --redacted: leave it out")
+        notes, side = _gold(options), GOLD
     else:
-        write_page(options.out, _redacted(options), REDACTED, model=options.model, key_file=options.key_file)
+        notes, side = _redacted(options), REDACTED
+    tagger = None if options.model is None else tagger_of(options.model, options.key_file)
+    if side == REDACTED:
+        notes = _with_kept(notes, options, tagger)
+    write_page(options.out, notes, side, tagger=tagger)
 
 
-def write_page(
-    path: Path, notes: Sequence[PageNote], side: Side, *, model: str | None = None, key_file: Path | None = None
-) -> None:
+def write_page(path: Path, notes: Sequence[PageNote], side: Side, *, tagger: Tagger | None = None) -> None:
     """Write a page to a new file.
 
     Args:
         path: the file.
         notes: what is on it.
         side: what its two sides are called.
-        model: the folder of a model whose uncertain words are shown; None for none.
-        key_file: the secret of its private vocabulary.
+        tagger: a model whose uncertain words are shown; None for none.
 
     Raises:
         UsageError: there is a file already.
-        DataError: it cannot be written, or the model cannot be read.
+        DataError: it cannot be written.
     """
     from crfdeid.review.page import review_html  # noqa: PLC0415
     from crfdeid.system.files import write_files  # noqa: PLC0415
 
-    if path.exists():
-        raise UsageError(f"--out: {path} is there already: name a new file, nothing is overwritten")
+    _require_new(path)
     unsure = None
-    if model is not None:
-        from crfdeid.cli.note_options import tagger_of  # noqa: PLC0415
+    if tagger is not None:
         from crfdeid.review.notes import unsure_tokens  # noqa: PLC0415
 
-        unsure = unsure_tokens(tagger_of(model, key_file), [note.document for note in notes])
+        unsure = unsure_tokens(tagger, [note.document for note in notes])
     write_files({path: review_html(notes, side, unsure=unsure)})
     print(f"{len(notes):,} notes: {path}", file=sys.stderr)
+
+
+def _require_new(path: Path) -> None:
+    if path.exists():
+        raise UsageError(f"--out: {path} is there already: name a new file, nothing is overwritten")
 
 
 def _gold(options: argparse.Namespace) -> list[PageNote]:
@@ -109,34 +136,81 @@ def _gold(options: argparse.Namespace) -> list[PageNote]:
 
 def _redacted(options: argparse.Namespace) -> list[PageNote]:
     from crfdeid.corpora.pairs import pair_by_id  # noqa: PLC0415
-    from crfdeid.documents import Document  # noqa: PLC0415
-    from crfdeid.notes.reading import read_notes  # noqa: PLC0415
-    from crfdeid.notes.records import Columns  # noqa: PLC0415
     from crfdeid.review.notes import redacted  # noqa: PLC0415
 
     if options.format != "auto" or options.types != "all":
         raise UsageError("--format and --types are for --gold and --predicted: leave them out")
-    columns = Columns(text=options.text_column, id=options.id_column, own_id=True)
-    sides = []
-    for name in ("original", "redacted"):
-        path = getattr(options, name)
-        if not path.exists():
-            raise UsageError(f"--{name}: no such file or folder: {path}")
-        notes = enumerate(read_notes(path, columns), start=1)
-        sides.append([Document(note.id, note.text, place=f"{path}, note {number}") for number, note in notes])
-    before, after = sides if options.planned is None else _planned(options.planned, *sides)
-    remedy = "give the folder that was redacted, and the one it was redacted to without --rename-files"
+    for name in _SIDES[1]:
+        if not getattr(options, name).exists():
+            raise UsageError(f"--{name}: no such file or folder: {getattr(options, name)}")
+    after = _documents(options.redacted, options)
+    wanted = None if options.planned is None else _planned(options.planned, options.redacted, after)
+    rename = _renaming(options)
+    before = _documents(options.original, options, rename=rename)
+    if wanted is not None:
+        before, after = ([note for note in side if note.id in wanted] for side in (before, after))
+    remedy = "give the folder that was redacted, and the one it was redacted to"
+    if rename is not None:
+        remedy += ", with the secret of that run: files are paired by the names that --rename-files gave them"
     pairs = pair_by_id(before, after, sides=("--original", "--redacted"), remedy=remedy)
     return redacted((original, clean.text) for original, clean in pairs)
 
 
-def _planned(path: Path, before: list[Document], after: list[Document]) -> list[list[Document]]:
-    """The notes of a plan on both sides; the redacted ones must have the text that they had when it was drawn."""
+def _documents(path: Path, options: argparse.Namespace, *, rename: Rename | None = None) -> list[Document]:
+    from crfdeid.documents import Document  # noqa: PLC0415
+    from crfdeid.notes.reading import read_notes  # noqa: PLC0415
+    from crfdeid.notes.records import Columns  # noqa: PLC0415
+
+    columns = Columns(text=options.text_column, id=options.id_column, own_id=True)
+    notes = enumerate(read_notes(path, columns, rename=rename), start=1)
+    return [Document(note.id, note.text, place=f"{path}, note {number}") for number, note in notes]
+
+
+def _renaming(options: argparse.Namespace) -> Rename | None:
+    """The names that a run with --rename-files gave its results; None where it left them as they were.
+
+    They are computed again from the names of the original files, with the run's secret: nothing keeps both.
+    """
+    from crfdeid.notes.records import NoteFile  # noqa: PLC0415
+    from crfdeid.notes.sources import is_keyed, keyed_names, kind_of, note_files  # noqa: PLC0415
+    from crfdeid.secrets import VARIABLE, derive, read_secret  # noqa: PLC0415
+
+    names = [
+        {file.name for file in note_files(path) if isinstance(file, NoteFile) and kind_of(file)}
+        for path in (options.original, options.redacted)
+    ]
+    if names[0] & names[1] or not all(map(is_keyed, names[1])):
+        return None
+    if options.secret_file is None and not os.environ.get(VARIABLE):
+        problem = "the notes of --redacted have the names that --rename-files gives: give the secret of that run"
+        raise UsageError(f"{problem}, by --secret-file or in {VARIABLE}")
+    return keyed_names(derive(read_secret(options.secret_file), "file names"))
+
+
+def _with_kept(notes: list[PageNote], options: argparse.Namespace, tagger: Tagger | None) -> list[PageNote]:
+    """The notes with the values that surrogates leave as they are, where surrogates are in them."""
+    from crfdeid.deidentifier import Deidentifier  # noqa: PLC0415
+    from crfdeid.policy import SURROGATE  # noqa: PLC0415
+    from crfdeid.review.kept import surrogates_in, with_kept  # noqa: PLC0415
+
+    found, locale = surrogates_in(options.redacted)
+    found = found if options.how is None else options.how == SURROGATE
+    if not found:
+        if options.locale is not None:
+            raise UsageError("--locale is for notes with surrogates: leave it out, or give --how surrogate")
+        return notes
+    model = None if tagger is None else Deidentifier(tagger, concepts=False)
+    return with_kept(notes, locale=options.locale or locale, model=model)
+
+
+def _planned(path: Path, folder: Path, after: list[Document]) -> set[str]:
+    """The ids of the notes of a plan; all redacted notes must be those that it was drawn from."""
     from crfdeid.corpora.exchanged import text_digest  # noqa: PLC0415
-    from crfdeid.review.plan import Listed, read_plan, require_planned  # noqa: PLC0415
+    from crfdeid.review.plan import Listed, read_plan, require_planned, require_unchanged  # noqa: PLC0415
 
     plan = read_plan(path)
+    found = [Listed(note.id, "", text_digest(note.text)) for note in after]
+    require_unchanged(plan, found, path=folder)
     wanted = {note.id for note in plan.read}
-    kept = [[note for note in side if note.id in wanted] for side in (before, after)]
-    require_planned(plan, [Listed(note.id, "", text_digest(note.text)) for note in kept[1]], path=path)
-    return kept
+    require_planned(plan, [note for note in found if note.id in wanted], path=path)
+    return wanted

@@ -7,22 +7,23 @@ from pathlib import Path
 
 from crfdeid.errors import DataError
 from crfdeid.notes.records import Columns, Failure, Note
-from crfdeid.notes.sources import KINDS, kind_of, note_files
+from crfdeid.notes.sources import KINDS, Rename, kind_of, note_files
 
 
-def read_notes(root: Path, columns: Columns | None = None) -> Iterator[Note]:
+def read_notes(root: Path, columns: Columns | None = None, *, rename: Rename | None = None) -> Iterator[Note]:
     """The notes of a file or folder, in its order; files of unknown kinds are passed over.
 
     Args:
         root: a file of notes, or a folder of them.
         columns: which columns mean something; None for those that ``crfdeid tag`` looks at without options.
+        rename: as of `note_files`: ids that are made of a file's name are made of its new name.
 
     Raises:
         DataError: there is no note, or a file or a note cannot be read, or two notes have one id.
     """
     columns = Columns(own_id=True) if columns is None else columns
     seen: set[str] = set()
-    for file in note_files(root):
+    for file in note_files(root, rename):
         if isinstance(file, Failure):
             raise DataError(file.reason, path=root / file.file)
         kind = kind_of(file)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
@@ -25,6 +26,7 @@ KINDS: dict[str, FileKind] = {
 }
 
 
+_KEYED = re.compile(r"(?:[0-9a-f]{32}/)*[0-9a-f]{32}(?:\.[^./]*)?")
 _NO_FILE = "a link that leads to no file: put what it stands for in its place"
 _NO_DATA = "a pipe, socket or device: give a file"
 
@@ -70,6 +72,17 @@ def keyed_names(key: bytes) -> Rename:
         return "/".join(hash_word(path, key) for path in paths) + PurePosixPath(name).suffix
 
     return rename
+
+
+def is_keyed(name: str) -> bool:
+    """Whether a file's name looks like one that `keyed_names` made.
+
+    Example:
+        >>> rename = keyed_names(b"0123456789abcdef")
+        >>> is_keyed(rename("ward 3/note 1.txt")), is_keyed("ward 3/note 1.txt")
+        (True, False)
+    """
+    return _KEYED.fullmatch(name) is not None
 
 
 def note_files(root: Path | RemoteNotes, rename: Rename | None = None) -> Iterator[NoteFile | Failure]:

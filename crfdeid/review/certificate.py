@@ -23,6 +23,7 @@ class Certificate:
         upper_bound_notes: of the share of leaking notes, a fraction.
         upper_bound_tokens: of the share of leaked PHI tokens, a fraction; None where tokens were not counted.
         strata: the kinds of notes; none where they were not told apart.
+        digest: of all notes, the sampling plan's, where every note was compared with it; None where there was no plan.
     """
 
     reviewed: int
@@ -32,6 +33,7 @@ class Certificate:
     upper_bound_notes: float
     upper_bound_tokens: float | None = None
     strata: tuple[Stratum, ...] = ()
+    digest: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data; fractions, not per cent."""
@@ -40,6 +42,7 @@ class Certificate:
             "leaking": self.leaking,
             "reviewer_recall": self.recall,
             "corpus_size": self.total,
+            "corpus_digest": self.digest,
             "level": LEVEL,
             "upper_bound_notes": self.upper_bound_notes,
             "upper_bound_tokens": self.upper_bound_tokens,
@@ -96,6 +99,8 @@ def render(certificate: Certificate) -> str:
     rows = [f"- notes read: {certificate.reviewed:,}, drawn at random; found to leak: {certificate.leaking:,}"]
     if certificate.total is not None:
         rows.append(f"- notes in all: {certificate.total:,}, those that were read among them")
+    if certificate.digest is not None:
+        rows.append(f"- SHA-256 over the ids and texts of all notes: {certificate.digest}")
     rows.append(f"- **at most {_percent(certificate.upper_bound_notes)} of the notes leak** (a token of PHI or more)")
     rows += [f"  - {_stratum(one, certificate.recall)}" for one in certificate.strata]
     if certificate.upper_bound_tokens is not None:
@@ -112,6 +117,11 @@ def assumptions(certificate: Certificate) -> list[str]:
         f"{100 * (1 - LEVEL):.0f} % of samples.",
         "The notes were drawn at random from all notes of which this is said, and nothing was changed after the draw.",
     ]
+    if certificate.digest is not None:
+        said[1] = (
+            "The notes were drawn at random from all notes. All of them were compared with the plan: none was added, "
+            "removed or changed since the draw."
+        )
     if certificate.recall < 1:
         said.append(
             f"A reader finds {_percent(certificate.recall)} of the leaking notes, or more. This is assumed and not "

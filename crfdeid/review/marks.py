@@ -3,24 +3,32 @@
 {"id": "n1", "text": "Dr. Roe", "spans": [...], "read": true, "missed": [...], "needless": [...], "sha256": "..."}
 
 "spans" are those that were there without the needless ones and with the missed ones, so that
-`crfdeid.corpora.jsonl` reads such a file as annotated notes.
+`crfdeid.corpora.jsonl` reads such a file as annotated notes. "sha256" is the digest of the redacted text that was read:
+marks say nothing of another redaction of the same note.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from crfdeid.corpora import read_corpus
+from crfdeid.corpora.exchanged import DIGEST
 from crfdeid.corpora.files import json_lines
+from crfdeid.corpora.pairs import listed
 from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError
 from crfdeid.review.plan import Listed, Plan, require_planned
 from crfdeid.review.strata import Stratum
 from crfdeid.review.tokens import NoteCount
 from crfdeid.spans import positions_in, tokens_of
+
+_NO_DIGEST = (
+    "marks without the digest of the redacted text that was read: read the note again, on a page of crfdeid review "
+    "--original --redacted"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +38,14 @@ class Reviewed:
     Args:
         document: the note, with all its PHI.
         missed: what had been left.
-        sha256: the digest of the redacted text that was read; "" where none was.
+        sha256: the digest of the redacted text that was read.
+        place: the file and line of the marks, for messages.
     """
 
     document: Document
     missed: tuple[Span, ...]
     sha256: str
+    place: str
 
     @property
     def count(self) -> NoteCount:
@@ -48,12 +58,13 @@ class Reviewed:
 
 
 def read_marks(paths: Sequence[Path]) -> list[Reviewed]:
-    """The notes that were read, from the files that review pages gave.
+    """The notes that were read, from the files that review pages of redacted notes gave.
 
     Notes that are in a file because of a mark, but were not read to the end, are passed over.
 
     Raises:
-        DataError: a file cannot be read, is none of a review page, or a note is in two of them.
+        DataError: a file cannot be read or is none of a review page, a note is in two of them, or the marks of a note
+            do not say which redacted text was read.
     """
     found: dict[str, Reviewed] = {}
     for path in paths:
@@ -65,8 +76,11 @@ def read_marks(paths: Sequence[Path]) -> list[Reviewed]:
                 document = documents[str(record["id"])]
                 if document.id in found:
                     raise DataError("a note that was read twice: leave one out", path=path, line=number)
+                digest = record.get(DIGEST)
+                if not isinstance(digest, str) or not digest:
+                    raise DataError(_NO_DIGEST, path=path, line=number)
                 missed = tuple(_span(entry, document, path, number) for entry in record["missed"])
-                found[document.id] = Reviewed(document, missed, str(record.get("sha256", "")))
+                found[document.id] = Reviewed(document, missed, digest, f"{path}, line {number}")
     if not found:
         raise DataError("no note in it was read to the end: mark notes as read on the page", path=paths[0])
     return list(found.values())
@@ -79,6 +93,31 @@ def _span(entry: Any, document: Document, path: Path, line: int) -> Span:
     raise DataError("a mark that is none of its text: do not alter the file", path=path, line=line)
 
 
+def require_current(reviewed: Iterable[Reviewed], notes: Iterable[Listed]) -> None:
+    """Refuse marks of other texts than the redacted notes have now; the message lists the lines of such marks.
+
+    Args:
+        reviewed: what was read.
+        notes: all redacted notes as they are now.
+
+    Raises:
+        DataError: a note was read that is not there, or that has been redacted anew.
+    """
+    texts = {note.id: note.sha256 for note in notes}
+    absent, outdated = [], []
+    for one in reviewed:
+        if one.document.id not in texts:
+            absent.append(one.place)
+        elif one.sha256 != texts[one.document.id]:
+            outdated.append(one.place)
+    if outdated:
+        said = f"marks of another redaction: {listed(outdated, between='; ')}"
+        raise DataError(f"{said}: these notes have another text now, so read them again, on a new page")
+    if absent:
+        said = f"marks of notes that are not among the redacted ones: {listed(absent, between='; ')}"
+        raise DataError(f"{said}: give all redacted notes, or leave these marks out")
+
+
 def strata_of(reviewed: Sequence[Reviewed], plan: Plan, *, path: Path) -> list[Stratum]:
     """What was found in each kind of notes of a plan.
 
@@ -87,9 +126,6 @@ def strata_of(reviewed: Sequence[Reviewed], plan: Plan, *, path: Path) -> list[S
     """
     require_planned(plan, [Listed(one.document.id, "", one.sha256) for one in reviewed], path=path)
     kinds = {note.id: note.kind for note in plan.read}
-    if len(reviewed) > len(kinds):
-        problem = f"{len(reviewed) - len(kinds)} notes were read that are not in the plan: leave them out"
-        raise DataError(problem, path=path)
     counts = {kind: [0, 0] for kind in plan.kinds}
     for one in reviewed:
         counts[kinds[one.document.id]][0] += 1

@@ -24,12 +24,14 @@ class PageNote:
         others: the spans of the other side: what a model found, or a second annotator marked.
         by: for each span of the document, what stands in its place in the redacted note; none where there is none.
         sha256: the digest of the redacted text; "" where there is none.
+        kept: values that surrogates leave as they are (`crfdeid.review.kept`), with their kinds.
     """
 
     document: Document
     others: tuple[Span, ...] = ()
     by: tuple[str, ...] = ()
     sha256: str = ""
+    kept: tuple[Span, ...] = ()
 
 
 def compared(first: Sequence[Document], second: Mapping[str, Sequence[Span]]) -> list[PageNote]:

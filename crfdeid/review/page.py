@@ -64,7 +64,8 @@ def review_html(notes: Sequence[PageNote], side: Side, *, unsure: Unsure | None 
     """
     templates = files("crfdeid") / "review" / "templates"
     data = page_data(notes, side, unsure)
-    return render_page(templates, "review", side=side, unsure=unsure is not None, data=data)
+    kinds = sorted({span.label for note in notes for span in note.kept})
+    return render_page(templates, "review", side=side, unsure=unsure is not None, kept=kinds, data=data)
 
 
 def page_data(notes: Sequence[PageNote], side: Side, unsure: Unsure | None) -> dict[str, Any]:
@@ -72,7 +73,7 @@ def page_data(notes: Sequence[PageNote], side: Side, unsure: Unsure | None) -> d
 
     Returns:
         "types", by name; "notes": {"id", "text", "sha256", "spans": [start, end, type, what stands there now] each,
-        "others": [start, end, type] each, "unsure": [start, end, probability] each}.
+        "others" and "kept": [start, end, type] each, "unsure": [start, end, probability] each}.
     """
     asked = unsure if unsure is not None else [[] for _ in notes]
     shown = [
@@ -82,6 +83,7 @@ def page_data(notes: Sequence[PageNote], side: Side, unsure: Unsure | None) -> d
             "sha256": note.sha256,
             "spans": [[*span, by] for span, by in zip(note.document.spans, note.by or _nothing(note), strict=True)],
             "others": [list(span) for span in sorted(note.others)],
+            "kept": [list(span) for span in note.kept],
             "unsure": [list(token) for token in tokens],
         }
         for note, tokens in zip(notes, asked, strict=True)

@@ -11,11 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from crfdeid.corpora.exchanged import text_digest
 from crfdeid.errors import DataError, UsageError
+from crfdeid.notes.reading import read_notes
+from crfdeid.notes.records import Columns
 from crfdeid.system.files import read_text, write_files
 from crfdeid.system.unique_keys import parse_json
 
-_VERSION = 1
+_VERSION = 2
 _NO_PLAN = "no sampling plan: give the file that crfdeid certify --plan wrote"
 
 
@@ -25,12 +28,27 @@ class Listed(NamedTuple):
     Attributes:
         id: its id.
         kind: the kind of note that it is; "" where kinds are not told apart.
-        sha256: of its text as UTF-8.
+        sha256: of its redacted text (`crfdeid.corpora.exchanged.text_digest`).
     """
 
     id: str
     kind: str
     sha256: str
+
+
+def list_notes(path: Path, columns: Columns, *, kinds: bool = False) -> list[Listed]:
+    """Every note of a file or folder of redacted notes, with the digest of its text.
+
+    Args:
+        path: the file or folder.
+        columns: of its tables; the patient's column, or the first-level subfolder, is the kind of a note.
+        kinds: whether notes have kinds.
+
+    Raises:
+        DataError: there is no note, or one cannot be read.
+    """
+    notes = read_notes(path, columns)
+    return [Listed(note.id, (note.patient or "") if kinds else "", text_digest(note.text)) for note in notes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +59,7 @@ class Plan:
         seed: of the draw.
         kinds: how many notes there are of each kind; "" where kinds are not told apart.
         read: the notes to read, sorted.
-        digest: SHA-256 over all notes that could have been drawn, so that nobody takes the plan for that of others.
+        digest: SHA-256 over the ids and texts of all notes that could have been drawn (`digest_of`).
     """
 
     seed: int
@@ -83,8 +101,13 @@ def draw(listed: Iterable[Listed], count: int, *, seed: int) -> Plan:
         for kind, share in _shares(kinds, count).items()
         for note in rng.sample([note for note in notes if note.kind == kind], share)
     ]
-    digest = hashlib.sha256("".join(f"{json.dumps(note)}\n" for note in notes).encode()).hexdigest()
-    return Plan(seed, dict(kinds), tuple(sorted(read)), digest)
+    return Plan(seed, dict(kinds), tuple(sorted(read)), digest_of(notes))
+
+
+def digest_of(listed: Iterable[Listed]) -> str:
+    """The SHA-256 over the ids and texts of notes, whatever their order and kinds."""
+    lines = sorted(json.dumps([note.id, note.sha256]) for note in listed)
+    return hashlib.sha256("".join(f"{line}\n" for line in lines).encode()).hexdigest()
 
 
 def _shares(kinds: Counter[str], count: int) -> dict[str, int]:
@@ -142,17 +165,57 @@ def _plan(content: Any) -> Plan:
     return Plan(int(content["seed"]), kinds, read, str(content["digest"]))
 
 
-def require_planned(plan: Plan, found: Sequence[Listed], *, path: Path) -> None:
-    """Refuse notes that are not exactly those of a plan, with the text that they had when it was drawn.
+def require_unchanged(plan: Plan, found: Sequence[Listed], *, path: Path) -> None:
+    """Refuse notes that are not, all of them, those that a plan was drawn from.
+
+    The notes that were not drawn count too: the certificate speaks of them.
+
+    Args:
+        plan: the plan.
+        found: all notes as they are now.
+        path: where they are, for the message.
 
     Raises:
-        DataError: a note is missing, or has another text; the message says how many.
+        DataError: a note was added or removed, or has another text or id.
     """
-    texts = {note.id: note.sha256 for note in found}
-    missing = sum(note.id not in texts for note in plan.read)
-    altered = sum(texts.get(note.id, note.sha256) != note.sha256 for note in plan.read)
+    if digest_of(found) == plan.digest:
+        return
+    missing, altered = _missing_and_altered(plan, found)
+    changes = [
+        (len(found) != plan.notes, f"{len(found):,} notes now, {plan.notes:,} then"),
+        (missing > 0, f"{missing:,} of the {len(plan.read):,} drawn notes are missing"),
+        (altered > 0, f"{altered:,} of the {len(plan.read):,} drawn notes have another text"),
+    ]
+    said = "; ".join(text for holds, text in changes if holds) or "a note that was not drawn has another text or id"
+    remedy = "restore them, with the same --text-column and --id-column, or draw a new plan and read its notes"
+    raise DataError(f"not the notes that the plan was drawn from ({said}): {remedy}", path=path)
+
+
+def require_planned(plan: Plan, read: Sequence[Listed], *, path: Path) -> None:
+    """Refuse notes that are not exactly those that a plan tells to read, with the text that they had when it was drawn.
+
+    Args:
+        plan: the plan.
+        read: the notes that are to be read, or were.
+        path: of the plan, for the message.
+
+    Raises:
+        DataError: a note is missing, has another text, or is not in the plan; the message says how many.
+    """
+    missing, altered = _missing_and_altered(plan, read)
     if missing:
         raise DataError(f"{missing} of the {len(plan.read)} notes of the plan are missing: read them all", path=path)
     if altered:
         problem = f"{altered} notes of the plan have another text now: draw a new plan, for the old one holds no longer"
         raise DataError(problem, path=path)
+    if len(read) > len(plan.read):
+        problem = f"{len(read) - len(plan.read)} notes were read that are not in the plan: leave them out"
+        raise DataError(problem, path=path)
+
+
+def _missing_and_altered(plan: Plan, found: Sequence[Listed]) -> tuple[int, int]:
+    """How many of the drawn notes are not there, and how many have another text."""
+    texts = {note.id: note.sha256 for note in found}
+    missing = sum(note.id not in texts for note in plan.read)
+    altered = sum(texts.get(note.id, note.sha256) != note.sha256 for note in plan.read)
+    return missing, altered

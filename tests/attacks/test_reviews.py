@@ -1,12 +1,18 @@
 """What people mark, plan and export: a file that was broken or altered on its way is said, and nothing is written."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from attack import NOTE, Attack, carry_out, name, nothing, write
+from attack import NOTE, REDACT, SECRET, Attack, SetUp, both, carry_out, name, nothing, redacted, write
 
-MARKS = "certify --marks marks.jsonl"
+from crfdeid.notes.records import Columns
+from crfdeid.review.plan import Listed, draw, list_notes, write_plan
+
+MARKS = "certify --marks marks.jsonl --redacted notes"
+CERTIFY = "certify --marks marks.jsonl --redacted clean --planned plan"
+REVIEW = "review --original raw --redacted clean --planned plan --out r.html"
 PLAN = "certify --input notes --reviewed"
 SIDES = "--original notes --redacted notes"
 BOMB = '<!DOCTYPE x [<!ENTITY a "Quill">]><xmi:XMI xmlns:xmi="http://www.omg.org/XMI">&a;</xmi:XMI>'
@@ -18,7 +24,7 @@ def task(**value: object) -> str:
 
 
 def mark(**more: object) -> str:
-    line = {"id": "Quill", "text": NOTE, "spans": [], "read": True, "missed": [], "needless": []}
+    line = {"id": "Quill", "text": NOTE, "spans": [], "read": True, "missed": [], "needless": [], "sha256": "0"}
     return json.dumps({**line, **more})
 
 
@@ -39,6 +45,65 @@ def marked(what: str, content: str, says: str) -> Attack:
 
 
 COUNTS = "leaked,tokens,tokens\n0,9,8\n"
+
+
+def plan_of_one(box: Path) -> tuple[Listed, ...]:
+    """Draw one of the redacted notes, and write the plan."""
+    plan = draw(list_notes(box / "clean", Columns(own_id=True)), 1, seed=1)
+    write_plan(plan, box / "plan")
+    return plan.read
+
+
+def reviewed(change: Callable[[Path, str, str], None], **more: object) -> SetUp:
+    """Two redacted notes, one of which is drawn and read; then something is changed.
+
+    Args:
+        change: gets the folder of redacted notes, the name of the note that was read, and that of the other.
+        more: what the marks say instead.
+    """
+
+    def do(box: Path) -> None:
+        for note in ("a", "b"):
+            write(f"raw/{note}.txt", NOTE)(box)
+            write(f"clean/{note}.txt", f"Seen by [DOCTOR], {note}.")(box)
+        (read,) = plan_of_one(box)
+        write("marks.jsonl", mark(**{"id": read.id, "sha256": read.sha256, **more}))(box)
+        change(box / "clean", read.id, "ab".replace(read.id, ""))
+
+    return do
+
+
+def in_the_clear(place: str) -> Callable[[Path, str, str], None]:
+    """Puts a raw note in the place of the one that was "read", of the "other", or beside them as a "new" one."""
+
+    def change(clean: Path, read: str, other: str) -> None:
+        name = {"read": read, "other": other, "new": "new"}[place]
+        (clean / f"{name}.txt").write_text(NOTE)
+
+    return change
+
+
+def redrawn(clean: Path, read: str, other: str) -> None:
+    """The note that was read is put into the clear, and a new plan is drawn of the notes as they are then."""
+    (clean / f"{read}.txt").write_text(NOTE)
+    (clean.parent / "plan").unlink()
+    plan_of_one(clean.parent)
+
+
+def removed(clean: Path, read: str, other: str) -> None:
+    (clean / f"{other}.txt").unlink()
+
+
+def unchanged(clean: Path, read: str, other: str) -> None:
+    """The marks alone are the attack."""
+
+
+def certified(what: str, set_up: SetUp, says: str, command: str = CERTIFY) -> Attack:
+    """Notes or marks that are not what was drawn and read."""
+    return Attack(what, set_up, command, 1, says)
+
+
+ANOTHER = "not the notes that the plan was drawn from"
 UNDONE = json.dumps([{"id": 1, "data": {"text": NOTE}, "annotations": []}])
 AWAY = json.dumps({"id": "../../Quill", "text": NOTE})
 ATTACKS = [
@@ -62,6 +127,19 @@ ATTACKS = [
     marked("marks of no page", '{"id": "1", "text": "a", "spans": []}', "line 1: no line of a review page"),
     marked("a mark twice", mark()[:-1] + ', "missed": []}', "marks.jsonl, line 1: a key that stands twice"),
     marked("a mark outside its note", mark(missed=[{"start": 1, "end": 999, "label": "A"}]), "none of its text"),
+    certified("marks of an older redaction", reviewed(redrawn), "another redaction: marks.jsonl, line 1"),
+    certified("a note in the clear that was read", reviewed(in_the_clear("read")), ANOTHER),
+    certified("a note in the clear that was not drawn", reviewed(in_the_clear("other")), ANOTHER),
+    certified("a raw note added", reviewed(in_the_clear("new")), f"{ANOTHER} .3 notes now, 2 then"),
+    certified("a note removed", reviewed(removed), f"{ANOTHER} .1 notes now, 2 then"),
+    certified("a page of a note in the clear", reviewed(in_the_clear("read")), ANOTHER, REVIEW),
+    certified("a page beside a note in the clear", reviewed(in_the_clear("other")), ANOTHER, REVIEW),
+    certified("a page beside a raw note added", reviewed(in_the_clear("new")), ANOTHER, REVIEW),
+    certified("a page beside a note removed", reviewed(removed), ANOTHER, REVIEW),
+    certified("marks without a digest", reviewed(unchanged, sha256=None), "line 1: marks without the digest"),
+    certified("marks of gold", reviewed(unchanged, sha256=""), "line 1: marks without the digest"),
+    certified("marks of a note that is not there", reviewed(unchanged, id="Quill"), "not among the redacted ones"),
+    Attack("marks without the notes", write("marks.jsonl", mark()), MARKS[:27], 2, "--marks needs --redacted"),
     marked("marks of a note that was not read", mark(read=False), "no note in it was read to the end"),
     Attack(
         "a plan that is none", write("p", "Quill"), f"review --planned p {SIDES} --out r.html", 1, "no sampling plan"
@@ -81,6 +159,13 @@ ATTACKS = [
     Attack("a page over a file", write("r.html", "Quill"), f"review {SIDES} --out r.html", 2, "is there already"),
     Attack(
         "a page over a note", nothing, f"review {SIDES} --out notes/note.txt", 2, "lies in the folder of --original"
+    ),
+    Attack(
+        "renamed notes and another secret",
+        both(redacted(f"{REDACT} --rename-files"), write("secret", SECRET[::-1])),
+        "review --original notes --redacted out --secret-file secret --out r.html",
+        1,
+        "with the secret of that run",
     ),
     Attack("a plan of too many notes", nothing, f"{PLAN} 9 --plan p", 2, "9 notes to draw of 1"),
     Attack(

@@ -2,6 +2,7 @@
 // The review page. All text reaches the page through textContent, so nothing in a note can become markup.
 (() => {
   const MOST_TAG = 40; // characters shown of what stands in a stretch's place
+  const MOST_LISTED = 20; // numbers of notes in one message
   const byId = (id) => document.getElementById(id);
   const { types, sided, notes } = JSON.parse(byId("data").textContent);
   // What the reviewer did, by the note's place: {read, missed: [[start, end, type]], needless: [[start, end, type]]}.
@@ -24,7 +25,7 @@
 
   // Every stretch that is marked in a note: where, its type, how it is shown, and what is written beside it.
   function stretches(place) {
-    const { spans, others } = notes[place];
+    const { spans, others, kept } = notes[place];
     const mine = done[place];
     const found = spans.map((span) => {
       const needless = mine.needless.some((one) => same(one, span));
@@ -35,6 +36,7 @@
     for (const span of others) {
       if (!spans.some((one) => same(one, span))) found.push({ span, kind: "second", tag: span[2] });
     }
+    for (const span of kept) found.push({ span, kind: "kept", tag: `kept: ${span[2]}` });
     for (const span of mine.missed) found.push({ span, kind: "missed", tag: `missed: ${span[2]}` });
     return found;
   }
@@ -279,21 +281,43 @@
     byId("saved").textContent = `marks.jsonl: ${number(found.length)} notes.`;
   }
 
+  // Takes up the marks of a file. Marks belong to the redacted text that was read: those of another redaction of a
+  // note, or without its digest, are refused.
   async function goOn(file) {
     const places = new Map(notes.map((note, place) => [note.id, place]));
     const back = (entries) => entries.map(({ start, end, label }) => [start, end, label]);
+    const refused = [];
+    const taken = new Map();
+    let [total, absent] = [0, 0];
     try {
-      const records = (await file.text()).split("\n").filter((line) => line.trim()).map((line) => JSON.parse(line));
-      const fitting = records.filter((record) => notes[places.get(record.id)]?.text === record.text);
-      for (const record of fitting) {
-        done[places.get(record.id)] = { read: record.read === true, missed: back(record.missed), needless: back(record.needless) };
+      for (const line of (await file.text()).split("\n").filter((one) => one.trim())) {
+        const { id, text, sha256, read, missed, needless } = JSON.parse(line);
+        const mine = { read: read === true, missed: back(missed), needless: back(needless) };
+        const place = places.get(id);
+        total += 1;
+        if (place === undefined) absent += 1;
+        else if (text === notes[place].text && sha256 === notes[place].sha256) taken.set(place, mine);
+        else refused.push(place + 1);
       }
-      byId("saved").textContent = `${number(fitting.length)} of ${number(records.length)} notes of the file are on this page.`;
-      show();
     } catch {
       byId("saved").textContent = "This is no file of a review page.";
+      return;
     }
+    for (const [place, mine] of taken) done[place] = mine;
+    const said = `${number(taken.size)} of ${number(total)} notes of the file were taken up.`;
+    byId("saved").textContent = said + whyRefused(refused) + notHere(absent);
+    show();
   }
+
+  function whyRefused(refused) {
+    if (!refused.length) return "";
+    const more = refused.length > MOST_LISTED ? ` and ${number(refused.length - MOST_LISTED)} more` : "";
+    const listed = refused.sort((a, b) => a - b).slice(0, MOST_LISTED).map(number).join(", ");
+    const [what, them] = refused.length === 1 ? ["note", "it"] : ["notes", "them"];
+    return ` Refused: marks of another text or redaction of ${what} ${listed}${more}. Read ${them} again.`;
+  }
+
+  const notHere = (count) => (count ? ` ${number(count)} ${count === 1 ? "is" : "are"} not on this page.` : "");
 
   const keys = {
     ArrowRight: (event) => move(1, event.shiftKey),

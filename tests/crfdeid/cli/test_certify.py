@@ -1,6 +1,7 @@
 """The command certify: bounds, notes to read, plans."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -100,9 +101,8 @@ def test_a_plan_for_a_bound_has_as_many_notes_as_that_takes(capsys, redacted, tm
     assert found["reviewed"] == found["notes_to_read"] == len(json.loads((tmp_path / "plan.json").read_text())["read"])
 
 
-def test_what_reviewers_marked_is_certified_by_kind_of_note(capsys, redacted, tmp_path):
-    plan, marks = tmp_path / "plan.json", tmp_path / "marks.jsonl"
-    said(capsys, "--plan", str(plan), "--input", str(redacted), "--reviewed", "3", "--kind-folders")
+def marks_of(plan: Path, marks: Path) -> None:
+    """What reviewers of a plan's notes download who saw a leak in the first note."""
     leak = {"start": 12, "end": 15, "label": "DOCTOR"}
     lines = [
         {"id": note["id"], "text": "Seen by Dr. Roe, 1.", "spans": [leak], "read": True, "missed": [], "needless": []}
@@ -111,13 +111,87 @@ def test_what_reviewers_marked_is_certified_by_kind_of_note(capsys, redacted, tm
     ]
     lines[0]["missed"] = [leak]
     marks.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    found = said(capsys, "--marks", str(marks), "--planned", str(plan))
+
+
+@pytest.fixture
+def marked(capsys, redacted, tmp_path) -> tuple[str, ...]:
+    """The options of a certificate of a plan of three of nine notes, all of which were read."""
+    plan, marks = tmp_path / "plan.json", tmp_path / "marks.jsonl"
+    said(capsys, "--plan", str(plan), "--input", str(redacted), "--reviewed", "3", "--kind-folders")
+    marks_of(plan, marks)
+    return "--marks", str(marks), "--redacted", str(redacted), "--planned", str(plan)
+
+
+def undrawn(redacted: Path, plan: str) -> Path:
+    """A note that the plan does not tell to read."""
+    drawn = {note["id"] for note in json.loads(Path(plan).read_text())["read"]}
+    names = {path: path.relative_to(redacted).with_suffix("").as_posix() for path in sorted(redacted.rglob("*.txt"))}
+    return next(path for path, name in names.items() if name not in drawn)
+
+
+def test_what_reviewers_marked_is_certified_by_kind_of_note(capsys, marked):
+    marks, plan = Path(marked[1]), json.loads(Path(marked[5]).read_text())
+    found = said(capsys, *marked)
     assert (found["reviewed"], found["leaking"], found["corpus_size"]) == (3, 1, 9)
+    assert found["corpus_digest"] == plan["digest"]
     assert set(found["strata"]) == {"letters", "reports"}
     assert found["upper_bound_tokens"] is not None
-    marks.write_text(json.dumps(lines[0]) + "\n")
-    assert "2 of the 3 notes of the plan are missing" in refused(capsys, "--marks", str(marks), "--planned", str(plan))
-    assert said(capsys, "--marks", str(marks))["leaking"] == 1
+    assert main(["certify", *marked]) == 0
+    out = capsys.readouterr().out
+    assert plan["digest"] in out
+    assert "none was added, removed or changed since the draw" in out
+    marks.write_text(marks.read_text().splitlines()[0] + "\n")
+    assert "2 of the 3 notes of the plan are missing" in refused(capsys, *marked)
+    assert said(capsys, *marked[:4])["leaking"] == 1
+
+
+def test_raw_text_in_a_note_that_was_not_drawn_is_refused(capsys, redacted, marked):
+    undrawn(redacted, marked[5]).write_text("Seen by Dr. Roe, 1.")
+    found = refused(capsys, *marked)
+    assert "not the notes that the plan was drawn from (a note that was not drawn has another text" in found
+    assert found.count("\n") == 1
+
+
+def test_notes_that_were_added_or_removed_after_the_draw_are_refused(capsys, redacted, marked):
+    (redacted / "new.txt").write_text("Seen by Dr. Roe.")
+    assert "10 notes now, 9 then" in refused(capsys, *marked)
+    (redacted / "new.txt").unlink()
+    assert said(capsys, *marked)["leaking"] == 1
+    undrawn(redacted, marked[5]).unlink()
+    assert "8 notes now, 9 then" in refused(capsys, *marked)
+
+
+def test_marks_of_an_older_redaction_are_refused_with_their_lines(capsys, redacted, marked, tmp_path):
+    marks, plan = Path(marked[1]), tmp_path / "again.json"
+    older = [json.loads(line)["id"] for line in marks.read_text().splitlines()][1]
+    (redacted / f"{older}.txt").write_text("Seen by Dr. Roe, again.")
+    assert "marks.jsonl, line 2: these notes have another text now" in refused(capsys, *marked[:4])
+    # A new plan of the new text does not make the old marks its own.
+    said(capsys, "--plan", str(plan), "--input", str(redacted), "--reviewed", "3", "--kind-folders")
+    assert "marks.jsonl, line 2: these notes have another text now" in refused(capsys, *marked[:5], str(plan))
+
+
+def test_marks_without_a_digest_are_refused(capsys, marked):
+    lines = [json.loads(line) for line in Path(marked[1]).read_text().splitlines()]
+    del lines[1]["sha256"]
+    Path(marked[1]).write_text("".join(json.dumps(line) + "\n" for line in lines))
+    found = refused(capsys, *marked)
+    assert "marks.jsonl, line 2: marks without the digest" in found
+    assert "read the note again" in found
+
+
+def test_the_text_of_a_table_can_have_another_column(capsys, tmp_path):
+    table, plan, marks = tmp_path / "notes.csv", tmp_path / "plan.json", tmp_path / "marks.jsonl"
+    table.write_text("key,body\n" + "".join(f"n{n},Seen by [DOCTOR]: {n}\n" for n in range(5)))
+    draw = ("--plan", str(plan), "--input", str(table), "--reviewed", "2")
+    assert "--text-column" in refused(capsys, *draw)
+    columns = ("--text-column", "body", "--id-column", "key")
+    assert said(capsys, *draw, *columns)["corpus_size"] == 5
+    assert {note["id"] for note in json.loads(plan.read_text())["read"]} <= {f"n{n}" for n in range(5)}
+    marks_of(plan, marks)
+    certificate = ("--marks", str(marks), "--redacted", str(table), "--planned", str(plan))
+    assert said(capsys, *certificate, *columns)["corpus_size"] == 5
+    assert "--id-column" in refused(capsys, *certificate, *columns[:2])
 
 
 def test_a_plan_of_notes_that_cannot_all_be_read_is_not_written(capsys, redacted, tmp_path):
@@ -140,6 +214,11 @@ def test_a_plan_of_notes_that_cannot_all_be_read_is_not_written(capsys, redacted
         (("--bound", "0.01", "--corpus-size", "20", "--leaking", "3"), "too low"),
         (("--plan", "plan.json", "--reviewed", "3"), "--plan needs --input"),
         (("--input", "clean"), "are for --plan"),
+        (("--marks", "marks.jsonl"), "--marks needs --redacted"),
+        (("--marks", "marks.jsonl", "--redacted", "nowhere"), "--redacted: no such file or folder: nowhere"),
+        (("--reviewed", "3", "--leaking", "0", "--redacted", "clean"), "--redacted is for --marks"),
+        (("--reviewed", "3", "--leaking", "0", "--planned", "plan.json"), "--planned is for --marks"),
+        (("--reviewed", "3", "--leaking", "0", "--text-column", "body"), "are for --plan and --marks"),
         (("--plan", "plan.json", "--input", "nowhere", "--reviewed", "3"), "no such file or folder"),
     ],
 )

@@ -10,6 +10,7 @@ from crfdeid.cli import main
 from crfdeid.corpora import write_corpus
 from crfdeid.documents import Document, Span
 
+SECRET = "0123456789abcdef0123456789abcdef"
 TEXT = "Seen by Dr. Roe on 3/14."
 GOLD = [Document("1", TEXT, (Span(12, 15, "DOCTOR"),)), Document("2", "Nothing.")]
 
@@ -70,8 +71,94 @@ def test_only_the_notes_of_a_plan_are_shown_with_the_text_that_they_had(redacted
     assert [note["id"] for note in data(tmp_path / "review.html")["notes"]] == wanted
     (Path(redacted[3]) / f"{wanted[0]}.txt").write_text("Redacted anew.")
     assert run(*redacted, "--planned", plan, "--out", tmp_path / "again.html") == 1
-    assert "1 notes of the plan have another text now: draw a new plan" in capsys.readouterr().err
+    assert "1 of the 2 drawn notes have another text" in capsys.readouterr().err
     assert not (tmp_path / "again.html").exists()
+
+
+@pytest.mark.parametrize("change", ["swapped", "added", "removed"])
+def test_all_redacted_notes_must_be_those_of_the_plan(redacted, tmp_path, capsys, change):
+    plan, clean = tmp_path / "plan.json", Path(redacted[3])
+    assert main(["certify", "--plan", str(plan), "--input", str(clean), "--reviewed", "1", "--seed", "4"]) == 0
+    (drawn,) = json.loads(plan.read_text())["read"]
+    other = next(path for path in sorted(clean.iterdir()) if path.stem != drawn["id"])
+    if change == "swapped":
+        other.write_text(TEXT)
+    elif change == "added":
+        (clean / "z.txt").write_text(TEXT)
+    else:
+        other.unlink()
+    assert run(*redacted, "--planned", plan, "--out", tmp_path / "page.html") == 1
+    err = capsys.readouterr().err
+    assert "not the notes that the plan was drawn from" in err
+    assert "Roe" not in err
+    assert not (tmp_path / "page.html").exists()
+
+
+@pytest.fixture
+def renamed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, ...]:
+    """Notes in a folder, and as a run with --rename-files and surrogates left them."""
+    monkeypatch.setenv("CRFDEID_SECRET", SECRET)
+    raw, model = tmp_path / "raw", tiny_model(tmp_path / "model")
+    for name in ("Quill/1", "Quill/2", "Marsh/1"):
+        (raw / name).parent.mkdir(parents=True, exist_ok=True)
+        (raw / f"{name}.txt").write_text(f"Patient Quill was seen on 3/14/2031. A 64-year-old. Note {name[-1]}.\n")
+    (raw / "more.csv").write_text("text\nPatient Quill was seen on 3/15/2031.\n")
+    run = ["redact", "--model", str(model), "--input", str(raw), "--output", str(tmp_path / "out"), "--rename-files"]
+    assert main([*run, "--how", "surrogate", "--locale", "en_US"]) == 0
+    return "--original", str(raw), "--redacted", str(tmp_path / "out")
+
+
+def test_renamed_notes_are_paired_through_the_run_s_keyed_names(renamed, tmp_path):
+    assert run(*renamed, "--out", tmp_path / "review.html") == 0
+    page = (tmp_path / "review.html").read_text()
+    notes = data(tmp_path / "review.html")["notes"]
+    assert len(notes) == 4
+    assert "Marsh" not in page
+    for note in notes:
+        assert any(note["text"][a:b] == "Quill" for a, b, *_ in note["spans"])
+
+
+def test_a_plan_of_renamed_notes_is_read_and_certified(renamed, tmp_path):
+    plan, page = tmp_path / "plan.json", tmp_path / "page.html"
+    assert main(["certify", "--plan", str(plan), "--input", renamed[3], "--reviewed", "2", "--seed", "4"]) == 0
+    assert run(*renamed, "--planned", plan, "--out", page) == 0
+    drawn = [note["id"] for note in json.loads(plan.read_text())["read"]]
+    assert {note["id"] for note in data(page)["notes"]} == set(drawn)
+
+
+def test_renamed_notes_need_the_run_s_secret(renamed, tmp_path, monkeypatch, capsys):
+    monkeypatch.delenv("CRFDEID_SECRET")
+    assert run(*renamed, "--out", tmp_path / "review.html") == 2
+    assert "give the secret of that run, by --secret-file" in capsys.readouterr().err
+    secret = tmp_path / "secret"
+    secret.touch(0o600)
+    secret.write_text(f"another {SECRET}")
+    assert run(*renamed, "--secret-file", secret, "--out", tmp_path / "review.html") == 1
+    assert "with the secret of that run" in capsys.readouterr().err
+    secret.write_text(SECRET)
+    assert run(*renamed, "--secret-file", secret, "--out", tmp_path / "review.html") == 0
+
+
+def kept_in(page: Path) -> list[str]:
+    return [note["text"][start:end] for note in data(page)["notes"] for start, end, _ in note["kept"]]
+
+
+def test_what_surrogates_leave_is_shown_where_the_run_put_surrogates(renamed, tmp_path):
+    assert run(*renamed, "--out", tmp_path / "review.html") == 0
+    assert kept_in(tmp_path / "review.html") == ["64"] * 3
+    assert run(*renamed, "--how", "label", "--out", tmp_path / "labels.html") == 0
+    assert kept_in(tmp_path / "labels.html") == []
+
+
+def test_without_a_run_s_settings_an_option_says_that_there_are_surrogates(redacted, tmp_path, capsys):
+    for folder in (redacted[1], redacted[3]):
+        Path(folder, "b.txt").write_text("A 64-year-old woman.")
+    assert run(*redacted, "--out", tmp_path / "one.html") == 0
+    assert kept_in(tmp_path / "one.html") == []
+    assert run(*redacted, "--how", "surrogate", "--locale", "en_GB", "--out", tmp_path / "two.html") == 0
+    assert kept_in(tmp_path / "two.html") == ["64"]
+    assert run(*redacted, "--locale", "en_GB", "--out", tmp_path / "three.html") == 2
+    assert "--locale is for notes with surrogates" in capsys.readouterr().err
 
 
 def test_what_a_model_is_unsure_of_is_on_the_page(sides, tmp_path):
@@ -96,6 +183,8 @@ def test_a_second_annotator_s_marks_are_settled_on_a_page(sides, tmp_path, capsy
         (("--gold", "a"), "give --gold and --predicted, or"),
         (("--gold", "a", "--predicted", "b", "--original", "c", "--redacted", "d"), "give --gold and"),
         (("--gold", "a", "--predicted", "b", "--planned", "p"), "--planned is for"),
+        (("--gold", "a", "--predicted", "b", "--secret-file", "s"), "--secret-file is for"),
+        (("--gold", "a", "--predicted", "b", "--how", "surrogate"), "--how is for"),
         (("--original", "a", "--redacted", "b", "--types", "seven"), "are for --gold and --predicted"),
         (("--original", "a", "--redacted", "b"), "no such file or folder: a"),
     ],

@@ -6,7 +6,7 @@ import pytest
 
 from crfdeid.corpora import read_corpus
 from crfdeid.errors import DataError
-from crfdeid.review.marks import read_marks, strata_of
+from crfdeid.review.marks import read_marks, require_current, strata_of
 from crfdeid.review.plan import Listed, draw
 from crfdeid.review.tokens import NoteCount
 
@@ -25,7 +25,8 @@ def write(folder, *records):
 
 def record(name="1", *, read=True, missed=(), **more):
     spans = [span("Roe", "DOCTOR"), *missed]
-    return {"id": name, "text": TEXT, "spans": spans, "read": read, "missed": [*missed], "needless": [], **more}
+    made = {"id": name, "text": TEXT, "spans": spans, "read": read, "missed": [*missed], "needless": []}
+    return {**made, "sha256": f"digest {name}", **more}
 
 
 def test_marks_are_annotated_notes_and_counts(tmp_path):
@@ -49,6 +50,9 @@ def test_two_reviewers_share_the_notes(tmp_path):
     [
         ([record(read=False)], "no note in it was read to the end"),
         ([{"id": "1", "text": TEXT, "spans": []}], "line 1: no line of a review page"),
+        ([record(), record("2", sha256="")], "line 2: marks without the digest of the redacted text"),
+        ([record(sha256=None)], "line 1: marks without the digest of the redacted text"),
+        ([{key: value for key, value in record().items() if key != "sha256"}], "read the note again"),
         ([record(missed=[span("Ann")]) | {"missed": [{"start": 3, "end": 99, "label": "X"}]}], "none of its text"),
     ],
 )
@@ -71,3 +75,18 @@ def test_marks_are_held_against_the_plan(tmp_path):
         strata_of(read_marks([write(tmp_path, *lines[1:], lines[0] | {"sha256": "x"})]), plan, path=tmp_path)
     with pytest.raises(DataError, match="1 notes were read that are not in the plan"):
         strata_of(read_marks([write(tmp_path, *lines, record("99"))]), plan, path=tmp_path)
+
+
+def test_marks_of_another_redaction_are_refused_line_by_line(tmp_path):
+    reviewed = read_marks([write(tmp_path, *(record(f"{n}") for n in range(8)))])
+    notes = [Listed(f"{n}", "", f"digest {n}") for n in range(8)]
+    require_current(reviewed, notes)
+    for note in (1, 3):
+        notes[note] = notes[note]._replace(sha256="another")
+    with pytest.raises(DataError, match=r"another redaction: .*, line 2; .*, line 4: .*read them again") as found:
+        require_current(reviewed, notes)
+    assert "Roe" not in str(found.value)
+    with pytest.raises(DataError, match=r"line 7; .*, line 8: give all redacted notes"):
+        require_current(reviewed, [Listed(f"{n}", "", f"digest {n}") for n in range(6)])
+    with pytest.raises(DataError, match="line 5 and 3 more"):
+        require_current(reviewed, [note._replace(sha256="another") for note in notes])

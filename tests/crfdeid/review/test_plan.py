@@ -9,7 +9,17 @@ from hypothesis import strategies as st
 
 from crfdeid.corpora.exchanged import text_digest
 from crfdeid.errors import DataError, UsageError
-from crfdeid.review.plan import Listed, draw, read_plan, require_planned, write_plan
+from crfdeid.notes.records import Columns
+from crfdeid.review.plan import (
+    Listed,
+    digest_of,
+    draw,
+    list_notes,
+    read_plan,
+    require_planned,
+    require_unchanged,
+    write_plan,
+)
 
 
 def listed(kinds: list[int]) -> list[Listed]:
@@ -55,7 +65,7 @@ def test_a_plan_is_read_back_and_never_overwritten(tmp_path):
         write_plan(plan, tmp_path / "plan.json")
 
 
-@pytest.mark.parametrize("content", ["", "[]", '{"plan": 2}', json.dumps({"plan": 1, "seed": 1})])
+@pytest.mark.parametrize("content", ["", "[]", '{"plan": 1}', json.dumps({"plan": 2, "seed": 1})])
 def test_what_is_no_plan_is_refused(tmp_path, content):
     (tmp_path / "plan.json").write_text(content)
     with pytest.raises(DataError, match="no sampling plan"):
@@ -65,8 +75,67 @@ def test_what_is_no_plan_is_refused(tmp_path, content):
 def test_notes_that_are_missing_or_altered_are_refused(tmp_path):
     notes = listed([9])
     plan = draw(notes, 3, seed=0)
-    require_planned(plan, notes, path=tmp_path)
+    require_planned(plan, plan.read, path=tmp_path)
     with pytest.raises(DataError, match="1 of the 3 notes of the plan are missing"):
         require_planned(plan, plan.read[1:], path=tmp_path)
     with pytest.raises(DataError, match="1 notes of the plan have another text"):
         require_planned(plan, [plan.read[0]._replace(sha256="0"), *plan.read[1:]], path=tmp_path)
+    with pytest.raises(DataError, match="6 notes were read that are not in the plan"):
+        require_planned(plan, notes, path=tmp_path)
+
+
+CHANGES = {
+    "added": lambda notes, n: [*notes, Listed("new", "", text_digest("raw"))],
+    "removed": lambda notes, n: notes[:n] + notes[n + 1 :],
+    "swapped": lambda notes, n: [*notes[:n], notes[n]._replace(sha256=text_digest("raw")), *notes[n + 1 :]],
+    "renamed": lambda notes, n: [*notes[:n], notes[n]._replace(id="new"), *notes[n + 1 :]],
+    "exchanged": lambda notes, n: [
+        *notes[:n],
+        notes[n]._replace(sha256=notes[n - 1].sha256),
+        *notes[n + 1 :],
+    ],
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@given(st.integers(2, 12), st.data())
+def test_every_change_of_any_note_is_refused_drawn_or_not(change, size, data):
+    notes = listed([size])
+    plan = draw(notes, 1, seed=0)
+    changed = CHANGES[change](notes, data.draw(st.integers(0, size - 1)))
+    with pytest.raises(DataError, match="not the notes that the plan was drawn from") as caught:
+        require_unchanged(plan, changed, path="clean")
+    assert len(str(caught.value).splitlines()) == 1
+
+
+@given(st.permutations(listed([3, 4])))
+def test_neither_the_order_nor_the_kinds_of_notes_matter_to_their_digest(notes):
+    plan = draw(listed([3, 4]), 2, seed=0)
+    require_unchanged(plan, [note._replace(kind="") for note in notes], path="clean")
+    assert digest_of(notes) == plan.digest
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda notes, plan: [*notes, Listed("new", "", "")], "10 notes now, 9 then"),
+        (lambda notes, plan: [one for one in notes if one not in plan.read], "3 of the 3 drawn notes are missing"),
+        (lambda notes, plan: [one._replace(sha256="0") for one in notes], "3 of the 3 drawn notes have another text"),
+        (
+            lambda notes, plan: [one if one in plan.read else one._replace(sha256="0") for one in notes],
+            "a note that was not drawn has another text or id",
+        ),
+    ],
+)
+def test_the_message_says_what_changed(change, says):
+    notes = listed([9])
+    plan = draw(notes, 3, seed=0)
+    with pytest.raises(DataError, match=says):
+        require_unchanged(plan, change(notes, plan), path="clean")
+
+
+def test_notes_are_listed_by_the_columns_of_their_table(tmp_path):
+    table = tmp_path / "notes.csv"
+    table.write_text("key,ward,body\n7,a,Seen by [DOCTOR].\n8,b,Well.\n")
+    found = list_notes(table, Columns("body", "key", "ward"), kinds=True)
+    assert found == [Listed("7", "a", text_digest("Seen by [DOCTOR].")), Listed("8", "b", text_digest("Well."))]

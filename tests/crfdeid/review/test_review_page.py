@@ -11,6 +11,7 @@ from chromium import Browser, Page
 
 from crfdeid.corpora import read_corpus
 from crfdeid.documents import Document, Span
+from crfdeid.review.kept import with_kept
 from crfdeid.review.marks import read_marks
 from crfdeid.review.notes import PageNote, compared, redacted
 from crfdeid.review.page import ANNOTATORS, GOLD, REDACTED, review_html
@@ -88,8 +89,9 @@ def test_a_note_is_corrected_by_keyboard_alone_and_comes_back_as_annotation(open
     (found,) = read_corpus(path)
     assert (found.id, found.text) == ("n1", TEXT)
     assert covered(found) == [("Roe", "DOCTOR"), ("Doe", "PATIENT")]
-    (reviewed,) = read_marks([path])
-    assert [span.label for span in reviewed.missed] == ["PATIENT"]
+    record = json.loads(path.read_text())
+    assert [mark["label"] for mark in record["missed"]] == ["PATIENT"]
+    assert record["read"]
 
 
 def test_words_are_chosen_with_the_arrows_and_marks_undone(open_page):
@@ -160,18 +162,96 @@ def test_only_notes_that_differ_can_be_stepped_through(open_page):
     assert said(page, "name") == "n1"
 
 
+def go_on_from(page: Page, path: Path) -> str:
+    """Choose a file to go on from; what the page says then."""
+    root = page.send("DOM.getDocument")["root"]["nodeId"]
+    node = page.send("DOM.querySelector", nodeId=root, selector="#file")["nodeId"]
+    page.send("DOM.setFileInputFiles", nodeId=node, files=[str(path)])
+    page.wait(lambda: said(page, "saved") != "")
+    return said(page, "saved")
+
+
 def test_work_goes_on_from_a_file(open_page, tmp_path):
     notes = compared([GOLD_NOTE, Document("n2", "No PHI.")], {"n1": [], "n2": []})
     page = open_page(notes)
     press(page, ".", "n", "r")
     path = saved(page, tmp_path / "saved")
     again = open_page(notes)
-    root = again.send("DOM.getDocument")["root"]["nodeId"]
-    node = again.send("DOM.querySelector", nodeId=root, selector="#file")["nodeId"]
-    again.send("DOM.setFileInputFiles", nodeId=node, files=[str(path)])
-    again.wait(lambda: said(again, "saved") != "")
-    assert said(again, "saved") == "1 of 1 notes of the file are on this page."
+    assert go_on_from(again, path) == "1 of 1 notes of the file were taken up."
     assert said(again, "status") == "1 of 2 read · 0 with something missed · 1 needless marks"
+
+
+def two_redactions() -> tuple[list[PageNote], list[PageNote]]:
+    """Three notes as they were redacted first, and as they are now: every name is in the clear in the second."""
+    notes = [Document(f"n{n}", TEXT) for n in range(3)]
+    first = redacted([(note, TEXT.replace("Roe", "[DOCTOR]")) for note in notes])
+    return first, redacted([(notes[0], TEXT.replace("Roe", "[DOCTOR]")), (notes[1], TEXT), (notes[2], TEXT)])
+
+
+def test_marks_of_an_older_redaction_are_refused_note_by_note(open_page, tmp_path):
+    first, second = two_redactions()
+    page = open_page(first, REDACTED)
+    press(page, "r", "r", "r")
+    path = saved(page, tmp_path / "saved")
+    again = open_page(second, REDACTED)
+    answer = go_on_from(again, path)
+    assert answer.startswith("1 of 3 notes of the file were taken up.")
+    assert "Refused: marks of another text or redaction of notes 2, 3. Read them again." in answer
+    assert said(again, "status").startswith("1 of 3 read")
+    # What is downloaded then says nothing of the two notes, whatever digest it would have had.
+    records = [json.loads(line) for line in saved(again, tmp_path / "again").read_text().splitlines()]
+    assert [(record["id"], record["sha256"]) for record in records] == [("n0", second[0].sha256)]
+
+
+def test_marks_without_a_digest_and_of_notes_that_are_not_there_are_refused(open_page, tmp_path):
+    first, _ = two_redactions()
+    page = open_page(first, REDACTED)
+    press(page, "r", "r", "r")
+    records = [json.loads(line) for line in saved(page, tmp_path / "saved").read_text().splitlines()]
+    del records[0]["sha256"]
+    records[1]["sha256"] = ""
+    records[2]["id"] = "elsewhere"
+    path = tmp_path / "marks.jsonl"
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    again = open_page(first, REDACTED)
+    answer = go_on_from(again, path)
+    assert answer.startswith("0 of 3 notes of the file were taken up.")
+    assert "notes 1, 2" in answer
+    assert "1 is not on this page" in answer
+    assert said(again, "status").startswith("0 of 3 read")
+
+
+def test_a_file_that_breaks_off_changes_nothing(open_page, tmp_path):
+    first, _ = two_redactions()
+    page = open_page(first, REDACTED)
+    press(page, "r", "r")
+    path = saved(page, tmp_path / "saved")
+    path.write_text(path.read_text()[:-9])
+    again = open_page(first, REDACTED)
+    assert go_on_from(again, path) == "This is no file of a review page."
+    assert said(again, "status").startswith("0 of 3 read")
+
+
+def test_values_that_surrogates_leave_have_a_colour_of_their_own_and_a_legend(open_page, tmp_path):
+    text = "Mujer de 64 años, natural de España. Vista por Ana Olmo."
+    note = Document("n1", text)
+    after = text.replace("Ana Olmo", "Eva Rus")
+    page = open_page(with_kept(redacted([(note, after)])), REDACTED)
+    marks = page.evaluate(
+        "[...document.querySelectorAll('#text mark.kept')].map((one) => one.textContent.replace(/\\s+/g, ' '))"
+    )
+    assert marks == ["Mujerkept: sex", "64 añoskept: age", "Españakept: country"]
+    assert "kept by the policy: age, country, sex" in page.shown_text()
+    colour = "getComputedStyle(document.querySelector('{}')).backgroundColor"
+    colours = [page.evaluate(colour.format(f"mark.{kind}")) for kind in ("kept", "both", "missed")]
+    assert len(set(colours)) == 3
+    press(page, ".", "m")  # a reader may still say that it should have been hidden
+    assert page.evaluate("document.querySelectorAll('#text mark.missed').length") == 1
+    press(page, "r")
+    (reviewed,) = read_marks([saved(page, tmp_path / "saved")])
+    assert [text[start:end] for start, end, _ in reviewed.missed] == ["Mujer"]
+    plain = open_page(redacted([(note, after)]), REDACTED)
+    assert "kept by the policy" not in plain.shown_text()
 
 
 def test_two_thousand_notes_are_drawn_one_at_a_time(open_page):

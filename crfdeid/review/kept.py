@@ -1,0 +1,96 @@
+"""Values that surrogates leave as they are: sex, kin, ages under 90, and the country of the notes.
+
+Readers take them for misses unless the page shows them. The rules of `crfdeid.rules.table` find them in any note, and a
+model finds more. Whether a value stays is asked of the surrogates themselves.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+
+from crfdeid.deidentifier import Deidentifier
+from crfdeid.documents import Document, Span
+from crfdeid.notes.begun import read_begun
+from crfdeid.notes.journal import HIDDEN
+from crfdeid.policy import SURROGATE
+from crfdeid.redaction.surrogates import KEPT, Surrogates, guess_locale, kind_of
+from crfdeid.redaction.surrogates.locales import ENGLISH
+from crfdeid.review.notes import PageNote
+from crfdeid.rules.table import find_rules
+from crfdeid.spans import merge
+
+# A field of a form with one letter for the sex, which no rule of the table finds: a letter is no PHI.
+_SEX = re.compile(r"\b(?:sexo|sex|género|gender)[ \t]*[:=][ \t]*([hmfv])\b(?!['’-])", re.IGNORECASE)
+_NO_KEY = bytes(32)  # What stays does not depend on the key.
+
+
+def surrogates_in(redacted: Path) -> tuple[bool, str | None]:
+    """Whether the run that wrote redacted notes put surrogates into them, and the locale that it was told.
+
+    Args:
+        redacted: the run's folder, or a file right in it. Where it holds no settings of a run, the answer is no.
+
+    Raises:
+        DataError: the settings are damaged.
+    """
+    folder = redacted if redacted.is_dir() else redacted.parent
+    settings = read_begun(folder / HIDDEN / "settings.json") or {}
+    return settings.get("how") == SURROGATE, settings.get("locale")
+
+
+def with_kept(
+    notes: Sequence[PageNote], *, locale: str | None = None, model: Deidentifier | None = None
+) -> list[PageNote]:
+    """Notes of a page with the values that surrogates leave as they are.
+
+    Args:
+        notes: with what was replaced in them.
+        locale: of the surrogates; None guesses it from each text.
+        model: what finds such values too; None for the rules alone.
+    """
+    bare = [replace(note.document, spans=()) for note in notes]
+    marked = bare if model is None else model.annotate_documents(bare)
+    return [
+        replace(note, kept=kept_spans(document, replaced=note.document.spans, locale=locale))
+        for note, document in zip(notes, marked, strict=True)
+    ]
+
+
+def kept_spans(document: Document, *, replaced: Sequence[Span], locale: str | None = None) -> tuple[Span, ...]:
+    """The values of a note that surrogates leave as they are; the type of each is its kind.
+
+    Args:
+        document: the note before redaction; what is marked in it is looked at beside what the rules find.
+        replaced: what was replaced in it.
+        locale: of the surrogates; None guesses it from the text.
+
+    Example:
+        >>> note = Document("1", "Una mujer de 64 años, de España, con su madre.")
+        >>> [(note.text[start:end], kind) for start, end, kind in kept_spans(note, replaced=[])]
+        [('mujer', 'sex'), ('64 años', 'age'), ('España', 'country'), ('madre', 'kin')]
+    """
+    surrogates = _surrogates(locale or guess_locale(document.text) or ENGLISH)
+    stay = []
+    for start, end, label in (*_by_rule(document), *document.spans):
+        value, kind = document.text[start:end], kind_of(label)
+        touched = any(start < other.end and other.start < end for other in replaced)
+        if kind in KEPT and not touched and surrogates.of(value, label) == value:
+            stay.append(Span(start, end, kind))
+    return tuple(merge(stay))
+
+
+def _by_rule(document: Document) -> Iterator[Span]:
+    for sentence in document.sentences():
+        for rule, first, stop in find_rules(sentence):
+            yield Span(sentence.tokens[first].start, sentence.tokens[stop - 1].end, rule.types[0])
+    for match in _SEX.finditer(document.text):
+        yield Span(*match.span(1), "SEX")
+
+
+@lru_cache(maxsize=8)
+def _surrogates(locale: str) -> Surrogates:
+    return Surrogates(_NO_KEY, locale)
