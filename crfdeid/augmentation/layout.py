@@ -44,15 +44,19 @@ class _Part(NamedTuple):
 
 
 class _Field(NamedTuple):
-    """A stretch of a line: a field's name ("" for none) and the place of its value."""
+    """A stretch of a line: a field's name ("" for none), and the places of the sentences of its value."""
 
     name: str
-    start: int
-    end: int
+    sentences: Sequence[tuple[int, int]]
+
+    @property
+    def start(self) -> int:
+        return self.sentences[0][0]
 
     @property
     def is_short(self) -> bool:
-        return self.end - self.start <= _LONGEST_VALUE
+        """Whether it is no section of text."""
+        return self.sentences[-1][1] - self.start <= _LONGEST_VALUE
 
 
 class _Frames(NamedTuple):
@@ -90,7 +94,7 @@ class LayoutRewriter:
         """A copy in another layout; None for a note whose tokens came with the data, which has no layout."""
         if document.given_sentences is not None:
             return None
-        note = _Note(document)
+        note = _Note(document, self._random)
         layouts = _LAYOUTS if note.has_header else _LAYOUTS_WITHOUT_HEADER
         weights = [weight for _, weight in layouts]
         layout = self._random.choices([layout for layout, _ in layouts], weights)[0]
@@ -106,7 +110,7 @@ class LayoutRewriter:
         with_body = self._random.random() < 0.5
         for field in fields:
             yield _Part(field.name + (between if field.name else ""))
-            yield note.part(field.start, field.end)
+            yield from note.value(field)
             yield _Part(after if field.is_short or with_body else "\n")
         yield from self._remarks(note, 2)
 
@@ -117,7 +121,7 @@ class LayoutRewriter:
         for field in note.fields:
             if keeps_sections and field.name and not field.is_short:
                 yield _Part(f"{field.name}: ")
-            yield note.part(field.start, field.end)
+            yield from note.value(field)
             yield _Part(after if field.is_short else "\n")
         yield from self._remarks(note, 2)
 
@@ -125,25 +129,24 @@ class LayoutRewriter:
         """Fields as sentences of a paragraph, after the rest."""
         frames = note.frames.fields if note.frames else ("{FIELD} {VALUE}.",)
         for field in note.body:
-            yield note.part(field.start, field.end)
+            yield from note.value(field)
             yield _Part("\n")
         for field in note.header:
             if not field.name:
-                yield note.part(field.start, field.end)
+                yield from note.value(field)
                 yield _Part(" ")
                 continue
             name = field.name if field.name.isupper() else field.name[0].lower() + field.name[1:]
             before, _, after = self._random.choice(frames).replace("{FIELD}", name).partition("{VALUE}")
             yield _Part(before[:1].upper() + before[1:])
-            yield note.part(field.start, field.end)
+            yield from note.value(field)
             yield _Part(after + " ")
         yield _Part("\n")
         yield from self._remarks(note, 2)
 
     def _prose(self, note: _Note) -> Iterator[_Part]:
         """The text without its header, and values in sentences between those of the text."""
-        body = [(field.start, field.end) for field in note.body]
-        pieces = [[note.part(*place)] for start, end in body for place in note.sentences(start, end)]
+        pieces = [[note.part(*place)] for field in note.body for place in field.sentences]
         for _ in range(self._random.randint(3, 8)):
             pieces.insert(self._random.randint(0, len(pieces)), self._remark(note))
         for piece in pieces:
@@ -151,16 +154,17 @@ class LayoutRewriter:
             yield _Part(self._random.choice((" ", " ", "\n")))
 
     def _joined(self, note: _Note) -> Iterator[_Part]:
-        """All on one line."""
-        text = note.part(0, len(note.document.text))
-        yield text._replace(text=re.sub(r"[\r\n]", " ", text.text))
-        yield _Part(" ")
+        """Fields as they were, all on one line."""
+        for part in self._unchanged(note):
+            yield part._replace(text=re.sub(r"[\r\n]", " ", part.text))
         yield from self._remarks(note, 2)
 
-    def _as_before(self, note: _Note) -> Iterator[_Part]:
-        """The text unchanged, with values in sentences after it."""
-        yield note.part(0, len(note.document.text))
-        yield _Part("\n")
+    def _unchanged(self, note: _Note) -> Iterator[_Part]:
+        """Fields as they were, a line each, and values in sentences after them."""
+        for field in note.fields:
+            yield _Part(f"{field.name}: " if field.name else "")
+            yield from note.value(field)
+            yield _Part("\n")
         yield from self._remarks(note, 3)
 
     # Parts of layouts.
@@ -201,7 +205,7 @@ class LayoutRewriter:
         """A name as it is, or another form of it: last name first, an initial, the last or first name alone."""
         words = name.split()
         draw = self._random.random()
-        if len(words) < 2 or draw < 0.6:
+        if len(words) < 2 or draw < 0.6 or not all(word[0].isalpha() for word in words):
             return name
         if draw < 0.7:
             return f"{words[0][0]}. {' '.join(words[1:])}"
@@ -211,7 +215,7 @@ class LayoutRewriter:
 
     def _wrapped(self, document: Document) -> Document:
         """Lines broken at white space, at most so many characters each."""
-        width = self._random.randint(28, 100)
+        width = self._random.choice((30, 40, 50, 60, 80, 100)) + self._random.randint(-5, 5)
         characters, start, last = list(document.text), 0, -1
         for i, character in enumerate(document.text):
             if character == "\n":
@@ -235,29 +239,35 @@ _SEPARATORS = (
     *((";", ";"), ("; ", "; "), (": ", "; "), ("=", ";"), ("|", "|"), (" | ", " | "), ("\t", "\t"), ("\t", "\n")),
     *((" = ", "\n"), (" ", "\n"), (" - ", "\n"), ("\n", "\n"), (" ", " "), (": ", ", "), (",", ","), (":", "\n\n")),
 )
-_SHARE_WRAPPED = 0.25
+_SHARE_WRAPPED = 0.4
+_SHARE_WITHOUT_PHI = 0.35
 _Layout = Callable[[LayoutRewriter, "_Note"], Iterator[_Part]]
 _LAYOUTS: Sequence[tuple[_Layout, float]] = (
-    (LayoutRewriter._separated, 0.25),
-    (LayoutRewriter._unnamed, 0.2),
-    (LayoutRewriter._in_sentences, 0.12),
-    (LayoutRewriter._prose, 0.33),
-    (LayoutRewriter._joined, 0.1),
+    (LayoutRewriter._separated, 0.2),
+    (LayoutRewriter._unnamed, 0.35),
+    (LayoutRewriter._in_sentences, 0.1),
+    (LayoutRewriter._prose, 0.3),
+    (LayoutRewriter._joined, 0.05),
 )
 _LAYOUTS_WITHOUT_HEADER: Sequence[tuple[_Layout, float]] = (
-    (LayoutRewriter._as_before, 0.5),
+    (LayoutRewriter._unchanged, 0.5),
     (LayoutRewriter._prose, 0.3),
     (LayoutRewriter._joined, 0.2),
 )
 
 
 class _Note:
-    """A note and the parts that layouts are made of."""
+    """A note and the parts that layouts are made of.
 
-    def __init__(self, document: Document) -> None:
+    Of a section of text only some sentences are parts, and all that hold a span: the note itself shows a model its text
+    without PHI, and another copy of that would only take time.
+    """
+
+    def __init__(self, document: Document, chance: random.Random) -> None:
         self.document = document
         self._spans = {name: document.layer(name) for name in document.annotated}
         self._all = sorted(span for spans in self._spans.values() for span in spans)
+        self._chance = chance
         self.fields = list(self._fields())
         self.header = [field for field in self.fields if field.is_short and self._is_header(field)]
         self.body = [field for field in self.fields if not (field.is_short and self._is_header(field))]
@@ -267,7 +277,7 @@ class _Note:
         self.frames = _frames()[language] if language else None
 
     def _is_header(self, field: _Field) -> bool:
-        return bool(field.name) or any(field.start <= span.start < field.end for span in self.document.spans)
+        return bool(field.name) or self.overlaps(*field.sentences[0])
 
     def part(self, start: int, end: int) -> _Part:
         """A stretch of the text with the spans inside it."""
@@ -277,22 +287,28 @@ class _Note:
         }
         return _Part(self.document.text[start:end], inside)
 
-    def sentences(self, start: int, end: int) -> Iterator[tuple[int, int]]:
+    def value(self, field: _Field) -> Iterator[_Part]:
+        """The sentences of a field."""
+        for i, (start, end) in enumerate(field.sentences):
+            yield _Part(" " if i else "")
+            yield self.part(start, end)
+
+    def _sentences(self, start: int, end: int) -> Iterator[tuple[int, int]]:
         """The places of the sentences of a stretch; none ends inside a span."""
         for found in _SENTENCE_END.finditer(self.document.text, start, end):
-            if not self._overlaps(found.start(), found.end()):
+            if not self.overlaps(found.start(), found.end()):
                 yield start, found.start()
                 start = found.end()
         yield start, end
 
-    def _overlaps(self, start: int, end: int) -> bool:
+    def overlaps(self, start: int, end: int) -> bool:
         return any(a < end and start < b for a, b, _ in self._all)
 
     def _fields(self) -> Iterator[_Field]:
         text = self.document.text
         start = 0
         for end in [*(m.start() for m in re.finditer(r"\n", text)), len(text)]:
-            if end < len(text) and self._overlaps(end, end + 1):
+            if end < len(text) and self.overlaps(end, end + 1):
                 continue
             yield from self._fields_of_line(start, end)
             start = end + 1
@@ -307,7 +323,7 @@ class _Note:
         names: list[re.Match[str]] = []
         for place in sorted(places):
             found = _FIELD_NAME.match(text, place, end)
-            if found and not self._overlaps(*found.span()) and not (names and place < names[-1].end()):
+            if found and not self.overlaps(*found.span()) and not (names and place < names[-1].end()):
                 names.append(found)
         if not names or names[0].start() > first:
             yield from self._field("", first, names[0].start() if names else end)
@@ -318,10 +334,16 @@ class _Note:
     def _field(self, name: str, start: int, end: int) -> Iterator[_Field]:
         text = self.document.text
         start, end = self._stripped(start, end)
-        if start < end <= start + _LONGEST_VALUE and text[end - 1] in ".;," and not self._overlaps(end - 1, end):
+        if start < end <= start + _LONGEST_VALUE and text[end - 1] in ".;," and not self.overlaps(end - 1, end):
             start, end = self._stripped(start, end - 1)
-        if start < end:
-            yield _Field(name, start, end)
+        sentences = [(start, end)] if start < end else []
+        if end - start > _LONGEST_VALUE:
+            found = self._sentences(start, end)
+            sentences = [
+                place for place in found if self.overlaps(*place) or self._chance.random() < _SHARE_WITHOUT_PHI
+            ]
+        if sentences:
+            yield _Field(name, sentences)
 
     def _stripped(self, start: int, end: int) -> tuple[int, int]:
         """A place without the white space at its ends."""

@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crfdeid.augmentation import (
-    REWRITES,
     augmented,
     in_capitals,
     in_small_letters,
     in_small_letters_without_accents,
     without_accents,
 )
+from crfdeid.augmentation.spelling import REWRITES
 from crfdeid.corpora.splits import Split
 from crfdeid.documents import Document, Span
 from crfdeid.models import create
@@ -77,7 +77,7 @@ def notes(count: int) -> Split:
     return Split.of(Document(str(number), f"Dra. Nuñez {number}", (Span(5, 10, "DOCTOR"),)) for number in range(count))
 
 
-@pytest.mark.parametrize("how", list(REWRITES))
+@pytest.mark.parametrize("how", ["accents", "case", "accents,case", "layout", "accents,case,layout"])
 def test_copies_come_after_the_notes_keep_their_ids_and_are_the_same_each_time(how):
     train = notes(20)
     found = augmented(train, how)
@@ -102,8 +102,8 @@ def test_a_model_that_learned_from_copies_finds_names_in_small_letters_and_witho
     written = [rewrite(Document("new", "Vista por Cañete en planta.")) for rewrite in ALL]
     sentences = [sentence for document in written for sentence in document.sentences()]
     found = {}
-    for how in ("none", "both"):
+    for how in ("none", "accents,case"):
         tagger = create("crf")
         tagger.fit(augmented(train, how).sentences, [])
         found[how] = sum(tags[2] == "B-DOCTOR" for tags in tagger.predict(sentences))
-    assert found["none"] < found["both"] == len(sentences)
+    assert found["none"] < found["accents,case"] == len(sentences)

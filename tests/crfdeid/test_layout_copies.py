@@ -1,4 +1,4 @@
-"""Copies of notes in other layouts: no value is lost or left unmarked, and a model that learned from them finds more."""
+"""Copies of notes in other layouts: every value stays marked, and a model that learned from them finds more."""
 
 import re
 
@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crfdeid.augmentation import ALL, KINDS, NONE, LayoutRewriter, augmented, parse_kinds
+from crfdeid.augmentation.layout import RELATIVE
 from crfdeid.corpora.splits import Split
 from crfdeid.documents import CONCEPT, Document, Span
 from crfdeid.models import create
@@ -80,33 +81,22 @@ def test_any_text_can_be_rewritten(text, seed):
     LayoutRewriter(set(), seed=seed)(Document("1", text))
 
 
-def test_values_are_set_into_sentences_of_the_language_of_the_note_alone():
-    header = "Name: Aldaq Borunq\nSeen by: Celtiq Dorvanq\nTown: Ervelq\n"
-    spans = [Span(6, 18, "PATIENT"), Span(28, 42, "DOCTOR"), Span(49, 55, "LOCATION")]
-    words = {"en": "the", "es": "el", "": "der"}
-    for language, body in BODY.items():
-        rewrite = LayoutRewriter(set(), seed=0)
-        texts = " ".join(rewrite(Document("1", header + body, tuple(spans))).text.lower() for _ in range(40))
-        remarks = [
-            len(re.findall(rf"(?:dr|dra|patient|paciente|signed|firmado)\b.{{0,3}} ?{name}", texts))
-            for name in ("celtiq", "aldaq")
-        ]
-        assert (sum(remarks) > 0) == (language != ""), language
-        assert words[language] in texts.split() or not language
+@pytest.mark.parametrize(("language", "word"), [("en", "signed"), ("es", "firmado"), ("", "signed")])
+def test_values_are_set_into_sentences_of_the_language_of_the_note_alone(language, word):
+    rewrite = LayoutRewriter(set(), seed=0)
+    note = header_note("1", "Aldaq Borunq", "Celtiq Dorvanq", 4821, language)
+    texts = [rewrite(note).text.lower() for _ in range(60)]
+    assert any(f"{word}: celtiq" in text for text in texts) == (language != "")
+    other = "firmado" if word == "signed" else "signed"
+    assert not any(other in text for text in texts)
 
 
-def test_a_word_for_a_relative_is_marked_where_the_corpus_marks_them():
-    text = "Nombre: Aldaq\nApellidos: Borunq\nMédico: Celtiq\n" + BODY["es"]
-    spans = tuple(
-        Span(text.index(name), text.index(name) + len(name), "PATIENT") for name in ("Aldaq", "Borunq", "Celtiq")
-    )
-    kin = "FAMILIARES_SUJETO_ASISTENCIA"
-    for labels in ({"PATIENT"}, {"PATIENT", kin}):
-        rewrite = LayoutRewriter(labels, seed=0)
-        copies = [rewrite(Document("1", text, spans)) for _ in range(60)]
-        marked = {copy.text[start:end] for copy in copies for start, end, label in copy.spans if label == kin}
-        assert (kin in labels) == bool(marked)
-        assert marked <= {"hija", "esposa", "hermano", "madre", "marido", "hijo"}
+@pytest.mark.parametrize("labels", [{"PATIENT"}, {"PATIENT", RELATIVE}])
+def test_a_word_for_a_relative_is_marked_where_the_corpus_marks_them(labels):
+    rewrite = LayoutRewriter(labels, seed=0)
+    copies = [rewrite(header_note("1", "Aldaq", "Celtiq", 4821, "es")) for _ in range(60)]
+    marked = {copy.text[start:end] for copy in copies for start, end, label in copy.spans if label == RELATIVE}
+    assert marked == ({"hija", "esposa", "hermano", "madre", "marido", "hijo"} if RELATIVE in labels else set())
 
 
 def test_tokens_that_came_with_the_data_have_no_layout():
@@ -131,50 +121,27 @@ def test_other_names_of_copies_are_refused(text):
         parse_kinds(text)
 
 
-def test_a_model_that_learned_from_copies_finds_values_in_layouts_that_it_never_saw():
-    first = [
-        "Aldaq",
-        "Bremiq",
-        "Cortaq",
-        "Delviq",
-        "Ervelq",
-        "Ferroq",
-        "Galtiq",
-        "Haldeq",
-        "Irvanq",
-        "Jostiq",
-        "Kelmaq",
-        "Lorviq",
-    ]
-    train = Split.of(header_note(str(i), first[i], first[-i - 1], 48210 + 37 * i) for i in range(12))
-    gold = header_note("new", "Morteq", "Nalviq", 77123)
-    values = [gold.text[start:end] for start, end, _ in gold.spans]
-    other = Document("2", f"{values[0]};{values[1]};{values[2]};in the morning of the day\nSigned: Dr. {values[1]}\n")
-    left = {}
-    for how in ("none", "layout"):
-        tagger = create("crf", overrides={"max_iterations": 60})
-        tagger.fit(augmented(train, how).sentences, [])
-        tags = tagger.predict(other.sentences())
-        hidden = [
-            t.text
-            for s, row in zip(other.sentences(), tags, strict=True)
-            for t, tag in zip(s.tokens, row, strict=True)
-            if tag != "O"
-        ]
-        left[how] = [
-            value for value in (*values, values[1]) if value not in hidden or hidden.count(value) < values.count(value)
-        ]
-    assert len(left["layout"]) < len(left["none"])
-
-
-def header_note(id_: str, patient: str, doctor: str, number: int) -> Document:
+def header_note(id_: str, patient: str, doctor: str, number: int, language: str = "en") -> Document:
     text, spans = "", []
-    for name, value, label in (
-        ("Name", patient, "PATIENT"),
-        ("Seen by", doctor, "DOCTOR"),
-        ("Record", str(number), "ID"),
-    ):
+    fields = (("Name", patient, "PATIENT"), ("Seen by", doctor, "DOCTOR"), ("Record", str(number), "ID"))
+    for name, value, label in fields:
         text += f"{name}: "
         spans.append(Span(len(text), len(text) + len(value), label))
         text += f"{value}\n"
-    return Document(id_, text + BODY["en"], tuple(spans))
+    return Document(id_, text + BODY[language], tuple(spans))
+
+
+def test_a_model_that_learned_from_copies_finds_names_in_sentences_without_a_header():
+    heads = ("Al", "Br", "Cor", "Del", "Er", "Fer", "Gal", "Hal")
+    names = [f"{head}{tail}q" for head in heads for tail in ("da", "mi", "to", "ve")]
+    train = Split.of(header_note(str(i), names[i], names[-i - 1], 48210 + 37 * i) for i in range(len(names)))
+    texts = ("Seen by Dr. Nalviq today", "Signed: Ostarq", "Mr. Quelliq was seen by us", "Nurse Pontaq was there")
+    sentences = [sentence for text in texts for sentence in Document("new", text).sentences()]
+    found = {}
+    for how in ("none", "layout"):
+        tagger = create("crf", overrides={"max_iterations": 50})
+        tagger.fit(augmented(train, how).sentences, [])
+        rows = zip(sentences, tagger.predict(sentences), strict=True)
+        found[how] = [w for sentence, row in rows for w, tag in zip(sentence.words, row, strict=True) if tag != "O"]
+    assert "Nalviq" not in found["none"]
+    assert found["layout"] == ["Nalviq", "Ostarq", "Quelliq", "Pontaq"]
