@@ -44,10 +44,17 @@ class _Part(NamedTuple):
 
 
 class _Field(NamedTuple):
-    """A stretch of a line: a field's name ("" for none), and the places of the sentences of its value."""
+    """A stretch of a line.
+
+    Attributes:
+        name: the field's name; "" for none.
+        sentences: the places of the sentences of its value.
+        stop: the full stop or comma that ended the value, with the white space before it; "" for none.
+    """
 
     name: str
     sentences: Sequence[tuple[int, int]]
+    stop: str
 
     @property
     def start(self) -> int:
@@ -99,7 +106,8 @@ class LayoutRewriter:
         weights = [weight for _, weight in layouts]
         layout = self._random.choices([layout for layout, _ in layouts], weights)[0]
         copy = _assembled(document, [*layout(self, note)])
-        return self._wrapped(copy) if self._random.random() < _SHARE_WRAPPED else copy
+        is_wrapped = layout is LayoutRewriter._unchanged or self._random.random() < _SHARE_WRAPPED
+        return self._wrapped(copy) if is_wrapped else copy
 
     # Layouts: each gives the parts of the copy.
 
@@ -107,21 +115,21 @@ class LayoutRewriter:
         """Other separators between a field's name and its value, and between fields."""
         between, after = self._random.choice(_SEPARATORS)
         fields = self._reordered(note) if self._random.random() < 0.3 else note.fields
-        with_body = self._random.random() < 0.5
+        with_body, stops = self._random.random() < 0.5, self._random.random() < 0.4
         for field in fields:
             yield _Part(field.name + (between if field.name else ""))
-            yield from note.value(field)
+            yield from note.value(field, stops=stops)
             yield _Part(after if field.is_short or with_body else "\n")
         yield from self._remarks(note, 2)
 
     def _unnamed(self, note: _Note) -> Iterator[_Part]:
         """Values without their fields' names."""
         after = self._random.choice(("\n", "\n", " ", ", ", "; ", " | ", "\t"))
-        keeps_sections = self._random.random() < 0.5
+        keeps_sections, stops = self._random.random() < 0.5, self._random.random() < 0.6
         for field in note.fields:
             if keeps_sections and field.name and not field.is_short:
                 yield _Part(f"{field.name}: ")
-            yield from note.value(field)
+            yield from note.value(field, stops=stops)
             yield _Part(after if field.is_short else "\n")
         yield from self._remarks(note, 2)
 
@@ -163,7 +171,7 @@ class LayoutRewriter:
         """Fields as they were, a line each, and values in sentences after them."""
         for field in note.fields:
             yield _Part(f"{field.name}: " if field.name else "")
-            yield from note.value(field)
+            yield from note.value(field, stops=True)
             yield _Part("\n")
         yield from self._remarks(note, 3)
 
@@ -238,20 +246,22 @@ _SLOT = re.compile(r"\{([A-Z]+)\}")
 _SEPARATORS = (
     *((";", ";"), ("; ", "; "), (": ", "; "), ("=", ";"), ("|", "|"), (" | ", " | "), ("\t", "\t"), ("\t", "\n")),
     *((" = ", "\n"), (" ", "\n"), (" - ", "\n"), ("\n", "\n"), (" ", " "), (": ", ", "), (",", ","), (":", "\n\n")),
+    *((" - ", " - "), (": ", " - "), (" / ", " / "), ("\n", "\n\n")),
 )
-_SHARE_WRAPPED = 0.4
+_SHARE_WRAPPED = 0.3
 _SHARE_WITHOUT_PHI = 0.35
 _Layout = Callable[[LayoutRewriter, "_Note"], Iterator[_Part]]
 _LAYOUTS: Sequence[tuple[_Layout, float]] = (
     (LayoutRewriter._separated, 0.2),
-    (LayoutRewriter._unnamed, 0.35),
-    (LayoutRewriter._in_sentences, 0.1),
-    (LayoutRewriter._prose, 0.3),
+    (LayoutRewriter._unnamed, 0.28),
+    (LayoutRewriter._in_sentences, 0.08),
+    (LayoutRewriter._prose, 0.27),
     (LayoutRewriter._joined, 0.05),
+    (LayoutRewriter._unchanged, 0.12),
 )
 _LAYOUTS_WITHOUT_HEADER: Sequence[tuple[_Layout, float]] = (
-    (LayoutRewriter._unchanged, 0.5),
-    (LayoutRewriter._prose, 0.3),
+    (LayoutRewriter._unchanged, 0.4),
+    (LayoutRewriter._prose, 0.4),
     (LayoutRewriter._joined, 0.2),
 )
 
@@ -287,11 +297,12 @@ class _Note:
         }
         return _Part(self.document.text[start:end], inside)
 
-    def value(self, field: _Field) -> Iterator[_Part]:
-        """The sentences of a field."""
+    def value(self, field: _Field, *, stops: bool = False) -> Iterator[_Part]:
+        """The sentences of a field, with the full stop after them or without."""
         for i, (start, end) in enumerate(field.sentences):
             yield _Part(" " if i else "")
             yield self.part(start, end)
+        yield _Part(field.stop if stops else "")
 
     def _sentences(self, start: int, end: int) -> Iterator[tuple[int, int]]:
         """The places of the sentences of a stretch; none ends inside a span."""
@@ -334,16 +345,17 @@ class _Note:
     def _field(self, name: str, start: int, end: int) -> Iterator[_Field]:
         text = self.document.text
         start, end = self._stripped(start, end)
+        stop = ""
         if start < end <= start + _LONGEST_VALUE and text[end - 1] in ".;," and not self.overlaps(end - 1, end):
+            whole = end
             start, end = self._stripped(start, end - 1)
+            stop = text[end:whole]
         sentences = [(start, end)] if start < end else []
         if end - start > _LONGEST_VALUE:
-            found = self._sentences(start, end)
-            sentences = [
-                place for place in found if self.overlaps(*place) or self._chance.random() < _SHARE_WITHOUT_PHI
-            ]
+            places = self._sentences(start, end)
+            sentences = [at for at in places if self.overlaps(*at) or self._chance.random() < _SHARE_WITHOUT_PHI]
         if sentences:
-            yield _Field(name, sentences)
+            yield _Field(name, sentences, stop)
 
     def _stripped(self, start: int, end: int) -> tuple[int, int]:
         """A place without the white space at its ends."""

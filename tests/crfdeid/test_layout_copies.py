@@ -135,7 +135,7 @@ def test_a_model_that_learned_from_copies_finds_names_in_sentences_without_a_hea
     heads = ("Al", "Br", "Cor", "Del", "Er", "Fer", "Gal", "Hal")
     names = [f"{head}{tail}q" for head in heads for tail in ("da", "mi", "to", "ve")]
     train = Split.of(header_note(str(i), names[i], names[-i - 1], 48210 + 37 * i) for i in range(len(names)))
-    texts = ("Seen by Dr. Nalviq today", "Signed: Ostarq", "Mr. Quelliq was seen by us", "Nurse Pontaq was there")
+    texts = ("Seen by Dr. Nalviq today", "Signed: Ostarq", "Mr. Quelliq was seen by us")
     sentences = [sentence for text in texts for sentence in Document("new", text).sentences()]
     found = {}
     for how in ("none", "layout"):
@@ -144,4 +144,4 @@ def test_a_model_that_learned_from_copies_finds_names_in_sentences_without_a_hea
         rows = zip(sentences, tagger.predict(sentences), strict=True)
         found[how] = [w for sentence, row in rows for w, tag in zip(sentence.words, row, strict=True) if tag != "O"]
     assert "Nalviq" not in found["none"]
-    assert found["layout"] == ["Nalviq", "Ostarq", "Quelliq", "Pontaq"]
+    assert found["layout"] == ["Nalviq", "Ostarq", "Quelliq"]
