@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from crfdeid.errors import DataError, UsageError
 from crfdeid.given.folded import fold
-from crfdeid.given.known import KINDS, Known
+from crfdeid.given.known import KINDS, Known, as_text
+from crfdeid.given.placeholders import why_unsearched
 
 # Plain names of columns, in English and Spanish, as `fold` leaves them.
 _NAMES = {
@@ -80,12 +82,18 @@ def known_of(columns: Sequence[KnownColumn], values: Sequence[Any]) -> Known:
     Raises:
         DataError: a value cannot be one of its kind; the message names the column, and not the value.
     """
+    unsearched = []
     for column, value in zip(columns, values, strict=True):
         try:
             Known.of([(column.kind, value)])
+            text = as_text(value)
         except DataError as error:
             raise DataError(f"the column '{column.name}' holds {error.problem}") from None
-    return Known.of((column.kind, value) for column, value in zip(columns, values, strict=True))
+        why = why_unsearched(column.kind, text) if text else None
+        if why is not None:
+            unsearched.append((column.name, why))
+    known = Known.of((column.kind, value) for column, value in zip(columns, values, strict=True))
+    return replace(known, unsearched=tuple(unsearched)) if unsearched else known
 
 
 def warn_of_kept(columns: Sequence[KnownColumn], dropped: Collection[str] = ()) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise, permutations
 from typing import NamedTuple
+from unicodedata import category, decimal
 
 import regex
 
@@ -14,6 +15,15 @@ from crfdeid.given.folded import fold
 from features.lexicons import MONTHS, month_number
 
 _LAST_DAY = 31
+# Signs that are read as one of ASCII in dates, beside all that Unicode calls dashes.
+_SIGNS = {
+    "-": "\u02d7\u2043\u207b\u208b\u2212",
+    "/": "\u2044\u2215\u2571\u27cb\u29f8\u2cc6\uff0f",
+    "\\": "\u2216\u29f5\u29f9\ufe68\uff3c",
+    ".": "\u066b\u06d4\u2024\u3002\ufe52\uff0e\uff61",
+    ",": "\u060c\u060d\u3001\ufe50\uff0c",
+}
+_AS_ASCII = {sign: plain for plain, signs in _SIGNS.items() for sign in signs}
 _ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii")
 
 _CLOCK = regex.compile(r"[T\s]\d{1,2}:\d\d.*$", regex.DOTALL)
@@ -46,7 +56,7 @@ def read_date(text: str) -> frozenset[dt.date]:
         >>> sorted(map(str, read_date("03/04/1972"))), read_date("unknown")
         (['1972-03-04', '1972-04-03'], frozenset())
     """
-    words = _PARTS.findall(_CLOCK.sub("", text.strip()))
+    words = _PARTS.findall(_CLOCK.sub("", in_ascii(text.strip())))
     numbers = [word for word in words if word.isdigit()]
     months = {number for word in words if (number := month_number(word))}
     if len(numbers) == 1 and len(numbers[0]) == len("19720314") and not months:
@@ -57,6 +67,25 @@ def read_date(text: str) -> frozenset[dt.date]:
     if len(numbers) == len("dmy") and not months:
         return frozenset(_of_numbers(numbers))
     return frozenset()
+
+
+def in_ascii(text: str) -> str:
+    """A text with digits of any script as 0 to 9, and dashes, slashes and dots of any kind as those of ASCII.
+
+    Each character stands for one, so that offsets stay.
+
+    Example:
+        >>> in_ascii("١٤⁄٠٣−1972")
+        '14/03-1972'
+    """
+    return text if text.isascii() else "".join(map(_in_ascii, text))
+
+
+@lru_cache(maxsize=1 << 12)
+def _in_ascii(character: str) -> str:
+    if character.isdecimal():
+        return str(decimal(character))
+    return "-" if category(character) == "Pd" else _AS_ASCII.get(character, character)
 
 
 def _of_digits(digits: str) -> Iterator[dt.date]:
@@ -109,6 +138,7 @@ def find_date(text: str, date: dt.date) -> Iterator[tuple[int, int]]:
         >>> [text[a:b] for a, b in find_date(text, dt.date(1972, 3, 14))]
         ['14 de marzo de 1972', '3-14-72']
     """
+    text = _kept_in_ascii(text)
     parts, numbers = _parts(text), _numbers(date)
     reached = 0
     for i, first in enumerate(parts):
@@ -123,9 +153,12 @@ def find_date(text: str, date: dt.date) -> Iterator[tuple[int, int]]:
             yield first.start - marked, reached
 
 
+_kept_in_ascii = lru_cache(maxsize=8)(in_ascii)  # several dates are looked for in the same text
+
+
 @lru_cache(maxsize=8)
 def _parts(text: str) -> tuple[_Part, ...]:
-    """The numbers and months of a text; several dates are looked for in the same."""
+    """The numbers and months of a text."""
     found = []
     for match in _PART.finditer(text):
         word = match.group()

@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Generic, NamedTuple, TypeVar
-from unicodedata import normalize
+from unicodedata import decimal, normalize
 
 import regex
 
@@ -29,11 +29,11 @@ _Value = TypeVar("_Value")
 @lru_cache(maxsize=1 << 14)
 def _folded(character: str) -> str:
     small = normalize("NFKD", character.casefold())
-    return "".join(_LETTERS.get(c, c) for c in small if c.isalnum())
+    return "".join(str(decimal(c)) if c.isdecimal() else _LETTERS.get(c, c) for c in small if c.isalnum())
 
 
 def fold(text: str) -> str:
-    """The letters and digits of a text, in lower case and without accents.
+    """The letters and digits of a text, in lower case and without accents; digits of any script as 0 to 9.
 
     Example:
         >>> fold("Señora O'Neill, 48-2213")

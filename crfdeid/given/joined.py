@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 
 from crfdeid.documents import Span
+from crfdeid.given.encoded import decoded_forms
 from crfdeid.given.known import Known
 from crfdeid.given.site import Site
 from crfdeid.spans import merge
-from features.normal import normal_form
+from features.normal import NormalText, normal_form
 
 
 def given_in(raw: str, known: Known | None, site: Site, labels: Mapping[str, str]) -> list[Span]:
     """What has to be hidden in a text whatever a model finds, the record's before the site's; finds may overlap.
+
+    The text is searched as it is and, where it holds HTML entities or percent-encoded words, decoded as well.
 
     Args:
         raw: a note.
@@ -21,15 +26,33 @@ def given_in(raw: str, known: Known | None, site: Site, labels: Mapping[str, str
         labels: what each kind of identifier is called, from `crfdeid.given.known.labels_for`.
 
     Raises:
-        DataError: a site's pattern takes too long.
+        DataError: a site's pattern takes too long, or the text is encoded too many times over.
     """
     if known is None and not site:
         return []
-    text, offsets = normal_form(raw)
-    found = [*(known.find(text, labels) if known else []), *site.find(text)]
-    if offsets is None:
-        return found
-    return [Span(offsets[start], offsets[end], label) for start, end, label in found]
+    found = list(_given_in(normal_form(raw), known, site, labels))
+    for form in decoded_forms(raw):
+        found += _given_in(_normal(form), known, site, labels)
+    return found
+
+
+def _given_in(form: NormalText, known: Known | None, site: Site, labels: Mapping[str, str]) -> Iterator[Span]:
+    text, offsets = form
+    for start, end, label in chain(known.find(text, labels) if known else (), site.find(text)):
+        if offsets is None:
+            yield Span(start, end, label)
+        else:
+            while offsets[end] == offsets[end - 1]:  # within characters that share their place
+                end += 1  # noqa: PLW2901
+            yield Span(offsets[start], offsets[end], label)
+
+
+def _normal(form: NormalText) -> NormalText:
+    """The normal form of a decoded text, with offsets into the raw text."""
+    text, inner = normal_form(form.text)
+    if inner is None or form.offsets is None:
+        return NormalText(text, form.offsets)
+    return NormalText(text, array("q", map(form.offsets.__getitem__, inner)))
 
 
 def add_given(found: Sequence[Span], given: Iterable[Span]) -> list[Span]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
@@ -19,6 +19,7 @@ from crfdeid.errors import DataError
 from crfdeid.given.dates import find_date, read_date
 from crfdeid.given.folded import Folded, Phrases, find_number, fold
 from crfdeid.given.names import Name
+from crfdeid.given.placeholders import LEAST_ALONE, PLACEHOLDER, why_unsearched
 from crfdeid.labels import BINARY, TO_SEVEN
 from features.normal import normal_form
 
@@ -30,6 +31,20 @@ _SEVEN = {"name": "PATIENT", "date": "DATE", "number": "ID"}
 # Of several types of numbers, those that are a patient's come first.
 _FIRST = ("ID_SUJETO_ASISTENCIA", "MEDICALRECORD")
 _LEAST_WITHOUT_ZEROS = 4
+# What an identifier that is too short to be looked for everywhere must follow: "MRN", "historia clínica nº:".
+_CUE = (
+    r"(?:mrn|nhc|nhs|ssn|dni|nif|nie|nass|nuss|cipa?|id|identi\p{L}*|records?|registros?|charts?|cases?|casos?|"
+    r"acc(?:oun)?t|cuenta|numbers?|n[úu]m(?:ero)?|no\.|n\.?\s?[º°]|n\.º|historias?|h\.?c\.?|expediente|episodi?[eo]|file|"
+    r"code|c[óo]digo|ref(?:erenc(?:e|ia))?|phone|tel(?:[ée]fono|ephone)?|ext(?:ensi[óo]n)?|#)(?!\p{L})"
+)
+_BETWEEN = r"[\s.:;=,|#º°ª(\[\"'\p{Pd}]{0,6}"
+_OF_CUES = r"(?:(?:de|del|la|of|the)(?!\p{L})\s{1,3}){0,3}"
+_AFTER_A_CUE = regex.compile(
+    rf"(?<![\p{{L}}\p{{N}}]){_CUE}"
+    rf"(?:{_BETWEEN}{_OF_CUES}(?:{_CUE}|(?:is|es|no|cl[íi]nica|m[ée]dica|medical|patient|paciente)(?!\p{{L}})))*{_BETWEEN}$",
+    regex.IGNORECASE,
+)
+_LONGEST_CUE = 60
 _OF_A_TABLE = regex.compile(r"\s*(\d+)\.0\s*")  # a whole number after it was in a column with gaps
 
 
@@ -42,6 +57,8 @@ class Known:
         dates: days, such as that of birth: dates, or texts that `crfdeid.given.dates.read_date` can read.
         numbers: numbers and codes.
         texts: anything else, found only whole, such as an address.
+        unsearched: the columns whose values are not looked for everywhere, and why: `PLACEHOLDER` or `SHORT`
+            (`crfdeid.given.placeholders`).
 
     Raises:
         DataError: a value cannot be one of its kind. The message does not hold it.
@@ -56,6 +73,7 @@ class Known:
     dates: tuple[str, ...] = ()
     numbers: tuple[str, ...] = ()
     texts: tuple[str, ...] = ()
+    unsearched: tuple[tuple[str, str], ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         for name in self.names:
@@ -70,17 +88,19 @@ class Known:
 
     @classmethod
     def of(cls, values: Iterable[tuple[str, Any]]) -> Known:
-        """Identifiers out of a table: pairs of a kind of `KINDS` and a value. Null, NaN and empty values say nothing.
+        """Identifiers out of a table: pairs of a kind of `KINDS` and a value.
+
+        Null, NaN, empty values and placeholders such as "unknown" say nothing.
 
         Raises:
             DataError: a value cannot be one of its kind.
         """
         found: dict[str, list[str]] = {kind: [] for kind in KINDS}
         for kind, value in values:
-            text = _as_text(value)
-            if text and text not in found[kind]:
+            text = as_text(value)
+            if text and text not in found[kind] and why_unsearched(kind, text) != PLACEHOLDER:
                 found[kind].append(text)
-        return cls(**{f"{kind}s": tuple(texts) for kind, texts in found.items()})
+        return cls(*(tuple(found[kind]) for kind in KINDS))
 
     def find(self, text: str, labels: Mapping[str, str] | None = None) -> list[Span]:
         """Where the identifiers stand in a text; what is found may overlap.
@@ -117,8 +137,10 @@ class _Finder:
     def __init__(self, known: Known) -> None:
         self._name = Name(normal_form(name).text for name in known.names) if known.names else None
         self._dates: Sequence[dt.date] = sorted({date for text in known.dates for date in read_date(text)})
-        self._numbers = sorted({_digits(number) for number in known.numbers})
-        self._texts = Phrases((text, None) for text in known.texts)
+        self._numbers = sorted({_digits(number) for number in known.numbers if _is_long(number)})
+        self._texts = Phrases((text, None) for text in known.texts if _is_long(text))
+        short = [value for value in (*known.numbers, *known.texts) if not _is_long(value)]
+        self._short = sorted({fold(value) for value in short})
 
     def find(self, text: str) -> Iterator[tuple[str, int, int]]:
         """Kinds and offsets."""
@@ -129,7 +151,16 @@ class _Finder:
             yield from (("date", start, end) for start, end in find_date(text, date))
         for number in self._numbers:
             yield from (("number", start, end) for start, end in find_number(folded, number))
+        for number in self._short:
+            for start, end in find_number(folded, number):
+                if _AFTER_A_CUE.search(text, max(0, start - _LONGEST_CUE), start):
+                    yield "number", start, end
         yield from (("text", start, end) for start, end, _ in self._texts.find(folded))
+
+
+def _is_long(value: str) -> bool:
+    """Whether an identifier is looked for everywhere."""
+    return len(fold(value)) >= LEAST_ALONE
 
 
 @lru_cache(maxsize=256)
@@ -144,7 +175,7 @@ def _digits(number: str) -> str:
     return short if len(short) >= _LEAST_WITHOUT_ZEROS else folded
 
 
-def _as_text(value: Any) -> str:
+def as_text(value: Any) -> str:
     """A value of a table as text; "" for none.
 
     Raises:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import regex
@@ -10,6 +10,7 @@ import regex
 from crfdeid.consistency import LEAST_MISSPELT, one_slip
 from crfdeid.given.common_names import is_word
 from crfdeid.given.folded import Folded, Phrases, fold
+from crfdeid.given.placeholders import PLACEHOLDER, is_no_name, why_unsearched
 from crfdeid.redaction.persons import NAME_WORD, PARTICLES, TITLES
 
 _LEAST_PART = 2
@@ -18,9 +19,24 @@ _MOST_INITIALS = 3
 
 _CAPITAL_WITHIN = regex.compile(r"(?<=\p{Ll})(?=\p{Lu})")
 # What stands between the words of one name: "Quill, Jane", "jane.quill", "Smith-Jones", "J. Quill".
-_WITHIN_A_NAME = regex.compile(r"[\s,_-]{0,4}|\.")
-_AFTER_AN_INITIAL = regex.compile(r"\.?[\s,_-]{0,3}")
+_WITHIN_A_NAME = regex.compile(r"[\s,_\p{Pd}]{0,4}|\.")
+_AFTER_AN_INITIAL = regex.compile(r"\.?[\s,_\p{Pd}]{0,3}")
 _ARTICLES = frozenset("aeiouy")
+
+# A word of a name that is written as several: "Mac Donald", "de la Cruz", "Anne-Marie".
+_BETWEEN_PIECES = regex.compile(r"\.?[\s_]{0,3}(?:[\p{Pd}\u2212'’`´][\s_]{0,3})?")
+_HYPHEN = regex.compile(r"[\p{Pd}\u2212]")
+_MOST_PIECES = 4
+_LEAST_SPLIT = 5
+_LEAST_LAST_PIECE = 3
+_ALONE = frozenset("odl")  # single letters that begin a name: "O Neill", "D Angelo", "L Hermite"
+# In small letters too they begin a name; other words that stand together may be no name ("con suelo").
+_PREFIXES = "mac mc fitz van von de del dela des di da do dos du d o l le san santa saint st"
+_JOINING = """
+    a al as at be by con del el en for he if in is it la las lo los me mi my no of on or por se si sin so su te the to
+    tu un una up us we y ya
+"""
+_PREFIX_WORDS, _JOINING_WORDS = frozenset(_PREFIXES.split()), frozenset(_JOINING.split())
 
 
 class _Word(NamedTuple):
@@ -56,29 +72,41 @@ class Name:
     def __init__(self, values: Iterable[str]) -> None:
         self._parts: set[str] = set()
         self._initials: set[str] = set()
+        joined: set[str] = set()
         wholes = []
         for value in values:
-            wholes.append((value, None))
-            self._add(value)
+            why = why_unsearched("name", value)
+            if why is None:
+                wholes.append((value, None))
+            for half in value.split(",") if why != PLACEHOLDER else ():
+                joined.update(self._add(half))
         self._long = [part for part in self._parts if len(part) >= LEAST_MISSPELT]
+        self._parts |= joined
+        self._heads = {part[:i] for part in self._parts if len(part) >= _LEAST_SPLIT for i in range(1, len(part))}
         self._whole = Phrases(wholes)
 
-    def _add(self, value: str) -> None:
-        for half in value.split(","):
-            words = [match.group() for match in NAME_WORD.finditer(half)]
-            kept = [word for word in words if word.lower() not in TITLES | PARTICLES]
-            if words and words[-1].lower() in PARTICLES:  # "Minh Do": what ends a name is no particle
-                kept.append(words[-1])
-            for word in kept:
-                self._initials.add(fold(word)[:1])
-                # "O'Neill" and "MacDonald" are written "O Neill" and "Mac Donald", too.
-                pieces = [word, *regex.split("['’]", word), *_CAPITAL_WITHIN.split(word)]
-                self._parts.update(part for piece in pieces if len(part := fold(piece)) >= _LEAST_PART)
+    def _add(self, half: str) -> Iterator[str]:
+        """Take the words of a half of a name; those of them that stand together are given back as one word."""
+        words = [word for match in NAME_WORD.finditer(half) if not is_no_name(fold(word := match.group()))]
+        kept = [word.lower() not in TITLES | PARTICLES for word in words]
+        if words and words[-1].lower() in PARTICLES:  # "Minh Do": what ends a name is no particle
+            kept[-1] = True
+        for word in (word for word, is_part in zip(words, kept, strict=True) if is_part):
+            self._initials.add(fold(word)[:1])
+            # "O'Neill" and "MacDonald" are written "O Neill" and "Mac Donald", too.
+            pieces = [word, *regex.split("['’]", word), *_CAPITAL_WITHIN.split(word)]
+            self._parts.update(part for piece in pieces if len(part := fold(piece)) >= _LEAST_PART)
+        for last in range(1, len(words)):
+            for first in range(max(0, last + 1 - _MOST_PIECES), last if kept[last] else 0):
+                together = fold("".join(words[first : last + 1]))
+                if len(together) >= _LEAST_SPLIT:
+                    yield together
 
     def find(self, text: str, folded: Folded) -> Iterator[tuple[int, int]]:
         """Where the name stands in a text, given both as it is and folded; what is found may overlap."""
         for start, end, _ in self._whole.find(folded):
-            yield start, end
+            if end - start >= _LEAST_SMALL or not text[start].islower():
+                yield start, end
         chain: list[_Word] = []
         for word in self._words(text):
             if chain and not _is_one_name(text, chain[-1], word):
@@ -88,10 +116,14 @@ class Name:
         yield from _settle(chain)
 
     def _words(self, text: str) -> Iterator[_Word]:
+        reached = 0
         for match in NAME_WORD.finditer(text):
+            if match.start() < reached:
+                continue
             word = match.group()
-            found = self._word(word, match.start(), text)
+            found = self._of_pieces(match, text) or self._word(word, match.start(), text)
             if found is not None:
+                reached = found.end
                 yield found
                 continue
             start = match.start()
@@ -101,6 +133,22 @@ class Name:
                 if found is not None:
                     yield found
                 start += len(piece)
+
+    def _of_pieces(self, first: regex.Match[str], text: str) -> _Word | None:
+        """The longest part of the name that begins with a word and is written as several; None where there is none."""
+        letters, pieces, found, end = fold(first.group()), [first.group()], None, first.end()
+        hyphen = False
+        while letters in self._heads and len(pieces) < _MOST_PIECES:
+            gap = _BETWEEN_PIECES.match(text, end)
+            following = gap and gap.end() > end and NAME_WORD.match(text, gap.end())
+            if not gap or not following:
+                break
+            hyphen = hyphen or _HYPHEN.search(gap.group()) is not None
+            pieces.append(following.group())
+            letters, end = letters + fold(following.group()), following.end()
+            if letters in self._parts and _are_pieces(pieces, hyphen=hyphen):
+                found = _Word(first.start(), end, letters, sure=True, initial=False)
+        return found
 
     def _word(self, word: str, start: int, text: str) -> _Word | None:
         folded, end = fold(word), start + len(word)
@@ -121,6 +169,16 @@ class Name:
             if abs(len(part) - len(word)) <= 1 and one_slip(word, part) and not is_word(word):
                 return part
         return ""
+
+
+def _are_pieces(pieces: Sequence[str], *, hyphen: bool) -> bool:
+    """Whether words that together have the letters of one are its pieces, and no words of their own ("con suelo")."""
+    small = [fold(piece) for piece in pieces]
+    if len(small[-1]) < _LEAST_LAST_PIECE or any(len(one) < 2 and one not in _ALONE for one in small[:-1]):
+        return False
+    if pieces[-1][0].isupper() or hyphen or small[0] in _PREFIX_WORDS:
+        return True
+    return not any(one in _JOINING_WORDS or is_word(one) or len(one) < _LEAST_SMALL for one in small)
 
 
 def _is_one_name(text: str, word: _Word, following: _Word) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from crfdeid.errors import DataError
@@ -86,7 +86,8 @@ def read_people(path: Path, columns: Sequence[KnownColumn] = ()) -> People:
 
 
 def _together(lines: Sequence[Known]) -> Known:
-    return Known.of((kind, value) for known in lines for kind in KINDS for value in getattr(known, f"{kind}s"))
+    known = Known.of((kind, value) for known in lines for kind in KINDS for value in getattr(known, f"{kind}s"))
+    return replace(known, unsearched=tuple(dict.fromkeys(one for known in lines for one in known.unsearched)))
 
 
 def _header(text: str, path: Path) -> tuple[str, Sequence[str], str]:

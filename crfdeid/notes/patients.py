@@ -2,7 +2,8 @@
 
 - White space around a name is no part of it.
 - A whole number is the same however it is written: 12, 12.0 and the texts "12" and "12.0".
-- Null, NaN, an empty text, and the texts that tables have in their place ("nan", "null", "none", "n/a") name nobody.
+- Null, NaN, an empty text, and placeholders ("nan", "null", "n/a", "unknown") name nobody
+  (`crfdeid.given.placeholders`).
 - All else is taken to the letter: "012" is not "12", nor is "A1" "a1". Where such values stand in one input a warning
   says so (`Spellings`), for mixing two patients up is worse than taking one for two.
 """
@@ -16,8 +17,8 @@ from decimal import Decimal
 from typing import Any
 
 from crfdeid.documents import lone_surrogate
+from crfdeid.given.placeholders import says_nothing
 
-_NOBODY = frozenset(("", "nan", "<na>", "na", "n/a", "nat", "null", "none"))
 _WHOLE = re.compile(r"([+-]?[0-9]+)\.0+")
 _ZEROS = re.compile(r"(?<![0-9])0+(?=[0-9])")
 # Patients whose spelling is kept: their hashes take some 10 MB.
@@ -50,7 +51,7 @@ def patient_name(value: Any) -> str | None:
         raise ValueError("a lone surrogate")
     whole = _WHOLE.fullmatch(name)
     name = whole[1] if whole else name
-    return None if name.casefold() in _NOBODY else name
+    return None if says_nothing(name) else name
 
 
 class Spellings:

@@ -11,6 +11,7 @@ from io import StringIO
 
 from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError, UsageError
+from crfdeid.given.encoded import fully_decoded
 from crfdeid.labels import TO_SEVEN
 from crfdeid.redaction.persons import People, parse_name
 from crfdeid.spans import merge
@@ -117,7 +118,7 @@ def _numbered(document: Document, spans: Sequence[Span]) -> list[str]:
     values: dict[str, dict[str, int]] = {}
     found = []
     for start, end, label in spans:
-        text = normal_form(document.text[start:end]).text
+        text = _value(document.text[start:end])
         name = parse_name(text) if TO_SEVEN.get(label) in _NAMES else None
         if name is not None:
             number = people.setdefault(label, People()).number(name)
@@ -147,7 +148,7 @@ def _surrogates(
         return _labels(document, spans)
     note = normal_form(document.text).text
     order = order_in(note) or date_order
-    values = [normal_form(document.text[start:end]).text for start, end, _ in spans]
+    values = [_value(document.text[start:end]) for start, end, _ in spans]
     surrogates = Surrogates(
         text_key(secret, note) if patient is None else patient_key(secret, patient),
         locale,
@@ -155,6 +156,11 @@ def _surrogates(
         hospitals=[value for value, span in zip(values, spans, strict=True) if kind_of(span.label) == "hospital"],
     )
     return [surrogates.of(value, span.label) for value, span in zip(values, spans, strict=True)]
+
+
+def _value(hidden: str) -> str:
+    """A hidden value as people read it: in normal form, with entities and percent-encoded words decoded."""
+    return normal_form(fully_decoded(hidden)).text
 
 
 def locale_for(document: Document, locale: str | None = None) -> str | None:

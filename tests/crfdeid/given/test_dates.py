@@ -1,6 +1,7 @@
 """A date in all its forms, and what is another date or none."""
 
 import datetime as dt
+import unicodedata
 
 import pytest
 from hypothesis import given
@@ -46,6 +47,22 @@ def test_a_letter_that_is_another_without_case_is_read_as_that(form: str) -> Non
     assert found("Visto el 3 de ſeptiembre de 1972", dt.date(1972, 9, 3)) == ["3 de ſeptiembre de 1972"]
 
 
+DASHES = [chr(i) for i in range(0x10FFFF) if unicodedata.category(chr(i)) == "Pd"] + ["\u2212"]
+DIGITS = [chr(i) for i in range(0x10FFFF) if unicodedata.decimal(chr(i), None) == 0]
+
+
+@given(
+    st.sampled_from([*DASHES, "\u2044", "\u2215", "\uff0f"]),
+    st.sampled_from(DIGITS),
+    st.sampled_from(["d/m/y", "y/m/d"]),
+)
+def test_a_date_is_found_with_any_dash_or_slash_and_digits_of_any_script(sign: str, zero: str, order: str) -> None:
+    parts = {"d": "14", "m": "03", "y": "1972"}
+    written = sign.join(parts[part] for part in order.split("/"))
+    text = "".join(chr(ord(zero) + int(c)) if c.isdigit() else c for c in written)
+    assert found(f"Born {text}, seen") == [text]
+
+
 def test_letters_may_touch_a_date() -> None:
     assert found("DOB14/03/1972T00") == ["14/03/1972"]
 
@@ -84,6 +101,7 @@ def test_any_date_is_found_in_any_order(
         ("03/04/1972", ["1972-03-04", "1972-04-03"]),
         ("14-MAR-72", ["1972-03-14", "2072-03-14"]),
         ("3 ABRİL 1972", ["1972-04-03"]),
+        ("١٤⁄٠٣−١٩٧٢", ["1972-03-14"]),
         ("unknown", []),
         ("26372", []),
         ("99/99/9999", []),

@@ -48,6 +48,7 @@ def test_a_value_is_found_however_it_is_spelled(value: str, text: str, expected:
         ("12345678z", "12.345.678-Z", ["12.345.678-Z"]),
         ("4822137", "48, dose 2213 of 7", []),
         ("007", "007 0007 07", ["007"]),
+        ("4822137", "٤٨٢٢١٣٧, ४८-२२१३७", ["٤٨٢٢١٣٧", "४८-२२१३७"]),
     ],
 )
 def test_a_number_is_found_with_and_without_separators(number: str, text: str, expected: list[str]) -> None:

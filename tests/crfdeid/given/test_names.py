@@ -37,6 +37,15 @@ def found(value: str, text: str) -> list[str]:
         ("Ann Brown", "a BROWN, ANN", ["BROWN, ANN"]),
         ("Ana Delgado Moreno", "paciente delgado. Delgado. delgado moreno", ["Delgado", "delgado moreno"]),
         ("Ann Brown", "j. brown; a. brown", ["a. brown"]),
+        ("María De La Quill", "Delaquill; DELAQUILL; de-la-quill; Dela Quill", 4),
+        ("Delaquill, Ann", "De La Quill; de la quill; DE-LA-QUILL; dela quill", 4),
+        ("Mac Sorrel", "Macsorrel; macsorrel; MACSORREL; MacSorrel", 4),
+        ("Macsorrel", "Mac Sorrel; mac sorrel; MAC-SORREL; J. Mac Sorrel", 4),
+        ("Anne-Marie Quill", "annemarie; Annemarie; ANNEMARIE; anne marie; Anne\u2011Marie", 5),
+        ("Annemarie Quill", "anne-marie; Anne Marie; ANNE MARIE; anne marie; Anne\u2010Marie; Anne-\nMarie", 6),
+        ("O'Quill", "O Quill; o quill; oquill", 3),
+        ("null Quill", "null in the quill, unknown", ["quill"]),
+        ("Jane, X", "X-ray of jane", ["jane"]),
     ],
 )
 def test_a_name_is_found(value: str, text: str, expected: list[str] | int) -> None:
@@ -55,6 +64,10 @@ def test_a_name_is_found(value: str, text: str, expected: list[str] | int) -> No
         ("Dr. Jane Quill", "the dr came"),
         ("Jane Quill", "J. Marsh, JA"),
         ("Constan Pequeño", "una pequeña lesión constante".removesuffix(" constante")),
+        ("Consuelo", "con suelo de mármol. Con suelo."),
+        ("J", "a J B j."),
+        ("Le", "le duele"),
+        ("NULL", "null"),
     ],
 )
 def test_other_words_are_left(value: str, text: str) -> None:
@@ -78,6 +91,19 @@ def test_every_promised_form_is_found(first: str, last: str, case: type[str], da
     for form in [*forms, *slips.values()]:
         text = f"( {case(form)} )"
         assert fold("".join(found(f"{first} {last}", text))) == fold(form)
+
+
+@given(
+    st.lists(NAMES, min_size=2, max_size=3),
+    st.sampled_from([str, str.lower, str.upper]),
+    st.lists(st.sampled_from(["", " ", "-", "\u2010", "\u2011"]), min_size=4, max_size=4),
+)
+def test_a_name_of_several_words_is_found_joined_split_and_hyphenated(
+    words: list[str], case: type[str], signs: list[str]
+) -> None:
+    record = "".join(word + sign for word, sign in zip(words, [*signs[: len(words) - 1], ""], strict=True))
+    written = case("".join(word + sign for word, sign in zip(words, [*signs[2 : len(words) + 1], ""], strict=True)))
+    assert fold("".join(found(record, f"( {written} )"))) == fold(written)
 
 
 def test_words_that_are_names_too_are_words_in_the_form_that_is_asked_for() -> None:
