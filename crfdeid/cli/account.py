@@ -11,6 +11,7 @@ from crfdeid.description import read_description
 from crfdeid.errors import UsageError
 from crfdeid.model_card.card import threshold_in
 from crfdeid.notes.account import Totals
+from crfdeid.notes.records import Failure
 from crfdeid.notes.work import Redaction
 
 # From so many notes on, it is said that nothing was found in any: by then it is no chance.
@@ -73,8 +74,16 @@ def summary(
         "rules": not parts.isdisjoint({"rules", "hybrid"}),
         "threshold": None if sensitivity is None else threshold_in(card, sensitivity),
         "unlike": list(unlike),
+        "unsearched": list(_unsearched(totals)),
         "seconds": round(seconds, 3),
     }
+
+
+def _unsearched(totals: Totals) -> Iterator[dict[str, Any]]:
+    """The columns of the record whose values hide nothing, or little: why, in how many notes, and in which first."""
+    for (column, why), notes in sorted(totals.unsearched.items()):
+        file, row = totals.first_unsearched[column, why]
+        yield {"column": column, "why": why, "notes": notes, "file": file, "row": row}
 
 
 def _concepts(work: Redaction, totals: Totals) -> dict[str, Any]:
@@ -107,7 +116,19 @@ def lines(account: Mapping[str, Any]) -> list[str]:
             f"warning: no PHI was found in any of {account['notes']:,} notes: are they of the language and kind that "
             "the model was trained on? Read some before you hand them on"
         )
-    return found + unlike_lines(account["unlike"])
+    return [*found, *_unsearched_lines(account["unsearched"]), *unlike_lines(account["unlike"])]
+
+
+def _unsearched_lines(columns: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """What is said of the record's values that hide nothing: a warning, and a line for each column; or none."""
+    if columns:
+        yield (
+            "warning: placeholders in the patients' record hide nothing, and short values hide little (an identifier "
+            "after a word such as MRN, a letter in its name): correct the record where it is wrong; --audit lists them"
+        )
+    for one in columns:
+        first = str(Failure("", one["file"], one["row"])).removesuffix(": ")
+        yield f"  column '{one['column']}': {one['why']} in {_count(one['notes'], 'note')}, first in {first}"
 
 
 def unlike_lines(unlike: Sequence[str]) -> list[str]:

@@ -102,6 +102,7 @@ class RedactBatches:
         self._find = find
         self._secret_file = None if secret_file is None else Path(secret_file)
         self._key_file = None if key_file is None else Path(key_file)
+        self._warned = False
         warn_of_kept(columns, drop_columns)
 
     def output_schema(self, notes: pa.Schema) -> pa.Schema:
@@ -176,12 +177,20 @@ class RedactBatches:
         start = characters = 0
         for index in range(batch.num_rows):
             contents.append(note_in_row(_TABLE, index + 1, values, index, self.columns))
+            self._warn_of_unsearched(contents[-1])
             characters += _characters(contents[-1])
             if characters >= _CHARACTERS or len(contents) == _ROWS:
                 yield batch.slice(start, len(contents)), contents
                 contents, start, characters = [], index + 1, 0
         if contents or not batch.num_rows:
             yield batch.slice(start), contents
+
+    def _warn_of_unsearched(self, content: Note | Failure | None) -> None:
+        """Warn once, of the first note whose record has values that hide nothing."""
+        if isinstance(content, Note) and content.known is not None and content.known.unsearched and not self._warned:
+            self._warned = True
+            problem = "the record has values that hide nothing, or little: %s, and maybe more"
+            _log.warning(problem, ", ".join(f"'{column}' ({why})" for column, why in content.known.unsearched))
 
     def _redacted(
         self, piece: pa.RecordBatch, fields: pa.Schema, outcomes: Sequence[_Outcome], policy: str

@@ -100,7 +100,8 @@ class Known:
             text = as_text(value)
             if text and text not in found[kind] and why_unsearched(kind, text) != PLACEHOLDER:
                 found[kind].append(text)
-        return cls(*(tuple(found[kind]) for kind in KINDS))
+        names, dates, numbers, texts = (tuple(found[kind]) for kind in KINDS)
+        return cls(names, dates, numbers, texts)
 
     def find(self, text: str, labels: Mapping[str, str] | None = None) -> list[Span]:
         """Where the identifiers stand in a text; what is found may overlap.

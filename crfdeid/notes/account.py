@@ -29,6 +29,8 @@ class Totals:
         locales: how many notes have surrogates of each locale.
         concepts: how many concepts of each type the results have.
         left_out: how many of each type they have not, since they overlap hidden text.
+        unsearched: for each column of the record, and why its value hides nothing, in how many notes that is so.
+        first_unsearched: the first of these notes: its file, and its row.
     """
 
     notes: int = 0
@@ -38,6 +40,8 @@ class Totals:
     locales: Counter[str] = field(default_factory=Counter)
     concepts: Counter[str] = field(default_factory=Counter)
     left_out: Counter[str] = field(default_factory=Counter)
+    unsearched: Counter[tuple[str, str]] = field(default_factory=Counter)
+    first_unsearched: dict[tuple[str, str], tuple[str, int | None]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, entries: Iterable[NoteDone | Failed]) -> Totals:
@@ -53,6 +57,9 @@ class Totals:
             totals.locales.update(() if entry.locale is None else (entry.locale,))
             totals.concepts.update(entry.concepts or {})
             totals.left_out.update(entry.left_out or {})
+            for one in (entry.unsearched or {}).items():
+                totals.unsearched[one] += 1
+                totals.first_unsearched.setdefault(one, (entry.file, entry.row))
         return totals
 
 
@@ -93,5 +100,6 @@ def _note(done: NoteDone) -> dict[str, Any]:
         "concepts_left_out": done.left_out,
         "hmac": done.hmac,
         "locale": done.locale,
+        "unsearched": done.unsearched,
     }
     return {name: value for name, value in fields.items() if value is not None}

@@ -39,6 +39,7 @@ class NoteDone(NamedTuple):
         locale: of its surrogates.
         concepts: how many concepts of each type its result has; None where none were looked for.
         left_out: how many concepts of each type it has not, since they overlap hidden text.
+        unsearched: the columns of its patient's record that hide nothing, or little, and why (`Known.unsearched`).
     """
 
     file: str
@@ -49,6 +50,7 @@ class NoteDone(NamedTuple):
     locale: str | None = None
     concepts: Mapping[str, int] | None = None
     left_out: Mapping[str, int] | None = None
+    unsearched: Mapping[str, str] | None = None
 
 
 class Failed(NamedTuple):
@@ -157,6 +159,8 @@ def _line(entry: Entry) -> str:
     fields = {"stamp": entry.stamp, **entry.failure._asdict()} if isinstance(entry, Failed) else entry._asdict()
     if isinstance(entry, NoteDone) and entry.concepts is None:
         del fields["concepts"], fields["left_out"]
+    if isinstance(entry, NoteDone) and entry.unsearched is None:
+        del fields["unsearched"]
     return json.dumps(fields) + "\n"
 
 
@@ -168,7 +172,7 @@ def _read(line: Any) -> Entry | None:
         case {"stamp": str(), "file": str(), "row": row, "found": dict(), "hmac": None | str(), "locale": None | str()}:
             note = NoteDone(**{name: line[name] for name in NoteDone._fields if name in line})
             counts = all(map(_are_counts, (note.found, note.concepts, note.left_out)))
-            return note if counts and _are_numbers(row) else None
+            return note if counts and _are_numbers(row) and _are_texts(note.unsearched) else None
         case {"stamp": str(stamp), "file": str(file), "reason": str(reason), "row": row, "line": at, "offset": offset}:
             failure = Failure(reason, file, row, at, offset, line.get("error", DataError.__name__))
             sound = _are_numbers(row, at, offset) and isinstance(failure.error, str)
@@ -179,6 +183,10 @@ def _read(line: Any) -> Entry | None:
 
 def _are_counts(value: Any) -> bool:
     return value is None or (isinstance(value, dict) and _are_numbers(*value.values()))
+
+
+def _are_texts(value: Any) -> bool:
+    return value is None or (isinstance(value, dict) and all(isinstance(one, str) for one in value.values()))
 
 
 def _are_numbers(*values: Any) -> bool:

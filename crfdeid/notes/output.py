@@ -170,11 +170,18 @@ class OutputFolder:
             if isinstance(entry, Finished):
                 yield from (self._folder / name for name in entry.outputs if PurePosixPath(name).is_relative_to(BESIDE))
 
-    def done(self, file: NoteFile, row: int | None, answer: Answer, hmac: str | None = None) -> None:
+    def done(
+        self,
+        file: NoteFile,
+        row: int | None,
+        answer: Answer,
+        hmac: str | None = None,
+        unsearched: Mapping[str, str] | None = None,
+    ) -> None:
         """List a note that has its result."""
         stamp = _stamp(file.size, file.time)
         counts = answer.found, hmac, answer.locale, answer.concepts, answer.left_out
-        self._journal.add(NoteDone(file.name, stamp, row, *counts))
+        self._journal.add(NoteDone(file.name, stamp, row, *counts, unsearched=unsearched))
 
     def take_over(self, note: NoteDone) -> None:
         """List a note that another process gave its result."""

@@ -177,7 +177,9 @@ class _Target:
                 self._open(file).write(row._replace(complete=outcome.complete), outcome.document)
             if isinstance(outcome, Answer) and isinstance(row.content, Note):
                 hmac = None if self._audit_key is None else hash_text(row.content.text, self._audit_key)
-                self._output.done(file, row.number, outcome, hmac)
+                known = row.content.known
+                unsearched = dict(known.unsearched) if known is not None and known.unsearched else None
+                self._output.done(file, row.number, outcome, hmac, unsearched)
 
     def fail(self, file: NoteFile, failure: Failure) -> None:
         """Give a file up."""

@@ -1,9 +1,13 @@
 """What a site and a record give, gone wrong: the run is refused, or the note fails."""
 
+import re
+import shlex
 from pathlib import Path
 
 import pytest
 from attack import NOTE, REDACT, SECRET, Attack, SetUp, carry_out, name, nothing, write
+
+from crfdeid.cli import main
 
 SITE = f"{REDACT} --site site.toml"
 PEOPLE = f"{REDACT} --known-file people.csv"
@@ -34,6 +38,7 @@ def open_secret(box: Path) -> None:
 ROWS = write("notes/note.csv", f'text,mrn\n"{NOTE}",5551037\n')
 WHO = write("notes/note.csv", "text,who\na,1\nb,01\n")
 KNOWN = f"{REDACT} --known"
+NOTHING = write("notes/note.csv", f'text,name,mrn\n"{NOTE}",NULL,77\n"{NOTE}",unknown,\n')
 ATTACKS = [
     Attack("no site file", nothing, SITE, 1, "site.toml"),
     Attack("a site file that is no TOML", site("deny = ["), SITE, 1, "site.toml, line 1"),
@@ -66,6 +71,13 @@ ATTACKS = [
     Attack("an audit among the notes", nothing, f"{REDACT} --audit notes/audit.json", 2, "audit"),
     Attack("a secret for everybody's eyes", open_secret, f"{SURROGATE} --secret-file secret", 0, "warning: .*secret"),
     Attack("a note in mojibake", write("notes/bad.txt", "Paciente JosÃ© MÃ¡rquez"), REDACT, 1, "bad.txt.*damaged"),
+    Attack(
+        "placeholders in the record",
+        NOTHING,
+        f"{KNOWN} name,mrn --input notes/note.csv",
+        0,
+        "warning: placeholders(?s:.*)'name'.*2 notes",
+    ),
     Attack("one patient in two spellings", WHO, f"{REDACT} --patient-column who", 0, "warning: "),
 ]
 
@@ -73,3 +85,30 @@ ATTACKS = [
 @pytest.mark.parametrize("attack", ATTACKS, ids=name)
 def test_what_is_given_is_checked(attack: Attack, box: Path, capsys: pytest.CaptureFixture[str]) -> None:
     carry_out(attack, box, capsys)
+
+
+# What the record says, and how a note hides it from who looks for the letters alone.
+SPELLINGS = [
+    ("De La Sorrel", "Delasorrel|DELASORREL|delasorrel"),
+    ("Delasorrel", "De La Sorrel|de la sorrel|DE-LA-SORREL"),
+    ("Mac Sorrel", "Macsorrel|macsorrel"),
+    ("Macsorrel", "Mac Sorrel|mac sorrel|Mac-Sorrel"),
+    ("Anne-Marie", "annemarie|Annemarie|ANNEMARIE"),
+    ("Annemarie", "Anne-Marie|anne marie|ANNE MARIE"),
+    ("Sorrel", "S&#111;rrel %53orrel|S&#x6F;rrel|%2553orrel|So&shy;rrel"),
+    ("14/03/1972", "14\u204403\u20441972|14\u221503\u22151972|14\u221203\u22121972|14\u201103\u20111972"),
+    ("14/03/1972", "١٤/٠٣/١٩٧٢|१४/०३/१९७२|１４／０３／１９７２|14&#x2F;03&frasl;1972"),
+]
+LEFT = re.compile(r"[\w/\u2044\u2212\u2215]")
+
+
+def test_the_record_is_found_in_every_spelling(box: Path) -> None:
+    for number, (value, text) in enumerate(SPELLINGS):
+        kind = "birth_date" if "/" in value else "name"
+        words = text.split("|")
+        rows = [f"to {word},{value}\n" for word in [*words, "; ".join(words)]]
+        write(f"notes/{number}.csv", "".join([f"text,{kind}\n", *rows]))(box)
+        assert main(shlex.split(f"{REDACT}{number} --input notes/{number}.csv --known {kind}")) == 0
+        lines = (box / f"out{number}" / f"{number}.csv").read_text().splitlines()[1:]
+        left = [re.sub(r"\[[A-Z]+\]", "", line.removesuffix(f",{value}").removeprefix("to")) for line in lines]
+        assert not LEFT.search("".join(left)), (value, left)

@@ -126,6 +126,30 @@ def test_a_value_that_cannot_be_looked_for_fails_its_note_alone(
     assert len((tmp_path / "out" / "notes.jsonl").read_text().splitlines()) == 1
 
 
+def test_placeholders_hide_nothing_and_are_said_once_and_listed(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = "null unknown took 77 mg; record 77\n"
+    rows = [{"text": text, "who": who, "dob": "unknown", "mrn": 77} for who in ("NULL", "Jane Sorrelby", "NULL")]
+    source, audit = write(".csv", tmp_path, rows), tmp_path / "audit.json"
+    assert run("redact", model, source, "--known", "name=who,dob,mrn", "--audit", audit) == 0
+    with (tmp_path / "out" / "notes.csv").open(newline="") as stream:
+        assert {row["text"] for row in csv.DictReader(stream)} == {"null unknown took 77 mg; record [ID]\n"}
+    said = capsys.readouterr().err
+    assert said.count("warning: placeholders") == 1
+    assert "  column 'who': placeholder in 2 notes, first in notes.csv, row 1\n" in said
+    content = json.loads(audit.read_text())
+    assert content["summary"]["unsearched"] == [
+        {"column": "dob", "why": "placeholder", "notes": 3, "file": "notes.csv", "row": 1},
+        {"column": "mrn", "why": "short", "notes": 3, "file": "notes.csv", "row": 1},
+        {"column": "who", "why": "placeholder", "notes": 2, "file": "notes.csv", "row": 1},
+    ]
+    assert [note["unsearched"].get("who") for note in content["notes"]] == ["placeholder", None, "placeholder"]
+    (tmp_path / "out" / "notes.csv").unlink()
+    assert run("redact", model, source, "--known", "name=who,dob,mrn", "--resume") == 0
+    assert "column 'who': placeholder in 2 notes" in capsys.readouterr().err
+
+
 def test_a_line_without_the_key_fails_and_a_table_without_the_column_too(
     model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
