@@ -1,7 +1,8 @@
 """The description of a saved model, ``model.json``: what every one holds, and what ties the weights beside it to it.
 
 It holds its own checksum (`crfdeid.sealed`), and the size and checksum of the weights, which are read only when they
-are those: a damaged, truncated or exchanged file is refused before anything parses it.
+are those: a damaged, truncated or exchanged file is refused before anything parses it. It also tells which other files
+are the model's. Any further file in the folder is refused, because no checksum covers it.
 """
 
 from __future__ import annotations
@@ -17,8 +18,13 @@ from crfdeid.errors import DataError, UsageError
 from crfdeid.sealed import RETRAIN, read_sealed, sealed
 from crfdeid.shapes import problems
 from crfdeid.system.files import write_files
+from crfdeid.system.folders import LOCK
 
 DESCRIPTION = "model.json"
+BESIDE = {"card": "card.json", "site": "site.json", "attacks": "attacks.json"}
+"""The other files of a model, by the field of its description that says that it has one."""
+OF_SYSTEMS = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})
+"""Files that desktops put into a folder that is looked at. Nothing reads them, so a model's folder may hold them."""
 READABLE, HASHED, PUBLIC = "readable", "hashed", "public"
 """What a description says of the words in it and in the weights: those of the notes that the model learned from, keyed
 hashes of them, or words that were public before."""
@@ -100,8 +106,25 @@ def verify(folder: Path) -> dict[str, Any]:
     file = description["weights"]["file"]
     if file != Path(file).name:
         raise damaged(folder)
+    require_only(folder, description)
     checked_weights(folder, description, file)
     return description
+
+
+def require_only(folder: Path, description: Mapping[str, Any]) -> None:
+    """Refuse a model's folder that holds a file, or a folder, which its description does not name.
+
+    Raises:
+        DataError: it does; the error names the first one.
+    """
+    known = {DESCRIPTION, description["weights"]["file"], *OF_SYSTEMS, LOCK}
+    known.update(file for field, file in BESIDE.items() if field in description)
+    try:
+        extra = sorted(path for path in folder.iterdir() if path.name not in known)
+    except OSError as error:
+        raise DataError(f"the model's folder cannot be listed: {error.strerror}", path=folder) from None
+    if extra:
+        raise DataError("no file of this model, and covered by no checksum of it: move it elsewhere", path=extra[0])
 
 
 def declare(folder: Path, **facts: Any) -> dict[str, Any]:

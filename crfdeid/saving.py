@@ -29,6 +29,7 @@ from crfdeid.description import (
     mapped,
     read_description,
     read_settings,
+    require_only,
 )
 from crfdeid.errors import DataError, UsageError
 from crfdeid.sealed import RETRAIN, sealed
@@ -106,6 +107,7 @@ class ModelFiles:
         if (description["model"], description["schema"]) != (self.model, self.schema):
             problem = f"not a model of the kind '{self.model}' and of this version (schema {self.schema}): {RETRAIN}"
             raise DataError(problem, path=folder / DESCRIPTION)
+        require_only(folder, description)
         weights = checked_weights(folder, description, self.file)
         return SavedModel(folder, description, weights, _checked_key(folder, description, key))
 

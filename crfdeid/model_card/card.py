@@ -15,14 +15,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NotRequired, TypedDict
 
-from crfdeid.description import declare, read_description, verify
+from crfdeid.description import BESIDE, declare, read_description, verify
 from crfdeid.errors import DataError, UsageError
 from crfdeid.model_card.likeness import ProfilePart
 from crfdeid.sealed import RETRAIN, checksum, read_sealed, sealed
 from crfdeid.shapes import problems
 from crfdeid.system.files import write_files
 
-CARD = "card.json"
+CARD = BESIDE["card"]
 _SCHEMA = 2
 
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import asdict
 from pathlib import Path
 
-from crfdeid.description import declare, read_description
+from crfdeid.description import BESIDE, declare, read_description
 from crfdeid.errors import DataError
 from crfdeid.given.site import Site
 from crfdeid.sealed import RETRAIN, read_sealed, sealed
 from crfdeid.system.files import write_files
 
-SITE = "site.json"
+SITE = BESIDE["site"]
 _SCHEMA = 1
 
 

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from crfdeid.errors import DataError, UsageError
 
-_LOCK = ".lock"  # in the folder that is being filled; the system lets go of it when its process ends
+LOCK = ".lock"
+"""A file in the folder that is being filled; the system lets go of it when its process ends."""
 
 
 @contextmanager
@@ -58,7 +59,7 @@ def whole_folder(folder: Path) -> Iterator[Path]:
         raise
     finally:
         os.close(lock)
-    (final / _LOCK).unlink(missing_ok=True)
+    (final / LOCK).unlink(missing_ok=True)
     _put_back(old, final)
 
 
@@ -108,10 +109,10 @@ def _take(partial: Path, folder: Path) -> int:
     if partial.is_symlink():  # what is in there would be removed
         raise DataError("a link: remove it", path=partial)
     partial.mkdir(mode=0o700, parents=True, exist_ok=True)
-    lock = os.open(partial / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+    lock = os.open(partial / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if not os.path.samestat(os.fstat(lock), (partial / _LOCK).stat()):  # the other one has just finished
+        if not os.path.samestat(os.fstat(lock), (partial / LOCK).stat()):  # the other one has just finished
             raise BlockingIOError
     except (BlockingIOError, FileNotFoundError):
         os.close(lock)
@@ -124,7 +125,7 @@ def _clear(partial: Path) -> None:
     """Remove what a run left that was ended while it wrote."""
     partial.chmod(0o700)
     for path in partial.iterdir():
-        if path.name != _LOCK:
+        if path.name != LOCK:
             shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
 
 

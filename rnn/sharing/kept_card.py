@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from crfdeid.description import declare, read_description
+from crfdeid.description import BESIDE, declare, read_description
 from crfdeid.errors import DataError
 from crfdeid.sealed import RETRAIN, read_sealed, sealed
 from crfdeid.system.files import write_files
 
-CARD = "attacks.json"
+CARD = BESIDE["attacks"]
 _SCHEMA = 1
 _WHAT = "card of attacks"
 

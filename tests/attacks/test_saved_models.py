@@ -5,7 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from attack import REDACT, Attack, SetUp, carry_out, edit, flip, name, nothing, remove, write
+from attack import REDACT, Attack, SetUp, both, carry_out, edit, flip, name, nothing, remove, write
+
+from crfdeid.cli import main
 
 SENSITIVE = f"{REDACT} --sensitivity 99.7"
 INSPECT = "inspect --model model"
@@ -67,6 +69,13 @@ ATTACKS = [
         for file in ("card.json", "model.json")
     ),
     *(Attack(f"a card without {key}", without(key), SENSITIVE, 1, "card") for key in KEYS),
+    *(
+        Attack(
+            f"an extra file {file}, {command.split()[0]}", write(f"model/{file}", "x"), command, 1, f"model/{file}: no"
+        )
+        for file in ("site.json", "card.json.bak", "attacks.json", ".hidden", "weights.npz ", "more")
+        for command in (REDACT, INSPECT)
+    ),
     Attack("no card", remove("model/card.json"), REDACT, 1, "card is missing"),
     Attack("a card that is a list", write("model/card.json", "[]"), REDACT, 1, "card"),
     Attack("a card of deep lists", write("model/card.json", "[" * 100_000), SENSITIVE, 1, "card"),
@@ -87,3 +96,27 @@ def test_a_model_that_was_tampered_with_redacts_nothing(
 ) -> None:
     carry_out(attack, box, capsys)
     assert not (box / "out" / "note.txt").exists()
+
+
+def laid_out(indent: int | str | None) -> SetUp:
+    """Write the model's JSON again, with the same values in another layout and order."""
+
+    def again(content: bytes) -> bytes:
+        return b"\r\n" + json.dumps(dict(reversed(json.loads(content).items())), indent=indent).encode() + b"\n\n"
+
+    return both(*(edit(f"model/{file}", again) for file in ("card.json", "model.json")))
+
+
+HARMLESS = [
+    *(Attack(f"an indent of {indent!r}", laid_out(indent), REDACT, 0) for indent in (None, 0, 4, "\t")),
+    *(Attack(file, write(f"model/{file}", b"\0\1"), REDACT, 0) for file in (".DS_Store", "Thumbs.db", "desktop.ini")),
+]
+
+
+@pytest.mark.parametrize("attack", HARMLESS, ids=name)
+def test_white_space_and_a_desktops_own_files_change_no_model(
+    attack: Attack, box: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    carry_out(attack, box, capsys)
+    main(["inspect", "--model", "model"])
+    assert f"Digest: {json.loads((box / 'model' / 'card.json').read_text())['sha256']}" in capsys.readouterr().out
