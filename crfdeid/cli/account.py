@@ -16,6 +16,8 @@ from crfdeid.notes.work import Redaction
 
 # From so many notes on, it is said that nothing was found in any: by then it is no chance.
 _MANY = 10
+# From this share of hidden words on, a run warns that little of its notes may be left to read.
+_MUCH = 1 / 3
 
 
 def require_place(option: str, file: Path, *, apart_from: Iterable[Path], resume: bool) -> None:
@@ -68,6 +70,7 @@ def summary(
         "failures": totals.failures,
         "spans": dict(sorted(totals.spans.items())),
         **(_concepts(work, totals) if work.concepts else {}),
+        **({} if work.policy.how is None else {"words": totals.words, "words_hidden": totals.hidden_words}),
         "surrogate_locales": dict(sorted(totals.locales.items())),
         "model_folder": str(work.model),
         "model_kind": description["model"],
@@ -116,7 +119,8 @@ def lines(account: Mapping[str, Any]) -> list[str]:
             f"warning: no PHI was found in any of {account['notes']:,} notes: are they of the language and kind that "
             "the model was trained on? Read some before you hand them on"
         )
-    return [*found, *_unsearched_lines(account["unsearched"]), *unlike_lines(account["unlike"])]
+    warnings = *_unsearched_lines(account["unsearched"]), *_much_hidden(account), *unlike_lines(account["unlike"])
+    return [*found, *warnings]
 
 
 def _unsearched_lines(columns: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -129,6 +133,16 @@ def _unsearched_lines(columns: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     for one in columns:
         first = str(Failure("", one["file"], one["row"])).removesuffix(": ")
         yield f"  column '{one['column']}': {one['why']} in {_count(one['notes'], 'note')}, first in {first}"
+
+
+def _much_hidden(account: Mapping[str, Any]) -> Iterator[str]:
+    words, hidden = account.get("words", 0), account.get("words_hidden", 0)
+    if hidden > _MUCH * words:
+        remedy = "" if account["threshold"] is None else "; with a lower --sensitivity, or none, less is hidden"
+        yield (
+            f"warning: {100 * hidden / words:.0f} % of the words were hidden ({hidden:,} of {words:,}): "
+            f"read some results before you hand them on{remedy}"
+        )
 
 
 def unlike_lines(unlike: Sequence[str]) -> list[str]:

@@ -178,9 +178,13 @@ def _require_places(options: argparse.Namespace, task: Task) -> None:
 
 
 def _card(work: Redaction) -> dict[str, Any] | None:
-    from crfdeid.model_card.card import read_card  # noqa: PLC0415
+    """The model's card; on the way, a warning where the sensitivity that is asked for costs too much."""
+    from crfdeid.model_card.card import read_card, warn_of_cost  # noqa: PLC0415
 
-    return read_card(work.model)
+    card = read_card(work.model)
+    if work.policy.sensitivity is not None:
+        warn_of_cost(card, work.policy.sensitivity)
+    return card
 
 
 def _likeness(work: Redaction, card: Mapping[str, Any] | None) -> Likeness:
@@ -211,13 +215,15 @@ def run_stdin(options: argparse.Namespace, work: Redaction, settings: Mapping[st
     if options.longest_note and len(text) > options.longest_note:
         raise DataError(too_long(options.longest_note).reason, path="standard input")
     began = time.monotonic()
+    card = _card(work)
     (result,) = work.start()([Note("stdin", text, None)])
     if isinstance(result, Failure):
         raise DataError(result.reason, path="standard input", offset=result.offset)
-    card = _card(work)
     likeness = _likeness(work, card)
     likeness.add(result.measures)
-    totals = Totals.of([NoteDone("", "", None, result.found, None, result.locale, result.concepts, result.left_out)])
+    counts = result.locale, result.concepts, result.left_out
+    words = result.words, result.hidden_words
+    totals = Totals.of([NoteDone("", "", None, result.found, None, *counts, None, *words)])
     seconds = time.monotonic() - began
     _say_all(account.lines(account.summary(settings, work, card, totals, likeness.differences(), seconds)))
     return result.document

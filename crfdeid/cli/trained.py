@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -45,8 +45,16 @@ def summary(model: str, folder: Path, card: Mapping[str, Any], seconds: float) -
         if "concepts" in card[name]:
             f1 = card[name]["concepts"]["entity_strict"]["micro"]["f1"]
             lines.append(f"{name}: strict F of concepts {100 * f1:.2f}")
+    lines += _thresholds(card["operating_points"])
     lines.append(f"model: {folder}, digest {card['sha256']}")
     return "\n".join(lines)
+
+
+def _thresholds(points: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """How many PHI tokens each threshold rests on, and what it costs."""
+    if points:
+        each = (f"{100 * one['required']:g} % on {one['missed']} (PPV {100 * one['ppv']:.1f} %)" for one in points)
+        yield f"thresholds rest on the PHI tokens they miss, of {points[0]['phi_tokens']}: {', '.join(each)}"
 
 
 def _concepts(split: Mapping[str, Any]) -> str:

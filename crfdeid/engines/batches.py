@@ -14,7 +14,7 @@ from crfdeid.engines.worker import Started, start_worker
 from crfdeid.errors import DataError, UsageError
 from crfdeid.given.columns import read_columns, warn_of_kept
 from crfdeid.model_card.builtin import find_model
-from crfdeid.model_card.card import model_digest, read_card, threshold_in
+from crfdeid.model_card.card import model_digest, read_card, warn_of_cost
 from crfdeid.notes.arrow import column_names, errors_without_values, note_in_row
 from crfdeid.notes.records import LONGEST_NOTE, Answer, Columns, Failure, Note, NoteFile
 from crfdeid.notes.work import Result, Worker
@@ -94,7 +94,7 @@ class RedactBatches:
         self.model = find_model(model).absolute()
         self.model_sha256 = model_digest(self.model)
         if policy.sensitivity is not None:
-            threshold_in(read_card(self.model), policy.sensitivity)
+            warn_of_cost(read_card(self.model), policy.sensitivity)
         self.policy = policy
         self.columns = Columns(
             text_column, patient=patient_column, known=columns, drop=tuple(drop_columns), longest=longest_note

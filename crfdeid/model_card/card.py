@@ -11,6 +11,7 @@ Reference:
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NotRequired, TypedDict
@@ -23,7 +24,10 @@ from crfdeid.shapes import problems
 from crfdeid.system.files import write_files
 
 CARD = BESIDE["card"]
-_SCHEMA = 2
+LEAST_PPV = 0.5
+"""Below this share of PHI among what a threshold hides, a warning says so."""
+_SCHEMA = 3
+_log = logging.getLogger(__name__)
 
 
 class CountsPart(TypedDict):
@@ -84,6 +88,8 @@ class CostPart(TypedDict):
     f1: float
     false_negatives_per_1000: float
     false_positives_per_1000: float
+    phi_tokens: int
+    missed: int  # of these, the tokens below the threshold
 
 
 class PointPart(CostPart):
@@ -215,10 +221,34 @@ def threshold_in(card: Mapping[str, Any] | None, sensitivity: float) -> float:
     Raises:
         UsageError: none was chosen for it, or there is no card.
     """
+    return float(_point(card, sensitivity)["threshold"])
+
+
+def warn_of_cost(card: Mapping[str, Any] | None, sensitivity: float) -> None:
+    """Log a warning where most of what a threshold hid in the development notes was no PHI.
+
+    Args:
+        card: the model's, as `read_card` gives it.
+        sensitivity: in per cent.
+
+    Raises:
+        UsageError: as `threshold_in`.
+    """
+    point = _point(card, sensitivity)
+    if point["ppv"] < LEAST_PPV:
+        problem = (
+            "a sensitivity of %g %% costs much text: of the tokens that it hid in the development notes, %.1f %% were "
+            "PHI (PPV). Choose a lower one, or none"
+        )
+        _log.warning(problem, sensitivity, 100 * point["ppv"])
+
+
+def _point(card: Mapping[str, Any] | None, sensitivity: float) -> Mapping[str, Any]:
+    """The operating point for a sensitivity in per cent."""
     if card is None:
         raise UsageError("the model has no card, so no thresholds: train it with crfdeid train")
-    points = {round(100 * point["required"], 6): point["threshold"] for point in card["operating_points"]}
+    points: dict[float, Mapping[str, Any]] = {round(100 * one["required"], 6): one for one in card["operating_points"]}
     if round(sensitivity, 6) not in points:
         known = ", ".join(f"{value:g}" for value in points)
         raise UsageError(f"no threshold was chosen for a sensitivity of {sensitivity:g} %: there are {known}")
-    return float(points[round(sensitivity, 6)])
+    return points[round(sensitivity, 6)]

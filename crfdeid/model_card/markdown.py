@@ -37,6 +37,11 @@ _LIMITS = (
     "No figure here promises anything for notes of another hospital, time or kind: have people check a sample of the "
     "redacted notes."
 )
+_POINTS = (
+    "`crfdeid redact --sensitivity PERCENT` uses the threshold of its line; without the option, it uses the most "
+    "probable tags. A threshold rests on the PHI tokens missed, which lie below it: where they are fewer than ten, "
+    "other notes can give quite another threshold. Where PPV is below 50 %, most of what is hidden is no PHI."
+)
 _CONCEPTS = "Concepts, found where PHI is marked with document consistency:"
 _TITLES = {"dev": "On the development notes", "test": "On the held-out test notes"}
 
@@ -66,7 +71,7 @@ def render_card(folder: Path, card: Mapping[str, Any] | None) -> str:
     parts += [
         "## Operating points",
         point_table(card["operating_points"]),
-        "`crfdeid redact --sensitivity PERCENT` uses the threshold of its line.",
+        _POINTS,
         "## What this does not say",
         _LIMITS,
     ]

@@ -76,17 +76,18 @@ def _interval(part: Mapping[str, Any]) -> str:
 
 def point_table(points: Sequence[Mapping[str, Any]]) -> str:
     """Thresholds and what they give on the development notes, and on the test notes where there are any."""
-    head = ["required %", "threshold", "sensitivity", "PPV", "F1", "FN/1000 tokens", "FP/1000 tokens"]
+    costs = ["PHI tokens missed", "sensitivity", "PPV", "F1", "FN/1000 tokens", "FP/1000 tokens"]
+    head = ["required %", "threshold", *costs]
     if any("test" in point for point in points):
-        head += [f"test {name}" for name in head[2:]]
+        head += [f"test {name}" for name in costs]
     rows = []
     for point in points:
-        costs = [point, *([point["test"]] if "test" in point else [])]
+        measured = [point, *([point["test"]] if "test" in point else [])]
         rows.append(
             [
                 f"{100 * point['required']:g}",
                 f"{point['threshold']:.3g}",
-                *(cell for cost in costs for cell in _cost(cost)),
+                *(cell for cost in measured for cell in _cost(cost)),
             ]
         )
     return _table(head, rows)
@@ -94,6 +95,7 @@ def point_table(points: Sequence[Mapping[str, Any]]) -> str:
 
 def _cost(point: Mapping[str, Any]) -> list[str]:
     return [
+        f"{point['missed']} of {point['phi_tokens']}",
         *(f"{100 * point[name]:.2f}" for name in ("sensitivity", "ppv", "f1")),
         *(f"{point[name]:.2f}" for name in ("false_negatives_per_1000", "false_positives_per_1000")),
     ]

@@ -27,6 +27,8 @@ from crfdeid.tagger import OnProgress, Tagger, how_to_give
 _NOTES = {"train": "training", "dev": "development", "test": "test"}
 REQUIRED = (0.99, 0.997, 0.999)
 """The sensitivities for which thresholds are chosen (johnson2020, Table 5)."""
+HIGHEST = 0.5
+"""The highest threshold of a card: above it, less would be hidden than by the most probable tags."""
 
 
 def train_model(
@@ -208,11 +210,14 @@ def _points(tagger: Tagger, measured: Mapping[str, Split], required: Sequence[fl
     """The thresholds, chosen on the development notes; what they give there and on the others."""
     annotated = {name: split.annotated(PHI).documents for name, split in measured.items()}
     tokens = {name: token_probabilities(tagger, documents) for name, documents in annotated.items()}
-    points = operating_points(*tokens.pop("dev"), required=required)
+    dev = tokens.pop("dev")
+    chosen = [min(point.threshold or 0.0, HIGHEST) for point in operating_points(*dev, required=required)]
     return [
-        {**point.to_dict(), **{name: at_threshold(threshold, *found).to_dict() for name, found in tokens.items()}}
-        for point in points
-        if (threshold := point.threshold) is not None
+        {
+            **at_threshold(threshold, *dev)._replace(required=share).to_dict(),
+            **{name: at_threshold(threshold, *found).to_dict() for name, found in tokens.items()},
+        }
+        for share, threshold in zip(required, chosen, strict=True)
     ]
 
 

@@ -31,6 +31,8 @@ class Totals:
         left_out: how many of each type they have not, since they overlap hidden text.
         unsearched: for each column of the record, and why its value hides nothing, in how many notes that is so.
         first_unsearched: the first of these notes: its file, and its row.
+        words: how many words the notes with a result have; 0 where nothing is hidden.
+        hidden_words: how many of them are hidden.
     """
 
     notes: int = 0
@@ -42,6 +44,8 @@ class Totals:
     left_out: Counter[str] = field(default_factory=Counter)
     unsearched: Counter[tuple[str, str]] = field(default_factory=Counter)
     first_unsearched: dict[tuple[str, str], tuple[str, int | None]] = field(default_factory=dict)
+    words: int = 0
+    hidden_words: int = 0
 
     @classmethod
     def of(cls, entries: Iterable[NoteDone | Failed]) -> Totals:
@@ -60,6 +64,8 @@ class Totals:
             for one in (entry.unsearched or {}).items():
                 totals.unsearched[one] += 1
                 totals.first_unsearched.setdefault(one, (entry.file, entry.row))
+            totals.words += entry.words
+            totals.hidden_words += entry.hidden_words
         return totals
 
 

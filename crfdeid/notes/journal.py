@@ -40,6 +40,8 @@ class NoteDone(NamedTuple):
         concepts: how many concepts of each type its result has; None where none were looked for.
         left_out: how many concepts of each type it has not, since they overlap hidden text.
         unsearched: the columns of its patient's record that hide nothing, or little, and why (`Known.unsearched`).
+        words: how many words it has; 0 where nothing is hidden.
+        hidden_words: how many of them are hidden.
     """
 
     file: str
@@ -51,6 +53,8 @@ class NoteDone(NamedTuple):
     concepts: Mapping[str, int] | None = None
     left_out: Mapping[str, int] | None = None
     unsearched: Mapping[str, str] | None = None
+    words: int = 0
+    hidden_words: int = 0
 
 
 class Failed(NamedTuple):
@@ -172,7 +176,8 @@ def _read(line: Any) -> Entry | None:
         case {"stamp": str(), "file": str(), "row": row, "found": dict(), "hmac": None | str(), "locale": None | str()}:
             note = NoteDone(**{name: line[name] for name in NoteDone._fields if name in line})
             counts = all(map(_are_counts, (note.found, note.concepts, note.left_out)))
-            return note if counts and _are_numbers(row) and _are_texts(note.unsearched) else None
+            words = isinstance(note.words, int) and isinstance(note.hidden_words, int)
+            return note if counts and words and _are_numbers(row) and _are_texts(note.unsearched) else None
         case {"stamp": str(stamp), "file": str(file), "reason": str(reason), "row": row, "line": at, "offset": offset}:
             failure = Failure(reason, file, row, at, offset, line.get("error", DataError.__name__))
             sound = _are_numbers(row, at, offset) and isinstance(failure.error, str)

@@ -181,7 +181,8 @@ class OutputFolder:
         """List a note that has its result."""
         stamp = _stamp(file.size, file.time)
         counts = answer.found, hmac, answer.locale, answer.concepts, answer.left_out
-        self._journal.add(NoteDone(file.name, stamp, row, *counts, unsearched=unsearched))
+        words = answer.words, answer.hidden_words
+        self._journal.add(NoteDone(file.name, stamp, row, *counts, unsearched, *words))
 
     def take_over(self, note: NoteDone) -> None:
         """List a note that another process gave its result."""

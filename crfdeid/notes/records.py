@@ -89,6 +89,8 @@ class Answer(NamedTuple):
         concepts: how many concepts of each type are in ``document``; None where none were looked for.
         left_out: how many concepts of each type were found too, and overlap text that is hidden.
         complete: the probability that nothing was missed; None where that was not asked for.
+        words: how many words the note has; 0 where nothing is hidden.
+        hidden_words: how many of them are hidden.
     """
 
     document: Document
@@ -98,6 +100,8 @@ class Answer(NamedTuple):
     concepts: Mapping[str, int] | None = None
     left_out: Mapping[str, int] | None = None
     complete: float | None = None
+    words: int = 0
+    hidden_words: int = 0
 
 
 class Failure(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,8 +16,10 @@ from crfdeid.model_card.likeness import NoteReader
 from crfdeid.notes.damage import require_undamaged
 from crfdeid.notes.records import Answer, Failure, Note
 from crfdeid.policy import SURROGATE, Policy
+from crfdeid.spans import merge
 
 Result = Answer | Failure
+_WORD = re.compile(r"\w++")
 Worker = Callable[[Sequence[Note]], list[Result]]
 
 
@@ -97,6 +100,7 @@ class Redaction:
         from crfdeid.redaction.replace import locale_for, redact  # noqa: PLC0415
 
         locale = locale_for(document, policy.locale) if policy.how == SURROGATE else None
+        words, hidden_words = _words(document)
         hidden = redact(
             document,
             policy.how,
@@ -107,9 +111,26 @@ class Redaction:
             marked=False,  # The results are texts.
         )
         if concepts is None:
-            return Answer(hidden, found, locale=locale)
+            return Answer(hidden, found, locale=locale, words=words, hidden_words=hidden_words)
         kept = _concepts(hidden)
-        return Answer(hidden, found, locale=locale, concepts=kept, left_out=concepts - kept)
+        left_out = concepts - kept
+        return Answer(
+            hidden,
+            found,
+            locale=locale,
+            concepts=kept,
+            left_out=left_out,
+            words=words,
+            hidden_words=hidden_words,
+        )
+
+
+def _words(document: Document) -> tuple[int, int]:
+    """How many words a note has, and how many of them its spans cover, in whole or in part."""
+    # Counted one by one: a list of all words takes many times the memory of a long note.
+    pieces = ((0, len(document.text)), *((span.start, span.end) for span in merge(document.spans)))
+    whole, *hidden = (sum(1 for _ in _WORD.finditer(document.text, *piece)) for piece in pieces)
+    return whole, sum(hidden)
 
 
 def _concepts(document: Document) -> Counter[str]:

@@ -41,7 +41,10 @@ class OperatingPoint(NamedTuple):
     tokens: int
 
     def to_dict(self) -> dict[str, float | int | None]:
-        """As plain data: sensitivity (recall), PPV (precision) and F1 as fractions; FN and FP in 1,000 tokens."""
+        """As plain data: sensitivity (recall), PPV (precision) and F1 as fractions; FN and FP in 1,000 tokens.
+
+        ``missed`` of ``phi_tokens`` PHI tokens lie below the threshold: so few decide where it lies.
+        """
         counts, tokens = self.counts, max(self.tokens, 1)
         return {
             "required": self.required,
@@ -52,6 +55,8 @@ class OperatingPoint(NamedTuple):
             "false_negatives_per_1000": 1000 * counts.fn / tokens,
             "false_positives_per_1000": 1000 * counts.fp / tokens,
             "tokens": self.tokens,
+            "phi_tokens": counts.tp + counts.fn,
+            "missed": counts.fn,
         }
 
 

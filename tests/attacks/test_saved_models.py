@@ -1,6 +1,7 @@
 """Models that were damaged, edited or exchanged: nothing is redacted with them, and nothing is said to be."""
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 from attack import REDACT, Attack, SetUp, both, carry_out, edit, flip, name, nothing, remove, write
 
 from crfdeid.cli import main
+from crfdeid.sealed import sealed
 
 SENSITIVE = f"{REDACT} --sensitivity 99.7"
 INSPECT = "inspect --model model"
@@ -37,6 +39,16 @@ def without(key: str) -> SetUp:
 
     def edited(content: bytes) -> bytes:
         return json.dumps({k: v for k, v in json.loads(content).items() if k != key}).encode()
+
+    return edit("model/card.json", edited)
+
+
+def retold(**point: float) -> SetUp:
+    """Change what the card says of each operating point, under a right checksum."""
+
+    def edited(content: bytes) -> bytes:
+        data = json.loads(content)
+        return sealed(data | {"operating_points": [one | point for one in data["operating_points"]]}).encode()
 
     return edit("model/card.json", edited)
 
@@ -120,3 +132,30 @@ def test_white_space_and_a_desktops_own_files_change_no_model(
     carry_out(attack, box, capsys)
     main(["inspect", "--model", "model"])
     assert f"Digest: {json.loads((box / 'model' / 'card.json').read_text())['sha256']}" in capsys.readouterr().out
+
+
+COSTLY = [
+    Attack(
+        "a PPV of 49.9 %", retold(ppv=0.499), SENSITIVE, 0, r"\Awarning: a sensitivity of 99.7 % .* 49.9 % .*\nredact: "
+    ),
+    Attack("to tag with it", retold(ppv=0.499), SENSITIVE.replace("redact", "tag"), 0, r"\Awarning: a sens.*\ntag: "),
+    Attack(
+        "everything hidden", retold(threshold=0), SENSITIVE, 0, r"warning: 100 % of the words .*15 of 15.*lower --sens"
+    ),
+    Attack("much hidden without it", nothing, REDACT, 0, r"warning: 53 % of the words were hidden \(8 of 15\)[^;]*\Z"),
+]
+
+
+@pytest.mark.parametrize("attack", COSTLY, ids=name)
+def test_a_warning_says_what_is_lost(attack: Attack, box: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    carry_out(attack, box, capsys)
+
+
+def test_no_warning_where_little_is_lost(box: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Half of PHI at the threshold, and a third of the words: more is too much."""
+    (box / "notes" / "note.txt").write_text("Patient Quill complained of some pain in the left leg, and slept badly.\n")
+    retold(ppv=0.5)(box)
+    assert main(shlex.split(f"{SENSITIVE} --audit audit.json")) == 0
+    assert "warning" not in capsys.readouterr().err
+    summary = json.loads((box / "audit.json").read_text())["summary"]
+    assert (summary["words"], summary["words_hidden"]) == (13, 1)

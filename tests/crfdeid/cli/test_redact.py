@@ -173,6 +173,7 @@ def test_standard_input_is_one_note(model: Path, tmp_path: Path) -> None:
         "spans: DATE 1, DOCTOR 1, PATIENT 1, PHONE 1",
         f"model: {model} (crf, without rules, SHA-256 {model_digest(model)[:12]})",
         "found by: the most probable tags",
+        "warning: 53 % of the words were hidden (8 of 15): read some results before you hand them on",
     ]
     broken = subprocess.run(command, input=b"Patient Quill \xff", capture_output=True, check=False)
     assert (broken.returncode, broken.stdout) == (1, b"")
@@ -374,6 +375,7 @@ def test_a_run_ends_with_a_summary(model: Path, notes: Path, tmp_path: Path, cap
         "spans: DATE 3, DOCTOR 3, PATIENT 3, PHONE 3",
         f"model: {model} (crf, without rules, SHA-256 {model_digest(model)[:12]})",
         "found by: the most probable tags",
+        "warning: 51 % of the words were hidden (24 of 47): read some results before you hand them on",
         "error: 1 notes or files failed and have no output (listed above); the others are done",
     ]
 

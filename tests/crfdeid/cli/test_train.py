@@ -156,6 +156,7 @@ def test_inspect_prints_the_card(model: Path, capsys: pytest.CaptureFixture[str]
         "| all ",
         "| 99.7 ",
         "notes with a miss",
+        "PHI tokens missed",
     ):
         assert part in printed
 
@@ -373,7 +374,10 @@ def test_train_sums_up_where_the_card_does_not_stand(
     assert lines[1].startswith("train: 40 notes, ") and " DATE" in lines[1]
     assert re.fullmatch(r"dev: strict F [\d.]+; \d+ of \d+ PHI tokens missed, in \d+ of 12 notes", lines[3])
     digest = model_digest(tmp_path / "model")
-    assert lines[4] == f"model: {tmp_path / 'model'}, digest {digest}"
+    points = read_card(tmp_path / "model")["operating_points"]
+    each = [f"{100 * one['required']:g} % on {one['missed']} (PPV {100 * one['ppv']:.1f} %)" for one in points]
+    assert lines[4] == f"thresholds rest on the PHI tokens they miss, of {points[0]['phi_tokens']}: {', '.join(each)}"
+    assert lines[5] == f"model: {tmp_path / 'model'}, digest {digest}"
     assert f"- Digest: {digest}\n" in printed.out
 
 

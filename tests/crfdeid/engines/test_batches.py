@@ -7,6 +7,7 @@ import gc
 import io
 import os
 import pickle
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -22,11 +23,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from notes_samples import tiny_model
 
-from crfdeid import DataError, Policy, UsageError
+from crfdeid import DataError, Document, Policy, Span, UsageError
 from crfdeid.cli import main
+from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.deidentifier import Deidentifier
 from crfdeid.engines import RedactBatches, batches, worker
 from crfdeid.given.site import Site, Term
+from crfdeid.model_card.card import write_card
+from crfdeid.model_card.train import make_card
+from crfdeid.models import load_tagger
 from crfdeid.secrets import VARIABLE
 
 SECRET = "a secret of the tests, long enough"
@@ -368,6 +373,24 @@ def test_columns_that_cannot_be_are_refused(
         redact.output_schema(pa.table(notes).schema)
     with pytest.raises(UsageError):
         next(redact.batches(pa.table(notes).to_batches()))
+
+
+@pytest.mark.parametrize("ppv", [0.4, 0.6])
+def test_what_a_sensitivity_costs_is_said_once_where_the_work_begins(
+    ppv: float, model: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    split = Split.of([Document("1", "Seen by Quill", (Span(8, 13, "DOCTOR"),))])
+    card = make_card(load_tagger(model), Corpus("notes", "jsonl", "all", split, split, None), required=[0.99])
+    shutil.copytree(model, tmp_path / "model")
+    write_card(
+        tmp_path / "model",
+        {**card, "augment": "none", "operating_points": [{**card["operating_points"][0], "ppv": ppv}]},
+    )
+    redact = RedactBatches(tmp_path / "model", Policy(sensitivity=99.0), "note")
+    assert ("PHI (PPV)" in caplog.text) == (ppv < 0.5)
+    caplog.clear()
+    redact(pa.table({"note": ["a"]}))
+    assert caplog.text == ""
 
 
 def test_two_columns_of_one_name_are_refused(model: Path) -> None:

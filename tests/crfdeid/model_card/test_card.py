@@ -47,7 +47,7 @@ def reseal(folder: Path, change: Callable[[dict[str, Any]], object], file: str =
     (folder / file).write_text(json.dumps(fields | {"sha256": checksum(fields)}))
 
 
-@pytest.mark.parametrize("threshold", ["8.0002", "NaN", "1e999", "-0.1", "0.5", "null", '"0"'])
+@pytest.mark.parametrize("threshold", ["8.0002", "NaN", "1e999", "-0.1", "0.4", "null", '"0"'])
 def test_a_threshold_that_was_changed_is_refused(threshold: str, model: Path) -> None:
     card = (model / "card.json").read_text()
     point = json.loads(card)["operating_points"][1]["threshold"]
@@ -72,6 +72,15 @@ def test_a_threshold_is_a_probability(threshold: float, model: Path) -> None:
 def test_the_ends_are_probabilities_too(threshold: float, model: Path) -> None:
     reseal(model, lambda card: card["operating_points"][1].update(threshold=threshold))
     assert threshold_in(read_card(model), 99.7) == load(model, sensitivity=99.7).threshold == threshold
+
+
+def test_no_threshold_hides_less_than_the_most_probable_tags(model: Path) -> None:
+    """Where the model is sure of all PHI of the development notes, a threshold just below that would."""
+    unsure = "Seen by Dr. Marsh on 01/02/72. By Quill and Vole."
+    for point in read_card(model)["operating_points"]:
+        assert point["threshold"] <= 0.5 and (point["missed"], point["phi_tokens"]) == (0, 6)
+        found = {p for s in load(model, sensitivity=99.7).annotate(unsure).spans for p in range(s.start, s.end)}
+        assert {p for s in load(model).annotate(unsure).spans for p in range(s.start, s.end)} <= found
 
 
 @pytest.mark.parametrize("required", [0, -0.1, 1.1, float("nan")])
@@ -125,7 +134,7 @@ def test_a_card_that_is_gone_is_missed(model: Path) -> None:
             use(model)
 
 
-@pytest.mark.parametrize("schema", [1, 3, "2"])
+@pytest.mark.parametrize("schema", [1, 2, 4, "3"])
 def test_a_card_of_another_version_is_refused(schema: object, model: Path) -> None:
     reseal(model, lambda card: card.update(schema=schema))
     with pytest.raises(DataError, match="not a model's card of this version: train it again"):

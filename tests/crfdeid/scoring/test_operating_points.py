@@ -35,6 +35,7 @@ def test_the_threshold_is_the_highest_that_finds_enough(tokens: list[tuple[float
     facts = point.to_dict()
     assert facts["sensitivity"] == counts.tp / len(phi) >= share - 1e-9
     assert facts["ppv"] == counts.tp / len(hidden)
+    assert (facts["missed"], facts["phi_tokens"]) == (sum(p < point.threshold for p in phi), len(phi))
     assert facts["false_negatives_per_1000"] == 1000 * counts.fn / len(tokens)
     assert facts["false_positives_per_1000"] == 1000 * counts.fp / len(tokens)
 
