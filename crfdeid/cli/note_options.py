@@ -36,7 +36,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--output", type=file_path, metavar="DIR", help=text)
     _add_columns(parser)
     given_options.add_options(parser)
-    text = "use the threshold that reached this sensitivity (%%) on the development notes, such as 99.7"
+    text = (
+        "hide more: use the threshold that reached this sensitivity (%%) on the development notes, one of those on the "
+        "model's card, which says what each costs (default: the most probable tags)"
+    )
     parser.add_argument("--sensitivity", type=float, metavar="PERCENT", help=text)
     text = "mark a name only where the model finds it; by default it is then looked for in the rest of its note"
     parser.add_argument("--no-consistency", action="store_true", help=text)
