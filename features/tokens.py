@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, chain, pairwise
+from itertools import accumulate, chain, islice, pairwise
 from operator import add, ne
 
 import regex
@@ -126,6 +126,10 @@ _LINES_AT_ONCE = 1 << 16  # characters whose lines are in memory together
 _LONGEST_SENTENCE = 1 << 15
 # A line that continues on the next one: long, and not ended by a mark that closes a sentence or opens a list.
 _WRAPPED_LINE_LENGTH = 60
+# In a note whose lines were broken at a narrower width, one that the next word would have made too wide.
+_NARROWEST, _WIDEST = 24, 100
+_LINES_MEASURED = 1000
+_FEWEST_FULL, _SHARE_FULL = 3, 0.5
 _CLOSED_LINE = regex.compile(r"[.!?:;]\s*$")
 _NEW_ITEM = regex.compile(r"\s*(?:$|[-*•+]\s|\(?\p{Nd}{1,3}[.)]\s|\p{Lu}[^:.]{0,40}:|\t| {4})")
 
@@ -151,7 +155,8 @@ def split_sentences(text: str) -> list[Sentence]:
     """The sentences of a clinical note.
 
     A line end closes a sentence, because notes are made of fields and lists; only a long line without a closing mark
-    that is followed by ordinary text (hard-wrapped prose) goes on. A short line that begins with the name of a field
+    that is followed by ordinary text (hard-wrapped prose) continues, and in a note whose lines were all broken at a
+    narrower width, a full one. A short line that begins with the name of a field
     ("Address: ...") is one sentence. Inside other lines, a full stop before a capital closes a sentence unless an
     abbreviation (`ABBREVIATIONS`), a single letter or a list number stands before it. What would have more than 32,768
     characters is several sentences.
@@ -169,7 +174,7 @@ def each_sentence(text: str) -> Iterator[Sentence]:
     note = NoteTokens(text, offsets)
     line_count = sum(1 for _ in _lines(text))
     begin, heading = 0, ""
-    for (start, end), line in _join_wrapped(_lines(text)):
+    for (start, end), line in _join_wrapped(_lines(text), _wrap_width(_lines(text))):
         heading = _heading_of(text[start:end].strip()) or heading
         named = _LINE_PREFIX.match(text, start, end) if text.find(":", start, end) >= 0 else None
         prefix = named["prefix"] if named else ""
@@ -198,19 +203,54 @@ def _lines(text: str) -> Iterator[str]:
         start = end
 
 
-def _join_wrapped(lines: Iterable[str]) -> Iterator[tuple[tuple[int, int], int]]:
-    """Blocks of lines that hold one run of prose: ((start, end) offsets, number of the first line)."""
+def _join_wrapped(lines: Iterable[str], width: int) -> Iterator[tuple[tuple[int, int], int]]:
+    """Blocks of lines that hold one run of prose: ((start, end) offsets, number of the first line).
+
+    Args:
+        lines: with their ends.
+        width: what `_wrap_width` gives.
+    """
     start = end = first = 0
     for number, (line, following) in enumerate(pairwise(chain(lines, [""]))):
         end += len(line)
-        wrapped = (
-            len(line.rstrip()) >= _WRAPPED_LINE_LENGTH
-            and not _CLOSED_LINE.search(line)
-            and not _NEW_ITEM.match(following)
-        )
-        if not wrapped:
+        length = len(line.rstrip())
+        if width and length + 1 + _first_word(following) > width:
+            wrapped = not _ends_sentence(line)
+        else:
+            wrapped = length >= _WRAPPED_LINE_LENGTH and not _CLOSED_LINE.search(line)
+        if not wrapped or _NEW_ITEM.match(following):
             yield (start, end), first
             start, first = end, number + 1
+
+
+def _wrap_width(lines: Iterable[str]) -> int:
+    """The width at which most lines of a note were broken; 0 for a note whose lines end by themselves.
+
+    Where lines were broken at a width, most are full: the first word of the next line would not have fitted.
+    """
+    ends = []  # of each line: its length, the length of the next word, and whether that begins with a small letter
+    for line, following in pairwise(chain(islice(lines, _LINES_MEASURED), [""])):
+        length = len(line.rstrip())
+        if length > _WIDEST:
+            return 0
+        if not following.isspace():
+            ends.append((length, _first_word(following), following.lstrip()[:1].islower()))
+    width = max((length for length, _, _ in ends), default=0)
+    full = [is_small for length, word, is_small in ends[:-1] if length + 1 + word > width]
+    # A sentence that continues in small letters says more than a full line, and a list has none.
+    is_wrapped = len(full) >= _SHARE_FULL * (len(ends) - 1) and len(full) + 2 * sum(full) >= _FEWEST_FULL
+    return width if is_wrapped and width >= _NARROWEST else 0
+
+
+def _first_word(line: str) -> int:
+    """The length of a line's first word."""
+    return len(line.split(maxsplit=1)[0]) if line and not line.isspace() else 0
+
+
+def _ends_sentence(line: str) -> bool:
+    """Whether a full line ends with its sentence: by a mark that is not an abbreviation's."""
+    line = line.rstrip()
+    return line.endswith(("!", "?")) or (line.endswith(".") and not _is_abbreviation(line, 0, len(line) - 1))
 
 
 def _heading_of(line: str) -> str:

@@ -17,6 +17,7 @@ from importlib.resources import files
 from itertools import pairwise
 from typing import NamedTuple
 
+from crfdeid.bio import encode
 from crfdeid.categories import DATE, ID, LOCATION, NAME, TO_CATEGORY
 from crfdeid.documents import PHI, Document, Span
 from crfdeid.labels import TO_SEVEN
@@ -107,7 +108,7 @@ class LayoutRewriter:
         layout = self._random.choices([layout for layout, _ in layouts], weights)[0]
         copy = _assembled(document, [*layout(self, note)])
         is_wrapped = layout is LayoutRewriter._unchanged or self._random.random() < _SHARE_WRAPPED
-        return self._wrapped(copy) if is_wrapped else copy
+        return _cut_at_lines(self._wrapped(copy) if is_wrapped else copy)
 
     # Layouts: each gives the parts of the copy.
 
@@ -400,6 +401,31 @@ def _language(text: str) -> str | None:
     shares = {name: sum(word in known for word in words) for name, known in _FUNCTION_WORDS.items()}
     best = max(shares, key=shares.__getitem__)
     return best if shares[best] > _FEWEST_WORDS * len(words) else None
+
+
+def _cut_at_lines(document: Document) -> Document:
+    """A note whose values that lie in several sentences, as a line ends in them, are a value on each line.
+
+    Tags cannot express the whole value, and its parts would count as text without PHI.
+    """
+    encoded = encode(document)
+    if not any(encoded.left_over(name) for name in document.annotated):
+        return document
+    layers = {}
+    for name in document.annotated:
+        left = set(encoded.left_over(name))
+        layers[name] = tuple(
+            piece
+            for span in document.layer(name)
+            for piece in (_pieces(document.text, span) if span in left else (span,))
+        )
+    return replace(document, spans=layers.pop(PHI, ()), layers=layers)
+
+
+def _pieces(text: str, span: Span) -> Iterator[Span]:
+    """The parts of a span on each line, without white space at their ends."""
+    for line in re.finditer(r"[^\s][^\r\n]*(?<!\s)", text[span.start : span.end]):
+        yield Span(span.start + line.start(), span.start + line.end(), span.label)
 
 
 def _assembled(document: Document, parts: Sequence[_Part]) -> Document:

