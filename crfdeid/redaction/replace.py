@@ -139,7 +139,15 @@ def _surrogates(
     date_order: str | None,
 ) -> list[str]:
     # Faker takes long to import.
-    from crfdeid.redaction.surrogates import Surrogates, kind_of, order_in, patient_key, text_key  # noqa: PLC0415
+    from crfdeid.redaction.surrogates import (  # noqa: PLC0415
+        Surrogates,
+        agreed_labels,
+        kind_of,
+        name_roles,
+        order_in,
+        patient_key,
+        text_key,
+    )
 
     if secret is None:
         raise UsageError("surrogates need a secret: the same one for all runs that should agree")
@@ -149,13 +157,26 @@ def _surrogates(
     note = normal_form(document.text).text
     order = order_in(note) or date_order
     values = [_value(document.text[start:end]) for start, end, _ in spans]
+    kinds = [kind_of(label) for _, _, label in spans]
+
+    def of_kinds(*wanted: str) -> list[str]:
+        return [value for value, kind in zip(values, kinds, strict=True) if kind in wanted]
+
+    names = [(start, end) for (start, end, _), kind in zip(spans, kinds, strict=True) if kind == "person"]
+    patients = {start for start, _, label in spans if TO_SEVEN.get(label) == "PATIENT"}
     surrogates = Surrogates(
         text_key(secret, note) if patient is None else patient_key(secret, patient),
         locale,
         month_first=None if order is None else order == "mdy",
-        hospitals=[value for value, span in zip(values, spans, strict=True) if kind_of(span.label) == "hospital"],
+        hospitals=of_kinds("hospital"),
+        places=of_kinds("town", "place"),
+        countries=of_kinds("country"),
+        roles=name_roles(document.text, names, locale, patients),
+        dates=of_kinds("date"),
     )
-    return [surrogates.of(value, span.label) for value, span in zip(values, spans, strict=True)]
+    labels = [span.label for span in spans]
+    like = agreed_labels(values, labels)
+    return [surrogates.of(value, own, like=alike) for value, own, alike in zip(values, labels, like, strict=True)]
 
 
 def _value(hidden: str) -> str:

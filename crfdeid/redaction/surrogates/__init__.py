@@ -1,17 +1,39 @@
 """Surrogates: invented values of the same form, the same for the same patient, value and secret.
 
 kinds.py       `Surrogates` of one patient, and KINDS: how each type of PHI is replaced
-names.py       people                                    hospitals.py   hospitals and other institutions
-places.py      streets and towns                         towns.py       towns of Spain, states of the USA
-countries.py   countries by region                       shapes.py      numbers, telephones, addresses on the net
+names.py       people                                    name_roles.py  which words of names are first names
+places.py      streets and towns                         streets.py     names of streets and saints
+geography.py   provinces, their towns and postcodes      towns.py       the tables of these places
+countries.py   countries by region                       hospitals.py   hospitals and other institutions
 dates.py       dates, moved by some days                 date_forms.py  the forms they are written in
-kept.py        sex, kin and ages, which stay             invented.py    the names that are chosen from
+kept.py        sex, kin, ages, occupations, which stay   shapes.py      numbers, telephones, addresses on the net
+invented.py    the names that are chosen from            given_names.py given names without pet names
 locales.py     the language, guessed from the text       letters.py     letters without accents and case
 keyed.py       choices by HMAC: nothing is remembered, so that runs, machines and orders agree
 """
 
 from crfdeid.redaction.surrogates.date_forms import order_in
-from crfdeid.redaction.surrogates.kinds import KEPT, KINDS, Surrogates, kind_of, patient_key, text_key
+from crfdeid.redaction.surrogates.kinds import (
+    KEPT,
+    KINDS,
+    Surrogates,
+    agreed_labels,
+    kind_of,
+    patient_key,
+    text_key,
+)
 from crfdeid.redaction.surrogates.locales import guess_locale
+from crfdeid.redaction.surrogates.name_roles import name_roles
 
-__all__ = ["KEPT", "KINDS", "Surrogates", "guess_locale", "kind_of", "order_in", "patient_key", "text_key"]
+__all__ = [
+    "KEPT",
+    "KINDS",
+    "Surrogates",
+    "agreed_labels",
+    "guess_locale",
+    "kind_of",
+    "name_roles",
+    "order_in",
+    "patient_key",
+    "text_key",
+]

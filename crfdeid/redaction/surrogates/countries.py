@@ -86,6 +86,18 @@ def by_region() -> dict[str, tuple[Country, ...]]:
     return found
 
 
+def home_of(locale: str) -> str | None:
+    """The English name of a locale's country; None where it is not listed."""
+    return _HOMES.get(locale)
+
+
+def exchanged(english: str, keyed: Keyed) -> Country:
+    """Another country of the region of the one with this English name."""
+    country = known_countries()[fold(english)][0]
+    others = [other for other in by_region()[country.region] if other != country]
+    return keyed.choice("country", country.english, others)
+
+
 def other_country(text: str, keyed: Keyed, locale: str) -> str | None:
     """Another country of the same region, in the same language; None where it is no country.
 
@@ -95,9 +107,8 @@ def other_country(text: str, keyed: Keyed, locale: str) -> str | None:
     if known is None:
         return None
     country, languages = known
-    if country.english == _HOMES.get(locale):
+    if country.english == home_of(locale):
         return text
-    others = [other for other in by_region()[country.region] if other != country]
-    found = keyed.choice("country", country.english, others)
+    found = exchanged(country.english, keyed)
     is_spanish = languages == {"es"} or (locale.startswith("es") and "es" in languages)
     return found.spanish if is_spanish else found.english

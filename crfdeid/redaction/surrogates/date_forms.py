@@ -61,6 +61,7 @@ RELATIVE = regex.compile(
     r"late|ago|day|days|week|weeks|month|months|year|years|morning|afternoon|evening|night|noon|today|yesterday|tomorrow|"
     r"am|pm|de|del|el|la|los|las|al|a|y|en|desde|hasta|año|años|mes|meses|día|días|semana|semanas|pasado|pasada|próximo|"
     r"próxima|este|esta|hace|ayer|hoy|mañana|tarde|noche|principios|mediados|finales|inicio|"
+    r"ese|esa|aquel|aquella|mismo|misma|dicho|dicha|same|"
     r"spring|summer|fall|autumn|winter|primavera|verano|otoño|invierno)"
     r"(?!\p{L})",
     regex.IGNORECASE,

@@ -8,6 +8,8 @@ illness.
 from __future__ import annotations
 
 import datetime as dt
+from collections import Counter
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import regex
@@ -27,6 +29,12 @@ _IN_ENGLISH = frozenset(ENGLISH_MONTHS) | {name[:3] for name in ENGLISH_MONTHS}
 _IN_SPANISH = frozenset(SPANISH_MONTHS) | {name[:3] for name in SPANISH_MONTHS} | {_OTHER_SEPTEMBER}
 
 
+_YEARS = regex.compile(r"(?<![0-9])(?:1[89]|20)[0-9][0-9](?![0-9])")
+# A day or a month, by which a date is more than a year.
+_MONTH = "|".join(name[:3] for name in (*ENGLISH_MONTHS, *SPANISH_MONTHS))
+_DATED = regex.compile(rf"(?<![0-9])[0-9]{{1,2}}(?![0-9])|(?<!\p{{L}})(?:{_MONTH})", regex.IGNORECASE)
+
+
 class Shift(NamedTuple):
     """By how much a patient's dates are moved: whole dates by days, months without a day by months, years by years.
 
@@ -40,11 +48,11 @@ class Shift(NamedTuple):
 
 
 def shift_of(keyed: Keyed) -> Shift:
-    """A patient's shift: one to nine years back, and 34 to 75 days more or less; no whole number of weeks.
+    """A patient's shift: two to nine years back, and 34 to 75 days more or less; no whole number of weeks.
 
     Day, month, year and weekday therefore all change, and the season stays about what it is.
     """
-    years = 1 + keyed.number("years", "", 9)
+    years = 2 + keyed.number("years", "", 8)
     for attempt in range(8):
         rest = _LEAST + keyed.number("days", str(attempt), _MOST - _LEAST + 1)
         days = -365 * years + (rest if keyed.number("direction", str(attempt), 2) else -rest)
@@ -85,6 +93,28 @@ def moved(text: str, shift: Shift, *, month_first: bool) -> str | None:
         parts += between, found
         end = stop
     return "".join(parts)
+
+
+def year_shift(dates: Iterable[str], shift: Shift, *, month_first: bool) -> int:
+    """By how many years the years alone of a note move: as most of its dates of these years do.
+
+    A whole date moves by days, so its year may change by one more or less than a year alone. "Seen in November 2009,
+    and again in that same year 2009" has one year afterwards too, as far as the note's dates allow it.
+
+    Args:
+        dates: of the note, as they stand there.
+        shift: the patient's.
+        month_first: whether 3/4 is the 4th of March.
+    """
+    texts = list(dates)
+    whole = [(text, _YEARS.findall(text)) for text in texts]
+    alone = {years[0] for text, years in whole if len(years) == 1 and not _DATED.search(text)}
+    votes = Counter({shift.years: 0})
+    for text, years in whole if alone else ():
+        if _DATED.search(text) and alone.intersection(years):
+            found = _YEARS.findall(moved(text, shift, month_first=month_first) or "")
+            votes.update(int(new) - int(old) for old, new in zip(years, found, strict=False) if old in alone)
+    return votes.most_common(1)[0][0]
 
 
 def _written(match: regex.Match[str], shift: Shift, month_first: bool) -> str | None:

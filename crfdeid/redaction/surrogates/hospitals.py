@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -12,10 +12,11 @@ from crfdeid.redaction.persons import PARTICLES, TITLES
 from crfdeid.redaction.surrogates.countries import known_countries, other_country
 from crfdeid.redaction.surrogates.invented import invented
 from crfdeid.redaction.surrogates.keyed import Keyed
-from crfdeid.redaction.surrogates.letters import cased, fold, folded
+from crfdeid.redaction.surrogates.letters import fold, folded
 from crfdeid.redaction.surrogates.names import Names
-from crfdeid.redaction.surrogates.places import ARTICLES, PIECE
+from crfdeid.redaction.surrogates.places import ARTICLES, PIECE, STREET_TITLES, Places
 from crfdeid.redaction.surrogates.shapes import other_code
+from crfdeid.redaction.surrogates.streets import HOUSES, LANDSCAPES, SAINT_WORDS
 from features.lexicons import LEXICONS, SPANISH_MONTHS
 
 _KINDS_OF = """
@@ -30,9 +31,13 @@ _KINDS_OF = """
     children women's mercy saint's urgent care family practice associates group system systems services service
     surgical cancer heart eye institute laboratory inc llc co corp ltd s.a sa sl edificio juzgados ciudad justicia
     gobierno ministerio consejería ayuntamiento policía guardia civil residencia geriátrica ancianos
+    dolor diálisis hemodiálisis rehabilitación cuidados paliativos microbiología oftalmobiología oftalmología urología
+    nefrología neurología cardiología pediatría traumatología oncología radiología psiquiatría ginecología anatomía
+    patológica toxicología genética mental deportivo deportiva ceguera evitar cruz roja consejo comité comisión europa
+    europeo europea internacional aplicada social pública medicina seguridad mutua consultorio consulta edifici torre
+    iml ivml iis ute cap eap uci para con contra por sin
 """
 _KEPT = folded([*LEXICONS["hospital"], *_KINDS_OF.split(), *TITLES, *PARTICLES])
-_PROVINCES = folded(LEXICONS["province"])
 # One of these is exchanged for another where nothing else says which hospital it is.
 _GENERIC = {
     "es": ("General", "Clínico", "Comarcal", "Provincial", "Regional"),
@@ -43,17 +48,38 @@ _DEDICATIONS = """
     de la Vega, del Valle, de la Sierra, del Consuelo, de Belén
 """
 _VIRGINS = tuple(name.strip() for name in _DEDICATIONS.split(","))
-_NAMED_BY_MORE = regex.compile(
-    r"(?P<who>(?:Virgen|(?:Nuestra|Ntra\.?|Nstra\.?)\s+(?:Señora|Sra\.?)))"
-    r"(?P<which>(?:\s+(?:de|del|la|las|los))+\s+\p{Lu}\p{L}*)"
-    rf"|(?P<day>[0-9]{{1,2}})(?P<of>\s+de\s+)(?P<month>{'|'.join(SPANISH_MONTHS)})(?!\p{{L}})",
-    regex.IGNORECASE,
+# What says of which land an institution is, which "Regional" and the like say of none.
+_LANDS = """
+    español española andaluz andaluza aragonés aragonesa asturiano asturiana balear canario canaria cántabro
+    cántabra castellano castellana leonés leonesa catalán catalana extremeño extremeña gallego gallega madrileño
+    madrileña murciano murciana navarro navarra vasco vasca valenciano valenciana galego galega català argentino
+    argentina chileno chilena colombiano colombiana cubano cubana mexicano mexicana peruano peruana uruguayo
+    uruguaya venezolano venezolana
+"""
+_DEMONYMS = folded(_LANDS.split()) - {"navarra", "argentina"}  # which are places, too
+_BEFORE_FIRST_NAMES = folded(["infanta", "reina", "rey", "príncipe", "princesa", "beata", "sor", "fray"])
+_LARGER = ("Nacional", "Central", "General")
+_MONTHS = f"(?i:{'|'.join(SPANISH_MONTHS)})"
+_CAP = r"\p{Lu}[\p{L}\p{M}]*"
+_NAMED = regex.compile(
+    rf"(?<![\p{{L}}\p{{N}}])(?:(?P<who>(?i:Virgen|(?:Nuestra|Ntra\.?|Nstra\.?)\s+(?:Señora|Sra\.?)))"
+    rf"(?P<which>(?:\s+(?i:de|del|la|las|los))*\s+{_CAP})"
+    rf"|(?P<day>[0-9]{{1,2}})(?P<of>º?(?:\s+(?i:de)(?!\p{{L}}))?)(?:(?P<gap>\s+)(?P<month>{_MONTHS}))(?!\p{{L}})"
+    rf"|(?P<cut>(?P<first_day>[0-9]{{1,2}})º?\s+(?i:de)$)"
+    rf"|(?P<saint>(?i:San|Santo|Santa|Sant|St[ao]\.?))(?P<space>\s+)"
+    rf"(?P<called>{_CAP}(?:\s+(?:de|de la|de los|del|y)\s+{_CAP})?)"
+    rf"|(?P<land>(?:de\s+la|de\s+las|de\s+los|del)\s+(?P<thing>{_CAP}(?:\s+{_CAP})*))"
+    rf"|(?P<house>(?i:la|el|las|los)\s+(?P<first>{_CAP}))"
+    rf"|(?P<place>(?i:de|en)\s+)(?P<town>{_CAP}(?:[-\s]{_CAP})*))"
 )
 _ABBREVIATION = regex.compile(r"\p{Lu}{2,8}")
 # "Hospital Universitario", "Medical Center" and the like in an abbreviation, before or after the name.
 _ABBREVIATED = regex.compile(
     r"(?P<before>CHU|HGU|HCU|HU|HG|HC|CH|H|)(?P<name>\p{Lu}+?)(?P<after>RMC|GMC|CMC|MC|GH|CH|)"
 )
+_FIRM = regex.compile(r"[\s,]+S\.?\s?[AL]\.?(?:U\.?)?$")
+_MOST_INITIALS = 5
+_LAST_DAY = 28
 
 
 class _Towns(NamedTuple):
@@ -76,24 +102,42 @@ class Hospitals:
         keyed: where the choices come from.
         locale: of the names.
         names: the surrogates of the same patient's names: hospitals are called after people.
+        places: the surrogates of the same patient's places: hospitals are called after towns.
         spelled_out: the hospitals that the note names: their abbreviations follow their surrogates.
     """
 
-    def __init__(self, keyed: Keyed, locale: str, names: Names, spelled_out: Iterable[str] = ()) -> None:
-        self._keyed, self._locale, self._names = keyed, locale, names
+    def __init__(
+        self, keyed: Keyed, locale: str, names: Names, places: Places, spelled_out: Iterable[str] = ()
+    ) -> None:
+        self._keyed, self._locale, self._names, self._places = keyed, locale, names, places
+        self._spanish = locale.startswith("es")
         self._towns = _towns(locale)
+        self._forms: dict[str, Callable[[regex.Match[str]], str | None]] = {
+            "who": self._virgin,
+            "day": self._feast,
+            "cut": self._cut,
+            "saint": self._saint,
+            "land": self._land,
+            "house": self._house,
+            "town": self._town,
+        }
         self._spelled_out = sorted({text for text in spelled_out if not _ABBREVIATION.fullmatch(text)})
 
     def hospital(self, text: str) -> str | None:
         """Another hospital or institution: words such as "Hospital" or "Center" stay. None where it has no name."""
         if _ABBREVIATION.fullmatch(text):
             return self._abbreviation(text)
-        parts: list[str] = []
-        end = 0
-        for match in _NAMED_BY_MORE.finditer(text):
-            parts += self._words(text[end : match.start()]), self._named_by_more(match)
-            end = match.end()
-        found = "".join([*parts, self._words(text[end:])])
+        town = self._places.spanish(text)
+        if town is not None:
+            return town
+        firm = _FIRM.search(text)
+        if firm and firm.start():
+            named = self.hospital(text[: firm.start()])
+            return named and named + firm.group()
+        if self._spanish:
+            found = self._in_one_case(text) if text.isupper() or text.islower() else self._in_spanish(text)
+        else:
+            found = self._words(text)
         return found if fold(found) != fold(text) else self._generic(text)
 
     def _abbreviation(self, text: str) -> str:
@@ -104,7 +148,12 @@ class Hospitals:
                     found = _initials(self.hospital(whole) or text, articles=articles)
                     return found if found != text else self._names.initials(text)
         match = _ABBREVIATED.fullmatch(text)
-        return match["before"] + self._names.initials(match["name"]) + match["after"] if match else text
+        return match["before"] + self._letters(match["name"]) + match["after"] if match else text
+
+    def _letters(self, word: str) -> str:
+        """Other initials; for an abbreviation that is said as a word, a name in capitals."""
+        is_word = len(word) > _MOST_INITIALS and sum(c in "aeiou" for c in fold(word)) > 1
+        return self._names.full_name([word])[0] if is_word else self._names.initials(word)
 
     def _generic(self, text: str) -> str | None:
         """ "Hospital General" becomes "Hospital Clínico"; None where there is no such word."""
@@ -112,15 +161,135 @@ class Hospitals:
         for word in generic:
             match = regex.search(rf"(?<!\p{{L}}){word}(?!\p{{L}})", text, regex.IGNORECASE)
             if match:
-                return text[: match.start()] + self._other("generic", match.group(), generic) + text[match.end() :]
+                found = self._places.other("generic", match.group(), generic)
+                return text[: match.start()] + found + text[match.end() :]
         return None
 
-    def _named_by_more(self, match: regex.Match[str]) -> str:
-        """ "Virgen del Rocío" becomes "Virgen de la Luz", and "12 de Octubre" another day."""
-        if match["who"]:
-            return f"{match['who']} {self._other('virgin', match['which'].strip(), _VIRGINS)}"
-        day = 1 + self._keyed.number("feast", fold(match.group()), 28)
-        return f"{day}{match['of']}{self._other('feast', match['month'], SPANISH_MONTHS)}"
+    def _in_one_case(self, text: str) -> str:
+        """The surrogate of a name in capitals or small letters, whose words have capitals as they usually do."""
+        usual = PIECE.sub(lambda match: _as_usual(match.group()), text)
+        found = self._in_spanish(str(usual))
+        return found.upper() if text.isupper() else found.lower()
+
+    def _in_spanish(self, text: str) -> str:
+        """Known places first, then names of the forms of `_NAMED`, then what is left, as the names of people."""
+        parts: list[str] = []
+        end, place = 0, 0
+        while match := _NAMED.search(text, place):
+            found = self._named(match)
+            if found is None:
+                place = match.start() + 1
+                while place < len(text) and text[place].isalnum():
+                    place += 1
+                continue
+            parts += self._people(text[end : match.start()]), found
+            end = place = match.end()
+        return "".join([*parts, self._people(text[end:])])
+
+    def _named(self, match: regex.Match[str]) -> str | None:
+        """The surrogate of a name of one of the forms; None where it is no name."""
+        return next(way(match) for group, way in self._forms.items() if match[group])
+
+    def _virgin(self, match: regex.Match[str]) -> str:
+        """ "Virgen del Rocío" becomes "Virgen de la Luz"."""
+        which = match["which"].strip()
+        other = self._places.other("virgin", which, _VIRGINS)
+        return f"{match['who']} {other if which.isupper() else other[0].lower() + other[1:]}"
+
+    def _saint(self, match: regex.Match[str]) -> str:
+        """ "San Cosme de Soria" becomes "San Blas", of the surrogate of Soria."""
+        called, of, town = match["called"].rpartition(" de ")
+        known = self._places.spanish(town) if of else None
+        saint = self._places.saint(match["saint"].rstrip("."), called if known else match["called"])
+        return match["saint"] + match["space"] + saint + (of + known if known else "")
+
+    def _house(self, match: regex.Match[str]) -> str | None:
+        """ "La Paz" becomes "La Merced"."""
+        known = self._places.spanish(match["house"])
+        if known is None and fold(match["first"]) in _KEPT:
+            return None
+        return known or self._places.other("house", match["house"], HOUSES)
+
+    def _town(self, match: regex.Match[str]) -> str | None:
+        """ "de Soria" becomes "de" the surrogate of Soria, and so does a name that is not known."""
+        known = self._places.known(match["town"])
+        if known is None and any(fold(word) in _KEPT for word in regex.split(r"[-\s]", match["town"])):
+            return None
+        return match["place"] + (known or self._places.town(match["town"]))
+
+    def _feast(self, match: regex.Match[str]) -> str:
+        """ "12 de Octubre" becomes another day of the year."""
+        day = 1 + self._keyed.number("feast", fold(match.group()), _LAST_DAY)
+        return f"{day}{match['of']}{match['gap']}{self._places.other('feast', match['month'], SPANISH_MONTHS)}"
+
+    def _cut(self, match: regex.Match[str]) -> str:
+        """ "12 de", whose month is cut off, becomes another day."""
+        return self._code(match["first_day"]) + match["cut"][len(match["first_day"]) :]
+
+    def _land(self, match: regex.Match[str]) -> str | None:
+        """ "del Sureste" becomes "de la Ribera"."""
+        thing, land = match["thing"], match["land"]
+        known = self._places.spanish(thing)
+        if known is not None:
+            return land[: -len(thing)] + known
+        return None if fold(thing.split()[0]) in _KEPT else self._places.other("land", land, LANDSCAPES)
+
+    def _people(self, text: str) -> str:
+        """What is left: places by their names, then words that are kept, and the names of people."""
+        out: list[str] = []
+        end, run = 0, list[regex.Match[str]]()
+
+        def close() -> None:
+            nonlocal end
+            if run:
+                out.append(text[end : run[0].start()])
+                out.append(self._person(text, run))
+                end = run[-1].end()
+                run.clear()
+
+        for match in PIECE.finditer(text):
+            word = match["word"] and fold(match["word"])
+            gap = text[run[-1].end() : match.start()] if run else ""
+            if run and not (gap.isspace() or (gap == "-" and word in _DEMONYMS)):
+                close()
+            if word and (word not in _KEPT or (run and word == "y")) and word not in STREET_TITLES | set(SAINT_WORDS):
+                run.append(match)
+                continue
+            close()
+            if match["code"]:
+                out += text[end : match.start()], self._code(match["code"])
+                end = match.end()
+        close()
+        return "".join([*out, text[end:]])
+
+    def _person(self, text: str, run: list[regex.Match[str]]) -> str:
+        """The surrogate of words side by side: of a place, of an abbreviation, of what says the land, or of a name."""
+        begin, end = run[0].start(), run[-1].end()
+        for i, match in enumerate(run):
+            known = self._places.spanish(text[match.start() : end])
+            if known is not None:
+                before = self._person(text, run[:i]) + text[run[i - 1].end() : match.start()] if i else ""
+                return before + known
+        words = [match.group() for match in run]
+        if any(fold(word) in _DEMONYMS for word in words):
+            return self._places.other("land", words[0], _LARGER)
+        if len(words) == 1 and _ABBREVIATION.fullmatch(words[0]):
+            return self._letters(words[0])
+        said = text[:begin].split()
+        if said and fold(said[-1]) in _BEFORE_FIRST_NAMES:
+            names = iter([self._names.word(words[0]), *self._names.full_name(words[1:])])
+        else:
+            names = iter(self._names.full_name(words))
+        return "".join(
+            text[(run[i - 1].end() if i else begin) : match.start()] + next(names) for i, match in enumerate(run)
+        )
+
+    def _code(self, text: str) -> str:
+        """Another number; one that may be a day stays one."""
+        if text.isdigit() and 0 < int(text) <= _LAST_DAY + 3:
+            options = [str(day) for day in range(1, _LAST_DAY + 1) if len(str(day)) == len(text) and str(day) != text]
+            return self._keyed.choice("number", text, options) if options else other_code(text, self._keyed)
+        return other_code(text, self._keyed)
 
     def _words(self, text: str) -> str:
         return str(PIECE.sub(self._word, text))
@@ -129,21 +298,24 @@ class Hospitals:
         word = match.group()
         plain = fold(word)
         if match["code"]:
-            return other_code(word, self._keyed, self._locale)
+            return self._code(word)
         if plain in _KEPT:
             return word
         if plain in known_countries():
             return other_country(word, self._keyed, self._locale) or word
-        if plain in self._towns.folded or plain in _PROVINCES:
-            return self._other("town", word, self._towns.names)
-        return self._names.initials(word) if word.isupper() and len(word) <= 4 else self._names.word(word)
-
-    def _other(self, purpose: str, text: str, options: Iterable[str]) -> str:
-        others = [name for name in options if fold(name) != fold(text)]
-        return cased(self._keyed.choice(purpose, fold(text), others), text)
+        if plain in self._towns.folded:
+            return self._places.other("town", word, self._towns.names)
+        if word.isupper() and len(word) <= 4:
+            return self._names.initials(word)
+        owner = word[:-2] if word[-2:] in ("'s", "’s") else word
+        return self._names.word(owner) + word[len(owner) :]
 
 
 def _initials(text: str, *, articles: bool) -> str:
     """The first letters of a name's words, in capitals, with articles and prepositions or without."""
     words = [match["word"] for match in PIECE.finditer(text) if match["word"]]
     return "".join(fold(word)[0] for word in words if articles or fold(word) not in ARTICLES).upper()
+
+
+def _as_usual(word: str) -> str:
+    return word.lower() if fold(word) in ARTICLES else word.title()

@@ -1,4 +1,4 @@
-"""What surrogates are chosen from: names and jobs that Faker lists, and towns, collected once for each locale."""
+"""What surrogates are chosen from: names that Faker lists, and towns, collected once for each locale."""
 
 from __future__ import annotations
 
@@ -10,8 +10,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crfdeid.errors import UsageError
+from crfdeid.redaction.surrogates.given_names import (
+    ENGLISH_PET_NAMES,
+    ODD_FAMILY_NAMES,
+    SPANISH_FEMALE,
+    SPANISH_MALE,
+)
 from crfdeid.redaction.surrogates.letters import fold
-from crfdeid.redaction.surrogates.towns import SPANISH_TOWNS
+from crfdeid.redaction.surrogates.towns import spanish_towns
 
 if TYPE_CHECKING:
     from faker import Faker
@@ -28,21 +34,23 @@ _GIVEN = (
 
 
 class Invented(NamedTuple):
-    """Invented names of a locale: each list sorted and without repeats, of single words but for towns and jobs.
+    """Invented names of a locale: each list sorted and without repeats, of single words but for towns.
 
     Attributes:
-        female: first names of women.
-        male: first names of men.
-        last: family names.
+        female: first names of women to choose from, none of them a pet name.
+        male: first names of men to choose from, none of them a pet name.
+        last: family names to choose from, none of them a first name.
         town: towns.
-        job: professions in small letters; empty where Faker has none in the language.
+        given: first names that the locale knows, folded, with pet names: "female" or "male".
+        family: family names that the locale knows, folded.
     """
 
     female: tuple[str, ...]
     male: tuple[str, ...]
     last: tuple[str, ...]
     town: tuple[str, ...]
-    job: tuple[str, ...]
+    given: Mapping[str, str]
+    family: frozenset[str]
 
 
 @lru_cache(maxsize=8)
@@ -66,10 +74,35 @@ def invented(locale: str) -> Invented:
         raise UsageError(f"the names of the locale '{locale}' are not in Latin letters: choose another, such as en_GB")
     if min(map(len, (female, male, last))) < _FEWEST:
         raise UsageError(f"the locale '{locale}' has too few names: choose another, such as en_GB or es_ES")
-    town = SPANISH_TOWNS if locale in ("es", "es_ES") else _drawn(fake.city) if _speaks(fake, "address", locale) else ()
-    job = _jobs(fake) if _speaks(fake, "job", locale) else ()
+    if locale in ("es", "es_ES"):
+        town = spanish_towns()
+    else:
+        town = _drawn(fake.city) if _speaks(fake, "address", locale) else ()
+    family = frozenset(map(fold, last))
     female, male = (_of_sex(names, sex) for names, sex in ((female, "female"), (male, "male")))
-    return Invented(female, male, last, town if len(town) >= _FEWEST else last, job)
+    given = {fold(name): sex for names, sex in ((female, "female"), (male, "male")) for name in names}
+    last = _family_names(last, locale)
+    female, male = _full(female, locale, SPANISH_FEMALE), _full(male, locale, SPANISH_MALE)
+    return Invented(female, male, last, town if len(town) >= _FEWEST else last, given, family)
+
+
+def _full(names: tuple[str, ...], locale: str, spanish: tuple[str, ...]) -> tuple[str, ...]:
+    """The names of a list without pet names; for Spanish, where most of Faker's are rare or pet names, our own list."""
+    if locale.startswith("es"):
+        return spanish
+    if locale.startswith("en"):
+        return tuple(name for name in names if fold(name) not in ENGLISH_PET_NAMES)
+    return names
+
+
+def _family_names(names: tuple[str, ...], locale: str) -> tuple[str, ...]:
+    """The family names of a list that nobody takes for a first name or another word, each with its accents."""
+    spelled = {fold(name): name for name in sorted(names, key=str.isascii, reverse=True)}
+    first = sexes() if locale.startswith("es") else {}
+    found = tuple(
+        sorted(name for plain, name in spelled.items() if plain not in first and plain not in ODD_FAMILY_NAMES)
+    )
+    return found if len(found) >= _FEWEST else names
 
 
 def _speaks(fake: Faker, kind: str, locale: str) -> bool:
@@ -96,13 +129,6 @@ def _drawn(draw: Callable[[], str]) -> tuple[str, ...]:
 
 def _single(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted({name for name in names if name.isalpha() and len(name) > 1}))
-
-
-def _jobs(fake: Faker) -> tuple[str, ...]:
-    """Professions as they stand in a sentence: "nurse", but not "Engineer, civil" or "Teacher (special needs)"."""
-    found = {job.lower() for job in (fake.job() for _ in range(_DRAWS)) if job.replace(" ", "").isalpha()}
-    short = tuple(sorted(job for job in found if len(job.split()) <= 2))
-    return short if len(short) >= _FEWEST else ()
 
 
 def _is_latin(name: str) -> bool:

@@ -1,4 +1,6 @@
-"""What is kept by rule: sex, kin, and ages under 90. None of it is an identifier of HIPAA's, all of it is a finding.
+"""What is kept by rule: sex, kin, ages under 90, and occupations that many people have.
+
+None of it is an identifier of HIPAA's, all of it is a finding: a lung disease of a miner is no disease of a teacher.
 
 Only words of closed lists are kept. A span with any other word in it has no surrogate here, whatever its type: a
 model may have taken a name for an age.
@@ -66,6 +68,42 @@ _BETWEEN = _words(
     """
     de del la el los las y e o con a su sus mi en al unos unas casi entre aproximadamente ambos ambas tantos pico
     hasta the a an of and or in his her their with to about almost between s both some at
+    """
+)
+# Occupations, without those of which a town has one, such as mayors and judges.
+_JOBS = _words(
+    """
+    agricultor ganadero jornalero pastor pescador marinero minero cantero albañil carpintero ebanista fontanero
+    electricista soldador pintor mecánico tornero fresador herrero chapista yesero escayolista encofrador ferrallista
+    peón obrero operario montador instalador techador conductor camionero taxista chófer repartidor mensajero cartero
+    transportista maquinista ferroviario piloto azafata cocinero camarero panadero pastelero carnicero pescadero
+    frutero dependiente cajero comerciante vendedor comercial representante tendero empresario autónomo administrativo
+    oficinista secretario contable informático programador técnico ingeniero arquitecto delineante aparejador químico
+    biólogo farmacéutico abogado economista funcionario maestro profesor docente educador estudiante enfermero médico
+    auxiliar celador fisioterapeuta odontólogo dentista veterinario psicólogo cuidador limpiador peluquero esteticista
+    modista costurero sastre zapatero tapicero curtidor joyero relojero vidriero alfarero ceramista marmolista
+    tintorero impresor fotógrafo músico artista jardinero leñador bombero policía militar soldado vigilante portero
+    conserje bedel jubilado pensionista parado desempleado ama trabajador empleado limpieza hostelería construcción
+    hogar farmer rancher fisherman sailor miner quarryman mason bricklayer carpenter cabinetmaker plumber electrician
+    welder painter mechanic machinist roofer laborer labourer worker operator driver trucker courier mailman pilot
+    cook chef waiter waitress bartender baker butcher cashier clerk salesman saleswoman salesperson merchant
+    shopkeeper secretary accountant bookkeeper receptionist programmer developer technician engineer architect
+    draftsman chemist biologist pharmacist lawyer attorney paralegal economist teacher professor tutor student nurse
+    physician doctor aide therapist dentist hygienist veterinarian psychologist caregiver cleaner janitor custodian
+    housekeeper maid hairdresser barber beautician tailor seamstress shoemaker upholsterer tanner jeweler engraver
+    watchmaker glassblower potter printer photographer musician artist writer gardener landscaper logger forester
+    firefighter fireman policeman soldier guard doorman retired unemployed homemaker housewife contractor builder
+    shipbuilder teller librarian counselor realtor shepherd manager supervisor assistant
+    """
+)
+# Words that say more of an occupation, and none by themselves.
+_OF_JOBS = _words(
+    """
+    casa labores campo mina mar fábrica obra obras industria taller almacén granja oficina especialista cuenta ajena
+    propia por textil naval metal madera agrícola ganadero sanitario clínica hospital escuela prejubilado ex antes
+    farm factory mill mine construction textile steel warehouse shipyard school office hospital restaurant bank
+    insurance real estate social dental medical registered licensed practical former truck bus taxi coal factory
+    self employed home health care
     """
 )
 _WORD = regex.compile(r"\p{L}[\p{L}\p{M}]*")
@@ -161,3 +199,38 @@ def with_old_ages_hidden(text: str) -> str | None:
     found = _OLD_IN_SPANISH.sub(lambda match: cased("noventa y tantos", match.group()), found)
     found = _OLD_IN_ENGLISH.sub(lambda match: cased("ninety-something", match.group()), found)
     return found.replace(f"{OLD}++", f"{OLD}+")
+
+
+def kept_job(text: str) -> str | None:
+    """An occupation that many people have, as it is; of a longer description, the part that says it.
+
+    Example:
+        >>> kept_job("ama de casa"), kept_job("médico especialista en colmenas"), kept_job("alcaldesa")
+        ('ama de casa', 'médico especialista', None)
+    """
+    runs: list[list[regex.Match[str]]] = [[]]
+    for match in _WORD.finditer(text):
+        word = fold(match.group())
+        if runs[-1] and _DIGIT.search(text, runs[-1][-1].end(), match.start()):
+            runs.append([])
+        if _is_of(word, _JOBS) or word in _OF_JOBS or (word in _BETWEEN and runs[-1]):
+            runs[-1].append(match)
+        else:
+            runs.append([])
+    for run in runs:
+        # What a particle joins to no occupation goes where it is not all: "médico del Hospital", of a longer name.
+        is_cut = bool(run) and _WORD.search(text, run[-1].end()) is not None
+        while run and (fold(run[-1].group()) in _BETWEEN or (is_cut and not _is_of(fold(run[-1].group()), _JOBS))):
+            run.pop()
+        if any(_is_of(fold(match.group()), _JOBS) for match in run):
+            return text[run[0].start() : run[-1].end()]
+    return None
+
+
+def _is_of(word: str, words: frozenset[str]) -> bool:
+    """Whether a folded word is of a list, also as the word for a woman or for several."""
+    forms = {word, word.removesuffix("s"), word.removesuffix("es")}
+    forms |= {form[:-1] + "o" for form in forms if form.endswith("a")} | {
+        form[:-1] for form in forms if form[-2:] == "ra"
+    }
+    return not forms.isdisjoint(words)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
+from types import MappingProxyType
 
 from crfdeid.labels import TO_SEVEN
 from crfdeid.redaction.surrogates.countries import other_country
-from crfdeid.redaction.surrogates.dates import Shift, moved, shift_of
+from crfdeid.redaction.surrogates.dates import Shift, moved, shift_of, year_shift
 from crfdeid.redaction.surrogates.hospitals import Hospitals
-from crfdeid.redaction.surrogates.invented import invented
-from crfdeid.redaction.surrogates.kept import kept_age, kept_kin, kept_sex
+from crfdeid.redaction.surrogates.kept import kept_age, kept_job, kept_kin, kept_sex
 from crfdeid.redaction.surrogates.keyed import Keyed
-from crfdeid.redaction.surrogates.letters import cased, fold
+from crfdeid.redaction.surrogates.letters import fold
 from crfdeid.redaction.surrogates.locales import puts_month_first
 from crfdeid.redaction.surrogates.names import Names
 from crfdeid.redaction.surrogates.places import Places
@@ -52,6 +53,9 @@ KINDS: Mapping[str, str] = {
     "PHONE": "telephone",
     "FAX": "telephone",
     "ID": "number",
+    "LICENSE": "licence",
+    "ID_TITULACION_PERSONAL_SANITARIO": "licence",
+    "ID_ASEGURAMIENTO": "licence",
     "ROOM": "number",
     "BIOID": "none",
     "OTRO_NUMERO_IDENTIF": "number",
@@ -77,8 +81,11 @@ KINDS: Mapping[str, str] = {
     "PROFESION": "job",
 }
 
-KEPT = frozenset({"sex", "kin", "age", "country"})
+KEPT = frozenset({"sex", "kin", "age", "job", "country"})
 """Kinds that can stay: words of closed lists (`crfdeid.redaction.surrogates.kept`), and the locale's country."""
+
+# Kinds of which one value has one surrogate in a note, whichever of the types it has where it stands.
+_ALIKE = (frozenset({"place", "street", "town", "hospital"}), frozenset({"number", "licence", "telephone"}))
 
 
 def kind_of(label: str) -> str:
@@ -99,6 +106,10 @@ class Surrogates:
         locale: language and country, as Faker names them.
         month_first: whether 3/4 is the 4th of March in this note; None for the locale's order.
         hospitals: the hospitals that the note names: their abbreviations follow their surrogates.
+        places: the towns that the note names: hospitals and streets called after them follow their surrogates.
+        countries: the countries that the note names: of towns of one name in several, theirs is meant.
+        roles: what the note says of the words of names (`name_roles`).
+        dates: the dates of the note: a year alone moves as most of the dates of that year do.
 
     Raises:
         UsageError: Faker has no such locale, or its names cannot be used.
@@ -112,39 +123,50 @@ class Surrogates:
     """
 
     def __init__(
-        self, key: bytes, locale: str, *, month_first: bool | None = None, hospitals: Iterable[str] = ()
+        self,
+        key: bytes,
+        locale: str,
+        *,
+        month_first: bool | None = None,
+        hospitals: Iterable[str] = (),
+        places: Iterable[str] = (),
+        countries: Iterable[str] = (),
+        roles: Mapping[str, str] = MappingProxyType({}),
+        dates: Sequence[str] = (),
     ) -> None:
         keyed = self._keyed = Keyed(key)
-        names = self._names = Names(keyed, locale)
-        places = Places(keyed, locale, names)
-        by_month = puts_month_first(locale) if month_first is None else month_first
-        self._jobs = invented(locale).job
+        names = Names(keyed, locale, roles)
+        where = Places(keyed, locale, names, places, countries)
+        by_month = self._by_month = puts_month_first(locale) if month_first is None else month_first
+        self._dates = dates
         self._ways: dict[str, Callable[[str], str | None]] = {
             "person": names.person,
-            "hospital": Hospitals(keyed, locale, names, hospitals).hospital,
-            "place": places.place,
-            "street": places.street,
-            "town": places.town,
+            "hospital": Hospitals(keyed, locale, names, where, hospitals).hospital,
+            "place": where.place,
+            "street": where.street,
+            "town": where.town,
             "country": lambda text: other_country(text, keyed, locale),
             "date": lambda text: moved(text, self._shift, month_first=by_month),
             "age": kept_age,
             "sex": kept_sex,
             "kin": lambda text: kept_kin(text, names.person),
+            "job": kept_job,
             "telephone": lambda text: telephone(text, keyed),
-            "number": lambda text: scrambled(text, keyed),
-            "mail": lambda text: mail_address(text, keyed, names.word(text)),
+            "number": lambda text: scrambled(text, keyed, where.province_number),
+            "licence": lambda text: scrambled(text, keyed, where.province_number, is_licence=True),
+            "mail": lambda text: mail_address(text, keyed, names.account(text)),
             "web": lambda text: web_address(text, keyed, names.word(text)),
             "net": lambda text: net_address(text, keyed),
-            "account": lambda text: account(text, keyed, names.word(text)),
-            "job": self._job,
+            "account": lambda text: account(text, keyed, names.account(text)),
             "none": lambda text: None,
         }
 
     @cached_property
     def _shift(self) -> Shift:
-        return shift_of(self._keyed)
+        shift = shift_of(self._keyed)
+        return shift._replace(years=year_shift(self._dates, shift, month_first=self._by_month))
 
-    def of(self, text: str, label: str) -> str:
+    def of(self, text: str, label: str, *, like: str | None = None) -> str:
         """The surrogate of a value. Where there is no honest one, the name of its type: [DATE] for "Michaelmas".
 
         It is never the value itself but for the kinds of `KEPT`.
@@ -152,19 +174,37 @@ class Surrogates:
         Args:
             text: the value as it stands in the note.
             label: its type.
+            like: the type whose surrogate it gets; None for its own (`agreed_labels`).
         """
-        kind = kind_of(label)
+        kind = kind_of(like or label)
         found = self._ways[kind](text)
         if found and (kind in KEPT or fold(found) != fold(text)):
             return found
         name = f"[{label}]"
         return name if fold(name) != fold(text) else "*" * len(text)
 
-    def _job(self, text: str) -> str | None:
-        """Another profession; one that "an" fits where it fitted this one."""
-        vowel = fold(text)[:1] in "aeiou"
-        others = [job for job in self._jobs if fold(job) != fold(text) and (fold(job)[0] in "aeiou") == vowel]
-        return cased(self._keyed.choice("job", fold(text), others), text) if others else None
+
+def agreed_labels(values: Sequence[str], labels: Sequence[str]) -> list[str]:
+    """The type by which each value of a note gets its surrogate: the most frequent of those that are alike.
+
+    A model may find one value as a town here and as a hospital there. It has one surrogate nevertheless.
+
+    Example:
+        >>> agreed_labels(["Tawn", "Tawn", "TAWN", "Tawn"], ["CITY", "HOSPITAL", "CITY", "DOCTOR"])
+        ['CITY', 'CITY', 'CITY', 'DOCTOR']
+    """
+    keys = [
+        (next((kinds for kinds in _ALIKE if kind_of(label) in kinds), label), _letters(value))
+        for value, label in zip(values, labels, strict=True)
+    ]
+    counts: dict[Hashable, Counter[str]] = {}
+    for key, label in zip(keys, labels, strict=True):
+        counts.setdefault(key, Counter())[label] += 1
+    return [counts[key].most_common(1)[0][0] for key in keys]
+
+
+def _letters(value: str) -> str:
+    return "".join(filter(str.isalnum, fold(value)))
 
 
 def patient_key(secret: bytes, patient: str) -> bytes:

@@ -47,3 +47,13 @@ def cased(word: str, like: str) -> str:
     if like.islower():
         return word.lower()
     return word[:1].upper() + word[1:] if like[:1].isupper() else word
+
+
+def english_ordinal(number: int) -> str:
+    """The letters after an ordinal number: "st", "nd", "rd" or "th".
+
+    Example:
+        >>> [english_ordinal(number) for number in (1, 12, 22)]
+        ['st', 'th', 'nd']
+    """
+    return "th" if 10 <= number % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")

@@ -36,7 +36,7 @@ _LANGUAGES: dict[str, list[str]] = {}
 for _locale, _text in _WORDS.items():
     for _word in _text.split():
         _LANGUAGES.setdefault(_word, []).append(_locale)
-_WORD = regex.compile(r"\p{L}[\p{L}\p{M}]*")
+_WORD = regex.compile(r"(?<![\p{L}\p{M}]-?)\p{L}[\p{L}\p{M}]*+(?!-\p{L})")  # none of "Roux-en-Y"
 
 
 def guess_locale(text: str) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from types import MappingProxyType
 from typing import NamedTuple
 
 import regex
@@ -13,25 +14,34 @@ from crfdeid.redaction.surrogates.invented import invented, sexes
 from crfdeid.redaction.surrogates.keyed import Keyed
 from crfdeid.redaction.surrogates.letters import cased, fold
 
+FAMILY = "family"
+"""The role of a family name; the roles of a first name are "female", "male" and "either"."""
+
 _DIGIT = regex.compile(r"\p{N}")
+_MARIA = regex.compile(r"(?<!\p{L})M\.?ª\.?")
 _FEW = 3
+_LONG_WORD = 4  # A shorter one may be part of any account by chance.
+# Particles that stay also where a Spanish name has them in capitals ("De La Cruz").
+_CAPITAL_PARTICLES = frozenset(["de", "del", "la", "las", "los", "y", "san", "santa"])
 
 
 class Names:
     """Surrogates of names, word by word, so that a part of a name gets the part of its surrogate.
 
-    A word's surrogate depends on that word alone, without its accents: "Quill" is replaced by the same name in "Jane
-    Quill", "QUILL, JANE" and "Quill's". Its first letter depends on the word's first letter alone, so initials agree
-    with names.
+    A word's surrogate depends on that word and its role alone, without its accents: "Quill" is replaced by the same
+    name in "Jane Quill", "QUILL, JANE" and "Quill's". Its first letter depends on the word's first letter alone, so
+    initials agree with names.
 
     Args:
         keyed: where the choices come from.
         locale: of the names.
+        roles: what the note says of words, folded: "family", "female", "male" or "either". It comes before the lists.
     """
 
-    def __init__(self, keyed: Keyed, locale: str) -> None:
-        self._keyed = keyed
+    def __init__(self, keyed: Keyed, locale: str, roles: Mapping[str, str] = MappingProxyType({})) -> None:
+        self._keyed, self._roles = keyed, roles
         self._lists = _lists(locale)
+        self._capital_particles = _CAPITAL_PARTICLES if locale.startswith("es") else frozenset[str]()
 
     def person(self, text: str) -> str | None:
         """Another name: titles, particles, initials' dots, order, case and possessive stay; None with a digit in it.
@@ -41,35 +51,62 @@ class Names:
         """
         if _DIGIT.search(text):
             return None
-        return str(NAME_WORD.sub(lambda match: self._part(match.group()), text))
+        text = spelled_out(text)
+        words = [match.span() for match in NAME_WORD.finditer(text)]
+        parts: list[str] = []
+        end = 0
+        for i, (start, stop) in enumerate(words):
+            parts += text[end:start], self._part(text[start:stop], is_last=i + 1 == len(words))
+            end = stop
+        return "".join([*parts, text[end:]])
 
     def word(self, word: str) -> str:
         """Another word of a name: a first name of the same sex, or a family name."""
-        lists = self._lists
-        by_sex = {"female": lists.female, "male": lists.male, "either": lists.either, None: lists.last}
-        return self._chosen(word, by_sex[self._sex(word)])
+        return self._chosen(word, self._role(word))
+
+    def full_name(self, words: Sequence[str]) -> list[str]:
+        """Another name for the words of one: a first name where the first is one of those listed, then family names."""
+        begins = len(words) > 1 and self._lists.role(fold(words[0])) not in (None, FAMILY) and fold(words[1]) != "y"
+        found: list[str] = []
+        for i, word in reversed(list(enumerate(words))):
+            if word.lower() in PARTICLES:
+                # "Ramón y Cajal", but "Ferrer e Ibáñez".
+                before_i = fold(word) == "y" and found and fold(found[-1]).startswith(("i", "hi"))
+                found.append(cased("e", word) if before_i else word)
+            elif len(word) == 1:
+                found.append(self.initials(word))
+            else:
+                found.append(self._chosen(word, self._role(word) if begins and i == 0 else FAMILY))
+        return found[::-1]
+
+    def account(self, text: str) -> str:
+        """A family name for an account: of the person whose name it holds, else one that depends on the account."""
+        local = fold(text.split("@", maxsplit=1)[0])
+        found = [word for word in self._roles if len(word) >= _LONG_WORD and word in local]
+        meant = min(found, key=lambda word: (self._roles[word] != FAMILY, -len(word), word), default=None)
+        return self._chosen(text, FAMILY) if meant is None else self.word(meant)
 
     def initials(self, word: str) -> str:
         """Initials, letter by letter: those of the surrogates of names with these initials."""
         return "".join(self._letter(fold(c)).upper() if c.isupper() else self._letter(fold(c)) for c in word)
 
-    def _part(self, word: str) -> str:
+    def _part(self, word: str, *, is_last: bool) -> str:
         lower = word.lower()
         if lower in TITLES or (lower in PARTICLES and word == lower):
             return word
+        if lower in self._capital_particles and not is_last and (word.isupper() or word.istitle()):
+            return word
         return self.initials(word) if _are_initials(word) else self.word(word)
 
-    def _sex(self, word: str) -> str | None:
-        """The sex of a first name; None for a family name, which comes before the first names of other locales."""
+    def _role(self, word: str) -> str:
+        """What a word is: a first name of a sex, or a family name, which comes before the first names of others."""
         plain = fold(word)
-        if plain in self._lists.female.folded:
-            return "female"
-        if plain in self._lists.male.folded:
-            return "male"
-        return None if plain in self._lists.last.folded else sexes().get(plain)
+        return self._roles.get(plain) or self._lists.role(plain) or FAMILY
 
-    def _chosen(self, word: str, options: _Names) -> str:
+    def _chosen(self, word: str, role: str) -> str:
         """Another word, with the case of this one."""
+        lists = self._lists
+        options = {"female": lists.female, "male": lists.male, "either": lists.either, FAMILY: lists.last}[role]
         plain = fold(word)
         fitting = options.by_letter.get(self._letter(plain[:1]), options.all)
         others: Sequence[tuple[str, str]] = fitting
@@ -81,6 +118,11 @@ class Names:
         """The initial of the surrogates of names with this initial; another one."""
         others = [other for other in self._lists.letters if other != letter]
         return self._keyed.choice("initial", letter, others)
+
+
+def spelled_out(text: str) -> str:
+    """A name with "María" where it has "Mª" or "M.ª"."""
+    return str(_MARIA.sub("MARÍA" if text.replace("ª", "").isupper() else "María", text))
 
 
 def _are_initials(word: str) -> bool:
@@ -117,6 +159,12 @@ class _Lists(NamedTuple):
     either: _Names
     last: _Names
     letters: tuple[str, ...]
+    given: Mapping[str, str]
+    family: frozenset[str]
+
+    def role(self, plain: str) -> str | None:
+        """The role of a folded word by the lists; None where none has it."""
+        return self.given.get(plain) or (FAMILY if plain in self.family else sexes().get(plain))
 
 
 @lru_cache(maxsize=8)
@@ -126,4 +174,5 @@ def _lists(locale: str) -> _Lists:
     every = [names.by_letter for names in (female, male, last)]
     letters = sorted(set.intersection(*map(set, every)))
     rich = tuple(letter for letter in letters if all(len(found[letter]) >= _FEW for found in every))
-    return _Lists(female, male, _Names.of((*known.female, *known.male)), last, rich or tuple(letters))
+    either = _Names.of((*known.female, *known.male))
+    return _Lists(female, male, either, last, rich or tuple(letters), known.given, known.family)

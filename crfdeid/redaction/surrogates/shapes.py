@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import regex
 
 from crfdeid.redaction.surrogates.keyed import Keyed
-from crfdeid.redaction.surrogates.letters import fold
+from crfdeid.redaction.surrogates.letters import cased, english_ordinal, fold
 from features.lexicons import LEXICONS
 
 _VOWELS, _CONSONANTS = "aeiou", "bcdfghjklmnpqrstvwxz"
@@ -14,23 +16,41 @@ _ANNOUNCED = (
     LEXICONS["identifier"] | LEXICONS["contact"] | {"x", "tlf", "móv", "nss", "cip", "cipa", "col", "colegiado"}
 )
 _WORD = regex.compile(r"(?<![\p{L}\p{Nd}])\p{L}+(?!\p{L}|\p{Nd})|(?<!\p{L})x(?=\p{Nd})")
+# The number of a province, and where it stands twice ("28 28 12345"), that too.
+_AGAIN = r"(?P<again>(?P=first))?(?=(?:[^\p{L}]*[0-9]){3})"
+_GROUPED = regex.compile(rf"(?<![0-9])(?P<first>[0-5][0-9])[\s/.-]+{_AGAIN}")
+_LICENCE = regex.compile(rf"(?<![0-9])(?P<first>[0-5][0-9])[\s/.-]*{_AGAIN}")
 _COUNTRY_CODE = regex.compile(r"\s*(?:\+|00)?(?:34|1)(?=(?:\D*[0-9]){9,10}\D*$)")
 _MAIL = regex.compile(r"\s*(?P<name>[^\s@]+)@(?P<domain>[^\s@]+?)\s*")
 _TOP_LEVEL = regex.compile(r"\.(?:com|org|net|edu|gov|es|uk|us|fr|de|it|pt|mx|ar|cl|co)$", regex.IGNORECASE)
 _URL = regex.compile(r"(?P<scheme>(?:https?|ftp)://)?(?P<www>www\.)?(?P<host>[^\s/:?#]+\.[^\s/:?#]+)(?P<rest>\S*)")
 _OCTETS = regex.compile(r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}")
-_SPANISH_PROVINCES = 52
+_DOORS = "ABCDEFG"
+_DOOR = regex.compile(r"(?P<digits>[0-9]{1,3})(?P<door>[a-zA-Z])")
+_ORDINAL = regex.compile(
+    r"(?P<digits>[0-9]{1,3})(?:(?P<english>st|nd|rd|th)|(?P<spanish>er|ero|do|ro|to|mo|vo|no)|[ºª°]|o)",
+    regex.IGNORECASE,
+)
 # Reserved for examples (RFC 5737): they lead nowhere.
 _NETS = ("192.0.2", "198.51.100", "203.0.113")
 
 
-def scrambled(text: str, keyed: Keyed) -> str | None:
+def scrambled(
+    text: str, keyed: Keyed, province: Callable[[str], str | None] | None = None, *, is_licence: bool = False
+) -> str | None:
     """The same shape with other letters and digits: digits for digits, vowels for vowels, consonants for consonants.
 
     The case of letters, every character that is neither letter nor digit, and words that announce a number stay. What
     comes out depends on the letters and digits alone, so that "555-0134" and "555 0134" get the same ones. A number
     that does not begin with 0 does not do so afterwards. None where there is no digit, or a word in small letters:
     other letters in its place would mean nothing.
+
+    Args:
+        text: the value.
+        keyed: where the choices come from.
+        province: gives the number of the province that the one of a number becomes. Numbers of Spanish colleges and of
+            the social insurance begin with one, by itself or twice.
+        is_licence: whether it is such a number, also where its first two digits do not stand by themselves.
     """
     words = [match for match in _WORD.finditer(text) if match.group().lower() not in _ANNOUNCED]
     if any(len(match.group()) > 2 and not match.group().isupper() for match in words):
@@ -44,9 +64,21 @@ def scrambled(text: str, keyed: Keyed) -> str | None:
         found = "".join(_other(c, next(numbers)) if c.isalnum() else c for c in text)
         for start, end in announced:
             found = found[:start] + text[start:end] + found[end:]
+        found = _with_province(text, found, province, is_licence=is_licence) if province else found
         if fold(found) != fold(text):
             return found
     return None
+
+
+def _with_province(text: str, found: str, province: Callable[[str], str | None], *, is_licence: bool) -> str:
+    """Another number that begins with the province that the text's province becomes."""
+    match = (_LICENCE if is_licence else _GROUPED).search(text)
+    other = province(match["first"]) if match else None
+    if match is None or other is None:
+        return found
+    for start, end in (match.span("first"), match.span("again")):
+        found = found[:start] + other + found[end:] if start >= 0 else found
+    return found
 
 
 def telephone(text: str, keyed: Keyed) -> str | None:
@@ -92,16 +124,19 @@ def net_address(text: str, keyed: Keyed) -> str | None:
     return f"{keyed.choice('net', text.strip(), _NETS)}.{1 + keyed.number('machine', text.strip(), 254)}"
 
 
-def other_code(text: str, keyed: Keyed, locale: str) -> str:
-    """Another number of a house, a floor or a postcode; Spanish postcodes begin with the number of a province."""
+def other_code(text: str, keyed: Keyed) -> str:
+    """Another number of a house or a floor, or a postcode; an ordinal stays one: "1er" becomes "3º"."""
     numbers = keyed.stream("code", fold(text))
-    found = text
-    while fold(found) == fold(text):
-        if locale.startswith("es") and regex.fullmatch("[0-9]{5}", text):
-            found = f"{1 + next(numbers) % _SPANISH_PROVINCES:02}{next(numbers) % 1000:03}"
-        else:
-            found = "".join(_other(c, next(numbers)) for c in text)
-    return found
+    ordinal, door = _ORDINAL.fullmatch(text), _DOOR.fullmatch(text)
+    digits = ordinal["digits"] if ordinal else door["digits"] if door else text
+    found = digits
+    while fold(found) == fold(digits):
+        found = "".join(_other(c, next(numbers)) for c in digits)
+    if ordinal is None:
+        return found + (cased(_DOORS[next(numbers) % len(_DOORS)], door["door"]) if door else "")
+    if ordinal["english"]:
+        return found + cased(english_ordinal(int(found)), text)
+    return found + ("º" if ordinal["spanish"] else text[len(digits) :])
 
 
 def _other(character: str, number: int) -> str:

@@ -1,29 +1,207 @@
-"""Towns of Spain, of which Faker has the provinces alone, and states of the United States."""
+"""Places as tables: Spain's provinces with their towns, the Americas' countries with theirs, the states of the USA."""
 
-_TOWNS = """
-    Albacete, Alcalá la Real, Alcañiz, Alcoy, Algeciras, Alicante, Almansa, Almendralejo, Almería, Andújar,
-    Antequera, Aranda de Duero, Aranjuez, Arcos de la Frontera, Astorga, Ávila, Avilés, Badajoz, Baeza, Barbastro,
-    Baza, Béjar, Benavente, Benicarló, Betanzos, Bilbao, Burgos, Cáceres, Cádiz, Calahorra, Calatayud, Carballo,
-    Carmona, Cartagena, Castellón, Caudete, Cieza, Ciudad Rodrigo, Coria, Córdoba, Cuenca, Daimiel, Dénia, Durango,
-    Écija, Éibar, Elche, Elda, Estepona, Ferrol, Figueres, Gandía, Getxo, Gijón, Granada, Granollers, Guadalajara,
-    Guadix, Haro, Hellín, Huelva, Huesca, Ibi, Igualada, Inca, Iniesta, Irún, Jaca, Jaén, Jávea, Jerez, Jumilla,
-    Laredo, La Roda, León, Lepe, Linares, Llanes, Lleida, Logroño, Loja, Lorca, Lucena, Lugo, Madridejos, Málaga,
-    Manacor, Manresa, Manzanares, Marbella, Martos, Mataró, Mérida, Mieres, Miranda de Ebro, Molina de Segura,
-    Monforte, Montilla, Morón, Motril, Mula, Murcia, Navalcarnero, Nerja, Novelda, Ocaña, Olot, Onda, Ontinyent,
-    Orense, Orihuela, Osuna, Oviedo, Palencia, Pamplona, Peñafiel, Plasencia, Ponferrada, Pontevedra, Priego,
-    Puertollano, Quintanar, Requena, Reus, Ribadeo, Ronda, Roquetas, Rota, Sabadell, Sabiñánigo, Sagunto,
-    Salamanca, Sanlúcar, Santander, Santoña, Segorbe, Segovia, Sestao, Sevilla, Sitges, Soria, Sueca, Tafalla,
-    Talavera, Tarancón, Tarazona, Tarragona, Tarrasa, Telde, Teruel, Toledo, Tolosa, Tomelloso, Toro, Torrelavega,
-    Torrevieja, Tortosa, Totana, Tudela, Úbeda, Utiel, Utrera, Valdepeñas, Valencia, Valladolid, Valls, Vélez,
-    Vera, Vic, Vigo, Villarreal, Villena, Vinaroz, Vitoria, Yecla, Zafra, Zamora, Zaragoza
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+# Number of the province, as postcodes begin | its names | its capital's names | towns, each with other names after a
+# slash. The first name is the usual one; a capital without names is called as its province is.
+_PROVINCES = """
+01|Álava, Araba|Vitoria, Vitoria-Gasteiz, Gasteiz|Llodio, Amurrio, Laguardia, Salvatierra
+02|Albacete||Almansa, Caudete, Hellín, La Roda, Villarrobledo, Tobarra
+03|Alicante, Alacant||Alcoy, Benidorm, Dénia, Elche, Elda, Ibi, Jávea, Novelda, Orihuela, Torrevieja, Villena, \
+Villajoyosa
+04|Almería||Adra, Berja, El Ejido, Huércal-Overa, Níjar, Roquetas de Mar, Vera
+05|Ávila||Arévalo, Arenas de San Pedro, Candeleda, El Tiemblo, Las Navas del Marqués
+06|Badajoz||Almendralejo, Don Benito, Mérida, Montijo, Olivenza, Villanueva de la Serena, Zafra
+07|Baleares, Islas Baleares, Illes Balears|Palma, Palma de Mallorca|Calvià, Ciutadella, Ibiza, Inca, Llucmajor, \
+Manacor, Mahón
+08|Barcelona||Badalona, Cornellà, Granollers, Igualada, \
+L'Hospitalet de Llobregat/Hospitalet de Llobregat/Hospitalet, Manresa, Mataró, Sabadell, Santa Coloma de Gramenet, \
+Sitges, Terrassa/Tarrasa, Vic, Vilafranca del Penedès
+09|Burgos||Aranda de Duero, Briviesca, Lerma, Medina de Pomar, Miranda de Ebro
+10|Cáceres||Coria, Miajadas, Navalmoral de la Mata, Plasencia, Trujillo
+11|Cádiz||Algeciras, Arcos de la Frontera, Barbate, Chiclana de la Frontera, El Puerto de Santa María, \
+Jerez de la Frontera, La Línea, Puerto Real, Rota, San Fernando, Sanlúcar de Barrameda
+12|Castellón, Castelló|Castellón de la Plana, Castellón, Castelló|Benicarló, Onda, Segorbe, Vila-real, Vinaroz
+13|Ciudad Real||Alcázar de San Juan, Almagro, Daimiel, Manzanares, Puertollano, Tomelloso, Valdepeñas
+14|Córdoba||Baena, Cabra, Lucena, Montilla, Palma del Río, Pozoblanco, Priego de Córdoba
+15|A Coruña, La Coruña, Coruña||Betanzos, Carballo, Ferrol, Narón, Oleiros, Santiago de Compostela/Santiago, Ribeira
+16|Cuenca||Iniesta, Motilla del Palancar, San Clemente, Tarancón, Quintanar del Rey
+17|Girona, Gerona||Blanes, Figueres, Lloret de Mar, Olot, Palafrugell, Ripoll, Salt
+18|Granada||Almuñécar, Baza, Guadix, Loja, Maracena, Motril, Armilla
+19|Guadalajara||Azuqueca de Henares, Brihuega, Molina de Aragón, Sigüenza
+20|Guipúzcoa, Gipuzkoa|San Sebastián, Donostia, Donostia-San Sebastián, Donostia/San Sebastián, Donosti|Azpeitia, \
+Éibar, Irún, Tolosa, Zarautz, Hernani
+21|Huelva||Almonte, Ayamonte, Isla Cristina, Lepe, Moguer, Valverde del Camino
+22|Huesca||Barbastro, Binéfar, Fraga, Jaca, Monzón, Sabiñánigo
+23|Jaén||Alcalá la Real, Andújar, Baeza, Linares, Martos, Úbeda
+24|León||Astorga, La Bañeza, Ponferrada, San Andrés del Rabanedo, Villablino
+25|Lleida, Lérida||Balaguer, Cervera, La Seu d'Urgell, Mollerussa, Tàrrega
+26|La Rioja, Rioja|Logroño|Alfaro, Arnedo, Calahorra, Haro, Nájera
+27|Lugo||Burela, Chantada, Monforte de Lemos, Ribadeo, Sarria, Viveiro
+28|Madrid, Comunidad de Madrid|Madrid|Alcalá de Henares, Alcobendas, Alcorcón, Aranjuez, Arganda del Rey, Boadilla, \
+Collado Villalba, Coslada, Fuenlabrada, Getafe, Leganés, Majadahonda, Móstoles, Parla, Pinto, Pozuelo de Alarcón, \
+San Sebastián de los Reyes, Torrejón de Ardoz, Torrelodones, Tres Cantos, Valdemoro
+29|Málaga||Antequera, Benalmádena, Estepona, Fuengirola, Marbella, Nerja, Ronda, Torremolinos, Vélez-Málaga
+30|Murcia, Región de Murcia|Murcia|Águilas, Caravaca de la Cruz, Cartagena, Cieza, Jumilla, Lorca, Mula, Totana, Yecla
+31|Navarra, Nafarroa|Pamplona, Iruña|Barañáin, Burlada, Estella, Tafalla, Tudela
+32|Ourense, Orense||Allariz, Barco de Valdeorras, Carballiño, Ribadavia, Verín
+33|Asturias, Principado de Asturias|Oviedo|Avilés, Gijón, Langreo, Llanes, Mieres, Siero
+34|Palencia||Aguilar de Campoo, Guardo, Herrera de Pisuerga, Venta de Baños
+35|Las Palmas|Las Palmas de Gran Canaria, Las Palmas|Arrecife, Arucas, Gáldar, Puerto del Rosario, Telde, \
+Santa Brígida
+36|Pontevedra||Cangas, Lalín, Marín, Redondela, Vigo, Villagarcía de Arousa
+37|Salamanca||Alba de Tormes, Béjar, Ciudad Rodrigo, Guijuelo, Peñaranda
+38|Santa Cruz de Tenerife||Adeje, Arona, Güímar, La Laguna, La Orotava, Puerto de la Cruz
+39|Cantabria|Santander|Camargo, Castro Urdiales, Laredo, Reinosa, Santoña, Torrelavega
+40|Segovia||Cantalejo, Cuéllar, El Espinar, Riaza, Sepúlveda
+41|Sevilla||Alcalá de Guadaíra, Carmona, Dos Hermanas, Écija, Lebrija, Mairena del Aljarafe, Morón, Osuna, Utrera
+42|Soria||Almazán, Ágreda, El Burgo de Osma, Ólvega
+43|Tarragona||Amposta, Cambrils, El Vendrell, Reus, Salou, Tortosa, Valls
+44|Teruel||Alcañiz, Andorra, Calamocha, Utrillas
+45|Toledo||Consuegra, Illescas, Madridejos, Ocaña, Quintanar de la Orden, Talavera de la Reina, Torrijos
+46|Valencia, València||Alzira, Gandía, Manises, Oliva, Ontinyent, Paterna, Requena, Sagunto/Puerto de Sagunto, \
+Sueca, Torrent, Utiel
+47|Valladolid||Íscar, Laguna de Duero, Medina del Campo, Peñafiel, Tordesillas
+48|Vizcaya, Bizkaia|Bilbao, Bilbo|Baracaldo, Basauri, Durango, Getxo, Portugalete, Santurce, Sestao
+49|Zamora||Benavente, Bermillo, Puebla de Sanabria, Toro
+50|Zaragoza||Calatayud, Caspe, Ejea de los Caballeros, La Almunia, Tarazona, Utebo
+51|Ceuta||
+52|Melilla||
 """
-SPANISH_TOWNS = tuple(sorted(" ".join(name.split()) for name in _TOWNS.split(",")))
-
+_COMMUNITIES = """
+    Andalucía, Aragón, Canarias/Islas Canarias, Castilla y León/Castilla-León/Castilla León,
+    Castilla-La Mancha/Castilla La Mancha, Cataluña/Catalunya, Extremadura, Galicia, País Vasco/Euskadi,
+    Comunidad Valenciana/Comunitat Valenciana
+"""
+# Country in English | states, departments, provinces | towns, the capital first.
+_ABROAD = """
+Mexico|Jalisco, Nuevo León/Nvo León, Puebla, Sonora, Veracruz, Yucatán, Estado de México, Oaxaca, Chiapas|\
+Ciudad de México/México D.F./México DF/CDMX/D.F./DF, Guadalajara, Monterrey, Toluca, Morelia, Tijuana, Cancún, \
+Hermosillo, Xalapa, Mérida, León, Querétaro
+Guatemala|Alta Verapaz, Petén, Sololá, Izabal|Ciudad de Guatemala, Quetzaltenango, Escuintla, Cobán, Chiquimula
+Honduras|Cortés, Yoro, Olancho, Atlántida|Tegucigalpa, San Pedro Sula, La Ceiba, Choluteca, Comayagua
+El Salvador|La Libertad, Sonsonate, Usulután, Cuscatlán|San Salvador, Santa Ana, San Miguel, Soyapango, Ahuachapán
+Nicaragua|Chontales, Matagalpa, Rivas, Boaco|Managua, Estelí, Masaya, Chinandega, Jinotega
+Costa Rica|Guanacaste, Alajuela, Limón, Puntarenas|San José, Heredia, Liberia, Turrialba, Desamparados
+Panama|Chiriquí, Coclé, Veraguas, Darién|Ciudad de Panamá, David, Colón, La Chorrera, Penonomé
+Cuba|Granma, Camagüey, Holguín, Pinar del Río, Villa Clara|La Habana, Santiago de Cuba, Bayamo, Cienfuegos, \
+Matanzas, Santa Clara
+Dominican Republic|La Vega, Samaná, Puerto Plata, San Juan|Santo Domingo, Barahona, Higüey, Moca, La Romana
+Puerto Rico|Humacao, Arecibo, Mayagüez, Ponce|San Juan, Caguas, Fajardo, Carolina, Guaynabo
+Colombia|Antioquia, Cundinamarca, Santander, Boyacá, Caldas, Tolima, Nariño, Atlántico|Bogotá, Medellín, Cali, \
+Barranquilla, Bucaramanga, Manizales, Pereira, Ibagué, Cúcuta, Cartagena, Armenia
+Venezuela|Zulia, Miranda, Carabobo, Táchira, Aragua|Caracas, Maracaibo, Barquisimeto, Maracay, San Cristóbal, \
+Cumaná, Valencia, Mérida
+Ecuador|Pichincha, Guayas, Azuay, Manabí, Loja|Quito, Guayaquil, Ambato, Riobamba, Portoviejo
+Peru|Junín, Cajamarca, Piura, Áncash, Puno|Lima, Arequipa, Cusco, Chiclayo, Huancayo, Tacna, Trujillo
+Bolivia|Chuquisaca, Potosí, Beni, Tarija|La Paz, Cochabamba, Oruro, Sucre, Santa Cruz de la Sierra
+Chile|Valparaíso, Biobío, Araucanía, Maule, Antofagasta|Santiago de Chile/Santiago, Concepción, Temuco, Talca, \
+Iquique, La Serena, Osorno
+Argentina|Corrientes, Misiones, Chaco, Tucumán, Chubut, Entre Ríos|Buenos Aires, Rosario, Mendoza, Mar del Plata, \
+Salta, Neuquén, Bahía Blanca, Posadas, Córdoba, Santa Fe
+Uruguay|Canelones, Colonia, Durazno, Flores|Montevideo, Salto, Paysandú, Maldonado, Tacuarembó
+Brazil|Bahía, Paraná, Ceará, Minas Gerais|Brasilia, Curitiba, Recife, Fortaleza, Porto Alegre, Manaos
+Haiti|Artibonito, Nippes|Puerto Príncipe, Cabo Haitiano, Gonaïves, Jacmel
+Jamaica|Cornwall, Surrey|Kingston, Montego Bay, Mandeville, Portmore
+Trinidad and Tobago|Tobago, Arima|Puerto España, Chaguanas, Scarborough
+Paraguay|Itapúa, Caaguazú, Guairá, Amambay|Asunción, Encarnación, Luque, Villarrica, Pilar
+"""
+# State | its letters | how its ZIP codes begin, the first and the last three digits.
 _STATES = """
-    Alabama, Alaska, Arizona, Arkansas, California, Colorado, Connecticut, Delaware, Florida, Georgia, Hawaii,
-    Idaho, Illinois, Indiana, Iowa, Kansas, Kentucky, Louisiana, Maine, Maryland, Massachusetts, Michigan,
-    Minnesota, Mississippi, Missouri, Montana, Nebraska, Nevada, New Hampshire, New Jersey, New Mexico, New York,
-    North Carolina, North Dakota, Ohio, Oklahoma, Oregon, Pennsylvania, Rhode Island, South Carolina, South Dakota,
-    Tennessee, Texas, Utah, Vermont, Virginia, Washington, West Virginia, Wisconsin, Wyoming
+Alabama AL 350 369, Alaska AK 995 999, Arizona AZ 850 865, Arkansas AR 716 729, California CA 900 961,
+Colorado CO 800 816, Connecticut CT 060 069, Delaware DE 197 199, Florida FL 320 349, Georgia GA 300 319,
+Hawaii HI 967 968, Idaho ID 832 838, Illinois IL 600 629, Indiana IN 460 479, Iowa IA 500 528, Kansas KS 660 679,
+Kentucky KY 400 427, Louisiana LA 700 714, Maine ME 039 049, Maryland MD 206 219, Massachusetts MA 010 027,
+Michigan MI 480 499, Minnesota MN 550 567, Mississippi MS 386 397, Missouri MO 630 658, Montana MT 590 599,
+Nebraska NE 680 693, Nevada NV 889 898, New Hampshire NH 030 038, New Jersey NJ 070 089, New Mexico NM 870 884,
+New York NY 100 149, North Carolina NC 270 289, North Dakota ND 580 588, Ohio OH 430 459, Oklahoma OK 730 749,
+Oregon OR 970 979, Pennsylvania PA 150 196, Rhode Island RI 028 029, South Carolina SC 290 299,
+South Dakota SD 570 577, Tennessee TN 370 385, Texas TX 750 799, Utah UT 840 847, Vermont VT 050 059,
+Virginia VA 220 246, Washington WA 980 994, West Virginia WV 247 268, Wisconsin WI 530 549, Wyoming WY 820 831
 """
-US_STATES = tuple(" ".join(name.split()) for name in _STATES.split(","))
+
+
+class Province(NamedTuple):
+    """A province of Spain.
+
+    Attributes:
+        number: two digits, with which its postcodes begin.
+        names: of the province, the usual one first.
+        capitals: names of its capital, the usual one first.
+        towns: others of its towns, each with its names.
+    """
+
+    number: str
+    names: tuple[str, ...]
+    capitals: tuple[str, ...]
+    towns: tuple[tuple[str, ...], ...]
+
+    @property
+    def shares_name(self) -> bool:
+        """Whether one name means the province and its capital."""
+        return self.names[0] in self.capitals
+
+
+class Abroad(NamedTuple):
+    """A country of the Americas, by its English name, with the names of its states and towns, the capital first."""
+
+    country: str
+    states: tuple[tuple[str, ...], ...]
+    towns: tuple[tuple[str, ...], ...]
+
+
+class State(NamedTuple):
+    """A state of the USA: its name, its letters, and the first and last three digits that its ZIP codes begin with."""
+
+    name: str
+    letters: str
+    first: int
+    last: int
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(" ".join(name.split()) for name in text.split(",") if name.strip())
+
+
+def _named(text: str) -> tuple[tuple[str, ...], ...]:
+    """The names of each of some places, the usual one first."""
+    return tuple(tuple(name.split("/")) for name in _names(text))
+
+
+@lru_cache(maxsize=1)
+def provinces() -> tuple[Province, ...]:
+    """Spain's provinces, by their numbers."""
+    found = []
+    for line in _PROVINCES.strip().splitlines():
+        number, names, capitals, towns = line.split("|")
+        found.append(Province(number, _names(names), _names(capitals) or _names(names), _named(towns)))
+    return tuple(found)
+
+
+@lru_cache(maxsize=1)
+def abroad() -> tuple[Abroad, ...]:
+    """Countries of the Americas."""
+    rows = (line.split("|") for line in _ABROAD.strip().splitlines())
+    return tuple(Abroad(country, _named(states), _named(towns)) for country, states, towns in rows)
+
+
+@lru_cache(maxsize=1)
+def states() -> tuple[State, ...]:
+    """The states of the USA."""
+    rows = (name.rsplit(" ", 3) for name in _names(_STATES))
+    return tuple(State(name, letters, int(first), int(last)) for name, letters, first, last in rows)
+
+
+@lru_cache(maxsize=1)
+def spanish_towns() -> tuple[str, ...]:
+    """The towns of Spain's provinces with their capitals, by their usual names."""
+    return tuple(
+        sorted({town for one in provinces() for town in (one.capitals[0], *(names[0] for names in one.towns))})
+    )
+
+
+COMMUNITIES = _named(_COMMUNITIES)
+"""Spain's communities of more than one province; one of a single province is called as that."""

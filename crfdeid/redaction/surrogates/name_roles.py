@@ -1,0 +1,198 @@
+"""What a note says of the words of its people's names: which are first names, of which sex, and which family names.
+
+Lists of names know the frequent ones. The note tells the rest: the first of several words is a first name, the word
+after "Dr." alone a family name, and "Dra." or "Mrs." says the sex.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+import regex
+
+from crfdeid.redaction.persons import NAME_WORD, PARTICLES, TITLES
+from crfdeid.redaction.surrogates.invented import Invented, invented, sexes
+from crfdeid.redaction.surrogates.letters import fold, folded
+from crfdeid.redaction.surrogates.names import FAMILY, spelled_out
+
+_FEMALE_TITLES = folded(
+    [
+        "dra",
+        "dras",
+        "doctora",
+        "sra",
+        "srta",
+        "señora",
+        "señorita",
+        "doña",
+        "dña",
+        "dª",
+        "d.ª",
+        "mrs",
+        "ms",
+        "miss",
+        "madam",
+    ]
+)
+_MALE_TITLES = folded(["sr", "señor", "don", "d", "mr", "sir"])
+_MALE_IN_SPANISH = folded(["dr", "dres", "doctor", "profesor"])  # In English they tell no sex.
+# After these a single word is a first name.
+_BEFORE_FIRST_NAMES = folded(["don", "doña", "d", "dña", "dª", "d.ª"])
+# What a field is called that holds a part of a name; "nombre y apellidos" holds the whole.
+_CUE_AT_END = regex.compile(
+    r"(?<!\p{L})(?<!(?:(?<!\p{L})(?:y|e|and)\s|[,/]\s?))"
+    r"(?:(?P<family>apellidos?|surname|last name|family name)|(?P<first>first name|given name|nombre de pila|nombres?))"
+    r"(?:\s+(?:del?|of)\s+(?:la\s|the\s)?pa[ct]ien(?:te|t))?\s*[:=;|,]?\s*$",
+    regex.IGNORECASE,
+)
+_TITLES_AT_END = regex.compile(r"(?:(?<!\p{L})(?P<title>\p{L}+(?:\.?ª)?)\.?\s*)+$")
+_FEMALE_WORDS = ("mujer", "niña", "femenina", "femenino", "she", "her", "female", "woman", "girl", "lady")
+_MALE_WORDS = ("varón", "hombre", "niño", "masculino", "he", "his", "him", "male", "man", "boy", "gentleman")
+_WORD = regex.compile(r"\p{L}+")
+_UNTOLD = "untold"  # the role of a first name until its sex is known
+_REACH = 60  # characters before a name in which its title or cue stands
+
+
+class _Unit(NamedTuple):
+    """What counts as one word of a name: "Quill", "Ana-Belén", "J."."""
+
+    words: tuple[str, ...]  # folded
+    is_initial: bool
+    after_comma: bool
+
+
+def name_roles(
+    text: str, places: Iterable[tuple[int, int]], locale: str, patients: Collection[int] = ()
+) -> dict[str, str]:
+    """The roles of the words of names in a note: the one that most of the names give them.
+
+    Args:
+        text: of the note.
+        places: where its people's names stand, as half-open offsets.
+        locale: of the note.
+        patients: where names of patients begin: an unlisted first name is of the sex that the note's words tell.
+
+    Returns:
+        Folded word -> "family", "female", "male" or "either". A word that always stands alone, without a title or a
+        field's name, is left out.
+
+    Example:
+        >>> name_roles("Dra. Xurxiña Vidal", [(5, 18)], "es_ES")
+        {'xurxina': 'female', 'vidal': 'family'}
+    """
+    known, spanish = invented(locale), locale.startswith("es")
+    spots = [
+        (spelled_out(text[start:end]), text[max(0, start - _REACH) : start].rpartition("\n")[2], start in patients)
+        for start, end in places
+    ]
+    cues = [_CUE_AT_END.search(before) for _, before, _ in spots]
+    split = any(cue and cue["family"] for cue in cues)
+    told = _told_sex(text) if patients else None
+    votes: dict[str, Counter[str]] = {}
+    for (value, before, is_patient), cue in zip(spots, cues, strict=True):
+        field = _field(cue) if cue and split else None
+        for word, role in _read(value, before, field, known, spanish):
+            sex = told or _by_ending(word) if is_patient else _by_ending(word)
+            votes.setdefault(word, Counter())[sex if role == _UNTOLD else role] += 1
+    return {word: count.most_common(1)[0][0] for word, count in votes.items()}
+
+
+def _told_sex(text: str) -> str | None:
+    """The sex that a note's words for one tell; None where they are not three times as many as those for the other."""
+    words = Counter(match.group().lower() for match in _WORD.finditer(text))
+    female, male = (sum(words[word] for word in listed) for listed in (_FEMALE_WORDS, _MALE_WORDS))
+    if female == male or min(female, male) * 3 > max(female, male):
+        return None
+    return "female" if female > male else "male"
+
+
+def _read(value: str, before: str, field: str | None, known: Invented, spanish: bool) -> Iterator[tuple[str, str]]:
+    """The words of a name with their roles, as far as it tells them."""
+    titles = {fold(match) for match in _titles(before)}
+    units: list[_Unit] = []
+    end, comma = 0, False
+    for match in NAME_WORD.finditer(value):
+        word, between = fold(match.group()), value[end : match.start()]
+        comma = comma or "," in between
+        end = match.end()
+        if match.group().lower() in TITLES:
+            titles.add(word)
+        elif word in PARTICLES:
+            continue
+        elif units and between == "-" and not units[-1].is_initial:
+            units[-1] = units[-1]._replace(words=(*units[-1].words, word))
+        else:
+            units.append(_Unit((word,), len(word) == 1, comma))
+    firsts = _first_names(units, field, titles, known)
+    if firsts is None:
+        return
+    sex = _sex_of(titles, spanish)
+    for unit, is_first in zip(units, firsts, strict=True):
+        for word in () if unit.is_initial else unit.words:
+            listed = _sex(word, known)
+            role = listed if listed in ("female", "male") else sex or listed or _UNTOLD
+            yield word, role if is_first else FAMILY
+
+
+def _field(cue: regex.Match[str]) -> str:
+    return "family" if cue["family"] else "first"
+
+
+def _titles(before: str) -> list[str]:
+    found = _TITLES_AT_END.search(before)
+    words = found.captures("title") if found else []
+    return [word for word in words[-2:] if word.lower().rstrip(".ª") in TITLES]
+
+
+def _first_names(units: Sequence[_Unit], field: str | None, titles: set[str], known: Invented) -> list[bool] | None:
+    """Which words of a name are first names; None where it does not tell."""
+    words = [unit for unit in units if not unit.is_initial]
+    if not words or (len(units) == 1 and field is None and not titles):
+        return None
+    if field is not None:
+        return [field == "first"] * len(units)
+    if any(unit.after_comma for unit in units) and not units[0].after_comma:  # "Quill, Jane"
+        return [unit.after_comma for unit in units]
+    # A first name by the lists, which is no family name.
+    certain = [_is_listed_first(unit, known) and unit.words[0] not in known.family for unit in units]
+    if len(words) == 1:  # "Dr. Quill", "doña Jane"; "J. Quill", "Jane Q."
+        alone = len(units) == 1 and bool(titles & _BEFORE_FIRST_NAMES)
+        return [alone or (unit is units[0] and certain[0]) for unit in units]
+    listed = [_is_listed_first(unit, known) for unit in units]
+    ends_with_first = certain[-1] or (len(units) > 3 and all(listed[-2:]))
+    if ends_with_first and not listed[0] and not units[0].is_initial:  # "Quill Roe Jane"
+        begin = next(i for i in range(len(units)) if all(listed[i:]))
+        return [i >= begin for i in range(len(units))]
+    return _in_order(units, certain, known)
+
+
+def _in_order(units: Sequence[_Unit], certain: Sequence[bool], known: Invented) -> list[bool]:
+    """Which words are first names where these come first: the first word, and others as far as they can be no more."""
+    if all(certain) and len(units) == 2:
+        return [True, True]
+    found = [_is_listed_first(units[0], known) or units[0].words[0] not in known.family]
+    for i, unit in enumerate(units[1:], start=1):
+        several = len(units) > 3 and i == 1 and _is_listed_first(unit, known)
+        found.append(found[-1] and i + 1 < len(units) and (unit.is_initial or certain[i] or several))
+    return found
+
+
+def _is_listed_first(unit: _Unit, known: Invented) -> bool:
+    return _sex(unit.words[0], known) is not None
+
+
+def _sex(word: str, known: Invented) -> str | None:
+    """The sex of a listed first name, "either" for one of both; None for any other word."""
+    return known.given.get(word) or sexes().get(word)
+
+
+def _sex_of(titles: set[str], spanish: bool) -> str | None:
+    if titles & _FEMALE_TITLES:
+        return "female"
+    return "male" if titles & _MALE_TITLES or (spanish and titles & _MALE_IN_SPANISH) else None
+
+
+def _by_ending(word: str) -> str:
+    return {"a": "female", "o": "male"}.get(word[-1], "either")
