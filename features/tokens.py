@@ -145,8 +145,8 @@ _WORD_BEFORE = regex.compile(r"[\p{L}\p{M}]++/?$")
 _LIST_NUMBER = regex.compile(r"\s*\(?\p{Nd}{1,3}$")
 _ABBREVIATIONS = """
     apt approx capt col dept dr drs ext fax fr ft gen hon jr lt mr mrs ms mt mx no nos prof rd rev sgt sr st ste tel vs
-    apdo apto av avd avda ave blvd carr cdad cra crta ctra don dra dres edf edif ee esc gral hnos km nº núm pl pso pza
-    sra sres srta sta sto tfno urb
+    apdo apto av avd avda ave blvd carr cdad cra crta ctra don dra dras dres dña edf edif ee enf esc fda fdo gral hnos
+    km lcda lcdo lda ldo lic nº núm pl profa pso pza sra sras sres srta srtas sta sto tfno urb
 """
 ABBREVIATIONS = frozenset(_ABBREVIATIONS.split())
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple
 
@@ -22,6 +22,7 @@ _RUN, _DENSE = re.compile(r"\d+"), re.compile(r"\d\S*")
 _CHAIN, _WITHOUT_MARKS = re.compile(r"\d[\d ()./+-]*"), str.maketrans("", "", " ()./+-")
 HAS_DIGIT = 1  # the first bit of `Needs`
 LEAST_CHAIN = 7  # digits
+_CAPITAL = r"^[A-ZÀ-ÖØ-ÞŠŽŁ]"
 
 
 class Numbers(NamedTuple):
@@ -80,6 +81,10 @@ class Needs(dict[str, int]):
         rules: the rules.
         kept: how many tokens it knows at a time.
 
+    Attributes:
+        of_rules: the bits that each rule needs, by its name.
+        cue: the bit of tokens that a rule with ``near`` begins with; `among` leaves it out where no capital is near.
+
     Example:
         >>> room = Rule("room", r"\d{3}[a-d]?", ("ROOM",), (), (), after=("room",), digits=3)
         >>> needs = Needs([room])
@@ -89,12 +94,16 @@ class Needs(dict[str, int]):
         [3, 2]
     """
 
-    def __init__(self, rules: Iterable[Rule], *, kept: int = 1 << 16) -> None:
+    def __init__(self, rules: Sequence[Rule], *, kept: int = 1 << 16) -> None:
         self._kept = kept
         self._by_word: dict[str, int] = defaultdict(int)
         self._by_form: list[tuple[Callable[[str], object], int]] = []
         self._bits: dict[frozenset[str] | str, int] = {}
         self._of_form(r"\d")
+        cues = [rule for rule in rules if rule.near]
+        self._near = max([rule.near for rule in cues], default=0)
+        self._capital = self._of_form(_CAPITAL) if cues else 0
+        self.cue = self._of_words(frozenset(word for rule in cues for word in rule.words)) if cues else 0
         self.of_rules = {rule.name: tuple(self._of_rule(rule)) for rule in rules}
 
     def _of_rule(self, rule: Rule) -> Iterator[int]:
@@ -103,7 +112,9 @@ class Needs(dict[str, int]):
             yield HAS_DIGIT
         if rule.run:
             yield self._of_form(rf"\d{{{rule.run}}}")
-        if words_of(rule):
+        if rule.near:
+            yield self.cue
+        elif words_of(rule):
             yield self._of_words(words_of(rule))
         if rule.token:
             yield self._of_form(rule.token)
@@ -135,10 +146,26 @@ class Needs(dict[str, int]):
 
     def among(self, sentences: Sequence[Sequence[Token]]) -> list[int]:
         """The bits of all that the tokens of each sentence have."""
+        return self.with_cues(sentences)[0]
+
+    def with_cues(self, sentences: Sequence[Sequence[Token]]) -> tuple[list[int], dict[int, list[int]]]:
+        """The bits as of `among`, and of each sentence with a token that has `cue`, by its number, their places."""
         words = chain.from_iterable([*[token[0] for token in tokens], ""] for tokens in sentences)  # "" has none
         ends = np.cumsum([len(tokens) + 1 for tokens in sentences])
         if not len(ends):
-            return []
+            return [], {}
         bits = np.fromiter(map(self.__getitem__, words), np.int64, int(ends[-1]))
+        cues: dict[int, list[int]] = {}
+        if self._near:
+            capital = (bits & self._capital) != 0
+            near = np.zeros(len(bits), bool)
+            for step in range(1, self._near + 1):
+                near[:-step] |= capital[step:]
+            bits[~near] &= ~self.cue
+            places = np.flatnonzero(bits & self.cue)
+            numbers = np.searchsorted(ends, places, "right")
+            first = np.where(numbers, ends[numbers - 1], 0)
+            for number, place in zip(numbers.tolist(), (places - first).tolist(), strict=True):
+                cues.setdefault(number, []).append(place)
         found: list[int] = np.bitwise_or.reduceat(bits, [0, *ends[:-1]]).tolist()
-        return found
+        return found, cues

@@ -50,9 +50,6 @@ _NO_KIN = "".join(
 _NO_NAME = r"(?!(?-i:[A-ZÁÉÍÓÚÑ])[^\W\d_]+ (?-i:[A-ZÁÉÍÓÚÑ]))"
 _WHICH = r"(?:(?:matern|patern)[oa]s?|mayor(?:es)?|menor(?:es)?|(?:gemel|melliz)[oa]s?|var(?:ón|ones))"
 
-_NAMED = r"(?-i:[A-ZÁÉÍÓÚÑ][a-zà-ú]{2,20}+)"
-_NAMES = rf"{_NAMED}(?: (?:de (?:la |los )?)?{_NAMED}){{0,4}}"
-
 _NUMBER = (
     r"(?=[\dudtcsonqv])"  # the letters that the words below begin with: most words are done with by that
     rf"(?:\d{{1,3}}|una?|{_SMALL}|once|doce|trece|catorce|quince|(?:dieci|veint)[^\W\d_]{{1,8}}"
@@ -125,25 +122,6 @@ PEOPLE = (
         ("mother cyst", "daughter cells", "Sister Mary Joseph nodule", "maternal health", "las pruebas son normales"),
         words=(*_ENGLISH_KIN, "son", "sons"),
         by_example=True,
-    ),
-    Rule(
-        "name of a relative",
-        rf"(?=(?-i:[a-zñ])){one_of(_SPANISH_KIN)}(?: {_WHICH})?(?:,? | \()(?P<value>{_NAMES}(?: y {_NAMES})?)",
-        (*_KIN, "NOMBRE_SUJETO_ASISTENCIA", "PATIENT", "NAME"),
-        (
-            *("su madre ([Zann])", "su hermano mayor, [Zann], acude", "los padres [Orla y Zann Quill]"),
-            *("su esposo, [Abe de la Quill]", "avisar a su hija [Orla Quill]"),
-        ),
-        ("su madre, diabética", "Calle Hermanos Quill", "padre: Diabetes", "la madre y Orla"),
-        words=_SPANISH_KIN,
-    ),
-    Rule(
-        "name of a relative in English",
-        rf"(?=(?-i:[a-z])){one_of(_ENGLISH_KIN)}(?:,? | \()(?P<value>{_NAMED}(?: {_NAMED}){{1,3}})",
-        (*_KIN, "PATIENT", "NAME"),
-        ("his wife [Orla Quill]", "her brother, [Abe Quill],", "his daughter ([Orla Quill])"),
-        ("his wife, Monday", "her mother is well", "Mother Orla Quill", "his wife, who"),
-        words=_ENGLISH_KIN,
     ),
     Rule(
         "sex",

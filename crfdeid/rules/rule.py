@@ -23,6 +23,8 @@ class Rule(NamedTuple):
             with ``after`` they come from there.
         token: an expression that is found in a token of each find, with regard to case: a sentence without is not
             searched. It may be slow, since what a token has is remembered.
+        near: where more than 0, a match of ``form`` begins with one of ``words`` and holds a token with a capital, at
+            most so many tokens after it: it is tried there and nowhere else.
         digits: the least number of digits that a find has: a sentence with fewer is not searched.
         run: the least number of digits that stand in a row in a find: a sentence with fewer is not searched.
         dense: the least number of characters of a find from a digit on with no space between them: as above.
@@ -50,6 +52,7 @@ class Rule(NamedTuple):
     after: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
     token: str = ""
+    near: int = 0
     digits: int = 0
     run: int = 0
     dense: int = 0

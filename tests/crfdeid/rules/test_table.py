@@ -18,7 +18,7 @@ from features.patterns import PATTERNS, folded
 from features.tokens import Sentence, split_sentences, tokenize
 
 
-@pytest.mark.parametrize("name", ["checks", "gates", "rule", "table", "tagger"])
+@pytest.mark.parametrize("name", ["checks", "gates", "name_words", "rule", "table", "tagger"])
 def test_examples_in_docstrings_are_true(name: str) -> None:
     tried = doctest.testmod(import_module(f"crfdeid.rules.{name}"))
     assert tried.attempted > 0
@@ -156,6 +156,38 @@ def test_every_name_of_a_field_is_looked_for(name: str, spelled: Callable[[str],
     assert [text[sentence.tokens[first].start :] for _, first, _ in find_rules(sentence)] == [value]
 
 
+@pytest.mark.parametrize(
+    "between", [": ", ":", ";", "; ", " ; ", "|", " | ", "=", " = ", ",", ", ", "\t", " \t", " ", ":\t", " #"]
+)
+@pytest.mark.parametrize(
+    ("name", "value", "rule"),
+    [
+        *(
+            ("MRN", "48-2213-7", "record number"),
+            ("NHC", "2213744", "record number"),
+            ("acct", "48221-Q", "account number"),
+        ),
+        *(("Medical record number", "A991204", "record number"), ("Nº de historia clínica", "482213", "record number")),
+        *(("policy no.", "48221344", "health plan number"), ("Episodio", "48221344", "number of an episode")),
+        *(
+            ("Passport", "482213448", "passport or identity number"),
+            ("DNI", "48221344Q", "Spanish identity number after its name"),
+        ),
+        *(
+            ("NASS", "28 48221344 07", "Spanish social security number after its name"),
+            ("SSN", "482213448", "social security number after its name"),
+        ),
+    ],
+)
+def test_a_number_after_its_name_is_found_whatever_is_between(name: str, value: str, rule: str, between: str) -> None:
+    text = f"{name}{between}{value}"
+    assert [
+        (other.name, text[sentence.tokens[first].start : sentence.tokens[stop - 1].end])
+        for sentence in split_sentences(text)
+        for other, first, stop in find_rules(sentence)
+    ] == [(rule, value)]
+
+
 @pytest.mark.parametrize("rule", [rule for rule in RULES if rule.check], ids=lambda rule: rule.name)
 def test_checks_answer_for_any_part_of_a_value(rule: Rule) -> None:
     for value in map(value_of, rule.finds):
@@ -185,6 +217,15 @@ HOSTILE = [
     "Centro de la ",
     "University of Aa ",
     "su madre ",
+    "Dr. ",
+    "Dr. Aa ",
+    "Dr. Aa de la ",
+    "Dr. A.",
+    "Sr. D. Dr. ",
+    "Name: Aa, ",
+    "seen by Aa-",
+    "médico de la Aa ",
+    "Aa MD, ",
     "trabaja a como ",
     "a los dos años ",
 ]

@@ -1,0 +1,412 @@
+"""Rules for names of people in prose: after a title, a role, a word for the patient, a relative, a signature.
+
+English and Spanish. Each begins with a cue and ends where a word is no name (`name_words`), so that a title alone does
+not hide what follows it.
+"""
+
+from __future__ import annotations
+
+from crfdeid.rules.name_words import is_after_title, is_after_word, is_known, is_whole
+from crfdeid.rules.rule import Rule, one_of
+
+_DOCTORS = ("NOMBRE_PERSONAL_SANITARIO", "DOCTOR", "NAME")
+_PATIENTS = ("NOMBRE_SUJETO_ASISTENCIA", "PATIENT", "NAME")
+_RELATIVES = ("FAMILIARES_SUJETO_ASISTENCIA", "RELATIVE", "FAMILY", *_PATIENTS)
+
+
+def _forms(stems: str, *endings: str) -> tuple[str, ...]:
+    """Each stem with each ending."""
+    return tuple(stem + ending for stem in stems.split() for ending in endings)
+
+
+# A word of a name ("O'Neill", "PÉREZ") or an initial with its full stop ("M.ª"); what joins two of them; a whole name.
+_UPPER = "(?-i:[A-ZÀ-ÖØ-ÞŠŽŁ])"
+_WORD = (
+    rf"(?:{_UPPER}(?:[^\W\d_ºª]|['’](?!s(?!\w))(?=[^\W\d_])){{1,30}}+(?!\w)|{_UPPER}(?:\.?ª|(?!\w|/|-(?-i:[a-z]))\.?))"
+)
+_PARTICLE = (
+    r"(?:de(?: l[ao]s?| el)?|del|da|das|dos?|di|du|l[aeo]s?|van(?: de[nr]?)?|von(?: der)?|de[nr]|te[nr]|bin|ibn|al|el"
+    r"|santa?|san) "
+)
+_JOIN = rf"(?: (?:{_PARTICLE}|d['’]){{0,2}}|-|(?<=\.))"
+_NAME = rf"{_WORD}(?:{_JOIN}{_WORD}){{0,5}}(?:, ?{_WORD}(?:{_JOIN}{_WORD}){{0,2}})?"
+_VALUE = rf"(?P<value>{_NAME})"
+
+# "MR", "DR", "SR" and "MS" without a full stop are more often a scan, a retina, a rhythm and a sclerosis.
+_ADDRESSES = (
+    *("mr", "ms", "mrs", "mx", "miss", "mister", "madam", "sir", "señor", "señora", "señores", "señoras", "señorita"),
+    *("sr", "sra", "sres", "sras", "srta", "srtas", "don", "doña", "dña", "dñª", "dª", "d"),
+)
+_ADDRESS = (
+    r"(?:(?-i:M(?:rs?|s|x)|MRS)(?!\w)\.?|(?-i:MR|MS|SRT?A?)\.(?= (?-i:[A-ZÁÉÍÓÚÑ]{2}|[A-Z]\.))"
+    r"|(?-i:Sr(?:t?as?|es)?)(?!\w)\.?|d\.? ?ª|dñª|dña(?!\w)\.?"
+    r"|(?:miss|mister|madam|sir|señor(?:es|as?|itas?)?|don|doña)(?!\w))"
+)
+_TITLE_WORDS = (
+    *("dr", "dra", "drs", "dres", "dras", "drª", "doctor", "doctora", "doctores", "doctoras", "prof", "profa"),
+    *("professor", "professors", "profesor", "profesora", "lic", "licenciado", "licenciada", "lcdo", "lcda", "ldo"),
+    "lda",
+    *("enf", "due", "catedrático", "catedrática"),
+)
+_TITLE = (
+    r"(?:(?:drª|dr(?:es|as?|s)?(?!\w)\.?ª?)|doctor(?:es|as?)?(?!\w)|prof(?:a?(?!\w)\.?|esor(?:as?)?(?!\w)|essors?(?!\w))"
+    r"|lic\.|licenciad[oa](?!\w)|l(?:ic)?d[oa]\.|lcd[oa](?!\w)\.?|enf\.|(?-i:DUE)(?!\w)|catedrátic[oa](?!\w))"
+)
+_NEXT = r"[:,]? ?"
+_TITLES = rf"(?:{_ADDRESS}{_NEXT}){{0,2}}{_TITLE}(?:{_NEXT}(?:{_TITLE}|{_ADDRESS}|(?-i:D\.))){{0,2}}{_NEXT}"
+
+_ROLES = (
+    *("attending", "physician", "surgeon", "resident", "fellow", "intern", "nurse", "registrar", "consultant"),
+    *("pcp", "gp"),
+    *("hospitalist", "practitioner", "pharmacist", "provider", "clinician", "dietitian", "paramedic", "midwife"),
+    "worker",
+    *("pediatrician", "paediatrician", "obstetrician", "neurosurgeon", "counselor", "coordinator", "assistant"),
+    *("technician", "manager", "internist"),
+    *_forms("anesthesi cardi neur onc ur radi path psych gynec dermat endocrin gastroenter nephr pulmon", "ologist"),
+    *_forms("rheumat ophthalm hemat hepat", "ologist"),
+    *_forms("therap psychiatr special dent hygien intensiv anaesthet", "ist"),
+    *_forms(
+        "médic medic enfermer facultativ adjunt farmacéutic psicólog radiólog patólog cardiólog neurólog", "o", "a"
+    ),
+    *_forms(
+        "oncólog urólog ginecólog dermatólog traumatólog oftalmólog neumólog nefrólog endocrin digestólog", "o", "a"
+    ),
+    *_forms("hematólog reumatólog alergólog endocrinólog infectólog obstetr", "o", "a"),
+    *_forms("tutor celador supervisor coordinador trabajador", "", "a"),
+    *("cirujano", "cirujana", "neurocirujano", "neurocirujana", "residente", "responsable", "especialista"),
+    "anestesista",
+    *("pediatra", "matrona", "fisioterapeuta", "psiquiatra", "auxiliar", "jefe", "jefa", "internista", "intensivista"),
+    *("logopeda", "terapeuta"),
+)
+_OF_ROLES = (
+    *("de", "del", "la", "su", "en", "guardia", "familia", "cabecera", "responsable", "adjunto", "adjunta"),
+    "referente",
+    *("principal", "tutor", "tutora", "planta", "urgencias", "atención", "primaria", "residente", "especialista"),
+    "médico",
+    *("médica", "turno", "consulta", "zona", "quirófano", "titular", "servicio", "cirugía", "pediatría", "medicina"),
+    *("general", "interna", "anestesia", "enfermería", "social", "tratante", "asignado", "asignada", "jefe", "jefa"),
+    *("on", "call", "in", "charge", "practitioner", "physician", "surgeon", "doctor", "primary", "care", "nurse"),
+    "duty",
+    *("covering", "manager", "worker", "assistant", "specialist", "therapist", "provider", "attending"),
+)
+_NO_OF = "".join(f"(?<! {word})" for word in ("de", "del", "la", "en", "su", "on", "in"))  # "médico de la Quill"
+_CALLED = r"(?:named|called|llamad[oa]s?|de nombre|(?:que )?se llama|identificad[oa] como|known as|whose name is)"
+# A ";" or "|" comes as often before the next field, so that one word is not enough there.
+_IS = rf"(?:,? (?:is|was|es|era|fue|{_CALLED})(?!\w))?(?: ?[:,(]| ?[;|=](?= ?{_WORD},? {_WORD}))? ?[\"“«]?"
+
+_SPANISH_KIN = (
+    *_forms("hij herman abuel bisabuel niet tí ti prim sobrin cuñad suegr espos hijastr novi vecin viud", "o", "a"),
+    *_forms("hij herman abuel niet tí ti prim sobrin cuñad suegr", "os", "as"),
+    *("madre", "padre", "padres", "marido", "mujer", "cónyuge", "conyuge", "yerno", "nuera", "pareja", "padrastro"),
+    *("madrastra", "cuidador", "cuidadora", "compañero", "compañera", "amigo", "amiga"),
+)
+_ENGLISH_KIN = (
+    *_forms("mother father parent brother sister daughter aunt uncle cousin nephew niece sibling son friend", "", "s"),
+    *_forms(
+        "grandmother grandfather grandson granddaughter stepmother stepfather stepson stepdaughter caregiver", "", "s"
+    ),
+    *("wife", "husband", "spouse", "partner", "boyfriend", "girlfriend", "fiancé", "fiancée", "mom", "dad", "grandma"),
+    *("grandpa", "caretaker", "guardian", "neighbor", "neighbour", "roommate", "widow", "widower"),
+)
+_WHICH = r"(?: (?:(?:matern|patern)[oa]s?|mayor(?:es)?|menor(?:es)?|(?:gemel|melliz)[oa]s?|polític[oa]))?"
+
+_SIGNED = (
+    *("signed", "cosigned", "dictated", "transcribed", "authored", "reviewed", "attested", "verified", "prepared"),
+    *("approved", "entered", "written", "documented", "recorded", "edited", "authenticated", "completed"),
+)
+_FIRMADO = _forms(
+    "dictad transcrit revisad validad elaborad redactad informad supervisad cumplimentad firmad emitid escrit", "o", "a"
+)
+_CLOSING = (
+    *("signature", "sincerely", "truly", "faithfully", "regards", "respectfully", "cc", "fdo", "fda", "firma"),
+    *("atentamente", "saludo", "saludos", "cordialmente"),
+)
+_SIGNATURE = (
+    rf"(?:{one_of(_SIGNED)}(?: (?:electronically|digitally|and \w{{4,12}}))?(?: by:?|:)|signed,?|signature:?|sincerely"
+    r"|truly|faithfully|regards|respectfully"
+    rf"|{one_of(_FIRMADO)}(?: (?:electrónica|digital)mente)?(?: y \w{{4,12}})? por:?"
+    r"|firmad[oa]|fd[oa]\.?|firma(?: del? \w{4,12})?|atentamente|saludos?(?: (?:muy )?cordial(?:es)?)?|cordialmente"
+    r"|(?-i:cc|CC))"
+)
+_SEEN = (
+    *("seen", "evaluated", "examined", "assessed", "treated", "referred", "operated", "performed", "admitted"),
+    "followed",
+    *("interviewed", "discharged", "managed", "ordered", "prescribed", "accompanied", "brought", "supervised", "done"),
+    *("read", "interpreted", "counseled", "attended", "delivered", "reported", "requested", "provided"),
+    *("witnessed", "led"),
+    *("overseen", "visited", "called", "consulted", "recommended", "administered", "placed", "intubated"),
+)
+_VISTO = _forms(
+    "vist atendid valorad evaluad explorad tratad derivad remitid enviad intervenid operad realizad ingresad seguid"
+    " traíd controlad acompañad indicad prescrit solicitad practicad efectuad asistid entrevistad llevad recibid"
+    " comunicad pautad reintervenid diagnosticad cuidad interrogad citad",
+    *("o", "a", "os", "as"),
+)
+_CON = _forms("comentad consultad contactad acordad hablad", "o", "a")
+_SEEN_BY = (
+    rf"(?:{one_of(_SEEN)}(?: (?:today|here|again|on|in|up|and) ?(?:\w{{4,12}})?)? by"
+    r"|(?:discussed|spoke|consulted|met) with"
+    r"|d/w|care of|behalf of|(?:cargo|nombre) de"
+    rf"|{one_of(_VISTO)}(?: (?:hoy|ayer|y \w{{4,12}}))? por|{one_of(_CON)} con)"
+)
+_FIELD = (
+    r"(?:(?<!brand )(?<!trade )(?<!generic )names?|surname|forename"
+    r"|(?:nombres?|apellidos?)(?: y apellidos)?(?: del? (?:la )?(?:paciente|usuari[oa]|médico|titular))?)"
+)
+_DEGREES = (
+    *("MD", "PhD", "RN", "FNP", "DNP", "CRNA", "LPN", "LVN", "MBBS", "FRCS", "FACS", "FACP", "BSN", "MSN", "PharmD"),
+    *("DDS", "DMD", "MPH", "LCSW", "Esq"),
+)
+_AFTER_COMMA = ("NP", "PA-C", "PA", "DO", "PT", "DPT", "MS", "OT", "RD", "RPh")
+# A cue with a capital is no part of a name: "Attending Jane Quill, MD".
+_NO_CUE = rf"(?!(?:{one_of((*_ROLES, *_SIGNED, *_SEEN, *_TITLE_WORDS, 'by', 'patient', 'mr', 'mrs', 'ms'))})(?!\w))"
+
+_PATIENT_WORDS = ("patient", "pt", "paciente", "usuario", "usuaria", "client", "cliente", "enfermo", "enferma")
+_NEAR = 6  # tokens from the first word of a cue to the name at most
+
+NAMES = (
+    Rule(
+        "name after a title",
+        _TITLES + _VALUE,
+        _DOCTORS,
+        (
+            *("Dr. [Quill]", "la Dra. [Marta Quill Tawn]", "Prof. Dr. [Abe van der Quill]", "Dr [J.A. Quill]"),
+            *("Dres. [Quill]", "DR. [ABE QUILL]", "Dra. Dña. [Orla Quill-Tawn]", "Dr. [O'Quill]", "Dr.[Abe Quill]"),
+            *("el doctor [Quill] refiere", "Doctor [Abe Quill]", "Lic. [Marta Quill]", "Enf. [Ana Quill]"),
+            "DUE [Ana Quill]",
+            *("Dr. [Quill, Marta]", "Dra. [M.ª Ángeles de la Quill]", "the Dr. [White] said", "Dr. [Quill]'s plan"),
+            *("Dr. [Quill] Refiere dolor", "Professor [Jane McQuill]", "profesora [Orla Quill]"),
+        ),
+        (
+            *("Dr. Visit Notes", "the doctor said", "doctor Cardiología", "Doctor Patient", "DR Screening"),
+            "Dra. de guardia",
+            *("due to Quill", "Dr. Hospital", "Drive Quill"),
+        ),
+        words=(*_TITLE_WORDS, *_ADDRESSES),
+        near=_NEAR,
+        check=is_after_title,
+    ),
+    Rule(
+        "second name after a title",
+        rf"{_TITLES}{_NAME},? (?:y|e|and|&) (?P<value>{_NAME})",
+        _DOCTORS,
+        ("Dr. Quill and [Martinez]", "Dres. Quill y [Marta Tawn]", "Drs. Jane Quill & [Abe Martinez]"),
+        ("Dr. Quill and Cardiology", "Dres. Quill y Urgencias", "Dr. Quill y Dra. Tawn"),
+        words=(*_TITLE_WORDS, *_ADDRESSES),
+        near=_NEAR,
+        check=is_known,
+    ),
+    Rule(
+        "name after a form of address",
+        rf"{_ADDRESS}(?:{_NEXT}(?:{_ADDRESS}|(?-i:D\.))){{0,2}}{_NEXT}{_VALUE}",
+        _PATIENTS,
+        (
+            *("Mr. [Quill]", "Mrs [Jane Quill]", "Ms. [J. Quill]", "Miss [Orla Quill]", "MR. [ABE QUILL]"),
+            "Sr. [Quill]",
+            *("la Sra. [Quill de la Tawn]", "Srta. [Orla]", "don [Abe Quill]", "Dña. [Marta Quill]"),
+            "D.ª [Marta Quill]",
+            *("Dª [Marta Quill]", "Doña [Marta]", "Sr. D. [Abe Quill]", "señora [Quill]", "Mr. [Brown]"),
+        ),
+        (
+            *("MS Exacerbation", "MR Angiography", "Sra. Paciente", "don de gentes", "SR on ECG"),
+            "miss Cardiology visit",
+            *("Sr. Director", "Madam"),
+        ),
+        words=_ADDRESSES,
+        near=_NEAR,
+        check=is_after_title,
+    ),
+    Rule(
+        "name after D.",
+        rf"(?-i:D\.) ?{_VALUE}",
+        _PATIENTS,
+        ("D. [Juan Quill]", "D. [Quill Martínez]", "por D. [José María de la Quill]", "D.[Juan Quill]"),
+        ("vitamina D. Quill", "hepatitis D. Presenta", "grupo D. Madrid", "D. Quill Tawn"),
+        words=("d",),
+        near=_NEAR,
+        check=is_whole,
+    ),
+    Rule(
+        "name after a role",
+        rf"(?:{one_of(_ROLES)})(?!\w)(?: {one_of(_OF_ROLES)}(?!\w)){{0,4}}{_NO_OF}{_IS}{_VALUE}",
+        _DOCTORS,
+        (
+            *("attending [Jane Quill]", "Nurse [Quill]", "the surgeon, [Abe Quill],"),
+            "Attending physician: [Jane Quill]",
+            *("nurse practitioner [Orla Quill]", "her PCP, [Abe Tawn],", "the resident was [Jane Quill]"),
+            "GP = [Jane Quill]",
+            *("su médico [Abe Quill]", "la enfermera [Rosa]", "Cirujano; [Abe Quill]"),
+            "médico de familia, [Orla Quill]",
+            *("residente de guardia [Abe Quill]", "Médico responsable | [Marta Quill]", "la cirujana ([Marta Quill])"),
+            *("Enfermera: [MARTA QUILL]", "social worker [Jane Quill]", "la adjunta de urgencias, [Marta de la Quill]"),
+        ),
+        (
+            *("Nurse Practitioner", "Attending Physician", "Médico Responsable", "médico de Atención Primaria"),
+            "Surgeon Note",
+            *("Hospital Clínico", "Enfermera de Urgencias", "Residente MIR", "médico, Madrid", "Nurse White"),
+            "the nurse Monday",
+            *("resident of Tawn", "Cardiologist Evaluation", "cirujano y Anestesista"),
+        ),
+        words=_ROLES,
+        near=_NEAR,
+        check=is_after_word,
+    ),
+    Rule(
+        "name after a word for the patient",
+        rf"(?:patient|(?-i:[Pp]t(?!\w)\.?)|paciente|usuari[oa]|cliente?|enferm[oa])(?!\w)(?:['’]s name)?{_IS}{_VALUE}",
+        _PATIENTS,
+        (
+            *("patient [Jane Quill]", "The patient, [Abe Quill],", "Pt [Quill]", "Patient: [QUILL, MARTA]"),
+            *("paciente [Marta Quill]", "La paciente, [Orla Quill],", "el paciente [Abe] acude"),
+            "Paciente | [Abe Quill]",
+            *("the patient is [Jane Quill]", "paciente llamada [Marta]", "la usuaria [Marta Quill]"),
+            "PACIENTE: [MARTA QUILL]",
+        ),
+        (
+            *("Patient Denies pain", "Paciente Mujer", "paciente VIH", "Patient States", "paciente ASA II"),
+            "PT Evaluation",
+            *("pacientes Quill", "PACIENTE VARÓN", "Patient Young", "Patient is Hispanic", "paciente Diabético"),
+        ),
+        words=_PATIENT_WORDS,
+        near=_NEAR,
+        check=is_after_word,
+    ),
+    Rule(
+        "name after called",
+        r"(?:named|llamad[oa]|(?<=se )llama|(?<=de )nombre|(?<=my )name is|(?<=mi )nombre es|(?<=al )nombre de) "
+        + _VALUE,
+        _PATIENTS,
+        (
+            *("a woman named [Jane Quill]", "un varón llamado [Marcos Quill]", "se llama [Marta]"),
+            "My name is [Jane Quill]",
+        ),
+        ("a drug named Quillex", "el llamado Síndrome de Quill", "llamada Tawn", "not named"),
+        words=("named", "llamado", "llamada", "llama", "nombre", "name"),
+        near=_NEAR,
+        check=is_known,
+    ),
+    Rule(
+        "name after its field",
+        rf"{_FIELD}(?: ?[:;|=,]+ ?| (?:is|es) |(?-i:(?<=[Nn]ombre)|(?<=ellidos)|(?<=Name)) ){_VALUE}",
+        _PATIENTS,
+        (
+            *("Name: [Jane Quill]", "Patient name; [Quill, Jane]", "Last name = [Quill]", "Nombre | [Abe]"),
+            "name is [Jane Quill]",
+            *("Apellidos: [Quill de la Tawn]", "Nombre [Marta]", "Nombre y apellidos; [Marta Quill Tawn]"),
+            "Surname,[Quill]",
+            *("Nombre del titular: [ABE QUILL]", "Apellidos [Quill Tawn] NHC: 48"),
+        ),
+        (
+            *("brand name: Tawnol", "Name and address", "nombre: ver informe", "Name: Unknown", "Apellidos Nombre"),
+            "in the name of",
+        ),
+        words=("name", "names", "surname", "forename", "nombre", "nombres", "apellido", "apellidos"),
+        near=_NEAR,
+        check=is_after_title,
+    ),
+    Rule(
+        "name of a relative",
+        rf"(?=(?-i:[a-zñ])){one_of(_SPANISH_KIN)}(?!\w){_WHICH}(?:,? (?:llamad[oa]s?|de nombre|(?:que )?se llama))?"
+        rf"(?:,? | ?\()(?P<value>{_NAME}(?: y {_NAME})?)",
+        _RELATIVES,
+        (
+            *("su madre ([Zann])", "su hermano mayor, [Zann], acude", "los padres [Orla y Zann Quill]"),
+            "su hija [MARTA]",
+            *("su esposo, [Abe de la Quill]", "avisar a su hija [Orla Quill]", "su marido llamado [Abe Quill]"),
+            *("la nuera [Orla]", "su cuidadora, [Marta Quill-Tawn]"),
+        ),
+        (
+            *("su madre, diabética", "Calle Hermanos Quill", "padre: Diabetes", "la madre y Orla", "Madre Hipertensa"),
+            *("hermano EPOC", "su madre Hipertensa", "hijo, Madrid", "tío Bueno"),
+        ),
+        words=_SPANISH_KIN,
+        near=_NEAR,
+        check=is_after_word,
+    ),
+    Rule(
+        "name of a relative in English",
+        rf"(?=(?-i:[a-z])){one_of(_ENGLISH_KIN)}(?!\w)(?:-in-law)?"
+        rf"(?:,? (?:named|called|whose name is))?(?:,? | ?\(){_VALUE}",
+        _RELATIVES,
+        (
+            *("his wife [Orla Quill]", "her brother, [Abe Quill],", "his daughter ([Orla Quill])", "her son [Marcus]"),
+            *("mother-in-law [Jane Quill]", "her husband, [O. Quill]", "daughter named [Orla]"),
+        ),
+        (
+            *("his wife, Monday", "her mother is well", "Mother Orla Quill", "his wife, who", "her mother HTN"),
+            "son May",
+            "sister Diabetic",
+        ),
+        words=_ENGLISH_KIN,
+        near=_NEAR,
+        check=is_after_word,
+    ),
+    Rule(
+        "name after a signature",
+        rf"{_SIGNATURE}(?!\w) ?[.:,;|=-]{{0,2}} ?{_VALUE}",
+        _DOCTORS,
+        (
+            *("Signed: [Jane Quill]", "Electronically signed by [Jane Quill]", "dictated by [J. Quill]"),
+            "Sincerely, [Jane Quill]",
+            *("Firmado: [Marta Quill]", "Fdo.: [Abe Quill Tawn]", "Fdo. [MARTA QUILL]", "Atentamente, [Marta Quill]"),
+            *("revisado por [Marta Quill]", "firmado electrónicamente por [Abe Quill]", "cc: [Jane Quill]"),
+            "Fdo [Quill]",
+            *("Best regards, [Jane Quill]", "Un saludo, [Marta Quill]", "Reviewed and signed by [Jane Quill]"),
+        ),
+        (
+            *("Signed Consent", "firmado Consentimiento Informado", "Reviewed by Radiology", "cc: Cardiology"),
+            "signed by",
+            *("informado por Radiología", "Firma Paciente", "signed DNR", "Regards"),
+        ),
+        words=(*_SIGNED, *_FIRMADO, *_CLOSING),
+        near=_NEAR,
+        check=is_after_word,
+    ),
+    Rule(
+        "name after who acts",
+        rf"{_SEEN_BY}(?::| ) ?{_VALUE}",
+        _DOCTORS,
+        (
+            *("seen by [Jane Quill]", "Referred by [Quill]", "evaluated and treated by [Jane Quill]"),
+            "d/w [Jane Quill]",
+            *("visto por [Marta Quill]", "Remitida por [Abe Quill]", "a cargo de [Marta Quill]"),
+            "under the care of [Jane Quill]",
+            *("comentado con [Abe Quill]", "derivado por [Quill]", "spoke with [Jane Quill]"),
+            *("Realizado por: [Marta Quill]", "seen by [Rose Q.]", "intervenida por [M. Quill]"),
+        ),
+        (
+            *("seen by Cardiology", "followed by Chemotherapy", "visto por Urgencias", "a cargo de Medicina Interna"),
+            *("remitido por EPOC", "realizado por Neurocirugía", "seen by Physical Therapy", "evaluated by ENT"),
+            "read by Monday",
+        ),
+        words=(
+            *_SEEN,
+            *_VISTO,
+            *_CON,
+            "discussed",
+            "spoke",
+            "consulted",
+            "met",
+            "d",
+            "care",
+            "behalf",
+            "cargo",
+            "nombre",
+        ),
+        near=_NEAR,
+        check=is_after_word,
+    ),
+    Rule(
+        "name before a degree",
+        rf"{_NO_CUE}{_VALUE}(?:,? (?-i:{'|'.join(_DEGREES)}|M\.D\.?|Ph\.D\.?)|, ?(?-i:{'|'.join(_AFTER_COMMA)}))",
+        _DOCTORS,
+        (
+            *("[Jane Quill], MD", "[J. Quill] RN aware", "[Abe Quill], M.D.", "[Orla Quill], PA-C"),
+            "[Jane Tawn Quill], PhD",
+            *("Staff: [Jane Quill], MD", "[JANE QUILL], DO"),
+        ),
+        ("an MD", "Attending MD", "Cardiology, NP", "Stable, RN aware", "Plan PT", "MD, PhD"),
+        token=rf"^(?:{'|'.join(_DEGREES)}|NP|PA|DO|PT|DPT|MS|OT|RD|RPh|M|Ph)$",
+        check=is_after_word,
+    ),
+)
