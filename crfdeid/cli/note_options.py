@@ -53,8 +53,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     text = "file with the secret of the model's private vocabulary (default: the environment variable CRFDEID_SECRET)"
     parser.add_argument("--key-file", type=file_path, metavar="FILE", help=text)
     text = (
-        "with surrogates, --rename-files or --audit: a file with the secret that they are derived from (default: the "
-        "environment variable CRFDEID_SECRET)"
+        "with surrogates, --hash-columns, --rename-files or --audit: a file with the secret that they are derived from "
+        "(default: the environment variable CRFDEID_SECRET)"
     )
     parser.add_argument("--secret-file", type=file_path, metavar="FILE", help=text)
     text = "give files and folders of the results new names, hashes under the secret, for theirs can name patients"
@@ -157,7 +157,9 @@ def secret_of(options: argparse.Namespace, *, needed: bool) -> bytes | None:
     needed = needed or options.rename_files
     if not needed and options.audit is None:
         if options.secret_file is not None:
-            raise UsageError("--secret-file is for surrogates, --rename-files and --audit: leave it out")
+            raise UsageError(
+                "--secret-file is for surrogates, --hash-columns, --rename-files and --audit: leave it out"
+            )
         return None
     return read_secret(options.secret_file) if needed or there else None
 

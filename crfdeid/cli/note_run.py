@@ -22,7 +22,7 @@ from crfdeid.notes.output import OutputFolder
 from crfdeid.notes.pipeline import OutputPlan, process
 from crfdeid.notes.records import Failure, Note, NoteFile, too_long
 from crfdeid.notes.remote import RemoteNotes
-from crfdeid.notes.sources import KINDS, keyed_names, note_files, survey
+from crfdeid.notes.sources import KINDS, keyed_names, note_files, refuse_dates, survey
 from crfdeid.notes.work import Redaction
 from crfdeid.notes.workers import start_workers
 from crfdeid.secrets import derive
@@ -133,6 +133,7 @@ def run_folder(
     found = survey(options.input, task.plan.targets, rename)
     if found.unknown:
         _say(f"note: files left out because they do not end in {', '.join(KINDS)}: {found.unknown}")
+    refuse_dates(note_files(options.input, rename), task.plan.columns)
     failures = _Failures()
     card = _card(task.work)
     likeness = _likeness(task.work, card)

@@ -29,6 +29,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     text = "columns (in JSON Lines: keys) that the results are not to have, such as name,birth_date"
     parser.add_argument("--drop-columns", type=_names, default=(), metavar="NAMES", help=text)
     text = (
+        "with --how surrogate: columns whose dates are moved by the shift of the note's patient; a column of dates as "
+        "they are would give that shift away, and is refused"
+    )
+    parser.add_argument("--shift-columns", type=_names, default=(), metavar="NAMES", help=text)
+    text = "columns whose values are replaced by keyed hashes, under the secret: the same value has the same hash"
+    parser.add_argument("--hash-columns", type=_names, default=(), metavar="NAMES", help=text)
+    text = "with --how surrogate: columns that may hold dates in the clear"
+    parser.add_argument("--allow-columns", type=_names, default=(), metavar="NAMES", help=text)
+    text = (
         "with a model that finds concepts too: a new file, NAME.jsonl, for the redacted notes with their concepts; "
         "offsets are those of the redacted text, and what overlaps hidden text is left out"
     )
@@ -56,19 +65,27 @@ def run(options: argparse.Namespace) -> int:
         0, or 1 where a note failed.
     """
     from crfdeid.cli import given_options, kept_concepts, note_options, note_run, spark_run  # noqa: PLC0415
-    from crfdeid.errors import UsageError  # noqa: PLC0415
     from crfdeid.given.columns import warn_of_kept  # noqa: PLC0415
     from crfdeid.notes.beside import plan_with_concepts  # noqa: PLC0415
+    from crfdeid.notes.date_columns import DateColumns  # noqa: PLC0415
     from crfdeid.notes.pipeline import OutputPlan  # noqa: PLC0415
     from crfdeid.system.threads import one_thread  # noqa: PLC0415
 
     one_thread()
     spark_run.require_fitting(options)
-    if options.text_column in options.drop_columns:
-        raise UsageError(f"--drop-columns: {options.text_column} is the column of the text: leave it out")
-    columns = replace(note_options.columns_of(options), drop=options.drop_columns)
     surrogates = options.how == "surrogate"
-    secret = note_options.secret_of(options, needed=surrogates)
+    dates = DateColumns(
+        options.shift_columns,
+        options.hash_columns,
+        options.allow_columns,
+        refuse=surrogates,
+        date_order=options.date_order,
+    )
+    dates.require_possible(options.text_column, options.drop_columns)
+    secret = note_options.secret_of(options, needed=surrogates or bool(options.hash_columns))
+    if dates.changed:
+        dates = replace(dates, secret=secret)
+    columns = replace(note_options.columns_of(options), drop=options.drop_columns, dates=dates)
     work = note_options.redaction(
         options,
         how=options.how,
@@ -82,6 +99,9 @@ def run(options: argparse.Namespace) -> int:
     settings = {
         "command": "redact",
         "drop_columns": list(options.drop_columns),
+        "shift_columns": list(options.shift_columns),
+        "hash_columns": list(options.hash_columns),
+        "allow_columns": list(options.allow_columns),
         **({"keep_concepts": True} if work.concepts else {}),
         **note_options.common_settings(options, work, secret),
         **given_options.settings(columns),
@@ -92,7 +112,7 @@ def run(options: argparse.Namespace) -> int:
             kept_concepts.write_single(options.keep_concepts, document)
         note_run.write_stdout(document.text)
         return 0
-    warn_of_kept(columns.known, options.drop_columns)
+    warn_of_kept(columns.known, columns.needed)
     plan = plan_with_concepts(columns) if work.concepts else OutputPlan.of_same_names(columns)
     task = note_run.Task("redacting", work, plan, settings, secret, beside=options.keep_concepts)
     engine = spark_run.on_spark if options.engine == spark_run.SPARK else note_run.on_this_machine

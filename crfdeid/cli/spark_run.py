@@ -46,6 +46,8 @@ def require_fitting(options: argparse.Namespace) -> None:
         raise UsageError("--engine spark reads files: leave it out with --input -")
     if options.jobs != 1:
         raise UsageError("--jobs is for one machine: with --engine spark, --master says how many work")
+    if options.shift_columns or options.hash_columns:
+        raise UsageError("--shift-columns and --hash-columns are for one machine: drop or allow the columns instead")
     table = None if options.output is None else failures_file(options.output)
     if table is not None and table.exists() and not options.resume:
         raise UsageError(f"--output: {table} is there already, the table of what failed: name another folder")

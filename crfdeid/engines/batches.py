@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,12 @@ from crfdeid.errors import DataError, UsageError
 from crfdeid.given.columns import read_columns, warn_of_kept
 from crfdeid.model_card.builtin import find_model
 from crfdeid.model_card.card import model_digest, read_card, warn_of_cost
-from crfdeid.notes.arrow import column_names, errors_without_values, note_in_row
+from crfdeid.notes.arrow import OtherColumns, column_names, errors_without_values, note_in_row
+from crfdeid.notes.date_columns import DateColumns
 from crfdeid.notes.records import LONGEST_NOTE, Answer, Columns, Failure, Note, NoteFile
 from crfdeid.notes.work import Result, Worker
-from crfdeid.policy import Policy
+from crfdeid.policy import SURROGATE, Policy
+from crfdeid.secrets import read_secret
 from crfdeid.system.memory import collecting_seldom
 
 # Rows are worked on, and given out, in stretches of so many: enough to keep a network busy, and few enough that memory
@@ -56,6 +59,11 @@ class RedactBatches:
         known: columns with what is known of the patient, as `crfdeid redact --known` has them: "name,birth_date". It
             is hidden in the note and stays in its column, unless that is dropped.
         drop_columns: columns that the results are not to have.
+        shift_columns: with surrogates, columns whose dates are moved by the shift of the note's patient. A column of
+            dates next to surrogates would give that shift away: it is refused unless it is dropped, shifted, hashed or
+            allowed. Types alone tell: of a column of text nothing is known before it is read, so name it.
+        hash_columns: columns whose values are replaced by keyed hashes, as text.
+        allow_columns: columns of dates that may stay as they are.
         longest_note: a note of more characters fails, as `NoteTooLong`, rather than take a worker's memory; None for no
             such limit. By default that is 10 million, with which a worker with a crf stays below 1 GiB.
         find: called where the work is done; it gives the model's folder there. None: the same path as here.
@@ -81,6 +89,9 @@ class RedactBatches:
         *,
         known: str | None = None,
         drop_columns: Sequence[str] = (),
+        shift_columns: Sequence[str] = (),
+        hash_columns: Sequence[str] = (),
+        allow_columns: Sequence[str] = (),
         longest_note: int | None = LONGEST_NOTE,
         find: Callable[[], Path | str] | None = None,
         secret_file: Path | str | None = None,
@@ -89,7 +100,16 @@ class RedactBatches:
         if policy.how is None:
             raise UsageError("a policy that hides nothing: choose how PHI is hidden")
         columns = () if known is None else read_columns(known)
-        if text_column in {patient_column, *drop_columns, *(column.name for column in columns)}:
+        dates = DateColumns(
+            tuple(shift_columns),
+            tuple(hash_columns),
+            tuple(allow_columns),
+            refuse=policy.how == SURROGATE,
+            date_order=policy.date_order,
+            options="drop_columns, shift_columns, hash_columns or allow_columns",
+        )
+        dates.require_possible(text_column, drop_columns)
+        if text_column in {patient_column, *(column.name for column in columns)}:
             raise UsageError(f"'{text_column}' is the text of the notes: it can be nothing else, and cannot be dropped")
         self.model = find_model(model).absolute()
         self.model_sha256 = model_digest(self.model)
@@ -97,20 +117,25 @@ class RedactBatches:
             warn_of_cost(read_card(self.model), policy.sensitivity)
         self.policy = policy
         self.columns = Columns(
-            text_column, patient=patient_column, known=columns, drop=tuple(drop_columns), longest=longest_note
+            text_column,
+            patient=patient_column,
+            known=columns,
+            drop=tuple(drop_columns),
+            dates=dates,
+            longest=longest_note,
         )
         self._find = find
         self._secret_file = None if secret_file is None else Path(secret_file)
         self._key_file = None if key_file is None else Path(key_file)
         self._warned = False
-        warn_of_kept(columns, drop_columns)
+        warn_of_kept(columns, self.columns.needed)
 
     def output_schema(self, notes: pa.Schema) -> pa.Schema:
         """The schema of the results for a schema of notes.
 
         Raises:
             UsageError: a column that is named is not there, or twice; the text is not of text; or the input has a
-                column of a name that the results need.
+                column of a name that the results need, or dates next to surrogates.
         """
         return schema.output_schema(notes, self.columns)
 
@@ -136,11 +161,13 @@ class RedactBatches:
             UsageError: as `output_schema`.
         """
         work, policy = self._start()
+        columns = self._with_secret()
         for batch in batches:
-            fields = self.output_schema(batch.schema)
+            fields, others = self.output_schema(batch.schema), OtherColumns(batch.schema, columns)
             for piece, contents in self._pieces(batch):
+                arrays = _changed(others, piece, contents)
                 # No text is held here while the caller has the results: a long one would be there three times.
-                yield self._redacted(piece, fields, _outcomes(work, contents), policy)
+                yield self._redacted(piece, fields, _outcomes(work, contents), arrays, policy)
 
     def reader(self, notes: Any) -> pa.RecordBatchReader:
         """The redacted rows of a stream, as a stream that is read as it is worked on.
@@ -170,6 +197,17 @@ class RedactBatches:
             failure = Failure.of(problem)
             return Started(lambda notes: [failure] * len(notes), self.policy.name)
 
+    def _with_secret(self) -> Columns:
+        """The columns, with the secret of those that are changed; where there is none, each row fails."""
+        dates = self.columns.dates
+        if not dates.changed:
+            return self.columns
+        try:
+            return replace(self.columns, dates=replace(dates, secret=read_secret(self._secret_file)))
+        except (DataError, UsageError) as problem:
+            _log.error("no column is changed: %s", problem)
+            return self.columns
+
     def _pieces(self, batch: pa.RecordBatch) -> Iterator[tuple[pa.RecordBatch, list[Note | Failure | None]]]:
         """A batch in stretches, each with what its rows hold; an empty batch is one."""
         values = [None if name is None else batch.column(name) for name in column_names(self.columns)]
@@ -193,7 +231,12 @@ class RedactBatches:
             _log.warning(problem, ", ".join(f"'{column}' ({why})" for column, why in content.known.unsearched))
 
     def _redacted(
-        self, piece: pa.RecordBatch, fields: pa.Schema, outcomes: Sequence[_Outcome], policy: str
+        self,
+        piece: pa.RecordBatch,
+        fields: pa.Schema,
+        outcomes: Sequence[_Outcome],
+        changed: Mapping[str, pa.Array],
+        policy: str,
     ) -> pa.RecordBatch:
         added = {
             schema.STATUS: [_status(outcome) for outcome in outcomes],
@@ -204,6 +247,8 @@ class RedactBatches:
         }
         texts = [outcome.document.text if isinstance(outcome, Answer) else None for outcome in outcomes]
         arrays = [piece.column(place) for place in schema.kept_places(piece.schema, self.columns)]
+        for name, array in changed.items():
+            arrays[fields.get_field_index(name)] = array
         place = fields.get_field_index(self.columns.text)
         with errors_without_values():
             arrays[place] = pa.array(texts, fields.field(place).type)
@@ -213,6 +258,21 @@ class RedactBatches:
 
 def _characters(content: Note | Failure | None) -> int:
     return len(content.text) if isinstance(content, Note) else 0
+
+
+def _changed(others: OtherColumns, piece: pa.RecordBatch, contents: list[Note | Failure | None]) -> dict[str, pa.Array]:
+    """The changed columns of some rows; a row that they cannot be made for is a failure from then on."""
+    rows: list[Mapping[str, Any]] = []
+    for index, content in enumerate(contents):
+        try:
+            found = others.changed(content, _TABLE, piece, index)
+        except UsageError as problem:
+            found = Failure(str(problem), error=type(problem).__name__)
+        if isinstance(found, Failure):
+            contents[index], found = found, {}
+        rows.append(found)
+    with errors_without_values():
+        return {name: others.array(name, [row.get(name) for row in rows]) for name in others.names}
 
 
 def _outcomes(work: Worker, contents: list[Note | Failure | None]) -> list[_Outcome]:

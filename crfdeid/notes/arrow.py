@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from crfdeid.errors import DataError
-from crfdeid.notes.records import Columns, Failure, Note, NoteFile, add_known, make_note
+from crfdeid.errors import DataError, UsageError
+from crfdeid.notes.patients import patient_name
+from crfdeid.notes.records import Columns, Failure, Note, NoteFile, add_known, changed_values, make_note
 
 
 def is_text(kind: Any) -> bool:
@@ -46,6 +47,130 @@ def note_in_row(
     except (ValueError, OverflowError):
         return Failure("a time that is no time of the calendar: correct it, or leave it empty")
     return add_known(make_note(file, number, text, named, whose), file, columns, known)
+
+
+def holds_dates(kind: Any) -> bool:
+    """Whether a type of Arrow's is one of dates or times of a day, or holds such."""
+    from pyarrow import types  # noqa: PLC0415
+
+    if types.is_date(kind) or types.is_timestamp(kind):
+        return True
+    if types.is_dictionary(kind) or types.is_map(kind):
+        inner = [kind.value_type] if types.is_dictionary(kind) else [kind.key_type, kind.item_type]
+        return any(map(holds_dates, inner))
+    return types.is_nested(kind) and any(holds_dates(kind.field(i).type) for i in range(kind.num_fields))
+
+
+def _can_hold_text(kind: Any) -> bool:
+    from pyarrow import types  # noqa: PLC0415
+
+    return bool(is_text(kind) or types.is_nested(kind) or types.is_integer(kind))
+
+
+class OtherColumns:
+    """The columns of an Arrow table but that of the text: those that are changed, and those in the clear.
+
+    Args:
+        schema: the table's.
+        columns: what becomes of them.
+
+    Raises:
+        UsageError: dates would stand in the clear next to surrogates, or are to be shifted in a column that has none.
+    """
+
+    def __init__(self, schema: Any, columns: Columns) -> None:
+        clear = columns.in_the_clear(schema.names)
+        refused = [name for name in clear if holds_dates(schema.field(name).type)]
+        if refused:
+            raise columns.dates.refusal(refused)
+        self._columns = columns
+        self._types = {name: schema.field(name).type for name in columns.dates.changed}
+        for name in columns.dates.shift:
+            if not (_is_time(self._types[name]) or _can_be_shifted(self._types[name])):
+                raise UsageError(f"the column '{name}' holds no dates that can be shifted: drop it, or hash it")
+        self._watched = [(name, schema.names.index(name)) for name in clear if _can_hold_text(schema.field(name).type)]
+        self._places = {name: schema.names.index(name) for name in self._types}
+        self._patient = None if columns.patient is None else schema.names.index(columns.patient)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns that are changed."""
+        return tuple(self._places)
+
+    def field(self, field: Any) -> Any:
+        """A field of the table as the results have it: a hash is a text."""
+        import pyarrow as pa  # noqa: PLC0415
+
+        if field.name not in self._columns.dates.hash:
+            return field
+        return field.with_type(pa.string())
+
+    def watched(self, batch: Any, index: int) -> Iterator[tuple[str, Any]]:
+        """The values of a row in the clear that can be dates though their types do not say it."""
+        return ((name, batch.column(place)[index].as_py()) for name, place in self._watched)
+
+    def changed(
+        self, note: Note | Failure | None, file: NoteFile, batch: Any, index: int
+    ) -> Mapping[str, Any] | Failure:
+        """The new values of a row in its changed columns, for `array`; or why there are none.
+
+        Raises:
+            UsageError: a date does not tell day from month.
+        """
+        if not self._places or isinstance(note, Failure):
+            return {}
+        whose = None if self._patient is None else batch.column(self._patient)[index].as_py()
+        as_texts, days = {}, {}
+        for name, place in self._places.items():
+            value, kind = batch.column(place)[index], self._types[name]
+            if name in self._columns.dates.hash and not is_text(kind):
+                as_texts[name] = str(value) if value.is_valid else None
+            elif not _is_time(kind):
+                as_texts[name] = value.as_py()
+            else:
+                days[name] = (value.value if value.is_valid else None, _units_a_day(kind))
+        found = changed_values(note, file, self._columns, as_texts, whose)
+        if isinstance(found, Failure) or not days:
+            return found
+        try:
+            patient = note.patient if note is not None else patient_name(whose) or file.patient
+        except ValueError:
+            patient = None  # the row has no note
+        shift = self._columns.dates.days(patient, note.text if note is not None else "")
+        moved = {name: None if number is None else number + shift * units for name, (number, units) in days.items()}
+        return {**found, **moved}
+
+    def array(self, name: str, values: Sequence[Any]) -> Any:
+        """The array of a changed column from what `changed` gives for its rows."""
+        import pyarrow as pa  # noqa: PLC0415
+
+        kind = self._types[name]
+        if name in self._columns.dates.hash:
+            return pa.array(values, pa.string())
+        if not _is_time(kind):
+            return pa.array(values, kind)
+        return pa.array(values, pa.int32() if kind.bit_width == 32 else pa.int64()).cast(kind)
+
+
+def _is_time(kind: Any) -> bool:
+    from pyarrow import types  # noqa: PLC0415
+
+    return bool(types.is_date(kind) or types.is_timestamp(kind))
+
+
+def _can_be_shifted(kind: Any) -> bool:
+    from pyarrow import types  # noqa: PLC0415
+
+    return bool(is_text(kind) or types.is_integer(kind))
+
+
+def _units_a_day(kind: Any) -> int:
+    from pyarrow import types  # noqa: PLC0415
+
+    if types.is_date32(kind):
+        return 1
+    unit = "ms" if types.is_date64(kind) else kind.unit
+    return {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[unit] * 86_400
 
 
 @contextmanager

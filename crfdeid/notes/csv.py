@@ -10,13 +10,24 @@ from __future__ import annotations
 import csv
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from crfdeid.documents import Document
 from crfdeid.errors import DataError
-from crfdeid.notes.records import Columns, Failure, Note, NoteFile, Record, add_known, make_note
+from crfdeid.notes.date_columns import Guard
+from crfdeid.notes.records import (
+    Columns,
+    Failure,
+    Note,
+    NoteFile,
+    Record,
+    add_known,
+    changed_values,
+    guarded,
+    make_note,
+)
 from crfdeid.system.files import MARK, refuse_utf16
 from crfdeid.system.unique_keys import require_unique
 
@@ -55,17 +66,33 @@ def read(file: NoteFile, columns: Columns) -> Iterator[Record]:
             refuse_utf16(stream.peek(1024), file.path)
             delimiter, header = _header(stream, file, columns)
             places = _places(header, columns, file)
+            clear, guard = columns.in_the_clear(header), Guard(columns.dates)
+            watched = [(name, header.index(name)) for name in clear]
+            changing = [(name, header.index(name)) for name in columns.dates.changed]
             lines = _Lines(stream)
             for number, fields in enumerate(csv.reader(lines, delimiter=delimiter, strict=True)):
                 raw = lines.take()
                 around, content = _Around(raw, "", "", delimiter), None
+                changed: Mapping[str, Any] = {}
                 if fields and number:
                     content = _content(file, number, raw, fields, places, len(header))
                     values = [fields[place] for place in places.known] if isinstance(content, Note) else []
                     content = add_known(content, file, columns, values)
+                    if watched and isinstance(content, Note):
+                        content = guarded(content, guard, ((name, fields[place]) for name, place in watched))
+                    if changing and isinstance(content, Note):
+                        old = {name: fields[place] for name, place in changing}
+                        found = changed_values(content, file, columns, old, None)
+                        if isinstance(found, Failure):
+                            content = found
+                        else:
+                            changed = found
                 if fields and not isinstance(content, Failure):
-                    around = _part(raw, places, delimiter, begin=len(MARK) if not number and raw[0] == MARK else 0)
+                    new = {place: changed[name] for name, place in changing if name in changed}
+                    begin = len(MARK) if not number and raw[0] == MARK else 0
+                    around = _part(raw, places, delimiter, new, begin=begin)
                 yield Record(content, number, lines.position, around)
+            guard.end()
     except csv.Error:
         problem = (
             "the row that begins here has a double quote or carriage return in the wrong place, or a quoted field that "
@@ -127,9 +154,9 @@ def _places(header: Sequence[str], columns: Columns, file: NoteFile) -> _Places:
             problem = f"the first line names the column '{name}' {header.count(name)} times: it is needed once"
             raise DataError(problem, path=file.path)
         found.append(None if name is None else header.index(name))
-    missing = set(columns.drop).difference(header)
-    if missing:  # A name that is misspelled would leave what it stands for in the results.
-        problem = f"the first line names no column '{min(missing)}' to drop: correct --drop-columns"
+    missing = set(columns.needed).difference(header)
+    if missing:
+        problem = f"the first line names no column '{min(missing)}' to drop, shift or hash: correct its name"
         raise DataError(problem, path=file.path)
     require_unique(header, path=file.path, line=1)
     text, named, whose, *others = found
@@ -151,13 +178,14 @@ def _content(
     return make_note(file, number, fields[places.text], named, whose)
 
 
-def _part(raw: str, places: _Places, delimiter: str, *, begin: int) -> _Around:
+def _part(raw: str, places: _Places, delimiter: str, changed: Mapping[int, str], *, begin: int) -> _Around:
     """A record in three, without the fields to drop: up to the text, the text as it is spelled, and the rest.
 
     Args:
         raw: the record as it stands in the file.
         places: where its fields are.
         delimiter: what parts them.
+        changed: new values for some fields, by their places.
         begin: where the first begins, after the byte-order mark that a header may have.
     """
     field = re.compile(rf'"[^"]*+(?:""[^"]*+)*+"|[^{re.escape(delimiter)}\r\n]*+')
@@ -166,6 +194,8 @@ def _part(raw: str, places: _Places, delimiter: str, *, begin: int) -> _Around:
         found = field.match(raw, end + 1)
         spelled.append(found[0] if found else "")
         end += 1 + len(spelled[-1])
+    for place, value in changed.items():
+        spelled[place] = _spelled(value, delimiter, quoted=spelled[place].startswith('"'))
     before, after = (
         [one for place, one in enumerate(spelled) if place in side and place not in places.drop]
         for side in (range(places.text), range(places.text + 1, len(spelled)))

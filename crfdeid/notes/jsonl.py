@@ -10,7 +10,18 @@ from typing import Any, NamedTuple
 
 from crfdeid.documents import Document
 from crfdeid.errors import DataError
-from crfdeid.notes.records import Columns, Failure, Note, NoteFile, Record, add_known, make_note
+from crfdeid.notes.date_columns import Guard
+from crfdeid.notes.records import (
+    Columns,
+    Failure,
+    Note,
+    NoteFile,
+    Record,
+    add_known,
+    changed_values,
+    guarded,
+    make_note,
+)
 from crfdeid.system.files import MARK, refuse_utf16
 from crfdeid.system.unique_keys import DECODER, KEY_TWICE, NOT_A_LINE, KeyTwice
 
@@ -45,23 +56,25 @@ def read(file: NoteFile, columns: Columns) -> Iterator[Record]:
     position = 0
     unseen: set[str] | None = None
     try:
+        guard = Guard(columns.dates)
         with file.path.open("rb") as stream:
             refuse_utf16(stream.peek(1024), file.path)
             for number, line in enumerate(stream, start=1):
                 position += len(line)
-                row, names = _row(line, file, columns, number, position)
+                row, names = _row(line, file, columns, guard, number, position)
                 if names is not None:
-                    unseen = (set(columns.drop) if unseen is None else unseen).difference(names)
+                    unseen = (set(columns.needed) if unseen is None else unseen).difference(names)
                 yield row
+        guard.end()
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror}", path=file.path) from None
     if unseen:
-        # A name that is misspelled would leave what it stands for in the results.
-        raise DataError(f"no line has a key '{min(unseen)}' to drop: correct --drop-columns", path=file.path)
+        problem = f"no line has a key '{min(unseen)}' to drop, shift or hash: correct its name"
+        raise DataError(problem, path=file.path)
 
 
 def _row(
-    line: bytes, file: NoteFile, columns: Columns, number: int, position: int
+    line: bytes, file: NoteFile, columns: Columns, guard: Guard, number: int, position: int
 ) -> tuple[Record, Collection[str] | None]:
     """The record of a line, and the keys that its object has; None where it has no object."""
     try:
@@ -77,9 +90,14 @@ def _row(
     if isinstance(members, Failure):
         return Record(members, number, position, None), None
     note = _note(members, file, columns, number)
+    if isinstance(note, Note):
+        note = guarded(note, guard, ((name, members[name].value) for name in columns.in_the_clear(members)))
+    changed = _changed(body, note, file, members, columns)
     if isinstance(note, Failure):
         return Record(note, number, position, None), members
-    body, found = _without(body, members, columns)
+    if isinstance(changed, Failure):
+        return Record(changed, number, position, None), members
+    body, found = _without(body, members, columns, changed)
     around = _Around(mark + body[: found.start], body[found.start : found.end], body[found.end :])
     return Record(note, number, position, around), members
 
@@ -99,16 +117,36 @@ def _note(members: Mapping[str, _Member], file: NoteFile, columns: Columns, numb
     return add_known(note, file, columns, [values[column.name] for column in columns.known])
 
 
-def _without(line: str, members: Mapping[str, _Member], columns: Columns) -> tuple[str, _Member]:
-    """A line without the members to drop, each with the comma that parted it; and where the text stands in it now."""
+def _changed(
+    line: str, note: Note | Failure | None, file: NoteFile, members: Mapping[str, _Member], columns: Columns
+) -> Mapping[str, str] | Failure:
+    """The new values of some members, as they are spelled; or why there are none."""
+    values = {name: members[name].value for name in columns.dates.changed if name in members}
+    whose = None if columns.patient is None or columns.patient not in members else members[columns.patient].value
+    changed = changed_values(note, file, columns, values, whose)
+    if isinstance(changed, Failure):
+        return changed
+    spelled = {name: line[members[name].start : members[name].end] for name in changed}
+    return {name: json.dumps(value, ensure_ascii=spelled[name].isascii()) for name, value in changed.items()}
+
+
+def _without(
+    line: str, members: Mapping[str, _Member], columns: Columns, changed: Mapping[str, str]
+) -> tuple[str, _Member]:
+    """A line with new values for some members, and without those to drop, each with the comma that parted it.
+
+    Returns:
+        The line, and where the text stands in it now.
+    """
     found = members[columns.text]
-    if members.keys().isdisjoint(columns.drop):
+    if members.keys().isdisjoint(columns.drop) and not changed:
         return line, found
     head = end = min(member.name for member in members.values())
     left = line[:head]
     for name, member in members.items():
         if name not in columns.drop:
-            left += line[member.name if len(left) == head else end : member.end]
+            begin = member.name if len(left) == head else end
+            left += line[begin : member.start] + changed.get(name, line[member.start : member.end])
         if name == columns.text:
             found = member._replace(start=len(left) - (member.end - member.start), end=len(left))
         end = member.end

@@ -6,15 +6,16 @@ they had.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from crfdeid.documents import Document
 from crfdeid.errors import DataError
-from crfdeid.notes.arrow import column_names, errors_without_values, is_text, note_in_row
-from crfdeid.notes.records import Columns, NoteFile, Record
+from crfdeid.notes.arrow import OtherColumns, column_names, errors_without_values, is_text, note_in_row
+from crfdeid.notes.date_columns import Guard
+from crfdeid.notes.records import Columns, Failure, Note, NoteFile, Record, guarded
 from crfdeid.system.unique_keys import require_unique
 
 _ROWS = 256
@@ -34,13 +35,20 @@ def read(file: NoteFile, columns: Columns) -> Iterator[Record]:
     try:
         with _open(file.path) as parquet:
             places = _places(parquet.schema_arrow, columns, file.path)
+            others, guard = OtherColumns(parquet.schema_arrow, columns), Guard(columns.dates)
             total, number = parquet.metadata.num_rows, 0
             for batch in parquet.iter_batches(_rows_at_once(parquet.metadata), use_threads=False):
                 values = [None if place is None else batch.column(place) for place in places]
                 for index in range(batch.num_rows):
                     number += 1
                     content = note_in_row(file, number, values, index, columns)
-                    yield Record(content, number, file.size * number // total, (batch, index))
+                    if isinstance(content, Note):
+                        content = guarded(content, guard, others.watched(batch, index))
+                    changed = others.changed(content, file, batch, index)
+                    if isinstance(changed, Failure):
+                        content = changed
+                    yield Record(content, number, file.size * number // total, (batch, index, changed))
+            guard.end()
     except (OSError, pa.ArrowException):
         raise DataError("no Parquet file that can be read: write it again", path=file.path) from None
 
@@ -65,9 +73,9 @@ def _places(schema: Any, columns: Columns, path: Path) -> list[int | None]:
         if name is not None and len(found) != 1:
             raise DataError(f"there are {len(found)} columns '{name}': one is needed (--text-column)", path=path)
         places.append(found[0] if found else None)
-    missing = set(columns.drop).difference(schema.names)
-    if missing:  # A name that is misspelled would leave what it stands for in the results.
-        raise DataError(f"there is no column '{min(missing)}' to drop: correct --drop-columns", path=path)
+    missing = set(columns.needed).difference(schema.names)
+    if missing:
+        raise DataError(f"there is no column '{min(missing)}' to drop, shift or hash: correct its name", path=path)
     require_unique(schema.names, path=path)
     if not is_text(schema.field(places[0]).type):
         problem = f"the column '{columns.text}' is not of text: name the right one with --text-column"
@@ -89,8 +97,11 @@ class ParquetWriter:
 
         with _open(source) as parquet:
             schema = parquet.schema_arrow
+        self._others = OtherColumns(schema, columns)
+        self._changes = columns.dates.changed
         self._columns = [place for place, name in enumerate(schema.names) if name not in columns.drop]
-        schema = pa.schema([schema.field(place) for place in self._columns], schema.metadata)
+        schema = pa.schema([self._others.field(schema.field(place)) for place in self._columns], schema.metadata)
+        self._schema = schema
         self._column = schema.get_field_index(columns.text)
         self._field = schema.field(self._column)
         with errors_without_values():
@@ -98,6 +109,7 @@ class ParquetWriter:
         self._batch: Any = None
         self._kept: list[int] = []
         self._texts: list[str | None] = []
+        self._changed: list[Mapping[str, Any]] = []
         self._tables: list[Any] = []
 
     def write(self, row: Record, document: Document | None) -> None:
@@ -106,18 +118,19 @@ class ParquetWriter:
         Raises:
             DataError: the file's types cannot hold the new texts.
         """
-        batch, index = row.around
+        batch, index, changed = row.around
         if batch is not self._batch:
             self._end_batch()
             self._batch = batch
         self._kept.append(index)
         self._texts.append(None if document is None else document.text)
+        self._changed.append(changed)
 
     def _end_batch(self) -> None:
         if self._kept:
             with errors_without_values():
                 self._tables.append(self._table())
-        self._kept, self._texts = [], []
+        self._kept, self._texts, self._changed = [], [], []
         if sum(table.nbytes for table in self._tables) >= _GROUP_BYTES:
             self._end_group()
 
@@ -128,6 +141,10 @@ class ParquetWriter:
         table = pa.Table.from_batches([self._batch]).select(self._columns)
         if len(self._kept) < len(table):
             table = table.take(pa.array(self._kept, pa.int64()))
+        for name in self._changes:
+            place = self._schema.get_field_index(name)
+            array = self._others.array(name, [changed[name] for changed in self._changed])
+            table = table.set_column(place, self._schema.field(place), array)
         return table.set_column(self._column, self._field, pa.array(self._texts, self._field.type))
 
     def _end_group(self) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -13,6 +13,7 @@ from crfdeid.given.columns import KnownColumn, known_of
 from crfdeid.given.known import Known
 from crfdeid.given.people import People
 from crfdeid.model_card.likeness import Measures
+from crfdeid.notes.date_columns import DateColumns, Guard
 from crfdeid.notes.patients import patient_name
 
 LONGEST_NOTE = 10_000_000
@@ -31,6 +32,7 @@ class Columns:
         people: what is known of the patients, where another file says it.
         own_id: whether JSON Lines name notes by their key "id", where there is one and no other is named.
         drop: what is left out of the results.
+        dates: what becomes of columns with dates, and of others that are changed.
         longest: the most characters that a text may have; one of more fails. None for any number.
     """
 
@@ -41,7 +43,20 @@ class Columns:
     people: People | None = None
     own_id: bool = False
     drop: tuple[str, ...] = ()
+    dates: DateColumns = field(default_factory=DateColumns)
     longest: int | None = None
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """The columns that must be there: one that is misspelled would be in the results as it is."""
+        return (*self.drop, *self.dates.changed)
+
+    def in_the_clear(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Of a table's columns, those that the results have as they are and that must hold no dates."""
+        if not self.dates.refuse:
+            return ()
+        others = {self.text, *self.needed, *self.dates.allow}
+        return tuple(name for name in names if name not in others)
 
 
 class NoteFile(NamedTuple):
@@ -226,6 +241,52 @@ def add_known(
         return note._replace(known=known)
     try:
         return note._replace(known=known_of(columns.known, values)) if columns.known else note
+    except DataError as problem:
+        return Failure.of(problem)
+
+
+def guarded(note: Note, guard: Guard, values: Iterable[tuple[str, Any]]) -> Note | Failure:
+    """A note, or why there is none: its row has a date in the clear.
+
+    Args:
+        note: as it was read.
+        guard: of its table.
+        values: of the row, as of `Guard.see`.
+
+    Raises:
+        UsageError: a column of the table holds dates.
+    """
+    try:
+        guard.see(values)
+    except DataError as problem:
+        return Failure.of(problem)
+    return note
+
+
+def changed_values(
+    note: Note | Failure | None, file: NoteFile, columns: Columns, values: Mapping[str, Any], patient: Any
+) -> Mapping[str, Any] | Failure:
+    """What stands for the values of a row's changed columns; or why they cannot be changed.
+
+    Args:
+        note: the row's; None where its text is null.
+        file: where it was read.
+        columns: which columns are changed.
+        values: the row's values in them.
+        patient: what the patient's column holds; None where there is none.
+
+    Raises:
+        UsageError: a date does not tell day from month.
+    """
+    if not values or isinstance(note, Failure):
+        return {}
+    try:
+        whose = note.patient if isinstance(note, Note) else patient_name(patient) or file.patient
+    except ValueError:
+        return Failure("the patient column holds neither text nor a number, or a lone surrogate: correct it")
+    text = note.text if isinstance(note, Note) else ""
+    try:
+        return {name: columns.dates.new_value(name, value, whose, text) for name, value in values.items()}
     except DataError as problem:
         return Failure.of(problem)
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from crfdeid.errors import DataError, UsageError
 from crfdeid.notes import csv, jsonl, parquet, text
+from crfdeid.notes.date_columns import FIRST_ROWS
 from crfdeid.notes.records import Columns, Failure, FileKind, NoteFile, Record, Writer
 from crfdeid.notes.remote import RemoteNotes
 from crfdeid.secrets import hash_word
@@ -27,6 +29,7 @@ KINDS: dict[str, FileKind] = {
 
 
 _KEYED = re.compile(r"(?:[0-9a-f]{32}/)*[0-9a-f]{32}(?:\.[^./]*)?")
+_TABLES = KINDS.keys() - {".txt"}
 _NO_FILE = "a link that leads to no file: put what it stands for in its place"
 _NO_DATA = "a pipe, socket or device: give a file"
 
@@ -55,6 +58,29 @@ def read_file(file: NoteFile, columns: Columns) -> Iterator[Record]:
 def writer(file: NoteFile, target: Path, columns: Columns) -> Writer:
     """What writes a file of notes again, with other texts, as a file of the same kind."""
     return KINDS[file.path.suffix.lower()].writer(file, target, columns)
+
+
+def refuse_dates(files: Iterable[NoteFile | Failure], columns: Columns) -> None:
+    """Read the first rows of all tables, where surrogates must not stand next to dates, before anything is written.
+
+    Args:
+        files: the input; what is elsewhere is left to those who read it.
+        columns: which columns mean something.
+
+    Raises:
+        UsageError: a table has a column of dates in the clear, or of dates that cannot be shifted.
+    """
+    if not columns.dates.refuse:
+        return
+    for file in files:
+        if isinstance(file, NoteFile) and file.path.suffix.lower() in _TABLES and file.path.exists():
+            try:
+                for _ in islice(read_file(file, columns), FIRST_ROWS + 1):
+                    pass
+            except DataError:  # It fails when it is come to.
+                continue
+            except UsageError as problem:
+                raise UsageError(f"{file.name}: {problem}") from None
 
 
 Rename = Callable[[str], str]

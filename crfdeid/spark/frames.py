@@ -27,6 +27,9 @@ def redact(
     patient_column: str | None = None,
     known: str | None = None,
     drop_columns: Sequence[str] = (),
+    shift_columns: Sequence[str] = (),
+    hash_columns: Sequence[str] = (),
+    allow_columns: Sequence[str] = (),
     longest_note: int | None = LONGEST_NOTE,
     secret_file: Path | str | None = None,
     key_file: Path | str | None = None,
@@ -48,6 +51,10 @@ def redact(
         patient_column: the column that says whose note it is, for surrogates; None gives each note its own patient.
         known: columns with what is known of the patient, such as "name,birth_date".
         drop_columns: columns that the results are not to have.
+        shift_columns: as of `RedactBatches`: with surrogates, columns whose dates are moved like those of the notes. A
+            column of dates is refused next to surrogates unless it is dropped, shifted, hashed or allowed.
+        hash_columns: columns whose values are replaced by keyed hashes, as text.
+        allow_columns: columns of dates that may stay as they are.
         longest_note: as of `RedactBatches`: a note of more characters fails, as `NoteTooLong`, rather than take a
             worker's memory, and the job with it; None for no such limit.
         secret_file: the file, on each worker, with the secret of surrogates; None for its environment variable
@@ -72,6 +79,9 @@ def redact(
         patient_column,
         known=known,
         drop_columns=drop_columns,
+        shift_columns=shift_columns,
+        hash_columns=hash_columns,
+        allow_columns=allow_columns,
         longest_note=longest_note,
         find=shipped,
         secret_file=secret_file,
@@ -89,7 +99,9 @@ def _schema(notes: StructType, work: RedactBatches) -> StructType:
     from pyspark.sql.types import StructField, StructType  # noqa: PLC0415
 
     results = from_arrow_schema(work.output_schema(to_arrow_schema(notes)))
-    fields = {field.name: field for field in notes.fields}
+    fields = {field.name: field for field in notes.fields if field.name not in work.columns.dates.hash}
     text = fields[work.columns.text]
     fields[text.name] = StructField(text.name, text.dataType, True, text.metadata)
+    for name in work.columns.dates.shift:
+        fields[name] = StructField(name, fields[name].dataType, True, fields[name].metadata)
     return StructType([fields.get(field.name, field) for field in results.fields])

@@ -4,6 +4,8 @@ import re
 import shlex
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from attack import NOTE, REDACT, SECRET, Attack, SetUp, carry_out, name, nothing, write
 
@@ -39,7 +41,28 @@ ROWS = write("notes/note.csv", f'text,mrn\n"{NOTE}",5551037\n')
 WHO = write("notes/note.csv", "text,who\na,1\nb,01\n")
 KNOWN = f"{REDACT} --known"
 NOTHING = write("notes/note.csv", f'text,name,mrn\n"{NOTE}",NULL,77\n"{NOTE}",unknown,\n')
+DATED = "text,seen\n" + "".join(f"Leg pain.,{day}/03/2031\n" for day in (14, 15, 16))
+SEEN = write("notes/note.csv", DATED)
+SEEN_IN_JSON = write("notes/note.jsonl", '{"text": "Leg pain.", "seen": {"at": ["2031-03-14T10:22:00Z"]}}\n')
+UNSURE = write("notes/note.csv", "text,seen\nLeg pain.,03/04/2031\n")
+REFUSED = "(?m)^error: note.*: the column 'seen' holds dates, .* --shift-columns, --hash-columns or --allow-columns$"
+
+
+def seen_in_parquet(box: Path) -> None:
+    """A table whose type says that a column holds dates, without a row."""
+    schema = pa.schema([("text", pa.string()), ("seen", pa.list_(pa.timestamp("us")))])
+    pq.write_table(schema.empty_table(), box / "notes" / "note.parquet")
+
+
 ATTACKS = [
+    Attack("a CSV file's dates next to surrogates", SEEN, SURROGATE, 2, REFUSED),
+    Attack("dates in JSON next to surrogates", SEEN_IN_JSON, SURROGATE, 2, REFUSED),
+    Attack("dates in Parquet next to surrogates", seen_in_parquet, SURROGATE, 2, REFUSED),
+    Attack("dates that are hashed", SEEN, f"{SURROGATE} --hash-columns seen", 0),
+    Attack("dates that are shifted", SEEN, f"{SURROGATE} --shift-columns seen", 0),
+    Attack("dates of no order to shift", UNSURE, f"{SURROGATE} --shift-columns seen", 2, "tell day from month"),
+    Attack("a column to shift that is not there", ROWS, f"{SURROGATE} --shift-columns shoe", 1, "shoe"),
+    Attack("a column in two lists", SEEN, f"{SURROGATE} --shift-columns seen --hash-columns seen", 2, "two ways"),
     Attack("no site file", nothing, SITE, 1, "site.toml"),
     Attack("a site file that is no TOML", site("deny = ["), SITE, 1, "site.toml, line 1"),
     Attack("a site file in another encoding", site(b"\xff\xfe"), SITE, 1, "site.toml"),

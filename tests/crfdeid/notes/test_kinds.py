@@ -510,7 +510,7 @@ def test_a_dropped_column_can_still_say_whose_a_note_is(tmp_path: Path) -> None:
 
 def test_a_column_to_drop_that_is_not_there_fails_the_file(tmp_path: Path) -> None:
     for path in table_files(tmp_path):
-        with pytest.raises(DataError, match="'nmae' to drop: correct --drop-columns"):
+        with pytest.raises(DataError, match="'nmae' to drop, shift or hash"):
             rows_of(path, Columns(drop=("who", "nmae")))
     (tmp_path / "some.jsonl").write_text('{"text": "a"}\n{"text": "b", "name": "Quill"}\n')
     assert len(notes_of(tmp_path / "some.jsonl", Columns(drop=("name",)))) == 2
