@@ -129,7 +129,6 @@ _WRAPPED_LINE_LENGTH = 60
 # In a note whose lines were broken at a narrower width, one that the next word would have made too wide.
 _NARROWEST, _WIDEST = 24, 100
 _LINES_MEASURED = 1000
-_FEWEST_FULL, _SHARE_FULL = 3, 0.5
 _CLOSED_LINE = regex.compile(r"[.!?:;]\s*$")
 _NEW_ITEM = regex.compile(r"\s*(?:$|[-*•+]\s|\(?\p{Nd}{1,3}[.)]\s|\p{Lu}[^:.]{0,40}:|\t| {4})")
 
@@ -237,8 +236,8 @@ def _wrap_width(lines: Iterable[str]) -> int:
             ends.append((length, _first_word(following), following.lstrip()[:1].islower()))
     width = max((length for length, _, _ in ends), default=0)
     full = [is_small for length, word, is_small in ends[:-1] if length + 1 + word > width]
-    # A sentence that continues in small letters says more than a full line, and a list has none.
-    is_wrapped = len(full) >= _SHARE_FULL * (len(ends) - 1) and len(full) + 2 * sum(full) >= _FEWEST_FULL
+    # Some of these continue in small letters: lines of a list can have one length too, but begin with capitals.
+    is_wrapped = len(full) >= (len(ends) - 1) / 2 and sum(full) >= max(1, len(full) / 4)
     return width if is_wrapped and width >= _NARROWEST else 0
 
 

@@ -51,7 +51,7 @@ def train_model(
         corpus: what it learns from, the development notes that choose its thresholds and give its scores, and where
             there are test notes, those that it is measured on as well.
         folder: where to.
-        augment: how training notes are rewritten in copies, a key of `crfdeid.augmentation.REWRITES`.
+        augment: how training notes are rewritten in copies: what `crfdeid.augmentation.parse_kinds` gives.
         key: what its vocabulary is hashed with; None for a readable one.
         site: lists that the model brings wherever it is used; the figures on its card are without them.
         required: the sensitivities to choose thresholds for, fractions.

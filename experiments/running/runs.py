@@ -43,7 +43,7 @@ class Plan:
         profile: the settings each model starts from.
         vectors: the word vectors that there are.
         models_folder: where fitted models are saved, as ``<system>/<seed>/``; None to save none.
-        augment: how training documents are rewritten in copies, a key of `crfdeid.augmentation.REWRITES`.
+        augment: how training documents are rewritten in copies: what `crfdeid.augmentation.parse_kinds` gives.
         neighbours: share of the training documents -> what each word of PHI in them may become; none to train on the
             documents as they are.
     """

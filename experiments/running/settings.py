@@ -53,7 +53,7 @@ class CorpusSettings:
         types: the type map, one of `crfdeid.labels.TYPES`.
         synthetic: the synthetic corpus's profile.
         seed: the synthetic corpus's.
-        augment: how training documents are rewritten in copies, a key of `crfdeid.augmentation.REWRITES`.
+        augment: how training documents are rewritten in copies: what `crfdeid.augmentation.parse_kinds` gives.
         pseudonymise: how many neighbours each word of PHI in the training documents may become, itself among them
             (`rnn.sharing.pseudonyms`); None to train on the documents as they are.
         concepts: where the concepts are annotated that are read beside the PHI; None for none.

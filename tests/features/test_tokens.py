@@ -3,8 +3,10 @@
 import dataclasses
 import itertools
 import pickle
+import re
 import subprocess
 import sys
+import textwrap
 
 import pytest
 import regex
@@ -132,6 +134,31 @@ def test_hard_wrapped_prose_goes_on_across_the_line_end() -> None:
     found = split_sentences(text)
     assert [" ".join(s.words[-3:]) for s in found] == ["with fluids .", "went home .", "Plan : rest"]
     assert [s.line for s in found] == [0, 0, 2]
+
+
+@pytest.mark.parametrize("width", [26, 32, 40, 55, 70, 90])
+def test_prose_that_was_wrapped_at_any_width_has_the_sentences_that_it_had_on_one_line(width: int) -> None:
+    prose = (
+        "The patient was seen by Dr. Orla Quill on April 12, 2031, and was sent to the clinic of Dr. Abe Vole in "
+        "Tawn, as the pain had not gone. She was given fluids there, and went home with her sister Ines Marsh the day "
+        "after. No fever since then, and no further pain at all."
+    )
+    wrapped = "\n".join(textwrap.wrap(prose, width, break_on_hyphens=False))
+    inside = re.findall(r"[a-z]{2}[.]\n", wrapped)  # a full line that ends with its sentence closes it all the same
+    assert sentences(wrapped) == sentences(prose), inside
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Aspirin 100 mg in the morning\nMetformin 850 mg with each meal\nRamipril 5 mg in the evening\nRest",
+        "Sodium 140\nPotassium 4.1\nChloride 101\nGlucose 92\nUrea 30",
+        "Orla Quill\n12 Elm Walk, Flat B\nTawn 48221\n",
+        "Seen today by us on the ward\nGood pulse\nNo pain\nHome tomorrow\n",
+    ],
+)
+def test_lines_of_a_list_that_are_not_full_stay_sentences(text: str) -> None:
+    assert len(sentences(text)) == len(text.split("\n")) - text.endswith("\n")
 
 
 def test_a_long_line_does_not_swallow_a_list_a_field_or_a_blank_line() -> None:
