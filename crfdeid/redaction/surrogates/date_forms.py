@@ -56,7 +56,7 @@ DAY_NAME = regex.compile(rf"(?<!\p{{L}})(?P<weekday>{'|'.join(_DAY_NAMES)})(?!\p
 """The name of a day of the week."""
 
 RELATIVE = regex.compile(
-    r"[0-9]{1,2}:[0-9][0-9](?::[0-9][0-9])?(?:\s?[ap]\.?m\.?|\s?h)?"
+    r"(?<![0-9:])(?:[01]?[0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9])?(?![0-9:])(?:\s?[ap]\.?m\.?|\s?h)?"
     r"|(?<!\p{L})(?:of|the|on|in|at|to|from|and|since|until|till|last|next|this|that|past|previous|following|early|mid|"
     r"late|ago|day|days|week|weeks|month|months|year|years|morning|afternoon|evening|night|noon|today|yesterday|tomorrow|"
     r"am|pm|de|del|el|la|los|las|al|a|y|en|desde|hasta|año|años|mes|meses|día|días|semana|semanas|pasado|pasada|próximo|"
@@ -67,6 +67,19 @@ RELATIVE = regex.compile(
     regex.IGNORECASE,
 )
 """Times of the day, and words that relate one date to another and say none."""
+
+_DASH = r"\s?[-/.\p{Pd}\u2044\u2215\u2212]\s?"
+_SHORT_MONTH = rf"(?:{'|'.join(name[:3] for name in _NAMES)})\p{{L}}*"
+LOOKS_DATED = regex.compile(
+    r"(?<![\p{L}\p{N}]|[0-9][-/.])(?:"
+    rf"[0-9]{{1,2}}{_DASH}(?:[0-9]{{1,2}}|{_SHORT_MONTH}){_DASH}[0-9]{{2}}(?:[0-9]{{2}})?"
+    rf"|[0-9]{{4}}{_DASH}[0-9]{{1,2}}{_DASH}[0-9]{{1,2}}"
+    rf"|(?:0?[1-9]|1[0-2]){_DASH}(?:1[89]|20)[0-9][0-9]"
+    rf"|[0-9]{{1,2}}\s+(?:de\s+|of\s+)?{_SHORT_MONTH}\s+(?:del?\s+|of\s+)?[0-9]{{4}}"
+    r")(?![\p{L}\p{N}]|[-/.][0-9])",
+    regex.IGNORECASE,
+)
+"""What a reader takes for a date, whether there is such a day or not: "14/03/2031", "85-59-1499", "03/2031"."""
 
 _FULL = regex.compile(_BEFORE + _SLASHED)
 

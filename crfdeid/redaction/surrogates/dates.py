@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import regex
 
-from crfdeid.redaction.surrogates.date_forms import DAY_NAME, FORMS, RELATIVE, weekday_number
+from crfdeid.redaction.surrogates.date_forms import DAY_NAME, FORMS, LOOKS_DATED, RELATIVE, weekday_number
 from crfdeid.redaction.surrogates.keyed import Keyed
 from crfdeid.redaction.surrogates.letters import fold
 from features.lexicons import ENGLISH_MONTHS, SPANISH_MONTHS, month_number
@@ -22,6 +22,7 @@ from features.lexicons import ENGLISH_MONTHS, SPANISH_MONTHS, month_number
 # Whoever reads two digits as a year takes those up to this one for 20xx.
 _LAST_OF_THIS_CENTURY = 40
 _A_LEAP_YEAR = 2000  # for a day without a year, so that the 29th of February is one
+_LAST_OF_A_MONTH = 31
 _LEAST, _MOST = 34, 75
 
 _OTHER_SEPTEMBER = "setiembre"
@@ -84,6 +85,9 @@ def moved(text: str, shift: Shift, *, month_first: bool) -> str | None:
                 return None
             pieces.append((match.start(), match.end(), found))
             left -= sum(map(str.isalnum, match.group()))
+    for dated in LOOKS_DATED.finditer(text):  # two forms may not share it: "1800-1-40" is no year and month
+        if not any(start <= dated.start() and dated.end() <= end for start, end, _ in pieces):
+            return None
     parts: list[str] = []
     end = 0
     for start, stop, found in [*sorted(pieces), (len(text), len(text), "")]:
@@ -131,6 +135,8 @@ def _written(match: regex.Match[str], shift: Shift, month_first: bool) -> str | 
         new = _moved_date({named.get(name, name): text for name, text in parts.items()}, shift)
     except (ValueError, OverflowError):
         return None
+    if parts.keys() == {"monthnumber", "year"} and len(parts["year"]) == 2 and new.year % 100 <= _LAST_OF_A_MONTH:
+        return None  # "3/35" would be the 3/31, which is read as a day
     wide = _is_padded(parts)
     changes = sorted(
         (match.start(name), match.end(name), _part(named.get(name, name), parts[name], new, wide=wide))

@@ -10,6 +10,7 @@ from types import MappingProxyType
 
 from crfdeid.labels import TO_SEVEN
 from crfdeid.redaction.surrogates.countries import other_country
+from crfdeid.redaction.surrogates.date_forms import LOOKS_DATED
 from crfdeid.redaction.surrogates.dates import Shift, moved, shift_of, year_shift
 from crfdeid.redaction.surrogates.hospitals import Hospitals
 from crfdeid.redaction.surrogates.kept import kept_age, kept_job, kept_kin, kept_sex
@@ -80,6 +81,9 @@ KINDS: Mapping[str, str] = {
     "PROFESSION": "job",
     "PROFESION": "job",
 }
+
+# Kinds whose surrogates have other digits in the same places: a date would become a day that there is not.
+_WITH_OTHER_DIGITS = frozenset({"telephone", "number", "licence", "net", "hospital", "place", "street", "town"})
 
 KEPT = frozenset({"sex", "kin", "age", "job", "country"})
 """Kinds that can stay: words of closed lists (`crfdeid.redaction.surrogates.kept`), and the locale's country."""
@@ -169,7 +173,8 @@ class Surrogates:
     def of(self, text: str, label: str, *, like: str | None = None) -> str:
         """The surrogate of a value. Where there is no honest one, the name of its type: [DATE] for "Michaelmas".
 
-        It is never the value itself but for the kinds of `KEPT`.
+        It is never the value itself but for the kinds of `KEPT`. A date that has another type is moved as dates are:
+        with other digits it would be a day that there is not.
 
         Args:
             text: the value as it stands in the note.
@@ -177,6 +182,8 @@ class Surrogates:
             like: the type whose surrogate it gets; None for its own (`agreed_labels`).
         """
         kind = kind_of(like or label)
+        if kind in _WITH_OTHER_DIGITS and LOOKS_DATED.search(text):
+            kind = "date"
         found = self._ways[kind](text)
         if found and (kind in KEPT or fold(found) != fold(text)):
             return found
