@@ -78,6 +78,7 @@ def summary(
         "threshold": None if sensitivity is None else threshold_in(card, sensitivity),
         "unlike": list(unlike),
         "unsearched": list(_unsearched(totals)),
+        "notes_unlike": totals.unlike,
         "seconds": round(seconds, 3),
     }
 
@@ -118,6 +119,11 @@ def lines(account: Mapping[str, Any]) -> list[str]:
         found.append(
             f"warning: no PHI was found in any of {account['notes']:,} notes: are they of the language and kind that "
             "the model was trained on? Read some before you hand them on"
+        )
+    if account["notes_unlike"]:
+        found.append(
+            f"drift: {account['notes_unlike']:,} of {_count(account['notes'], 'note')} unlike the development notes, "
+            "each by itself: --audit lists them"
         )
     warnings = *_unsearched_lines(account["unsearched"]), *_much_hidden(account), *unlike_lines(account["unlike"])
     return [*found, *warnings]

@@ -224,7 +224,7 @@ def run_stdin(options: argparse.Namespace, work: Redaction, settings: Mapping[st
     likeness.add(result.measures)
     counts = result.locale, result.concepts, result.left_out
     words = result.words, result.hidden_words
-    totals = Totals.of([NoteDone("", "", None, result.found, None, *counts, None, *words)])
+    totals = Totals.of([NoteDone("", "", None, result.found, None, *counts, None, *words, result.unlike)])
     seconds = time.monotonic() - began
     _say_all(account.lines(account.summary(settings, work, card, totals, likeness.differences(), seconds)))
     return result.document

@@ -26,7 +26,7 @@ from crfdeid.system.files import write_files
 CARD = BESIDE["card"]
 LEAST_PPV = 0.5
 """Below this share of PHI among what a threshold hides, a warning says so."""
-_SCHEMA = 3
+_SCHEMA = 4
 _log = logging.getLogger(__name__)
 
 

@@ -33,6 +33,7 @@ class Totals:
         first_unsearched: the first of these notes: its file, and its row.
         words: how many words the notes with a result have; 0 where nothing is hidden.
         hidden_words: how many of them are hidden.
+        unlike: how many notes are unlike the development notes, each by itself.
     """
 
     notes: int = 0
@@ -46,6 +47,7 @@ class Totals:
     first_unsearched: dict[tuple[str, str], tuple[str, int | None]] = field(default_factory=dict)
     words: int = 0
     hidden_words: int = 0
+    unlike: int = 0
 
     @classmethod
     def of(cls, entries: Iterable[NoteDone | Failed]) -> Totals:
@@ -66,6 +68,7 @@ class Totals:
                 totals.first_unsearched.setdefault(one, (entry.file, entry.row))
             totals.words += entry.words
             totals.hidden_words += entry.hidden_words
+            totals.unlike += bool(entry.unlike)
         return totals
 
 
@@ -107,5 +110,6 @@ def _note(done: NoteDone) -> dict[str, Any]:
         "hmac": done.hmac,
         "locale": done.locale,
         "unsearched": done.unsearched,
+        "unlike": done.unlike or None,
     }
     return {name: value for name, value in fields.items() if value is not None}

@@ -14,6 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 from crfdeid.errors import DataError
+from crfdeid.model_card.likeness import MEASURES
 from crfdeid.notes.records import Failure
 from crfdeid.system.files import open_no_link, sync
 
@@ -42,6 +43,7 @@ class NoteDone(NamedTuple):
         unsearched: the columns of its patient's record that hide nothing, or little, and why (`Known.unsearched`).
         words: how many words it has; 0 where nothing is hidden.
         hidden_words: how many of them are hidden.
+        unlike: the measures by which it is unlike the development notes, names of `MEASURES`.
     """
 
     file: str
@@ -55,6 +57,7 @@ class NoteDone(NamedTuple):
     unsearched: Mapping[str, str] | None = None
     words: int = 0
     hidden_words: int = 0
+    unlike: Sequence[str] = ()
 
 
 class Failed(NamedTuple):
@@ -165,6 +168,8 @@ def _line(entry: Entry) -> str:
         del fields["concepts"], fields["left_out"]
     if isinstance(entry, NoteDone) and entry.unsearched is None:
         del fields["unsearched"]
+    if isinstance(entry, NoteDone) and not entry.unlike:
+        del fields["unlike"]
     return json.dumps(fields) + "\n"
 
 
@@ -177,7 +182,8 @@ def _read(line: Any) -> Entry | None:
             note = NoteDone(**{name: line[name] for name in NoteDone._fields if name in line})
             counts = all(map(_are_counts, (note.found, note.concepts, note.left_out)))
             words = isinstance(note.words, int) and isinstance(note.hidden_words, int)
-            return note if counts and words and _are_numbers(row) and _are_texts(note.unsearched) else None
+            sound = counts and words and _are_texts(note.unsearched) and _are_measures(note.unlike)
+            return note if sound and _are_numbers(row) else None
         case {"stamp": str(stamp), "file": str(file), "reason": str(reason), "row": row, "line": at, "offset": offset}:
             failure = Failure(reason, file, row, at, offset, line.get("error", DataError.__name__))
             sound = _are_numbers(row, at, offset) and isinstance(failure.error, str)
@@ -196,6 +202,10 @@ def _are_texts(value: Any) -> bool:
 
 def _are_numbers(*values: Any) -> bool:
     return all(value is None or isinstance(value, int) for value in values)
+
+
+def _are_measures(value: Any) -> bool:
+    return value == () or (isinstance(value, list) and all(name in MEASURES for name in value))
 
 
 def _is_plain(name: Any) -> bool:

@@ -182,7 +182,7 @@ class OutputFolder:
         stamp = _stamp(file.size, file.time)
         counts = answer.found, hmac, answer.locale, answer.concepts, answer.left_out
         words = answer.words, answer.hidden_words
-        self._journal.add(NoteDone(file.name, stamp, row, *counts, unsearched, *words))
+        self._journal.add(NoteDone(file.name, stamp, row, *counts, unsearched, *words, answer.unlike))
 
     def take_over(self, note: NoteDone) -> None:
         """List a note that another process gave its result."""

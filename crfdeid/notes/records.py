@@ -106,6 +106,7 @@ class Answer(NamedTuple):
         complete: the probability that nothing was missed; None where that was not asked for.
         words: how many words the note has; 0 where nothing is hidden.
         hidden_words: how many of them are hidden.
+        unlike: the measures by which the note is unlike the development notes (`crfdeid.model_card.likeness`).
     """
 
     document: Document
@@ -117,6 +118,7 @@ class Answer(NamedTuple):
     complete: float | None = None
     words: int = 0
     hidden_words: int = 0
+    unlike: Sequence[str] = ()
 
 
 class Failure(NamedTuple):

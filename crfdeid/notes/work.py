@@ -12,7 +12,7 @@ from typing import Protocol
 
 from crfdeid.documents import CONCEPT, Document
 from crfdeid.errors import UsageError
-from crfdeid.model_card.likeness import NoteReader
+from crfdeid.model_card.likeness import NoteReader, unlike_measures
 from crfdeid.notes.damage import require_undamaged
 from crfdeid.notes.records import Answer, Failure, Note
 from crfdeid.policy import SURROGATE, Policy
@@ -62,7 +62,8 @@ class Redaction:
         from crfdeid.review.sampling import candidates  # noqa: PLC0415
 
         card = read_card(self.model)
-        reader = None if card is None else NoteReader.of(card["likeness"], self.key)
+        profile = None if card is None else card["likeness"]
+        reader = None if profile is None else NoteReader.of(profile, self.key)
         model = load(
             self.model,
             key=self.key,
@@ -77,12 +78,16 @@ class Redaction:
             documents = list(model.annotate_documents((self._document(note) for note in notes), known=known))
             rated = candidates(documents, model.tagger, threshold=model.threshold) if self.rated else repeat(None)
             return [
-                self._hide(document, note)._replace(
-                    measures=None if reader is None else reader.measure(note.text, len(document.spans)),
-                    complete=None if one is None else one.complete,
-                )
+                measured(self._hide(document, note), note)._replace(complete=None if one is None else one.complete)
                 for (document, note), one in zip(zip(documents, notes, strict=True), rated, strict=False)
             ]
+
+        def measured(answer: Answer, note: Note) -> Answer:
+            if reader is None or profile is None:
+                return answer
+            measures = reader.measure(note.text, answer.found)
+            raised = self.policy.sensitivity is not None
+            return answer._replace(measures=measures, unlike=unlike_measures(profile, measures, raised=raised))
 
         return one_by_one(work)
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from crfdeid.engines.worker import start_worker
 from crfdeid.errors import DataError, UsageError, raised_at
@@ -43,7 +43,7 @@ class Report(NamedTuple):
     """
 
     folder: str
-    measures: Sequence[Sequence[float] | None]
+    measures: Sequence[Sequence[Any] | None]
 
     @classmethod
     def read(cls, text: str) -> Report:

@@ -470,3 +470,27 @@ def test_redact_and_tag_say_when_notes_are_unlike_the_training_notes(
         said = [line for line in capsys.readouterr().err.splitlines() if "unlike the training notes" in line]
         assert [" of their words are unknown (" in line for line in said] == [True] * (name == "unlike")
         assert bool(json.loads(audit.read_text())["summary"]["unlike"]) == (name == "unlike")
+
+
+def test_the_audit_names_the_notes_in_another_layout_and_resuming_keeps_them(
+    model: Path, corpus: Splits, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Two notes of all are on one line each: too few for the run's means."""
+    source, output = tmp_path / "notes", tmp_path / "out"
+    source.mkdir()
+    for number, document in enumerate(corpus.test):
+        text = " ".join(document.text.split()) if number < 2 else document.text
+        (source / f"{number}.txt").write_text(text)
+    audits = []
+    for resume in ([], ["--resume"]):
+        audits.append(tmp_path / f"audit{len(audits)}.json")
+        options = ["--model", model, "--input", source, "--output", output, "--audit", audits[-1], *resume]
+        assert main(["redact", *map(str, options)]) == 0
+        said = [line for line in capsys.readouterr().err.splitlines() if line.startswith("drift: ")]
+        notes, summary = (json.loads(audits[-1].read_text())[name] for name in ("notes", "summary"))
+        listed = {one["file"]: one["unlike"] for one in notes if "unlike" in one}
+        assert {"0.txt", "1.txt"} <= set(listed)
+        assert all("line" in listed[name] for name in ("0.txt", "1.txt"))
+        assert len(listed) < len(notes) / 4
+        assert summary["notes_unlike"] == len(listed)
+        assert [f"{len(listed)} of {len(notes)} notes unlike" in line for line in said] == [True]

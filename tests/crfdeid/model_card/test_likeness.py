@@ -2,6 +2,8 @@
 
 import base64
 import json
+import sys
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +12,11 @@ import pytest
 from crfdeid.corpora import read_corpus
 from crfdeid.corpora.synthetic import generate
 from crfdeid.documents import Document, Span
-from crfdeid.model_card.likeness import Likeness, NoteReader, make_profile
+from crfdeid.model_card.likeness import MEASURES, Likeness, NoteReader, make_profile, unlike_measures
+
+sys.path.append(str(Path(__file__).parents[3] / "benchmarks"))
+from drift import Drift, halves
+from layout_changes import LAYOUTS
 
 WORDS = [
     "seen",
@@ -47,8 +53,14 @@ PROFILE = make_profile(NOTES[:40], NOTES[20:40], key=None)
 def differences(documents, profile=PROFILE, *, key=None, raised=False):
     reader, likeness = NoteReader.of(profile, key), Likeness(profile, raised=raised)
     for document in documents:
-        likeness.add(reader.measure(document.text, len(document.spans)))
+        likeness.add(reader.measure(document.text, Counter(span.label for span in document.spans)))
     return likeness.differences()
+
+
+def unlike(document, profile=PROFILE, *, raised=False):
+    """The measures by which a note is unlike by itself."""
+    found = Counter(span.label for span in document.spans)
+    return unlike_measures(profile, NoteReader.of(profile, None).measure(document.text, found), raised=raised)
 
 
 def changed(change, documents=NOTES[40:]):
@@ -75,10 +87,56 @@ def test_notes_of_the_same_kind_are_not_unlike():
         (changed(str), "0.0 values were found per 1,000 words (47"),
         (marked(3), "values were found per 1,000 words"),
         (changed(lambda text: 5 * text), "a note has 105 words (21)"),
+        (changed(lambda text: text.replace(" ", "\n")), "a line has 4 characters (118)"),
+        (changed(lambda text: text.replace(" ", "\n")), "the longest line of a note has 7 characters (118)"),
+        (changed(lambda text: text.replace("Dr ", "Dr: ")), "100.0 % of their lines begin with a field's name (0.0 %)"),
+        (changed(lambda text: text.replace(" ", ". ")), "a sentence has 1 words (21)"),
+        (marked(3), "per 100 words were found DOCTOR 14.3 (4.8)"),
+        (changed(str), "per 100 words were found DOCTOR 0.0 (4.8)"),
     ],
 )
 def test_what_differs_is_named_with_both_figures(documents, said):
     assert any(said in line for line in differences(documents))
+
+
+FORMS = [
+    Document(
+        str(number),
+        f"Name: Quillan {'AB'[number % 2]}\nWard: 4\nSeen on: 3 May\nPlan: home\n"
+        + " ".join(WORDS[number % 7 :] * 4)
+        + ".",
+        (Span(6, 13, "PATIENT"), Span(38, 43, "DATE")),
+    )
+    for number in range(40)
+]
+FORMS_PROFILE = make_profile(FORMS[:20], FORMS[:20], key=None)
+
+
+@pytest.mark.parametrize("layout", [name for name in LAYOUTS if name != "as they stand"])
+def test_notes_in_another_layout_are_unlike_together_and_each_by_itself(layout):
+    notes = [LAYOUTS[layout](document) for document in FORMS[20:]]
+    assert differences(FORMS[20:], FORMS_PROFILE) == []
+    assert differences(notes, FORMS_PROFILE) != []
+    assert not any(unlike(document, FORMS_PROFILE) for document in FORMS[20:])
+    assert all(unlike(document, FORMS_PROFILE) for document in notes)
+    assert {name for document in notes for name in unlike(document, FORMS_PROFILE)} <= set(MEASURES)
+
+
+def test_the_types_that_differ_most_are_named_and_those_that_few_notes_have_are_not():
+    labels = "ABCDE"
+    notes = [replace(d, spans=tuple(Span(k, k + 1, label) for k, label in enumerate(labels))) for d in NOTES]
+    notes[0] = replace(notes[0], spans=(*notes[0].spans, Span(9, 10, "RARE")))
+    profile = make_profile(notes, notes, key=None)
+    assert set(profile["types"]) == set(labels)
+    (said,) = [line for line in differences(marked(0), profile) if "per 100" in line]
+    assert said == "per 100 words were found E 0.0 (4.8), D 0.0 (4.8), C 0.0 (4.8) and 2 more types"
+
+
+def test_a_note_by_itself_follows_the_rules_of_a_run():
+    assert unlike(marked(3)[0]) == ["found"]
+    assert unlike(marked(3)[0], raised=True) == []
+    assert unlike(Document("1", "12 / 7")) == [], "nothing to measure"
+    assert unlike(changed(str.upper)[0], make_profile(NOTES[:40], NOTES[20:29], key=None)) == [], "too few notes"
 
 
 def test_at_a_raised_sensitivity_more_is_found_by_design_but_less_still_says_something():
@@ -113,6 +171,35 @@ def test_a_word_of_one_training_note_alone_is_not_stored():
 
 def batches(documents, size=20):
     return [documents[i : i + size] for i in range(0, len(documents) - size + 1, size)]
+
+
+@pytest.mark.slow
+@pytest.mark.corpora
+def test_a_run_warns_of_each_layout_and_not_of_ordinary_notes(data_folder: Path):
+    """Issue 26: 20 of 20 samples of 20 notes, and at most 1 of 20; the gold spans are what is found."""
+    train, dev = (read_corpus(data_folder / "meddocan" / split / "brat") for split in ("train", "dev"))
+    profiled, notes = halves(dev, seed=0)
+    drift = Drift(train, profiled)
+    for layout, change in LAYOUTS.items():
+        warned = sum(map(bool, drift.samples([change(document) for document in notes])))
+        assert warned <= 1 if layout == "as they stand" else warned == 20, layout
+    assert drift.listed(notes) < 0.05
+    for layout in ("joined by ;", "no field names", "wrapped at 80"):
+        assert drift.listed([LAYOUTS[layout](document) for document in notes]) > 0.9
+
+
+@pytest.mark.slow
+@pytest.mark.corpora
+@pytest.mark.parametrize("seed", range(3))
+def test_halves_of_a_corpus_are_like_each_other(seed: int, data_folder: Path):
+    invented, queries = (
+        generate(),
+        [read_corpus(data_folder / "asq-phi" / f"{split}.txt") for split in ("train", "dev")],
+    )
+    for train, dev in ((invented.train, invented.dev), queries):
+        one, other = halves(dev, seed)
+        for profiled, notes in ((one, other), (other, one)):
+            assert sum(map(bool, Drift(train, profiled, seed=seed).samples(notes))) <= 1
 
 
 @pytest.mark.slow

@@ -112,24 +112,35 @@ def test_totals_are_those_of_the_notes() -> None:
         NoteDone("b", "", 1, {}, None),
         NoteDone("b", "", 2, {"DATE": 0}, None),
         NoteDone("d", "", None, {"ID": 1}, None, "en_US", {"DRUG": 2}, {"DRUG": 1, "SIGN": 1}),
-        NoteDone("e", "", None, {"ID": 1}, None, "en_US", {"DRUG": 1}, {}),
+        NoteDone("e", "", None, {"ID": 1}, None, "en_US", {"DRUG": 1}, {}, unlike=["line"]),
         Failed("", Failure("why", "c")),
     ]
     found = Totals.of(entries)
-    assert found == Totals(5, 2, 1, Counter(DATE=2, ID=3), Counter(en_US=2), Counter(DRUG=3), Counter(DRUG=1, SIGN=1))
+    assert found == Totals(
+        5, 2, 1, Counter(DATE=2, ID=3), Counter(en_US=2), Counter(DRUG=3), Counter(DRUG=1, SIGN=1), 1
+    )
 
 
 def test_the_list_keeps_what_failed_and_by_which_error(tmp_path: Path) -> None:
     entries = [
         Failed("7", Failure.of(KeyError("Quill"))._replace(file="c.txt", row=2)),
         Failed("", Failure("why", "d")),
+        NoteDone("e", "7", 3, {"ID": 1}, None, unlike=["fields", "line"]),
     ]
     journal = Journal(tmp_path / "list")
     for entry in entries:
         journal.add(entry)
     assert list(journal.entries()) == entries
-    assert [entry.failure.error for entry in entries] == ["KeyError", "DataError"]
+    assert [entry.failure.error for entry in entries if isinstance(entry, Failed)] == ["KeyError", "DataError"]
     journal.close()
+
+
+def test_the_audit_lists_the_notes_that_are_unlike_the_development_notes(tmp_path: Path) -> None:
+    notes = [NoteDone("a.csv", "0", row, {"ID": 1}, None, unlike=["line"] * (row == 2)) for row in (1, 2)]
+    write_audit(tmp_path / "audit.json", {}, lambda: notes)
+    expected = [{"file": "a.csv", "row": 1, "found": {"ID": 1}}]
+    expected.append({"file": "a.csv", "row": 2, "found": {"ID": 1}, "unlike": ["line"]})
+    assert json.loads((tmp_path / "audit.json").read_text())["notes"] == expected
 
 
 def test_without_a_secret_there_is_no_digest(tmp_path: Path) -> None:

@@ -271,7 +271,7 @@ DONE = '{"file": "a.txt", "stamp": "0", "row": null, "found": {}, "hmac": null, 
     "line",
     [
         *("[1]", "{", '{"file": "a.txt"}', "[" * 100_000, "\udcff", '{"file": "a.txt", "stamp": "0", "outputs": 3}'),
-        *(DONE % "3", DONE % '{"DRUG": "zinc"}'),
+        *(DONE % "3", DONE % '{"DRUG": "zinc"}', DONE % 'null, "unlike": ["Quill"]', DONE % 'null, "unlike": 3'),
     ],
 )
 def test_a_damaged_list_is_named_with_its_line(tmp_path: Path, line: str) -> None:

@@ -1,0 +1,131 @@
+"""How often a run warns of drift: samples of development notes as they stand, in other layouts, and of other corpora.
+
+    python benchmarks/drift.py --train meddocan/train/brat --dev meddocan/dev/brat --types all --others asq-phi/dev.txt
+    python benchmarks/drift.py --train meddocan/train/brat --dev meddocan/dev/brat --types all --saved model/
+    python benchmarks/drift.py
+
+One half of the development notes, drawn at random, makes a profile as `crfdeid train` does; samples are drawn from the
+other half. What is found are the gold spans, or with ``--saved`` what a model finds. A line of the table says how many
+samples a run would warn of, what share of the notes it would list by themselves, and which measures differed in the
+samples that it warned of.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from corpus import add_corpus, chosen_corpus
+from layout_changes import LAYOUTS
+from layouts import prose
+from tabulate import tabulate
+
+import crfdeid
+from crfdeid.deidentifier import Deidentifier
+from crfdeid.documents import Document
+from crfdeid.model_card.likeness import Likeness, Measures, NoteReader, make_profile, unlike_measures
+
+SAMPLES = SIZE = 20
+
+
+def halves(documents: Sequence[Document], seed: int) -> tuple[list[Document], list[Document]]:
+    """Documents in two halves, drawn at random."""
+    drawn = random.Random(seed).sample(documents, len(documents))
+    return drawn[: len(drawn) // 2], drawn[len(drawn) // 2 :]
+
+
+class Drift:
+    """Compares samples of notes with a profile.
+
+    Args:
+        train: the training notes.
+        dev: the development notes, with what was found in them as their spans.
+        seed: of the samples.
+    """
+
+    def __init__(self, train: Sequence[Document], dev: Sequence[Document], *, seed: int = 0) -> None:
+        self._profile = make_profile(train, dev, key=None)
+        self._reader = NoteReader.of(self._profile, None)
+        self._seed = seed
+
+    def samples(self, documents: Sequence[Document], *, count: int = SAMPLES, size: int = SIZE) -> list[list[str]]:
+        """What a run over each of so many samples warns of; a sample of which nothing is said has no differences."""
+        draw = random.Random(self._seed)
+        measures = self._measures(documents)
+        found = []
+        for _ in range(count):
+            likeness = Likeness(self._profile)
+            for one in draw.sample(measures, min(size, len(measures))):
+                likeness.add(one)
+            found.append(likeness.differences())
+        return found
+
+    def listed(self, documents: Sequence[Document]) -> float:
+        """The share of the notes that are unlike the development notes by themselves."""
+        measures = self._measures(documents)
+        return sum(bool(unlike_measures(self._profile, one)) for one in measures) / len(measures)
+
+    def _measures(self, documents: Sequence[Document]) -> list[Measures | None]:
+        return [self._reader.measure(one.text, Counter(span.label for span in one.spans)) for one in documents]
+
+
+def row(name: str, drift: Drift, notes: Sequence[Document]) -> list[object]:
+    """A line of the table."""
+    samples = drift.samples(notes)
+    said = Counter(_kind(difference) for differences in samples for difference in differences)
+    why = ", ".join(f"{kind} {count}" for kind, count in said.most_common())
+    return [name, sum(map(bool, samples)), 100 * drift.listed(notes), why]
+
+
+_KINDS = {
+    "words are unknown": "unknown words",
+    "are unusual": "characters",
+    "words begin": "capitals",
+    "per 1,000": "found",
+    "per 100": "found by type",
+    "note has": "words a note",
+    "field's name": "field names",
+    "sentence has": "words a sentence",
+    "a line has": "characters a line",
+    "longest line": "longest line",
+}
+
+
+def _kind(difference: str) -> str:
+    return next(kind for words, kind in _KINDS.items() if words in difference)
+
+
+def found_in(model: Deidentifier | None, documents: Sequence[Document]) -> list[Document]:
+    """Documents with what the model finds as their spans; without a model, as they are."""
+    if model is None:
+        return list(documents)
+    return list(model.annotate_documents([replace(one, spans=()) for one in documents]))
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add_corpus(parser, types="all")
+    parser.add_argument("--saved", metavar="DIR", help="a trained model: what it finds, in place of the gold spans")
+    parser.add_argument("--others", type=Path, nargs="*", default=[], metavar="PATH", help="corpora of other kinds")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the halves and samples (default: 0)")
+    args = parser.parse_args()
+    corpus = chosen_corpus(args)
+    model = None if args.saved is None else crfdeid.load(args.saved)
+    profiled, notes = halves(corpus.dev.documents, args.seed)
+    drift = Drift(corpus.train.documents, found_in(model, profiled), seed=args.seed)
+    rows = []
+    for name, change in [*LAYOUTS.items(), *prose(notes)]:
+        rows.append(row(name, drift, found_in(model, [change(note) for note in notes])))
+    for path in args.others:
+        rows.append(row(path.stem, drift, found_in(model, crfdeid.read_corpus(path))))
+    head = [f"layout of {len(notes)} notes", f"warned of {SAMPLES} samples of {SIZE}", "notes listed %", "by"]
+    print(tabulate(rows, head, tablefmt="pipe", floatfmt=".1f"))
+
+
+if __name__ == "__main__":
+    main()
