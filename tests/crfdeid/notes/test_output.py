@@ -211,7 +211,7 @@ def test_what_is_kept_for_resuming_holds_no_time_of_a_note(tmp_path: Path) -> No
     run(source, tmp_path / "out")
     lines = (tmp_path / "out" / ".crfdeid" / "finished.jsonl").read_text()
     note, file = map(json.loads, lines.splitlines())
-    assert set(note) == {"file", "stamp", "row", "found", "hmac", "locale"}
+    assert set(note) == {"file", "stamp", "row", "found", "hmac", "locale", "words", "hidden_words"}
     assert set(file) == {"file", "stamp", "outputs"}
     assert str(int((source / "a.txt").stat().st_mtime)) not in lines
     assert "Quill" not in lines
