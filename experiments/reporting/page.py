@@ -10,6 +10,8 @@ from collections.abc import Callable, Collection, Mapping
 from importlib.resources import files
 from typing import Any, NamedTuple
 
+from markupsafe import Markup
+
 from crfdeid.documents import PHI
 from crfdeid.pages import render_page
 from experiments.reporting.browsed import browsed
@@ -204,6 +206,20 @@ def _identifier(name: str) -> str:
     return re.sub(r"[^\w.-]", "-", name)
 
 
+def breakable(name: str) -> Markup:
+    """A name as markup that may wrap after its underscores, where there is no room for it.
+
+    Example:
+        >>> str(breakable("ID_SUJETO <b>"))
+        'ID_<wbr>SUJETO &lt;b&gt;'
+    """
+    return Markup("_<wbr>").join(name.split("_"))
+
+
 def _render(**parts: Any) -> str:
-    filters: dict[str, Callable[..., str]] = {"percent": percent, "probability": probability}
+    filters: dict[str, Callable[..., str]] = {
+        "percent": percent,
+        "probability": probability,
+        "breakable": breakable,
+    }
     return render_page(files("experiments") / "templates", "report", filters=filters, **parts)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -259,6 +260,75 @@ def test_nothing_is_cut_off_outside_the_boxes_that_scroll(open_page):
         "e.getBoundingClientRect().right > innerWidth + 1).map((e) => e.outerHTML.slice(0, 80))"
     )
     assert outside == []
+
+
+LONG_TYPES = {
+    "PATIENT": "NOMBRE_SUJETO_ASISTENCIA",
+    "DOCTOR": "NOMBRE_PERSONAL_SANITARIO",
+    "ID": "IDENTIF_VEHICULOS_NRSERIE_PLACAS",
+    "HOSPITAL": "INSTITUCIONSANITARIADEATENCIONPRIMARIA",
+}
+# Cells of a row whose boxes overlap, and cells whose text runs out of their box.
+OVERLAPS = """
+(() => {
+  const across = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left);
+  const down = (a, b) => Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+  const found = [];
+  for (const row of document.querySelectorAll("tr")) {
+    const cells = [...row.children], boxes = cells.map((cell) => cell.getBoundingClientRect());
+    cells.forEach((cell, i) => {
+      for (let j = i + 1; j < cells.length; j += 1) {
+        if (across(boxes[i], boxes[j]) > 1 && down(boxes[i], boxes[j]) > 1) found.push(`${i} ${j} ${cell.textContent}`);
+      }
+      const words = new Range();
+      words.selectNodeContents(cell);
+      const text = words.getBoundingClientRect();
+      if (cell.textContent.trim() && (text.right > boxes[i].right + 1 || text.left < boxes[i].left - 1)) {
+        found.push(`out of its cell: ${cell.textContent}`);
+      }
+    });
+  }
+  return found;
+})()
+"""
+
+
+@pytest.fixture(scope="module")
+def long_types(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report of a corpus whose types have long names, as MEDDOCAN's have."""
+    path = tmp_path_factory.mktemp("report") / "long"
+    notes = [
+        replace(note, spans=tuple(span._replace(label=LONG_TYPES.get(span.label, span.label)) for span in note.spans))
+        for note in generate_notes(8)
+    ]
+    write_folder(path, notes, trouble=0.5, permutations=2)
+    return write_page(path)
+
+
+@pytest.mark.parametrize("width", [320, 390, 768, 1000, 1280])
+def test_no_cell_of_a_table_runs_over_another(open_page, long_types, width):
+    page = open_page(path=long_types, width=width, height=844)
+    assert page.evaluate("document.querySelectorAll('#tables tr').length") > 50
+    assert page.evaluate("document.body.textContent").count("IDENTIF_VEHICULOS_NRSERIE_PLACAS") > 5
+    assert page.evaluate(OVERLAPS) == []
+    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+
+
+def test_on_a_phone_numbers_are_seen_beside_the_names_of_their_rows(open_page, long_types):
+    page = open_page(path=long_types, width=390, height=844)
+    widest = "Math.max(...[...document.querySelectorAll('tbody th')].map((cell) => cell.offsetWidth))"
+    assert page.evaluate(widest) < 200
+
+
+def test_on_a_phone_a_plot_keeps_its_size_and_scrolls_in_its_box(open_page):
+    page = open_page(width=390, height=844)
+    page.evaluate("document.querySelector('.plots img').decode().then(() => true)")
+    inner = "(() => { const p = getComputedStyle(i); return i.clientWidth - parseFloat(p.paddingLeft) * 2; })()"
+    assert page.evaluate(f"(() => {{ const i = document.querySelector('.plots img'); return {inner}; }})()") == 900
+    box = "document.querySelector('.plots img').parentElement"
+    assert page.evaluate(f"{box}.scrollWidth > {box}.clientWidth && getComputedStyle({box}).overflowX") == "auto"
+    assert page.evaluate(f"{box}.tabIndex") == 0
+    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
 
 
 def test_everything_that_can_be_used_is_reached_by_the_tab_key_and_shows_the_focus(open_page):
