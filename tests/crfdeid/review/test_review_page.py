@@ -9,6 +9,7 @@ import chromium
 import pytest
 from chromium import Browser, Page
 
+from crfdeid.cli import main
 from crfdeid.corpora import read_corpus
 from crfdeid.documents import Document, Span
 from crfdeid.review.kept import with_kept
@@ -201,6 +202,50 @@ def test_marks_of_an_older_redaction_are_refused_note_by_note(open_page, tmp_pat
     # What is downloaded then says nothing of the two notes, whatever digest it would have had.
     records = [json.loads(line) for line in saved(again, tmp_path / "again").read_text().splitlines()]
     assert [(record["id"], record["sha256"]) for record in records] == [("n0", second[0].sha256)]
+
+
+def test_replayed_marks_swapped_and_added_notes_get_no_certificate(browser, tmp_path, monkeypatch, capsys):
+    """From the plan to the certificate, as a reviewer works: on the page in the browser and by the commands."""
+    monkeypatch.chdir(tmp_path)
+    for folder, name in (("raw", "Roe"), ("clean", "[DOCTOR]")):
+        Path(folder).mkdir()
+        for number in range(6):
+            Path(folder, f"{number}.txt").write_text(f"Seen by Dr. {name}, visit {number}.")
+    sides = ["--original", "raw", "--redacted", "clean"]
+    certificate = ["certify", "--marks", "saved/marks.jsonl", "--redacted", "clean", "--planned"]
+
+    def plan_and_page(name: str) -> Page:
+        assert main(["certify", "--plan", f"{name}.json", "--input", "clean", "--reviewed", "3"]) == 0
+        assert main(["review", *sides, "--planned", f"{name}.json", "--out", f"{name}.html"]) == 0
+        return browser.open(tmp_path / f"{name}.html")
+
+    page = plan_and_page("first")
+    press(page, "r", "r", "r")
+    marks = saved(page, tmp_path / "saved")
+    page.close()
+    assert main([*certificate, "first.json"]) == 0
+    drawn = [note["id"] for note in json.loads(Path("first.json").read_text())["read"]]
+    (other, *_) = sorted({str(number) for number in range(6)} - set(drawn))
+    for changed, text in ((f"{other}.txt", "Seen by Dr. Roe."), ("9.txt", "Added: Dr. Roe.")):
+        before = {path: path.read_text() for path in Path("clean").iterdir()}
+        Path("clean", changed).write_text(text)
+        capsys.readouterr()
+        assert main([*certificate, "first.json"]) == 1
+        assert main(["review", *sides, "--planned", "first.json", "--out", "again.html"]) == 1
+        assert capsys.readouterr().err.count("not the notes that the plan was drawn from") == 2
+        Path("clean", changed).unlink()
+        for path, content in before.items():
+            path.write_text(content)
+    # Every name in the clear, and a new plan of the same notes: the marks of the redacted ones are no reading of them.
+    for path in Path("clean").iterdir():
+        path.write_text(Path("raw", path.name).read_text())
+    again = plan_and_page("second")
+    assert go_on_from(again, marks).startswith("0 of 3 notes of the file were taken up. Refused: ")
+    press(again, "d")
+    assert said(again, "saved").startswith("There is nothing to download")
+    again.close()
+    assert main([*certificate, "second.json"]) == 1
+    assert "marks of another redaction: saved/marks.jsonl, line 1; " in capsys.readouterr().err
 
 
 def test_marks_without_a_digest_and_of_notes_that_are_not_there_are_refused(open_page, tmp_path):
