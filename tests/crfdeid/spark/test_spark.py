@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import os
 import pickle
 import shutil
@@ -194,6 +195,24 @@ def test_odd_columns_keep_their_types(spark: Any, model: Path) -> None:
     assert (row["text"], row["status"], row["n_spans"]) == (None, "null", None)
     assert redact(df.where("false"), model=model).collect() == []
     assert redact(df, model=model, drop_columns=["d", "m"]).columns[:4] == ["text", "day", "s", "b"]
+
+
+def test_dates_next_to_surrogates_are_refused_shifted_or_hashed(spark: Any, model: Path) -> None:
+    df = spark.sql(
+        "select 'Quill was seen.' text, 'p1' who, date'2031-01-02' day, timestamp'2031-01-02 10:22:00' at, 'x' ward"
+    )
+    with pytest.raises(UsageError, match=r"'day', 'at' holds dates.*shift_columns"):
+        redact(df, model=model, policy=POLICY)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(VARIABLE, SECRET)
+        options = {"shift_columns": ["day", "at"], "hash_columns": ["ward"], "patient_column": "who"}
+        done = redact(df, model=model, policy=POLICY, **options)
+        assert done.schema["day"].dataType == df.schema["day"].dataType
+        (row,) = done.collect()
+    assert row["status"] == "done"
+    assert row["day"] == row["at"].date() != dt.date(2031, 1, 2)
+    assert row["at"].time() == dt.time(10, 22)
+    assert len(row["ward"]) == 32
 
 
 def test_the_command_gives_the_files_of_one_machine(spark: Any, model: Path, tmp_path: Path) -> None:
