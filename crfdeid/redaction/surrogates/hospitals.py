@@ -33,8 +33,8 @@ _KINDS_OF = """
     gobierno ministerio consejería ayuntamiento policía guardia civil residencia geriátrica ancianos
     dolor diálisis hemodiálisis rehabilitación cuidados paliativos microbiología oftalmobiología oftalmología urología
     nefrología neurología cardiología pediatría traumatología oncología radiología psiquiatría ginecología anatomía
-    patológica toxicología genética mental deportivo deportiva ceguera evitar cruz roja consejo comité comisión europa
-    europeo europea internacional aplicada social pública medicina seguridad mutua consultorio consulta edifici torre
+    patológica toxicología genética mental deportivo deportiva ceguera evitar consejo comité comisión europa
+    europeo europea internacional aplicada social pública medicina seguridad mutua consultorio consulta edifici
     iml ivml iis ute cap eap uci para con contra por sin
 """
 _KEPT = folded([*LEXICONS["hospital"], *_KINDS_OF.split(), *TITLES, *PARTICLES])
@@ -58,6 +58,7 @@ _LANDS = """
 """
 _DEMONYMS = folded(_LANDS.split()) - {"navarra", "argentina"}  # which are places, too
 _BEFORE_FIRST_NAMES = folded(["infanta", "reina", "rey", "príncipe", "princesa", "beata", "sor", "fray"])
+_BEFORE_NAMES = STREET_TITLES | set(SAINT_WORDS)
 _LARGER = ("Nacional", "Central", "General")
 _MONTHS = f"(?i:{'|'.join(SPANISH_MONTHS)})"
 _CAP = r"\p{Lu}[\p{L}\p{M}]*"
@@ -247,12 +248,14 @@ class Hospitals:
                 end = run[-1].end()
                 run.clear()
 
-        for match in PIECE.finditer(text):
+        pieces = list(PIECE.finditer(text))
+        for i, match in enumerate(pieces):
             word = match["word"] and fold(match["word"])
             gap = text[run[-1].end() : match.start()] if run else ""
             if run and not (gap.isspace() or (gap == "-" and word in _DEMONYMS)):
                 close()
-            if word and (word not in _KEPT or (run and word == "y")) and word not in STREET_TITLES | set(SAINT_WORDS):
+            is_title = i + 1 < len(pieces) and pieces[i + 1]["word"] and word in _BEFORE_NAMES
+            if word and not is_title and (word not in _KEPT or (run and word == "y")):
                 run.append(match)
                 continue
             close()

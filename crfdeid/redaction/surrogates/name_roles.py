@@ -51,7 +51,6 @@ _TITLES_AT_END = regex.compile(r"(?:(?<!\p{L})(?P<title>\p{L}+(?:\.?ª)?)\.?\s*)
 _FEMALE_WORDS = ("mujer", "niña", "femenina", "femenino", "she", "her", "female", "woman", "girl", "lady")
 _MALE_WORDS = ("varón", "hombre", "niño", "masculino", "he", "his", "him", "male", "man", "boy", "gentleman")
 _WORD = regex.compile(r"\p{L}+")
-_UNTOLD = "untold"  # the role of a first name until its sex is known
 _REACH = 60  # characters before a name in which its title or cue stands
 
 
@@ -93,9 +92,8 @@ def name_roles(
     votes: dict[str, Counter[str]] = {}
     for (value, before, is_patient), cue in zip(spots, cues, strict=True):
         field = _field(cue) if cue and split else None
-        for word, role in _read(value, before, field, known, spanish):
-            sex = told or _by_ending(word) if is_patient else _by_ending(word)
-            votes.setdefault(word, Counter())[sex if role == _UNTOLD else role] += 1
+        for word, role in _read(value, before, field, known, spanish, told if is_patient else None):
+            votes.setdefault(word, Counter())[role] += 1
     return {word: count.most_common(1)[0][0] for word, count in votes.items()}
 
 
@@ -108,7 +106,9 @@ def _told_sex(text: str) -> str | None:
     return "female" if female > male else "male"
 
 
-def _read(value: str, before: str, field: str | None, known: Invented, spanish: bool) -> Iterator[tuple[str, str]]:
+def _read(
+    value: str, before: str, field: str | None, known: Invented, spanish: bool, told: str | None
+) -> Iterator[tuple[str, str]]:
     """The words of a name with their roles, as far as it tells them."""
     titles = {fold(match) for match in _titles(before)}
     units: list[_Unit] = []
@@ -128,12 +128,22 @@ def _read(value: str, before: str, field: str | None, known: Invented, spanish: 
     firsts = _first_names(units, field, titles, known)
     if firsts is None:
         return
-    sex = _sex_of(titles, spanish)
     for unit, is_first in zip(units, firsts, strict=True):
         for word in () if unit.is_initial else unit.words:
-            listed = _sex(word, known)
-            role = listed if listed in ("female", "male") else sex or listed or _UNTOLD
-            yield word, role if is_first else FAMILY
+            yield word, _sex_in(word, titles, known, spanish, told) if is_first else FAMILY
+
+
+def _sex_in(word: str, titles: set[str], known: Invented, spanish: bool, told: str | None) -> str:
+    """The sex of a first name: by the locale's list, its title, the note, the lists of others, its ending.
+
+    "Dr." is weaker than any list: forms have it before names of women, too.
+    """
+    title = "female" if titles & _FEMALE_TITLES else "male" if titles & _MALE_TITLES else None
+    listed = known.given.get(word) or title or told or sexes().get(word)
+    if listed in ("female", "male"):
+        return listed
+    doctor = "male" if spanish and titles & _MALE_IN_SPANISH else None
+    return doctor or listed or {"a": "female", "o": "male"}.get(word[-1], "either")
 
 
 def _field(cue: regex.Match[str]) -> str:
@@ -173,9 +183,11 @@ def _in_order(units: Sequence[_Unit], certain: Sequence[bool], known: Invented) 
     if all(certain) and len(units) == 2:
         return [True, True]
     found = [_is_listed_first(units[0], known) or units[0].words[0] not in known.family]
+    sex = _sex(units[0].words[0], known)
     for i, unit in enumerate(units[1:], start=1):
+        fits = _sex(unit.words[0], known) in (sex, "either") or sex in (None, "either")  # "David Remedios Clavijo"
         several = len(units) > 3 and i == 1 and _is_listed_first(unit, known)
-        found.append(found[-1] and i + 1 < len(units) and (unit.is_initial or certain[i] or several))
+        found.append(found[-1] and i + 1 < len(units) and (unit.is_initial or (fits and (certain[i] or several))))
     return found
 
 
@@ -186,13 +198,3 @@ def _is_listed_first(unit: _Unit, known: Invented) -> bool:
 def _sex(word: str, known: Invented) -> str | None:
     """The sex of a listed first name, "either" for one of both; None for any other word."""
     return known.given.get(word) or sexes().get(word)
-
-
-def _sex_of(titles: set[str], spanish: bool) -> str | None:
-    if titles & _FEMALE_TITLES:
-        return "female"
-    return "male" if titles & _MALE_TITLES or (spanish and titles & _MALE_IN_SPANISH) else None
-
-
-def _by_ending(word: str) -> str:
-    return {"a": "female", "o": "male"}.get(word[-1], "either")

@@ -17,8 +17,8 @@ _ANNOUNCED = (
 )
 _WORD = regex.compile(r"(?<![\p{L}\p{Nd}])\p{L}+(?!\p{L}|\p{Nd})|(?<!\p{L})x(?=\p{Nd})")
 # The number of a province, and where it stands twice ("28 28 12345"), that too.
-_AGAIN = r"(?P<again>(?P=first))?(?=(?:[^\p{L}]*[0-9]){3})"
-_GROUPED = regex.compile(rf"(?<![0-9])(?P<first>[0-5][0-9])[\s/.-]+{_AGAIN}")
+_AGAIN = "(?P<again>(?P=first))?"
+_GROUPED = regex.compile(rf"(?<![0-9])(?P<first>[0-5][0-9])[\s/.-]+{_AGAIN}(?=(?:[^\p{{L}}]*[0-9]){{3}})")
 _LICENCE = regex.compile(rf"(?<![0-9])(?P<first>[0-5][0-9])[\s/.-]*{_AGAIN}")
 _COUNTRY_CODE = regex.compile(r"\s*(?:\+|00)?(?:34|1)(?=(?:\D*[0-9]){9,10}\D*$)")
 _MAIL = regex.compile(r"\s*(?P<name>[^\s@]+)@(?P<domain>[^\s@]+?)\s*")

@@ -60,6 +60,8 @@ def of_patient(patient: str, locale: str = "es_ES") -> Surrogates:
         ("{DOCTOR:María Isabel Tejo Olmo}", "es_ES", "female female family family"),
         ("{DOCTOR:Olmo Tejo José Luis}", "es_ES", "family family male male"),
         ("{DOCTOR:José-Xurxo Tejo}", "es_ES", "male male family"),
+        ("{DOCTOR:David Remedios Clavijo}", "es_ES", "male family family"),
+        ("Dr. {DOCTOR:Yasmine Olmo}", "es_ES", "female family"),
         ("Mrs. {PATIENT:Xandry Quill}", "en_US", "female family"),
         ("Mr. {PATIENT:Xandry Quill}", "en_US", "male family"),
         ("{PATIENT:Quill, Xandry}", "en_US", "family either"),
@@ -78,6 +80,7 @@ def test_title_and_position_tell_first_names_from_family_names(note: str, locale
     [
         ("{PATIENT:Xurxe Olmo}, mujer", "es_ES", "female"),
         ("{PATIENT:Xurxe Olmo}, varón", "es_ES", "male"),
+        ("{PATIENT:Joan Olmo}, varón", "es_ES", "male"),
         ("{PATIENT:Quill, Xandry}: he has pain. His mother, a woman of 60. Seen by him.", "en_US", "male"),
         ("{DOCTOR:Xandry Quill} saw him; he has pain.", "en_US", "either"),
         ("{PATIENT:Xandry Quill}: he, his, she, her", "en_US", "either"),
@@ -280,6 +283,12 @@ def test_a_number_in_the_name_of_a_hospital_is_a_day(patient: str, day: int, res
     assert 1 <= int(found.split()[1]) <= 28
 
 
+@pytest.mark.parametrize("value", ["Clínica Tejo Conde", "Clínica de la Torre", "Clínica Conde", "Clínica Tejo Rey"])
+def test_no_family_name_stays_that_is_a_title_elsewhere(value: str) -> None:
+    for patient in PATIENTS:
+        assert not {*of_patient(patient).of(value, "HOSPITAL").split()} & {"Tejo", "Conde", "Torre", "Rey"}
+
+
 def test_a_possessive_stays_in_the_name_of_a_hospital() -> None:
     assert re.fullmatch(r"St\. \w+'s Hospital", of_patient("p", "en_US").of("St. Orla's Hospital", "HOSPITAL"))
 
@@ -295,6 +304,7 @@ def test_a_possessive_stays_in_the_name_of_a_hospital() -> None:
         ("282812345", "ID_TITULACION_PERSONAL_SANITARIO", r"(\d\d)\1\d{5}"),
         ("nº col. 28 12345", "ID", r"nº col\. (\d\d) \d{5}"),
         ("28 12345678 40", "ID_ASEGURAMIENTO", r"(\d\d) \d{8} \d\d"),
+        ("28 28", "ID_TITULACION_PERSONAL_SANITARIO", r"(\d\d) \1"),
     ],
 )
 def test_the_number_of_a_college_begins_with_a_province(value: str, label: str, form: str) -> None:
