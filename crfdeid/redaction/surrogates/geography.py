@@ -137,6 +137,13 @@ class Geography:
             return None if other is None else other if is_short else cased(other, text)
         return self._state(text)
 
+    def town_abroad(self, name: str) -> str | None:
+        """A town for one that is not known, where the note names a country: one of what that country becomes."""
+        if self._first == self._home or not self._spanish:
+            return None
+        row = self._countries.get(exchanged(self._first, self._keyed).english)
+        return row and self._keyed.choice("town", fold(name), row.towns)[0]
+
     def postcode(self, text: str) -> str | None:
         """Another postcode of the place that this one's place becomes; None where it is no postcode of five digits."""
         if len(text) != 5 or not (text.isascii() and text.isdigit()):

@@ -174,7 +174,7 @@ class Places:
             return name
         if match["code"]:
             return self._code(name)
-        known = self._geography.place(name)
+        known = self._geography.place(name) or self._geography.town_abroad(name)
         if known is not None:
             return known
         if name.isupper() and len(name) <= 3:

@@ -18,8 +18,8 @@ _ANNOUNCED = (
 _WORD = regex.compile(r"(?<![\p{L}\p{Nd}])\p{L}+(?!\p{L}|\p{Nd})|(?<!\p{L})x(?=\p{Nd})")
 # The number of a province, and where it stands twice ("28 28 12345"), that too.
 _AGAIN = "(?P<again>(?P=first))?"
-_GROUPED = regex.compile(rf"(?<![0-9])(?P<first>[0-5][0-9])[\s/.-]+{_AGAIN}(?=(?:[^\p{{L}}]*[0-9]){{3}})")
-_LICENCE = regex.compile(rf"(?<![0-9])(?P<first>[0-5][0-9])[\s/.-]*{_AGAIN}")
+_GROUPED = regex.compile(rf"[^0-9]*(?P<first>[0-5][0-9])[\s/.-]+{_AGAIN}(?=(?:[^\p{{L}}]*[0-9]){{3}})")
+_LICENCE = regex.compile(rf"[^0-9]*(?P<first>[0-5][0-9])[\s/.-]*{_AGAIN}")
 _COUNTRY_CODE = regex.compile(r"\s*(?:\+|00)?(?:34|1)(?=(?:\D*[0-9]){9,10}\D*$)")
 _MAIL = regex.compile(r"\s*(?P<name>[^\s@]+)@(?P<domain>[^\s@]+?)\s*")
 _TOP_LEVEL = regex.compile(r"\.(?:com|org|net|edu|gov|es|uk|us|fr|de|it|pt|mx|ar|cl|co)$", regex.IGNORECASE)
@@ -72,7 +72,7 @@ def scrambled(
 
 def _with_province(text: str, found: str, province: Callable[[str], str | None], *, is_licence: bool) -> str:
     """Another number that begins with the province that the text's province becomes."""
-    match = (_LICENCE if is_licence else _GROUPED).search(text)
+    match = (_LICENCE if is_licence else _GROUPED).match(text)
     other = province(match["first"]) if match else None
     if match is None or other is None:
         return found

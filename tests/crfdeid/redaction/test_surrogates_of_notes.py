@@ -182,6 +182,13 @@ def test_of_towns_of_one_name_that_of_the_country_in_the_note_is_meant() -> None
         assert after("{PAIS:España}, {TERRITORIO:Córdoba}", patient)[1] in CAPITALS
 
 
+def test_an_unknown_town_of_a_country_that_the_note_names_goes_there_with_it() -> None:
+    for patient in PATIENTS:
+        found = after("{PAIS:Colombia}, {TERRITORIO:Medellín}, {TERRITORIO:Quillueño}", patient)
+        towns = next({names[0] for names in row.towns} for row in abroad() if found[1] in {n[0] for n in row.towns})
+        assert found[2] in towns
+
+
 def test_a_state_of_the_usa_has_one_surrogate_in_both_spellings_and_its_zip_codes_follow() -> None:
     by_name = {state.name: state for state in states()}
     for patient in PATIENTS:
@@ -316,6 +323,12 @@ def test_the_number_of_a_college_begins_with_a_province(value: str, label: str, 
         assert 1 <= int(match[1]) <= 50
 
 
+def test_only_the_beginning_of_a_number_is_a_province() -> None:
+    for patient in PATIENTS:
+        ours = of_patient(patient)
+        assert ours.of("92 12345678 07", "ID_ASEGURAMIENTO")[-2:] == ours.of("92-12345678-07", "ID")[-2:]
+
+
 def test_a_number_that_begins_with_no_province_is_any_other() -> None:
     firsts = {of_patient(patient).of("92 12345", "ID")[:2] for patient in PATIENTS}
     assert max(map(int, firsts)) > 52
@@ -374,3 +387,35 @@ def test_nothing_outside_the_marks_changes_and_the_same_note_has_the_same_surrog
     ends = [*((a.start, b.start) for a, b in zip(document.spans, found.spans, strict=True))]
     for (a, b), (c, d) in zip(edges, [*ends, (len(document.text), len(found.text))], strict=True):
         assert document.text[a:c] == found.text[b:d]
+
+
+VALUE = st.sampled_from(
+    [
+        *(
+            "{DOCTOR:Ana Olmo}",
+            "{PATIENT:José}",
+            "{CITY:Ávila}",
+            "{CITY:Quillueño}",
+            "{TERRITORIO:28001}",
+            "{PAIS:Chile}",
+        ),
+        *("{CALLE:C/ Olmo 4}", "{HOSPITAL:Hospital La Paz}", "{FECHAS:03/04/2031}", "{FECHAS:mayo de 2031}"),
+        *("{ID:28 28 12345}", "{NUMERO_TELEFONO:699 555 013}", "{PROFESION:minero}", "{CORREO_ELECTRONICO:x@a.es}"),
+    ]
+)
+AROUND = st.sampled_from(
+    ["visto en {PAIS:España} por la Dra. {DOCTOR:Xurxiña Vidal}", "{FECHAS:2030}", "{ID:4822}", "\n"]
+)
+
+
+@given(VALUE, AROUND, AROUND, st.sampled_from(PATIENTS))
+def test_a_value_has_one_surrogate_in_all_notes_of_a_patient(value: str, one: str, other: str, patient: str) -> None:
+    assert after(f"{value} {one}", patient)[0] == after(f"{value} {other}", patient)[0]
+
+
+@given(st.integers(1990, 2031), st.lists(st.dates(), max_size=4), st.sampled_from(PATIENTS))
+def test_a_year_alone_differs_by_one_at_most_between_notes_of_a_patient(year: int, dates: list, patient: str) -> None:
+    days = "".join(f" {{FECHAS:{day.day:02}/{day.month:02}/{year}}}" for day in dates)
+    alone, beside = (int(after(f"{{FECHAS:{year}}}{rest}", patient)[0]) for rest in ("", days))
+    assert abs(alone - beside) <= 1
+    assert year not in (alone, beside)
