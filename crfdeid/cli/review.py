@@ -52,7 +52,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--secret-file", type=file_path, metavar="FILE", help=text)
     text = (
         "with --original: how the notes were redacted, as crfdeid redact has it (default: as the run's folder says); "
-        "of surrogates the page shows which values stay: sex, kin, ages under 90 and the country"
+        "of surrogates the page shows which values stay, such as sex and ages"
     )
     parser.add_argument("--how", choices=HOW, help=text)
     text = "with surrogates: their locale, where crfdeid redact was given one (default: as the run's folder says)"

@@ -1,4 +1,4 @@
-"""Values that surrogates leave as they are: sex, kin, ages under 90, and the country of the notes.
+"""Values that surrogates leave as they are: sex, kin, ages under 90, common occupations, the country of the notes.
 
 Readers take them for misses unless the page shows them. The rules of `crfdeid.rules.table` find them in any note, and a
 model finds more. Whether a value stays is asked of the surrogates themselves.
@@ -23,8 +23,12 @@ from crfdeid.review.notes import PageNote
 from crfdeid.rules.table import find_rules
 from crfdeid.spans import merge
 
-# A field of a form with one letter for the sex, which no rule of the table finds: a letter is no PHI.
-_SEX = re.compile(r"\b(?:sexo|sex|género|gender)[ \t]*[:=][ \t]*([hmfv])\b(?!['’-])", re.IGNORECASE)
+# Words for a sex that no rule of the table finds, for they are no PHI alone: a letter after its field, English words.
+_SEX = re.compile(
+    r"\b(?:(?:sexo|sex|género|gender)[ \t]*[:=][ \t]*(?P<letter>[hmfv])\b(?!['’-])"
+    r"|(?P<word>male|female|man|woman|boy|girl|gentleman|lady)\b)",
+    re.IGNORECASE,
+)
 _NO_KEY = bytes(32)  # What stays does not depend on the key.
 
 
@@ -88,7 +92,7 @@ def _by_rule(document: Document) -> Iterator[Span]:
         for rule, first, stop in find_rules(sentence):
             yield Span(sentence.tokens[first].start, sentence.tokens[stop - 1].end, rule.types[0])
     for match in _SEX.finditer(document.text):
-        yield Span(*match.span(1), "SEX")
+        yield Span(*match.span(match.lastgroup or 0), "SEX")
 
 
 @lru_cache(maxsize=8)

@@ -25,6 +25,8 @@ def found(text: str, *, replaced: tuple[str, ...] = (), locale: str | None = Non
         ("Sexo: M. Edad: 45 años. País: España.", [("M", "sex"), ("45 años", "age"), ("España", "country")]),
         ("Acude con su madre, de España.", [("madre", "kin"), ("España", "country")]),
         ("The patient, a 45-year-old, lives with his wife in the United States.", ["45", "wife", "United States"]),
+        ("Sex=F; a 60-year-old woman.", [("F", "sex"), ("60", "age"), ("woman", "sex")]),
+        ("Trabaja como minero; antes, alcaldesa.", [("minero", "job")]),
         ("Patient of 93 years.", []),  # comes out as 90+
         ("La paciente viajó a Mali.", []),  # becomes another country
         ("Vista por la Dra. Olmo el 3 de mayo.", []),
