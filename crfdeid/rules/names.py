@@ -162,7 +162,7 @@ _AFTER_COMMA = ("NP", "PA-C", "PA", "DO", "PT", "DPT", "MS", "OT", "RD", "RPh")
 _NO_CUE = rf"(?!(?:{one_of((*_ROLES, *_SIGNED, *_SEEN, *_TITLE_WORDS, 'by', 'patient', 'mr', 'mrs', 'ms'))})(?!\w))"
 
 _PATIENT_WORDS = ("patient", "pt", "paciente", "usuario", "usuaria", "client", "cliente", "enfermo", "enferma")
-_NEAR = 6  # tokens from the first word of a cue to the name at most
+_NEAR = 5  # tokens from the first word of a cue to the name at most
 
 NAMES = (
     Rule(

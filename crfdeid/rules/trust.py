@@ -38,6 +38,9 @@ class RulesSettings:
         require_flags(self, "keep_untried")
 
 
+_FEW = 10  # right finds
+
+
 @dataclass
 class _Finds:
     """What a rule finds in the training notes.
@@ -108,7 +111,10 @@ def _choose(finds: Mapping[str, _Finds], labels: set[str], settings: RulesSettin
             continue
         if rule.by_example and not found.right:
             continue
-        label = found.label or next((name for name in (*rule.types, BINARY) if name in labels), "")
+        own = next((name for name in (*rule.types, BINARY) if name in labels), "")
+        # A few finds that are part of something else ("Calle de la Sra. Quill") do not say what a rule finds.
+        few = found.types[found.label] < _FEW and found.label not in rule.types
+        label = own if few and own else found.label or own
         if not label and settings.keep_untried:
             label = rule.types[0]
         if label:

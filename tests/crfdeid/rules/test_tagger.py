@@ -56,6 +56,13 @@ def test_whatever_type_makes_a_find_right_and_the_most_frequent_one_is_given() -
     assert fitted(*["on [3/14/72|DATE]"] * 2, "on [3/14|DATE][/72|ID]", "on [3/14/72|ID]").trusted[DATE][0] == "DATE"
 
 
+def test_a_few_finds_of_another_type_do_not_rename_a_rule_whose_type_the_notes_have() -> None:
+    street, patient = "lives at [Don Quill|STREET] 4", "[Orla|PATIENT]"
+    assert fitted(*[street] * 3, patient).trusted["name after a form of address"][0] == "PATIENT"
+    assert fitted(*[street] * 10, patient).trusted["name after a form of address"][0] == "STREET"
+    assert fitted(*[street] * 3).trusted["name after a form of address"][0] == "STREET"
+
+
 def test_a_rule_that_has_to_prove_itself_needs_many_right_finds() -> None:
     assert DATE not in fitted(*["on [3/14/72|DATE]"] * 8, keep_untried=False).trusted  # 8 of 9
     assert DATE in fitted(*["on [3/14/72|DATE]"] * 9, keep_untried=False).trusted
