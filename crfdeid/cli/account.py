@@ -120,7 +120,7 @@ def lines(account: Mapping[str, Any]) -> list[str]:
             f"warning: no PHI was found in any of {account['notes']:,} notes: are they of the language and kind that "
             "the model was trained on? Read some before you hand them on"
         )
-    if account["notes_unlike"]:
+    if account["notes_unlike"] and account["notes"] > 1:  # of one note, the warning says how it differs
         found.append(
             f"drift: {account['notes_unlike']:,} of {_count(account['notes'], 'note')} unlike the development notes, "
             "each by itself: --audit lists them"

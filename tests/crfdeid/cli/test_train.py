@@ -1,6 +1,7 @@
 """``crfdeid train`` and ``inspect``: what they write and print, and what they refuse; and the built-in model."""
 
 import argparse
+import io
 import json
 import os
 import re
@@ -473,7 +474,11 @@ def test_redact_and_tag_say_when_notes_are_unlike_the_training_notes(
 
 
 def test_the_audit_names_the_notes_in_another_layout_and_resuming_keeps_them(
-    model: Path, corpus: Splits, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    model: Path,
+    corpus: Splits,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Two notes of all are on one line each: too few for the run's means."""
     source, output = tmp_path / "notes", tmp_path / "out"
@@ -494,3 +499,9 @@ def test_the_audit_names_the_notes_in_another_layout_and_resuming_keeps_them(
         assert len(listed) < len(notes) / 4
         assert summary["notes_unlike"] == len(listed)
         assert [f"{len(listed)} of {len(notes)} notes unlike" in line for line in said] == [True]
+    note = (source / "0.txt").read_bytes()
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(note)))
+    assert main(["redact", "--model", str(model), "--input", "-"]) == 0
+    said = capsys.readouterr().err
+    assert "unlike the training notes" in said
+    assert "--audit" not in said, "one note from standard input has none"
