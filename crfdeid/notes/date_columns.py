@@ -225,7 +225,7 @@ def date_in(text: str) -> Sureness | None:
     """Whether a text is a whole date, with or without a time of day, and nothing else.
 
     Returns:
-        "sure"; "possible" for one of digits alone or with two digits of the year, which can be another number; or None.
+        "sure"; "possible" for one of digits alone, or of three numbers of which none has four digits; or None.
 
     Example:
         >>> [date_in(text) for text in ("2031-03-14T10:22:00Z", "14 de marzo de 2031", "20310314", "120/80")]
@@ -244,7 +244,9 @@ def _date_in(text: str) -> Sureness | None:
     match = next((match for form in whole if (match := form.search(day))), None)
     if match is None or moved(day, Shift(1, 0, 0), month_first=False) is None:
         return None
-    return "sure" if len(match["year"].lstrip("'’")) == 4 and not day.strip().isdigit() else "possible"
+    by_word = match.groupdict().get("month") is not None
+    whole_year = len(match["year"].lstrip("'’")) == 4 and not day.strip().isdigit()
+    return "sure" if by_word or whole_year else "possible"
 
 
 def _parts(text: str) -> tuple[str, str]:

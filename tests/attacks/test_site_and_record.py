@@ -41,6 +41,7 @@ ROWS = write("notes/note.csv", f'text,mrn\n"{NOTE}",5551037\n')
 WHO = write("notes/note.csv", "text,who\na,1\nb,01\n")
 KNOWN = f"{REDACT} --known"
 NOTHING = write("notes/note.csv", f'text,name,mrn\n"{NOTE}",NULL,77\n"{NOTE}",unknown,\n')
+ENCODED = write("notes/note.csv", "text,name\n%2525252525252551uill,Quill\n")
 DATED = "text,seen\n" + "".join(f"Leg pain.,{day}/03/2031\n" for day in (14, 15, 16))
 SEEN = write("notes/note.csv", DATED)
 SEEN_IN_JSON = write("notes/note.jsonl", '{"text": "Leg pain.", "seen": {"at": ["2031-03-14T10:22:00Z"]}}\n')
@@ -100,6 +101,9 @@ ATTACKS = [
         f"{KNOWN} name,mrn --input notes/note.csv",
         0,
         "warning: placeholders(?s:.*)'name'.*2 notes",
+    ),
+    Attack(
+        "a note encoded over and over", ENCODED, f"{KNOWN} name", 1, "row 1, offset 0: text that is encoded more than"
     ),
     Attack("one patient in two spellings", WHO, f"{REDACT} --patient-column who", 0, "warning: "),
 ]

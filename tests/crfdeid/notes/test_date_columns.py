@@ -31,6 +31,7 @@ CHANGES = DateColumns(shift=("born",), hash=("ward",), refuse=True, date_order="
         ("14 de marzo de 2031", "sure"),
         ("٢٠٣١-٠٣-١٤", "sure"),
         ("14⁄03⁄2031", "sure"),
+        ("14-MAR-31", "sure"),
         ("20310314102200", "possible"),
         ("3/14/31", "possible"),
         ("March 2031", None),

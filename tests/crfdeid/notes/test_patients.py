@@ -37,7 +37,9 @@ def test_all_else_is_taken_to_the_letter(value: Any, name: str) -> None:
     assert patient_name(value) == name
 
 
-@pytest.mark.parametrize("value", [None, "", " ", "NaN", "nan", "null", "NULL", "None", "N/A", "<NA>", float("nan")])
+@pytest.mark.parametrize(
+    "value", [None, "", " ", "NaN", "nan", "null", "NULL", "None", "N/A", "<NA>", float("nan"), "unknown", "-"]
+)
 def test_what_stands_for_nothing_names_nobody(value: Any) -> None:
     assert patient_name(value) is None
 
