@@ -48,9 +48,12 @@ _CUE_AT_END = regex.compile(
     regex.IGNORECASE,
 )
 _TITLES_AT_END = regex.compile(r"(?:(?<!\p{L})(?P<title>\p{L}+(?:\.?ª)?)\.?\s*)+$")
-_FEMALE_WORDS = ("mujer", "niña", "femenina", "femenino", "she", "her", "female", "woman", "girl", "lady")
-_MALE_WORDS = ("varón", "hombre", "niño", "masculino", "he", "his", "him", "male", "man", "boy", "gentleman")
-_WORD = regex.compile(r"\p{L}+")
+# Words that tell the sex of a patient.
+_SEX_WORD = regex.compile(
+    r"(?<!\p{L})(?:(?P<female>mujer|niña|femenin[ao]|she|her|female|woman|girl|lady)"
+    r"|(?P<male>varón|hombre|niño|masculino|he|his|him|male|man|boy|gentleman))(?!\p{L})",
+    regex.IGNORECASE,
+)
 _REACH = 60  # characters before a name in which its title or cue stands
 
 
@@ -99,8 +102,8 @@ def name_roles(
 
 def _told_sex(text: str) -> str | None:
     """The sex that a note's words for one tell; None where they are not three times as many as those for the other."""
-    words = Counter(match.group().lower() for match in _WORD.finditer(text))
-    female, male = (sum(words[word] for word in listed) for listed in (_FEMALE_WORDS, _MALE_WORDS))
+    found = Counter(match.lastgroup for match in _SEX_WORD.finditer(text))
+    female, male = found["female"], found["male"]
     if female == male or min(female, male) * 3 > max(female, male):
         return None
     return "female" if female > male else "male"
