@@ -44,7 +44,11 @@ def note(number: int) -> Document:
     return Document(str(number), text, (Span(3, 3 + len(name), "DOCTOR"),), layers={CONCEPT: concepts})
 
 
-@pytest.fixture(scope="module", params=MODELS)
+# A network takes ten seconds to compile: the other attacks together take twenty.
+_PARAMS = [pytest.param(name, marks=pytest.mark.slow if name == "stacked" else ()) for name in MODELS]
+
+
+@pytest.fixture(scope="module", params=_PARAMS)
 def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, quickly_compiled: None) -> Path:
     """A model trained on the poisoned notes with a private vocabulary."""
     name, settings = MODELS[request.param]
