@@ -42,10 +42,12 @@ def problems(value: Any, shape: Any, place: str = "") -> Iterator[str]:
         yield f"{place}.{name} is missing" if place else f"{name} is missing"
 
 
+@cache
 def _choices(shape: Any) -> tuple[Any, ...]:
     return get_args(shape) if isinstance(shape, UnionType) else (shape,)
 
 
+@cache
 def _plain(kind: Any) -> Any:
     """The class of what JSON gives."""
     if kind is None:

@@ -36,7 +36,7 @@ def _main(arguments: Sequence[str] | None) -> int:
 
     def work() -> int:
         with _interrupt_held():
-            parser = _parser()
+            parser = _parser(sys.argv[1:] if arguments is None else arguments)
         options = parser.parse_args(arguments)
         code: int | None = import_module(f"{__name__}.{options.command}").run(options)
         return code or 0
@@ -67,7 +67,8 @@ def _interrupt_held() -> Iterator[None]:
         signal.raise_signal(signal.SIGINT)
 
 
-def _parser() -> Parser:
+def _parser(arguments: Sequence[str]) -> Parser:
+    """The parser of all commands, with the options of those alone that the arguments name: they take long to make."""
     from crfdeid.cli.shell import Parser, add_compilation_cache, add_version  # noqa: PLC0415
 
     parser = Parser(prog="crfdeid", description="Find and hide protected health information in clinical notes.")
@@ -77,5 +78,7 @@ def _parser() -> Parser:
     for name in COMMANDS:
         module = import_module(f"{__name__}.{name}")
         text = (module.__doc__ or "").strip().partition("\n")[0]
-        module.add_options(commands.add_parser(name, help=text, description=text))
+        command = commands.add_parser(name, help=text, description=text)
+        if name in arguments:
+            module.add_options(command)
     return parser
