@@ -20,16 +20,14 @@ def _forms(stems: str, *endings: str) -> tuple[str, ...]:
 
 
 # A word of a name ("O'Neill", "PÉREZ") or an initial with its full stop ("M.ª"); what joins two of them; a whole name.
-_UPPER = "(?-i:[A-ZÀ-ÖØ-ÞŠŽŁ])"
-_WORD = (
-    rf"(?:{_UPPER}(?:[^\W\d_ºª]|['’](?!s(?!\w))(?=[^\W\d_])){{1,30}}+(?!\w)|{_UPPER}(?:\.?ª|(?!\w|/|-(?-i:[a-z]))\.?))"
-)
+_UPPER = "[A-ZÀ-ÖØ-ÞŠŽŁ]"
+_WORD = rf"(?:{_UPPER}(?:[^\W\d_ºª]|['’](?!s(?!\w))(?=[^\W\d_])){{1,30}}+(?!\w)|{_UPPER}(?:\.?ª|(?!\w|/|-[a-z])\.?))"
 _PARTICLE = (
     r"(?:de(?: l[ao]s?| el)?|del|da|das|dos?|di|du|l[aeo]s?|van(?: de[nr]?)?|von(?: der)?|de[nr]|te[nr]|bin|ibn|al|el"
     r"|santa?|san) "
 )
 _JOIN = rf"(?: (?:{_PARTICLE}|d['’]){{0,2}}|-|(?<=\.))"
-_NAME = rf"{_WORD}(?:{_JOIN}{_WORD}){{0,5}}(?:, ?{_WORD}(?:{_JOIN}{_WORD}){{0,2}})?"
+_NAME = rf"(?-i:{_WORD}(?:{_JOIN}{_WORD}){{0,5}}(?:, ?{_WORD}(?:{_JOIN}{_WORD}){{0,2}})?)"
 _VALUE = rf"(?P<value>{_NAME})"
 
 # "MR", "DR", "SR" and "MS" without a full stop are more often a scan, a retina, a rhythm and a sclerosis.
@@ -92,7 +90,7 @@ _OF_ROLES = (
 _NO_OF = "".join(f"(?<! {word})" for word in ("de", "del", "la", "en", "su", "on", "in"))  # "médico de la Quill"
 _CALLED = r"(?:named|called|llamad[oa]s?|de nombre|(?:que )?se llama|identificad[oa] como|known as|whose name is)"
 # A ";" or "|" comes as often before the next field, so that one word is not enough there.
-_IS = rf"(?:,? (?:is|was|es|era|fue|{_CALLED})(?!\w))?(?: ?[:,(]| ?[;|=](?= ?{_WORD},? {_WORD}))? ?[\"“«]?"
+_IS = rf"(?:,? (?:is|was|es|era|fue|{_CALLED})(?!\w))?(?: ?[:,(]| ?[;|=](?=(?-i: ?{_WORD},? {_WORD})))? ?[\"“«]?"
 
 _SPANISH_KIN = (
     *_forms("hij herman abuel bisabuel niet tí ti prim sobrin cuñad suegr espos hijastr novi vecin viud", "o", "a"),
@@ -398,7 +396,8 @@ NAMES = (
     ),
     Rule(
         "name before a degree",
-        rf"{_NO_CUE}{_VALUE}(?:,? (?-i:{'|'.join(_DEGREES)}|M\.D\.?|Ph\.D\.?)|, ?(?-i:{'|'.join(_AFTER_COMMA)}))",
+        rf"(?=(?-i:{_UPPER})){_NO_CUE}{_VALUE}"
+        rf"(?:,? (?-i:{'|'.join(_DEGREES)}|M\.D\.?|Ph\.D\.?)|, ?(?-i:{'|'.join(_AFTER_COMMA)}))",
         _DOCTORS,
         (
             *("[Jane Quill], MD", "[J. Quill] RN aware", "[Abe Quill], M.D.", "[Orla Quill], PA-C"),
@@ -406,6 +405,7 @@ NAMES = (
             *("Staff: [Jane Quill], MD", "[JANE QUILL], DO"),
         ),
         ("an MD", "Attending MD", "Cardiology, NP", "Stable, RN aware", "Plan PT", "MD, PhD"),
+        sign=rf"\w\.?,? (?:{'|'.join(_DEGREES)}|M\.D|Ph\.D)|, ?(?:{'|'.join(_AFTER_COMMA)})",
         token=rf"^(?:{'|'.join(_DEGREES)}|NP|PA|DO|PT|DPT|MS|OT|RD|RPh|M|Ph)$",
         check=is_after_word,
     ),
