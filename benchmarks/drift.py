@@ -87,11 +87,11 @@ _KINDS = {
     "words begin": "capitals",
     "per 1,000": "found",
     "per 100": "found by type",
+    "longest line": "longest line",
     "note has": "words a note",
     "field's name": "field names",
     "sentence has": "words a sentence",
     "a line has": "characters a line",
-    "longest line": "longest line",
 }
 
 
