@@ -25,6 +25,7 @@ from crfdeid.redaction.surrogates.towns import (
 
 _SHORTEST_MISSPELT = 6
 _LONGEST_SHORT = 4
+_TELEPHONE_DIGITS = 9  # of a number in Spain
 
 _Place = TypeVar("_Place")
 
@@ -161,6 +162,15 @@ class Geography:
         """The number of the province that a province becomes; None where no province has this number."""
         other = self._exchanged_provinces.get(number) if self._locale in ("es", "es_ES") else None
         return None if other is None else other.number
+
+    def dialled(self, digits: str) -> str | None:
+        """How telephone numbers begin in the province that theirs becomes; None where they are of none in Spain."""
+        if self._locale not in ("es", "es_ES") or len(digits) != _TELEPHONE_DIGITS:
+            return None
+        return next(
+            (self._exchanged_provinces[one.number].dialled for one in provinces() if digits.startswith(one.dialled)),
+            None,
+        )
 
     @cached_property
     def _exchanged_provinces(self) -> dict[str, Province]:

@@ -155,7 +155,7 @@ class Surrogates:
             "sex": kept_sex,
             "kin": lambda text: kept_kin(text, names.person),
             "job": kept_job,
-            "telephone": lambda text: telephone(text, keyed),
+            "telephone": lambda text: telephone(text, keyed, where.dialled),
             "number": lambda text: scrambled(text, keyed, where.province_number),
             "licence": lambda text: scrambled(text, keyed, where.province_number, is_licence=True),
             "mail": lambda text: mail_address(text, keyed, names.account(text)),

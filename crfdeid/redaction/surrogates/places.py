@@ -119,6 +119,10 @@ class Places:
         """The number of the province that the one of this number becomes; None where none has it."""
         return self._geography.province_number(number)
 
+    def dialled(self, digits: str) -> str | None:
+        """How telephone numbers of nine digits begin in the surrogate of their province; None where that is unknown."""
+        return self._geography.dialled(digits)
+
     def saint(self, word: str, name: str) -> str:
         """The name of another saint of the sex that a word tells: "San", "Santa"."""
         sex = SAINT_WORDS[fold(word)]

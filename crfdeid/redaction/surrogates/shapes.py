@@ -81,16 +81,26 @@ def _with_province(text: str, found: str, province: Callable[[str], str | None],
     return found
 
 
-def telephone(text: str, keyed: Keyed) -> str | None:
-    """Another number of the same shape; the code of the country, and the kind that its first digit tells, stay."""
+def telephone(text: str, keyed: Keyed, dialled: Callable[[str], str | None] | None = None) -> str | None:
+    """Another number of the same shape; the code of the country, and the kind that its first digit tells, stay.
+
+    Args:
+        text: the value.
+        keyed: where the choices come from.
+        dialled: gives the digits with which numbers of the surrogate of their province begin; None where it has none.
+    """
     code = _COUNTRY_CODE.match(text)
     rest = text[code.end() :] if code else text
     first = next((i for i, c in enumerate(rest) if c in "123456789"), None)
     other = scrambled(rest, keyed)
     if other is None or first is None:
         return other
-    found = other[:first] + rest[first] + other[first + 1 :]
-    return text[: len(text) - len(rest)] + (found if found != rest else other)
+    places = [i for i, c in enumerate(rest) if c.isdigit()]
+    begin = dialled("".join(rest[i] for i in places)) if dialled else None
+    found = list(other)
+    for place, digit in zip(places if begin else [first], begin or rest[first], strict=False):
+        found[place] = digit
+    return text[: len(text) - len(rest)] + ("".join(found) if found != list(rest) else other)
 
 
 def mail_address(text: str, keyed: Keyed, name: str) -> str | None:

@@ -5,71 +5,74 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
-# Number of the province, as postcodes begin | its names | its capital's names | towns, each with other names after a
-# slash. The first name is the usual one; a capital without names is called as its province is.
+# Number of the province, as postcodes begin, and how its telephone numbers do | its names | its capital's names |
+# towns, each with other names after a slash. The first name is the usual one; a capital without names is called as its
+# province is.
 _PROVINCES = """
-01|Álava, Araba|Vitoria, Vitoria-Gasteiz, Gasteiz|Llodio, Amurrio, Laguardia, Salvatierra
-02|Albacete||Almansa, Caudete, Hellín, La Roda, Villarrobledo, Tobarra
-03|Alicante, Alacant||Alcoy, Benidorm, Dénia, Elche, Elda, Ibi, Jávea, Novelda, Orihuela, Torrevieja, Villena, \
+01 945|Álava, Araba|Vitoria, Vitoria-Gasteiz, Gasteiz|Llodio, Amurrio, Laguardia, Salvatierra
+02 967|Albacete||Almansa, Caudete, Hellín, La Roda, Villarrobledo, Tobarra
+03 965|Alicante, Alacant||Alcoy, Benidorm, Dénia, Elche, Elda, Ibi, Jávea, Novelda, Orihuela, Torrevieja, Villena, \
 Villajoyosa
-04|Almería||Adra, Berja, El Ejido, Huércal-Overa, Níjar, Roquetas de Mar, Vera
-05|Ávila||Arévalo, Arenas de San Pedro, Candeleda, El Tiemblo, Las Navas del Marqués
-06|Badajoz||Almendralejo, Don Benito, Mérida, Montijo, Olivenza, Villanueva de la Serena, Zafra
-07|Baleares, Islas Baleares, Illes Balears|Palma, Palma de Mallorca|Calvià, Ciutadella, Ibiza, Inca, Llucmajor, \
+04 950|Almería||Adra, Berja, El Ejido, Huércal-Overa, Níjar, Roquetas de Mar, Vera
+05 920|Ávila||Arévalo, Arenas de San Pedro, Candeleda, El Tiemblo, Las Navas del Marqués
+06 924|Badajoz||Almendralejo, Don Benito, Mérida, Montijo, Olivenza, Villanueva de la Serena, Zafra
+07 971|Baleares, Islas Baleares, Illes Balears|Palma, Palma de Mallorca|Calvià, Ciutadella, Ibiza, Inca, Llucmajor, \
 Manacor, Mahón
-08|Barcelona||Badalona, Cornellà, Granollers, Igualada, \
+08 93|Barcelona||Badalona, Cornellà, Granollers, Igualada, \
 L'Hospitalet de Llobregat/Hospitalet de Llobregat/Hospitalet, Manresa, Mataró, Sabadell, Santa Coloma de Gramenet, \
 Sitges, Terrassa/Tarrasa, Vic, Vilafranca del Penedès
-09|Burgos||Aranda de Duero, Briviesca, Lerma, Medina de Pomar, Miranda de Ebro
-10|Cáceres||Coria, Miajadas, Navalmoral de la Mata, Plasencia, Trujillo
-11|Cádiz||Algeciras, Arcos de la Frontera, Barbate, Chiclana de la Frontera, El Puerto de Santa María, \
+09 947|Burgos||Aranda de Duero, Briviesca, Lerma, Medina de Pomar, Miranda de Ebro
+10 927|Cáceres||Coria, Miajadas, Navalmoral de la Mata, Plasencia, Trujillo
+11 956|Cádiz||Algeciras, Arcos de la Frontera, Barbate, Chiclana de la Frontera, El Puerto de Santa María, \
 Jerez de la Frontera, La Línea, Puerto Real, Rota, San Fernando, Sanlúcar de Barrameda
-12|Castellón, Castelló|Castellón de la Plana, Castellón, Castelló|Benicarló, Onda, Segorbe, Vila-real, Vinaroz
-13|Ciudad Real||Alcázar de San Juan, Almagro, Daimiel, Manzanares, Puertollano, Tomelloso, Valdepeñas
-14|Córdoba||Baena, Cabra, Lucena, Montilla, Palma del Río, Pozoblanco, Priego de Córdoba
-15|A Coruña, La Coruña, Coruña||Betanzos, Carballo, Ferrol, Narón, Oleiros, Santiago de Compostela/Santiago, Ribeira
-16|Cuenca||Iniesta, Motilla del Palancar, San Clemente, Tarancón, Quintanar del Rey
-17|Girona, Gerona||Blanes, Figueres, Lloret de Mar, Olot, Palafrugell, Ripoll, Salt
-18|Granada||Almuñécar, Baza, Guadix, Loja, Maracena, Motril, Armilla
-19|Guadalajara||Azuqueca de Henares, Brihuega, Molina de Aragón, Sigüenza
-20|Guipúzcoa, Gipuzkoa|San Sebastián, Donostia, Donostia-San Sebastián, Donostia/San Sebastián, Donosti|Azpeitia, \
-Éibar, Irún, Tolosa, Zarautz, Hernani
-21|Huelva||Almonte, Ayamonte, Isla Cristina, Lepe, Moguer, Valverde del Camino
-22|Huesca||Barbastro, Binéfar, Fraga, Jaca, Monzón, Sabiñánigo
-23|Jaén||Alcalá la Real, Andújar, Baeza, Linares, Martos, Úbeda
-24|León||Astorga, La Bañeza, Ponferrada, San Andrés del Rabanedo, Villablino
-25|Lleida, Lérida||Balaguer, Cervera, La Seu d'Urgell, Mollerussa, Tàrrega
-26|La Rioja, Rioja|Logroño|Alfaro, Arnedo, Calahorra, Haro, Nájera
-27|Lugo||Burela, Chantada, Monforte de Lemos, Ribadeo, Sarria, Viveiro
-28|Madrid, Comunidad de Madrid|Madrid|Alcalá de Henares, Alcobendas, Alcorcón, Aranjuez, Arganda del Rey, Boadilla, \
-Collado Villalba, Coslada, Fuenlabrada, Getafe, Leganés, Majadahonda, Móstoles, Parla, Pinto, Pozuelo de Alarcón, \
-San Sebastián de los Reyes, Torrejón de Ardoz, Torrelodones, Tres Cantos, Valdemoro
-29|Málaga||Antequera, Benalmádena, Estepona, Fuengirola, Marbella, Nerja, Ronda, Torremolinos, Vélez-Málaga
-30|Murcia, Región de Murcia|Murcia|Águilas, Caravaca de la Cruz, Cartagena, Cieza, Jumilla, Lorca, Mula, Totana, Yecla
-31|Navarra, Nafarroa|Pamplona, Iruña|Barañáin, Burlada, Estella, Tafalla, Tudela
-32|Ourense, Orense||Allariz, Barco de Valdeorras, Carballiño, Ribadavia, Verín
-33|Asturias, Principado de Asturias|Oviedo|Avilés, Gijón, Langreo, Llanes, Mieres, Siero
-34|Palencia||Aguilar de Campoo, Guardo, Herrera de Pisuerga, Venta de Baños
-35|Las Palmas|Las Palmas de Gran Canaria, Las Palmas|Arrecife, Arucas, Gáldar, Puerto del Rosario, Telde, \
+12 964|Castellón, Castelló|Castellón de la Plana, Castellón, Castelló|Benicarló, Onda, Segorbe, Vila-real, Vinaroz
+13 926|Ciudad Real||Alcázar de San Juan, Almagro, Daimiel, Manzanares, Puertollano, Tomelloso, Valdepeñas
+14 957|Córdoba||Baena, Cabra, Lucena, Montilla, Palma del Río, Pozoblanco, Priego de Córdoba
+15 981|A Coruña, La Coruña, Coruña||Betanzos, Carballo, Ferrol, Narón, Oleiros, Santiago de Compostela/Santiago, \
+Ribeira
+16 969|Cuenca||Iniesta, Motilla del Palancar, San Clemente, Tarancón, Quintanar del Rey
+17 972|Girona, Gerona||Blanes, Figueres, Lloret de Mar, Olot, Palafrugell, Ripoll, Salt
+18 958|Granada||Almuñécar, Baza, Guadix, Loja, Maracena, Motril, Armilla
+19 949|Guadalajara||Azuqueca de Henares, Brihuega, Molina de Aragón, Sigüenza
+20 943|Guipúzcoa, Gipuzkoa|San Sebastián, Donostia, Donostia-San Sebastián, Donostia/San Sebastián, Donosti|\
+Azpeitia, Éibar, Irún, Tolosa, Zarautz, Hernani
+21 959|Huelva||Almonte, Ayamonte, Isla Cristina, Lepe, Moguer, Valverde del Camino
+22 974|Huesca||Barbastro, Binéfar, Fraga, Jaca, Monzón, Sabiñánigo
+23 953|Jaén||Alcalá la Real, Andújar, Baeza, Linares, Martos, Úbeda
+24 987|León||Astorga, La Bañeza, Ponferrada, San Andrés del Rabanedo, Villablino
+25 973|Lleida, Lérida||Balaguer, Cervera, La Seu d'Urgell, Mollerussa, Tàrrega
+26 941|La Rioja, Rioja|Logroño|Alfaro, Arnedo, Calahorra, Haro, Nájera
+27 982|Lugo||Burela, Chantada, Monforte de Lemos, Ribadeo, Sarria, Viveiro
+28 91|Madrid, Comunidad de Madrid|Madrid|Alcalá de Henares, Alcobendas, Alcorcón, Aranjuez, Arganda del Rey, \
+Boadilla, Collado Villalba, Coslada, Fuenlabrada, Getafe, Leganés, Majadahonda, Móstoles, Parla, Pinto, \
+Pozuelo de Alarcón, San Sebastián de los Reyes, Torrejón de Ardoz, Torrelodones, Tres Cantos, Valdemoro
+29 952|Málaga||Antequera, Benalmádena, Estepona, Fuengirola, Marbella, Nerja, Ronda, Torremolinos, Vélez-Málaga
+30 968|Murcia, Región de Murcia|Murcia|Águilas, Caravaca de la Cruz, Cartagena, Cieza, Jumilla, Lorca, Mula, \
+Totana, Yecla
+31 948|Navarra, Nafarroa|Pamplona, Iruña|Barañáin, Burlada, Estella, Tafalla, Tudela
+32 988|Ourense, Orense||Allariz, Barco de Valdeorras, Carballiño, Ribadavia, Verín
+33 985|Asturias, Principado de Asturias|Oviedo|Avilés, Gijón, Langreo, Llanes, Mieres, Siero
+34 979|Palencia||Aguilar de Campoo, Guardo, Herrera de Pisuerga, Venta de Baños
+35 928|Las Palmas|Las Palmas de Gran Canaria, Las Palmas|Arrecife, Arucas, Gáldar, Puerto del Rosario, Telde, \
 Santa Brígida
-36|Pontevedra||Cangas, Lalín, Marín, Redondela, Vigo, Villagarcía de Arousa
-37|Salamanca||Alba de Tormes, Béjar, Ciudad Rodrigo, Guijuelo, Peñaranda
-38|Santa Cruz de Tenerife||Adeje, Arona, Güímar, La Laguna, La Orotava, Puerto de la Cruz
-39|Cantabria|Santander|Camargo, Castro Urdiales, Laredo, Reinosa, Santoña, Torrelavega
-40|Segovia||Cantalejo, Cuéllar, El Espinar, Riaza, Sepúlveda
-41|Sevilla||Alcalá de Guadaíra, Carmona, Dos Hermanas, Écija, Lebrija, Mairena del Aljarafe, Morón, Osuna, Utrera
-42|Soria||Almazán, Ágreda, El Burgo de Osma, Ólvega
-43|Tarragona||Amposta, Cambrils, El Vendrell, Reus, Salou, Tortosa, Valls
-44|Teruel||Alcañiz, Andorra, Calamocha, Utrillas
-45|Toledo||Consuegra, Illescas, Madridejos, Ocaña, Quintanar de la Orden, Talavera de la Reina, Torrijos
-46|Valencia, València||Alzira, Gandía, Manises, Oliva, Ontinyent, Paterna, Requena, Sagunto/Puerto de Sagunto, \
+36 986|Pontevedra||Cangas, Lalín, Marín, Redondela, Vigo, Villagarcía de Arousa
+37 923|Salamanca||Alba de Tormes, Béjar, Ciudad Rodrigo, Guijuelo, Peñaranda
+38 922|Santa Cruz de Tenerife||Adeje, Arona, Güímar, La Laguna, La Orotava, Puerto de la Cruz
+39 942|Cantabria|Santander|Camargo, Castro Urdiales, Laredo, Reinosa, Santoña, Torrelavega
+40 921|Segovia||Cantalejo, Cuéllar, El Espinar, Riaza, Sepúlveda
+41 954|Sevilla||Alcalá de Guadaíra, Carmona, Dos Hermanas, Écija, Lebrija, Mairena del Aljarafe, Morón, Osuna, Utrera
+42 975|Soria||Almazán, Ágreda, El Burgo de Osma, Ólvega
+43 977|Tarragona||Amposta, Cambrils, El Vendrell, Reus, Salou, Tortosa, Valls
+44 978|Teruel||Alcañiz, Andorra, Calamocha, Utrillas
+45 925|Toledo||Consuegra, Illescas, Madridejos, Ocaña, Quintanar de la Orden, Talavera de la Reina, Torrijos
+46 963|Valencia, València||Alzira, Gandía, Manises, Oliva, Ontinyent, Paterna, Requena, Sagunto/Puerto de Sagunto, \
 Sueca, Torrent, Utiel
-47|Valladolid||Íscar, Laguna de Duero, Medina del Campo, Peñafiel, Tordesillas
-48|Vizcaya, Bizkaia|Bilbao, Bilbo|Baracaldo, Basauri, Durango, Getxo, Portugalete, Santurce, Sestao
-49|Zamora||Benavente, Bermillo, Puebla de Sanabria, Toro
-50|Zaragoza||Calatayud, Caspe, Ejea de los Caballeros, La Almunia, Tarazona, Utebo
-51|Ceuta||
-52|Melilla||
+47 983|Valladolid||Íscar, Laguna de Duero, Medina del Campo, Peñafiel, Tordesillas
+48 944|Vizcaya, Bizkaia|Bilbao, Bilbo|Baracaldo, Basauri, Durango, Getxo, Portugalete, Santurce, Sestao
+49 980|Zamora||Benavente, Bermillo, Puebla de Sanabria, Toro
+50 976|Zaragoza||Calatayud, Caspe, Ejea de los Caballeros, La Almunia, Tarazona, Utebo
+51 856|Ceuta||
+52 95268|Melilla||
 """
 _COMMUNITIES = """
     Andalucía, Aragón, Canarias/Islas Canarias, Castilla y León/Castilla-León/Castilla León,
@@ -129,12 +132,14 @@ class Province(NamedTuple):
 
     Attributes:
         number: two digits, with which its postcodes begin.
+        dialled: the digits with which most of its telephone numbers begin.
         names: of the province, the usual one first.
         capitals: names of its capital, the usual one first.
         towns: others of its towns, each with its names.
     """
 
     number: str
+    dialled: str
     names: tuple[str, ...]
     capitals: tuple[str, ...]
     towns: tuple[tuple[str, ...], ...]
@@ -176,8 +181,9 @@ def provinces() -> tuple[Province, ...]:
     """Spain's provinces, by their numbers."""
     found = []
     for line in _PROVINCES.strip().splitlines():
-        number, names, capitals, towns = line.split("|")
-        found.append(Province(number, _names(names), _names(capitals) or _names(names), _named(towns)))
+        numbers, names, capitals, towns = line.split("|")
+        number, dialled = numbers.split()
+        found.append(Province(number, dialled, _names(names), _names(capitals) or _names(names), _named(towns)))
     return tuple(found)
 
 

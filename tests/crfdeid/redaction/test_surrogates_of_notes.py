@@ -323,6 +323,15 @@ def test_the_number_of_a_college_begins_with_a_province(value: str, label: str, 
         assert 1 <= int(match[1]) <= 50
 
 
+@pytest.mark.parametrize("value", ["948 555 013", "948-55-50-13", "+34 948 555 013", "948555013"])
+def test_a_telephone_number_begins_as_those_of_the_surrogate_of_its_province_do(value: str) -> None:
+    for patient in PATIENTS:
+        ours = of_patient(patient)
+        digits = re.sub(r"\D", "", ours.of(value, "NUMERO_TELEFONO"))
+        assert digits.removeprefix("34").startswith(BY_NAME[ours.of("Navarra", "TERRITORIO")].dialled)
+        assert re.sub(r"\d", "0", ours.of(value, "NUMERO_TELEFONO")) == re.sub(r"\d", "0", value)
+
+
 def test_only_the_beginning_of_a_number_is_a_province() -> None:
     for patient in PATIENTS:
         ours = of_patient(patient)
