@@ -173,7 +173,7 @@ def _matches(text: str, rules: Sequence[_Compiled], cues: Sequence[tuple[str, in
         rules: those that its tokens and digits allow.
         cues: the words of it at which rules with ``near`` are tried, and where each ends.
     """
-    lower = folded(text)
+    lower = ""
     for rule, form, small, sign, parts, _, _, at in rules:
         if at:
             yield from _matches_at(text, at, cues)
@@ -181,6 +181,7 @@ def _matches(text: str, rules: Sequence[_Compiled], cues: Sequence[tuple[str, in
         # Most rules are done with by here: that is what makes so many of them cheap.
         if sign and not sign.search(text):
             continue
+        lower = lower or folded(text)
         if parts and not any([part in lower for part in parts]):  # noqa: C419  A list is faster here than a generator.
             continue
         for match in form.finditer(lower if small else text):
