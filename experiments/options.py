@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from crfdeid.cli.corpus_options import require_outside
-from crfdeid.cli.shell import Parser, add_compilation_cache, file_path, run_command, whole_number
+from crfdeid.cli.run import run_command
+from crfdeid.cli.shell import Parser, add_compilation_cache, file_path, whole_number
 from crfdeid.corpora import FORMATS
 from crfdeid.errors import UsageError
 from crfdeid.labels import TYPES

@@ -11,7 +11,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from crfdeid.cli.shell import Parser, run_command, whole_number
+from crfdeid.cli.run import run_command
+from crfdeid.cli.shell import Parser, whole_number
 from crfdeid.errors import UsageError
 
 DESCRIPTION = """\

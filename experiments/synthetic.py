@@ -8,7 +8,8 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from crfdeid.cli.shell import Parser, file_path, run_command, whole_number
+from crfdeid.cli.run import run_command
+from crfdeid.cli.shell import Parser, file_path, whole_number
 from crfdeid.corpora import write_corpus
 from crfdeid.corpora.layers import alone
 from crfdeid.corpora.synthetic import PROFILES, Splits, generate, generate_all_types, generate_concepts

@@ -8,7 +8,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from crfdeid.cli.shell import Parser, run_command
+from crfdeid.cli.run import run_command
+from crfdeid.cli.shell import Parser
 from rnn.encoders.small import DISTRIBUTION, LICENCE, fetch
 
 DESCRIPTION = f"""\

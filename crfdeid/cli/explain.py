@@ -105,13 +105,15 @@ def _check(options: argparse.Namespace) -> None:
 
 
 def _text_of(options: argparse.Namespace) -> str | None:
-    from crfdeid.system.files import decode_text, read_text  # noqa: PLC0415
+    from crfdeid.cli.note_run import read_stdin  # noqa: PLC0415
+    from crfdeid.notes.records import LONGEST_NOTE  # noqa: PLC0415
+    from crfdeid.system.files import read_text  # noqa: PLC0415
 
     if options.input is None:
         found: str | None = options.text
         return found
     if options.input == _STDIN:
-        return decode_text(sys.stdin.buffer.read(), "standard input")
+        return read_stdin(LONGEST_NOTE)
     return read_text(options.input)
 
 

@@ -20,7 +20,7 @@ from crfdeid.notes.beside import put_together
 from crfdeid.notes.journal import NoteDone
 from crfdeid.notes.output import OutputFolder
 from crfdeid.notes.pipeline import OutputPlan, process
-from crfdeid.notes.records import Failure, Note, NoteFile, too_long
+from crfdeid.notes.records import MOST_BYTES, Failure, Note, NoteFile, too_long
 from crfdeid.notes.remote import RemoteNotes
 from crfdeid.notes.sources import KINDS, keyed_names, note_files, refuse_dates, survey
 from crfdeid.notes.work import Redaction
@@ -212,9 +212,7 @@ def run_stdin(options: argparse.Namespace, work: Redaction, settings: Mapping[st
         raise UsageError(f"--input - writes to standard output: leave {wrong} out")
     if options.known is not None or options.known_file is not None:
         raise UsageError("--input - has no columns and no patient: leave --known and --known-file out")
-    text = decode_text(sys.stdin.buffer.read(), "standard input")
-    if options.longest_note and len(text) > options.longest_note:
-        raise DataError(too_long(options.longest_note).reason, path="standard input")
+    text = read_stdin(options.longest_note or None)
     began = time.monotonic()
     card = _card(work)
     (result,) = work.start()([Note("stdin", text, None)])
@@ -228,6 +226,27 @@ def run_stdin(options: argparse.Namespace, work: Redaction, settings: Mapping[st
     seconds = time.monotonic() - began
     _say_all(account.lines(account.summary(settings, work, card, totals, likeness.differences(), seconds)))
     return result.document
+
+
+def read_stdin(longest: int | None) -> str:
+    """The note on standard input.
+
+    Args:
+        longest: the most characters that it may have; None for any number. A device that never ends is read no further.
+
+    Raises:
+        DataError: it is longer, not UTF-8, or cannot be read.
+    """
+    most = MOST_BYTES * (longest or 0)
+    try:
+        content = sys.stdin.buffer.read(most + 1 if longest else -1)
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror}", path="standard input") from None
+    if longest is None or len(content) <= most:
+        text = decode_text(content, "standard input")
+        if longest is None or len(text) <= longest:
+            return text
+    raise DataError(too_long(longest).reason, path="standard input")
 
 
 def write_stdout(text: str) -> None:

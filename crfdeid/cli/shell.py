@@ -1,21 +1,17 @@
-"""What the commands share: one line for an error, and exit codes."""
+"""What the commands share: a parser of options, their values, and one line for each message."""
 
 from __future__ import annotations
 
 import argparse
 import contextlib
-import io
 import json
 import logging
-import os
-import signal
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from threading import current_thread, main_thread
 from typing import Any, NoReturn
 
-from crfdeid.errors import DataError, UsageError
+from crfdeid.errors import UsageError
 from crfdeid.system.cache import forget_compiled
 
 
@@ -30,43 +26,9 @@ class Parser(argparse.ArgumentParser):
         """
         raise UsageError(f"{message} (--help lists the options)")
 
-
-def run_command(work: Callable[[], int | None], *, interrupted: str, out_of_memory: str) -> int:
-    """Do a command's work; print what goes wrong as one line.
-
-    Args:
-        work: all of it, reading the options included; what it returns is the exit code, None for 0.
-        interrupted: what to do after Ctrl-C, for the message.
-        out_of_memory: what to do where memory runs out, for the message.
-
-    Returns:
-        The exit code: 0, 1 for data that cannot be read and whatever the system refuses, 2 for an option that cannot
-        work, 130 when interrupted, 141 when nobody reads the output any more, 143 when told to end.
-    """
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # A terminal without "±" shows \xb1.
-    told = signal.signal(signal.SIGTERM, _end) if current_thread() is main_thread() else None
-    try:
-        with _messages_shown():
-            code = work()
-        if sys.stdout:
-            sys.stdout.flush()
-    except (DataError, UsageError) as problem:
-        return _fail(str(problem), 1 if isinstance(problem, DataError) else 2)
-    except KeyboardInterrupt:
-        return _fail(f"interrupted: {interrupted}", 130)
-    except BrokenPipeError:  # Its reader has gone, as of `| head`.
-        _discard_output()
-        return 141
-    except OSError as problem:  # Such as a full disk. It names files only.
-        _discard_output()
-        return _fail(str(problem), 1)
-    except MemoryError:
-        return _fail(f"out of memory: {out_of_memory}", 1)
-    finally:
-        if told is not None:
-            signal.signal(signal.SIGTERM, told)
-    return code or 0
+    def print_help(self, file: Any = None) -> None:
+        """Print the help; unlike argparse's own way, this raises what keeps it from being written."""
+        print(self.format_help(), end="", file=file)
 
 
 def add_compilation_cache(options: argparse._ActionsContainer) -> None:
@@ -162,7 +124,7 @@ def json_value(text: str) -> Any:
 
 
 @contextlib.contextmanager
-def _messages_shown() -> Iterator[None]:
+def messages_shown() -> Iterator[None]:
     """Print what the library logs as the command's own lines: "warning: ..." for a warning, else the text alone."""
     log = logging.getLogger("crfdeid")
     handler, before = logging.StreamHandler(), log.level
@@ -200,20 +162,3 @@ def kinds_of_copies(text: str) -> str:
         return parse_kinds(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
-
-
-def _fail(problem: str, code: int) -> int:
-    print(f"error: {problem}", file=sys.stderr)
-    return code
-
-
-def _end(number: int, _: object) -> None:
-    """Leave by way of an exception when told to end, so that the processes that train are ended too."""
-    sys.exit(128 + number)
-
-
-def _discard_output() -> None:
-    """Drop what is still to be written: Python would try again on its way out, and complain."""
-    if sys.stdout:
-        with contextlib.suppress(OSError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

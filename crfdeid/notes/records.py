@@ -18,6 +18,8 @@ from crfdeid.notes.patients import patient_name
 
 LONGEST_NOTE = 10_000_000
 """So many characters a note has at most where nobody says otherwise: with a crf its worker stays below 1 GiB."""
+MOST_BYTES = 4
+"""The most bytes of a character in UTF-8."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,8 @@ from pathlib import Path
 
 from crfdeid.documents import Document
 from crfdeid.errors import DataError
-from crfdeid.notes.records import Columns, Note, NoteFile, Record, add_known, too_long
+from crfdeid.notes.records import MOST_BYTES, Columns, Note, NoteFile, Record, add_known, too_long
 from crfdeid.system.files import MARK, read_text
-
-_MOST_BYTES = 4  # of a character in UTF-8
 
 
 def read(file: NoteFile, columns: Columns) -> Iterator[Record]:
@@ -19,7 +17,7 @@ def read(file: NoteFile, columns: Columns) -> Iterator[Record]:
     Raises:
         DataError: the file cannot be read, or is not UTF-8.
     """
-    if columns.longest is not None and file.size > _MOST_BYTES * columns.longest + len(MARK.encode()):
+    if columns.longest is not None and file.size > MOST_BYTES * columns.longest + len(MARK.encode()):
         yield Record(too_long(columns.longest), None, file.size, "")  # a file of many gigabytes is not read
         return
     whole = read_text(file.path, keep_mark=True)

@@ -1,0 +1,117 @@
+"""Run a command: exit codes, one line for an error, and an answer to signals."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from crfdeid.system.signals import Ending
+
+_PIPE_CLOSED = 141  # 128 and SIGPIPE
+
+
+def run_command(work: Callable[[], int | None], *, interrupted: str, out_of_memory: str) -> int:
+    """Do a command's work; print what goes wrong as one line.
+
+    Args:
+        work: all of it, imports and reading the options included; it returns the exit code, None for 0.
+        interrupted: what to do after Ctrl-C or SIGTERM, for the message.
+        out_of_memory: what to do where memory runs out, for the message.
+
+    Returns:
+        The exit code: 0, 1 for data that cannot be read and whatever the system refuses, 2 for an option that cannot
+        work, 130 after Ctrl-C, 141 when the reader of the output has gone, 143 after SIGTERM.
+    """
+    ending, code, problem = Ending(), 0, ""
+    try:
+        with ending.answered(), _standard_streams():
+            code, problem = _outcome(work, out_of_memory)
+    except KeyboardInterrupt:
+        ending.number = ending.number or signal.SIGINT
+    except BaseException:  # Also what clean-up made of the signal's exception.
+        if ending.number is None:
+            raise
+    if ending.number is not None:
+        what = "interrupted" if ending.number == signal.SIGINT else "ended by SIGTERM"
+        code, problem = ending.code, f"{what}: {interrupted}"
+    if problem:
+        try:
+            print(f"error: {problem}", file=sys.stderr, flush=True)
+        except OSError:  # Such as a full disk: the exit code alone says it.
+            _discard(sys.stderr)
+    return code
+
+
+def _outcome(work: Callable[[], int | None], out_of_memory: str) -> tuple[int, str]:
+    """The exit code of a command, and what went wrong; "" where nothing did."""
+    # Imported here, where there is an answer to signals.
+    from crfdeid.errors import DataError, UsageError  # noqa: PLC0415
+
+    try:
+        from crfdeid.cli.shell import messages_shown  # noqa: PLC0415
+
+        with messages_shown():
+            try:
+                code = work() or 0
+            finally:
+                sys.stdout.flush()  # also after --help, which leaves by SystemExit
+    except (DataError, UsageError) as wrong:
+        return 1 if isinstance(wrong, DataError) else 2, str(wrong)
+    except BrokenPipeError:  # Its reader has gone, as of `| head`.
+        _discard(sys.stdout)
+        return _PIPE_CLOSED, ""
+    except OSError as refused:  # Such as a full disk. It names files only.
+        _discard(sys.stdout)
+        return 1, f"{refused.filename}: {refused.strerror}" if refused.filename else str(refused)
+    except MemoryError:
+        return 1, f"out of memory: {out_of_memory}"
+    return code, ""
+
+
+class _Output(io.FileIO):
+    """Standard output, which errors name."""
+
+    def write(self, content: Any) -> int:
+        try:
+            return super().write(content)
+        except OSError as error:
+            error.filename = error.filename or "standard output"
+            raise
+
+
+@contextlib.contextmanager
+def _standard_streams() -> Iterator[None]:
+    """Let errors name standard output, and open streams that were closed (`>&-`).
+
+    The next file would get the number of a closed stream, and what is printed. What is read from one, or written to
+    standard output, fails as if it were still closed; messages are lost.
+    """
+    for name, mode, flags in (("stdin", "r", os.O_WRONLY), ("stdout", "w", os.O_RDONLY), ("stderr", "w", os.O_RDWR)):
+        if getattr(sys, name) is None:
+            number = os.open(os.devnull, flags)
+            os.set_inheritable(number, True)
+            stream = os.fdopen(number, mode, encoding="utf-8", closefd=False)
+            setattr(sys, f"__{name}__", stream)
+            setattr(sys, name, stream)
+    before = sys.stdout
+    if isinstance(before, io.TextIOWrapper) and before is sys.__stdout__:
+        before.flush()
+        output = io.BufferedWriter(_Output(before.fileno(), "w", closefd=False))
+        by_line = before.line_buffering or before.write_through
+        # A terminal without "±" shows \xb1.
+        sys.stdout = io.TextIOWrapper(output, before.encoding, "backslashreplace", line_buffering=by_line)
+    try:
+        yield
+    finally:
+        sys.stdout = before
+
+
+def _discard(stream: Any) -> None:
+    """Drop what is still to be written: Python would try again on its way out, and complain."""
+    with contextlib.suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -1,0 +1,82 @@
+"""Ctrl-C and SIGTERM as exceptions that end a command even where Python or a library drops the first one."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import current_thread, main_thread
+from typing import Any
+
+# In seconds: how often to look whether the exception is still on its way.
+_EVERY = 0.2
+_ENDS = (KeyboardInterrupt, SystemExit)
+
+
+class Ending:
+    """Which signal asked this process to end.
+
+    Attributes:
+        number: the first such signal; None while there was none.
+    """
+
+    def __init__(self) -> None:
+        self.number: int | None = None
+        self._over = False
+        self._hook = sys.unraisablehook
+
+    @property
+    def code(self) -> int:
+        """The exit code that shells know the signal by."""
+        return 128 + (self.number or 0)
+
+    def _asked(self, number: int, _: object) -> None:
+        """Answer a signal: clean-up runs as for any exception, so that no file is left half-written."""
+        self.number = self.number or number
+        if self._over:
+            return
+        sys.unraisablehook = self._unraisable
+        signal.setitimer(signal.ITIMER_REAL, _EVERY, _EVERY)
+        self._raise()
+
+    def _look(self, *_: object) -> None:
+        """Raise the exception again where it was lost.
+
+        Python drops what is raised in a finaliser or a weak reference's callback, and C code may drop anything. While
+        clean-up runs, the exception is being handled, and a second one would stop the clean-up.
+        """
+        handled = sys.exception()
+        while handled is not None:
+            if isinstance(handled, _ENDS):
+                return
+            handled = handled.__context__
+        if not self._over:
+            self._raise()
+
+    def _raise(self) -> None:
+        raise KeyboardInterrupt if self.number == signal.SIGINT else SystemExit(self.code)
+
+    def _unraisable(self, dropped: Any) -> None:
+        """Print no traceback of an exception that was dropped and will be raised again."""
+        if not isinstance(dropped.exc_value, _ENDS):
+            self._hook(dropped)
+
+    @contextmanager
+    def answered(self) -> Iterator[None]:
+        """Answer Ctrl-C and SIGTERM by an exception, until leaving; a thread besides the main one answers none."""
+        if current_thread() is not main_thread():
+            yield
+            return
+        # A command that a shell starts in the background ignores Ctrl-C, and goes on ignoring it.
+        asks = [one for one in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(one) is not signal.SIG_IGN]
+        before = {signal.SIGALRM: signal.signal(signal.SIGALRM, self._look)}
+        before |= {number: signal.signal(number, self._asked) for number in asks}
+        try:
+            yield
+        finally:
+            self._over = True
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            for number, handler in before.items():
+                signal.signal(number, handler)
+            sys.unraisablehook = self._hook

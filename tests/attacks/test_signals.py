@@ -1,0 +1,64 @@
+"""SIGTERM at any moment: the command ends with the exit code that shells know, and leaves nothing half-written."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from attack import NOTE, PHI
+
+TRIALS = 102
+LONGEST = 1.5  # seconds until the signal
+COMMANDS = {
+    "redact": "redact --model model --input many --output",
+    "tag": "tag --model model --input many --output",
+    "train": "train --model crf --train train.jsonl --dev train.jsonl --out",
+}
+# Before Python has read this library, the system ends it: -15, which a shell reports as 143.
+ENDED = (128 + signal.SIGTERM, -signal.SIGTERM)
+
+
+class Ended(NamedTuple):
+    """How a command ended."""
+
+    code: int
+    out: str
+    err: str
+    after: float
+    folder: Path
+
+
+def ended(command: str, folder: Path, after: float) -> Ended:
+    code = "import sys; from crfdeid.cli import main; sys.exit(main())"
+    arguments = [sys.executable, "-c", code, *command.split(), folder.name]
+    with subprocess.Popen(arguments, cwd=folder.parent, stdout=-1, stderr=-1, text=True) as process:
+        time.sleep(after)
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate(timeout=60)
+    return Ended(process.returncode, out, err, after, folder)
+
+
+@pytest.mark.slow
+def test_sigterm_at_a_random_moment_ends_every_command(box: Path) -> None:
+    (box / "many").mkdir()
+    for number in range(1500):
+        (box / "many" / f"{number}.txt").write_text(NOTE)
+    moments = random.Random(26)
+    trials = [
+        (list(COMMANDS.values())[number % 3], box / f"out{number}", moments.uniform(0, LONGEST))
+        for number in range(TRIALS)
+    ]
+    before = {path.name for path in box.iterdir()}
+    with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as threads:
+        for one in threads.map(lambda trial: ended(*trial), trials):
+            assert one.code in ENDED and one.err.count("\n") <= 1, one
+            assert "Traceback" not in one.err and not [value for value in PHI if value in one.err], one
+            assert not [path for path in one.folder.glob("*.txt") if "[PATIENT]" not in path.read_text()], one
+            assert not (one.folder / "model.json").exists() or (one.folder / "card.json").exists(), one
+    assert {path.name for path in box.iterdir() if path.name.startswith(".")} <= before
