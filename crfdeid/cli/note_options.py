@@ -65,6 +65,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--jobs", type=whole_number(1), default=1, metavar="N", help=text)
     text = "go on where an interrupted run of the same command stopped"
     parser.add_argument("--resume", action="store_true", help=text)
+    text = (
+        "with --resume: keep or remove the results of files that the input no longer has (default: refuse to go on "
+        "where there are any)"
+    )
+    parser.add_argument("--withdrawn", choices=("keep", "remove"), help=text)
 
 
 def _input(text: str) -> Path | RemoteNotes:

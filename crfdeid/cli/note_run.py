@@ -20,9 +20,9 @@ from crfdeid.notes.beside import put_together
 from crfdeid.notes.journal import NoteDone
 from crfdeid.notes.output import OutputFolder
 from crfdeid.notes.pipeline import OutputPlan, process
-from crfdeid.notes.records import MOST_BYTES, Failure, Note, NoteFile, too_long
+from crfdeid.notes.records import MOST_BYTES, Failure, Note, NoteFile, shown_name, too_long
 from crfdeid.notes.remote import RemoteNotes
-from crfdeid.notes.sources import KINDS, keyed_names, note_files, refuse_dates, survey
+from crfdeid.notes.sources import KINDS, note_files, refuse_dates, renaming, survey
 from crfdeid.notes.work import Redaction
 from crfdeid.notes.workers import start_workers
 from crfdeid.secrets import derive
@@ -125,11 +125,13 @@ def run_folder(
         raise UsageError(f"--output: {options.output} is the name of a file: name a folder, files keep their names")
     if engine is on_this_machine and isinstance(options.input, RemoteNotes):
         raise UsageError(f"--input: {options.input} is a URL, which needs --engine spark: give a path")
+    if options.withdrawn is not None and not options.resume:
+        raise UsageError("--withdrawn is for --resume: leave it out")
     _require_places(options, task)
     began = time.monotonic()
     rename = None
     if options.rename_files and task.secret is not None:
-        rename = keyed_names(derive(task.secret, "file names"))
+        rename = renaming(task.secret)
     found = survey(options.input, task.plan.targets, rename)
     if found.unknown:
         _say(f"note: files left out because they do not end in {', '.join(KINDS)}: {found.unknown}")
@@ -138,12 +140,20 @@ def run_folder(
     card = _card(task.work)
     likeness = _likeness(task.work, card)
     with (
-        OutputFolder(options.output, source=options.input, settings=task.settings, resume=options.resume) as output,
+        OutputFolder(
+            options.output,
+            source=options.input,
+            settings=task.settings,
+            resume=options.resume,
+            rename=rename,
+            withdrawn=options.withdrawn,
+            on_withdrawn=lambda name: _say(f"withdrawn: {shown_name(name)}"),
+        ) as output,
         engine(options, task) as work,
         _bar(task.doing, found.size) as shown,
     ):
         for failure in output.failures():
-            failures.add(failure)
+            failures.add(output.with_own_name(failure))
         work(
             note_files(options.input, rename),
             found.size,
@@ -155,7 +165,11 @@ def run_folder(
         shown.close()
         # Four digits of the secret are enough to tell it from another, and no business of the audit's.
         asked = {name: value for name, value in task.settings.items() if name != "secret"}
-        asked |= {"input": str(options.input), "output": str(options.output), "jobs": options.jobs}
+        asked |= {
+            "input": str(options.input) if rename is None else output.input,
+            "output": str(options.output),
+            "jobs": options.jobs,
+        }
         totals, seconds = Totals.of(output.accounted()), time.monotonic() - began
         summary = account.summary(asked, task.work, card, totals, likeness.differences(), seconds)
         if task.beside is not None:
@@ -207,6 +221,7 @@ def run_stdin(options: argparse.Namespace, work: Redaction, settings: Mapping[st
     """
     given = {"output": options.output is not None, "audit": options.audit is not None}
     given |= {"resume": options.resume, "rename-files": options.rename_files}
+    given |= {"withdrawn": options.withdrawn is not None}
     if any(given.values()):
         wrong = " and ".join(f"--{name}" for name in sorted(given) if given[name])
         raise UsageError(f"--input - writes to standard output: leave {wrong} out")

@@ -24,7 +24,7 @@ SUFFIX = ".jsonl"
 
 def beside_name(file: NoteFile) -> str:
     """Where in the output folder the concepts of an input file are kept; its own name could be too long with more."""
-    return f"{BESIDE}/{hashlib.sha256(file.name.encode()).hexdigest()[:32]}{SUFFIX}"
+    return f"{BESIDE}/{hashlib.sha256(file.result_name.encode()).hexdigest()[:32]}{SUFFIX}"
 
 
 def with_concepts_alone(document: Document) -> Document:

@@ -32,7 +32,7 @@ class NoteDone(NamedTuple):
     """A note that has a result.
 
     Attributes:
-        file: the name of its file below the input.
+        file: the name of its file's results: of the file itself, or the new one where files get new names.
         stamp: what changes with the file.
         row: its row, from 1; None where the file is the note.
         found: how many spans of each type were found in it.

@@ -21,17 +21,21 @@ import fcntl
 import hashlib
 import json
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path, PurePosixPath
-from typing import Any, Self, TextIO
+from typing import Any, Literal, Self, TextIO
 
 from crfdeid.errors import DataError, UsageError
 from crfdeid.notes.begun import read_begun, require_same
 from crfdeid.notes.journal import BESIDE, HIDDEN, LIST, Failed, Finished, Journal, NoteDone
 from crfdeid.notes.records import Answer, Failure, NoteFile
 from crfdeid.notes.remote import RemoteNotes
+from crfdeid.notes.sources import Rename, note_files
 from crfdeid.system.files import make_folders, open_no_link, sync, write_files
+
+Withdrawn = Literal["keep", "remove"]
+"""What to do with the results of a file that the input no longer has."""
 
 
 class OutputFolder:
@@ -42,18 +46,38 @@ class OutputFolder:
         source: the input file or folder.
         settings: what the results depend on, as JSON data. Only the same settings are gone on with.
         resume: whether to go on with what an earlier run left; otherwise the folder must be empty.
+        rename: gives the results other names, as of `crfdeid.notes.sources.note_files`. The hidden folder then holds
+            no name of the input.
+        withdrawn: what to do with results whose file the input no longer has; None refuses to go on.
+        on_withdrawn: called with the name of each such file.
 
     Raises:
-        UsageError: the folder is not empty, or holds results of other settings, or lies in the input.
+        UsageError: the folder is not empty, or holds results of other settings, or lies in the input; or a file was
+            withdrawn and nobody said what to do with its results.
         DataError: another run is at work in it.
 
     Attributes:
         part: the folder in it for what is being written.
         has_results: whether any file is finished.
+        input: what the hidden folder calls the input.
     """
 
-    def __init__(self, folder: Path, *, source: Path | RemoteNotes, settings: Mapping[str, Any], resume: bool) -> None:
-        self._folder, self._source = folder, source
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        source: Path | RemoteNotes,
+        settings: Mapping[str, Any],
+        resume: bool,
+        rename: Rename | None = None,
+        withdrawn: Withdrawn | None = None,
+        on_withdrawn: Callable[[str], None] = lambda name: None,
+    ) -> None:
+        self._folder, self._source, self._new_name = folder, source, rename
+        self._own_names: dict[str, str] = {}
+        self.input = str(source.resolve())
+        if rename is not None:
+            self.input = rename(self.input).rpartition("/")[2]
         self._hidden = folder / HIDDEN
         self.part = self._hidden / "part"
         self._settings = self._hidden / "settings.json"
@@ -62,9 +86,9 @@ class OutputFolder:
             _require_apart(source, folder)
         with ExitStack() as opened:
             opened.enter_context(self._take())
-            self._begin({**settings, "input": str(source.resolve())}, resume=resume)
+            self._begin({**settings, "input": self.input}, resume=resume)
             self._journal = opened.enter_context(closing(Journal(self._list)))
-            self._finished = self._clear()
+            self._finished = self._clear(withdrawn, on_withdrawn)
             self.has_results = bool(self._finished)
             self._opened = opened.pop_all()
 
@@ -108,29 +132,56 @@ class OutputFolder:
             )
         require_same(before, settings, self._folder)
 
-    def _clear(self) -> set[str]:
-        """Clear away what a killed run left, and list anew which files are finished: their names."""
+    def _clear(self, withdrawn: Withdrawn | None, on_withdrawn: Callable[[str], None]) -> set[str]:
+        """Clear away what a killed run left, and list anew which files are finished: their results' names."""
         shutil.rmtree(self.part, ignore_errors=True)
         self.part.mkdir(mode=0o700)
-        stamps = {
-            entry.file: entry.stamp
+        done = {
+            entry.file: entry
             for entry in self._journal.entries()
-            if isinstance(entry, Finished) and self._is_current(entry)
+            if isinstance(entry, Finished) and all(self._is_own(self._folder / name) for name in entry.outputs)
         }
-        self._journal.keep_only(stamps)
-        return set(stamps)
+        stamps = self._stamps(done) if done else {}
+        gone = [name for name in done if name not in stamps]
+        for name in gone:
+            on_withdrawn(name)
+        if gone and withdrawn is None:
+            raise UsageError(
+                f"--resume: the input no longer has {len(gone):,} of the files that are done (listed above): give "
+                "--withdrawn remove to remove their results, or --withdrawn keep to keep them"
+            )
+        if withdrawn == "keep":
+            stamps |= {name: done[name].stamp for name in gone}
+        current = {name: entry.stamp for name, entry in done.items() if stamps.get(name) == entry.stamp}
+        for name in done.keys() - current.keys():
+            self._remove(done[name].outputs)
+        self._journal.keep_only(current)
+        return set(current)
 
-    def _is_current(self, done: Finished) -> bool:
-        """Whether a file's outputs are there and made from it as it is now. Outdated ones are removed."""
-        outputs = [self._folder / name for name in done.outputs]
-        if not all(self._is_own(output) for output in outputs):
-            return False
-        state = _state(self._source, done.file)
-        if state is not None and _stamp(*state) != done.stamp:
-            for output in outputs:
-                output.unlink()
-            return False
-        return True
+    def _stamps(self, done: Mapping[str, Finished]) -> dict[str, str]:
+        """The stamps that files which were done have now; those that the input no longer has are left out."""
+        new_name, stamps = self._new_name or str, dict[str, str]()
+        for file in note_files(self._source, self._new_name):
+            if isinstance(file, Failure):  # Nobody can say what an unreadable folder holds.
+                below = new_name(f"{file.file}/-").rpartition("/")[0]
+                hidden = (name for name in done if name == new_name(file.file) or name.startswith(f"{below}/"))
+                stamps |= {name: done[name].stamp for name in hidden}
+            elif file.result_name in done:
+                stamps[file.result_name] = _stamp(file.size, file.time)
+                if file.renamed is not None:
+                    self._own_names[file.result_name] = file.name
+        return stamps
+
+    def _remove(self, outputs: Sequence[str]) -> None:
+        """Remove results, and the folders that are empty without them."""
+        for name in outputs:
+            output = self._folder / name
+            output.unlink()
+            for folder in output.relative_to(self._folder).parents[:-1]:
+                try:
+                    (self._folder / folder).rmdir()
+                except OSError:  # It holds something else.
+                    break
 
     def _is_own(self, output: Path) -> bool:
         """Whether a file is there, and no link leads to it from the output folder."""
@@ -145,13 +196,17 @@ class OutputFolder:
         """What failed so far: at the beginning, in the files that earlier runs finished."""
         return (entry.failure for entry in self._journal.failures())
 
+    def with_own_name(self, failure: Failure) -> Failure:
+        """What failed in an earlier run, with the name that its file has in the input."""
+        return failure._replace(file=self._own_names.get(failure.file, failure.file))
+
     def accounted(self) -> Iterator[NoteDone | Failed]:
         """All notes that have results and all that failed, in this run and those it goes on with; for its end."""
         return self._journal.accounted()
 
     def is_finished(self, file: NoteFile) -> bool:
         """Whether an earlier run did this file."""
-        return file.name in self._finished
+        return file.result_name in self._finished
 
     def places(self, names: Sequence[str]) -> list[Path]:
         """Where to write the files for an input file until they are whole.
@@ -182,7 +237,7 @@ class OutputFolder:
         stamp = _stamp(file.size, file.time)
         counts = answer.found, hmac, answer.locale, answer.concepts, answer.left_out
         words = answer.words, answer.hidden_words
-        self._journal.add(NoteDone(file.name, stamp, row, *counts, unsearched, *words, answer.unlike))
+        self._journal.add(NoteDone(file.result_name, stamp, row, *counts, unsearched, *words, answer.unlike))
 
     def take_over(self, note: NoteDone) -> None:
         """List a note that another process gave its result."""
@@ -190,8 +245,11 @@ class OutputFolder:
 
     def failed(self, failure: Failure, file: NoteFile | None = None) -> None:
         """List what failed; None for the file where there is none, as for a folder that cannot be read."""
-        stamp = "" if file is None else _stamp(file.size, file.time)
-        self._journal.add(Failed(stamp, failure))
+        stamp, new_name = "", self._new_name or str
+        name = new_name(failure.file)
+        if file is not None:
+            stamp, name = _stamp(file.size, file.time), file.result_name
+        self._journal.add(Failed(stamp, failure._replace(file=name)))
 
     def keep(self, file: NoteFile, outputs: list[str]) -> None:
         """Give the files written for an input file their final names, and list it as finished.
@@ -201,7 +259,7 @@ class OutputFolder:
         """
         for part, name in zip(self.places(outputs), outputs, strict=True):
             self._rename(part, self._folder / name)
-        self._journal.add(Finished(file.name, _stamp(file.size, file.time), outputs))
+        self._journal.add(Finished(file.result_name, _stamp(file.size, file.time), outputs))
         self._journal.sync()
         self.has_results = True
 
@@ -241,14 +299,6 @@ def _require_apart(source: Path, folder: Path) -> None:
     one, other = source.resolve(), folder.resolve()
     if one == other or one in other.parents or other in one.parents:
         raise UsageError(f"--output: {folder} and the input lie one in the other: name a folder apart from it")
-
-
-def _state(source: Path | RemoteNotes, name: str) -> tuple[int, int] | None:
-    """The size and time of a file of the input; None where it is not there any more."""
-    if isinstance(source, RemoteNotes):
-        return source.state(name)
-    file = source if source.is_file() else source / name
-    return (file.stat().st_size, file.stat().st_mtime_ns) if file.exists() else None
 
 
 def _stamp(size: int, time: int) -> str:

@@ -151,11 +151,16 @@ class Failure(NamedTuple):
         return cls(problem.problem, line=problem.line, offset=problem.offset, error=error)
 
     def __str__(self) -> str:
-        place = self.file if self.file.isprintable() else ascii(self.file)
+        place = shown_name(self.file)
         place += "" if self.row is None else f", row {self.row}"
         place += "" if self.line is None else f", line {self.line}"
         place += "" if self.offset is None else f", offset {self.offset}"
         return f"{place}: {self.reason}"
+
+
+def shown_name(name: str) -> str:
+    """A file's name on one line."""
+    return name if name.isprintable() else ascii(name)
 
 
 class Record(NamedTuple):

@@ -109,21 +109,6 @@ class RemoteNotes:
         with self._reached() as (system, root):
             system.get_file_info(root)
 
-    def state(self, name: str) -> tuple[int, int] | None:
-        """The size and time of a file of this name; None where there is none.
-
-        Raises:
-            UsageError: what gives access is missing.
-            DataError: it cannot be read.
-        """
-        from pyarrow.fs import FileType  # noqa: PLC0415
-
-        with self._reached() as (system, root):
-            found = system.get_file_info(f"{root}/{name}")
-            if found.type != FileType.File and root.endswith(f"/{name}"):
-                found = system.get_file_info(root)
-            return (found.size, _time(found, system)) if found.type == FileType.File else None
-
     def fetch(self, file: NoteFile, target: Path) -> NoteFile:
         """A file that `files` gave, copied to a disk.
 

@@ -15,7 +15,7 @@ from crfdeid.notes import csv, jsonl, parquet, text
 from crfdeid.notes.date_columns import FIRST_ROWS
 from crfdeid.notes.records import Columns, Failure, FileKind, NoteFile, Record, Writer
 from crfdeid.notes.remote import RemoteNotes
-from crfdeid.secrets import hash_word
+from crfdeid.secrets import derive, hash_word
 from crfdeid.system.files import relative_name
 
 KINDS: dict[str, FileKind] = {
@@ -84,6 +84,12 @@ def refuse_dates(files: Iterable[NoteFile | Failure], columns: Columns) -> None:
 
 
 Rename = Callable[[str], str]
+"""Gives a file or folder of the input the name of its results."""
+
+
+def renaming(secret: bytes) -> Rename:
+    """The new names that ``--rename-files`` gives under a user's secret, the same in every run."""
+    return keyed_names(derive(secret, "file names"))
 
 
 def keyed_names(key: bytes) -> Rename:

@@ -43,4 +43,4 @@ def fetched(source: RemoteNotes, file: NoteFile, target: Path) -> NoteFile | Fai
             source.require_reached()
         except DataError:
             raise NoAccess(NO_ACCESS) from None
-        return Failure(problem.problem, file.name)
+        return Failure(problem.problem, file.result_name)

@@ -128,7 +128,7 @@ class FileRun:
         for task, report in reports:
             folder = None if report is None else self._output.part / report.folder
             for piece in task:
-                pieces[piece.file.name].append((piece, folder))
+                pieces[piece.file.result_name].append((piece, folder))
             if report is not None and folder is not None:
                 folders.append(folder)
                 with closing(Journal(folder / HIDDEN / LIST)) as journal:
@@ -151,7 +151,7 @@ class FileRun:
             failures.append(Failure(_LOST, file.name))
         for failure in failures:
             self._output.failed(failure, file)
-            self._on_failure(failure)
+            self._on_failure(failure._replace(file=file.name))
         if all(failure.row is not None for failure in failures):
             for entry in entries:
                 if isinstance(entry, NoteDone):

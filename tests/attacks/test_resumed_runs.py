@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from attack import REDACT, Attack, SetUp, both, carry_out, edit, name, nothing, redacted, write
+from attack import NOTE, REDACT, Attack, SetUp, both, carry_out, edit, name, nothing, redacted, remove, write
 
 RESUME = f"{REDACT} --resume"
 STATE = "out/.crfdeid"
@@ -43,6 +43,13 @@ def after(file: str, content: str | bytes) -> SetUp:
     return both(redacted(), write(f"{STATE}/{file}", content))
 
 
+def withdrawn(file: str) -> SetUp:
+    """Redact two files, and take one of them away."""
+    more = both(write("notes/more.txt", NOTE), write("notes/note.csv", f'text\n"{NOTE}"\n'))
+    return both(more, redacted(), remove(f"notes/{file}"))
+
+
+WITHDRAWN = "withdrawn: note.txt\n(.*\n)*error: --resume: .* no longer has 1 .*--withdrawn remove.*--withdrawn keep"
 VICTIMS = ("../victim.txt", "../../box/victim.txt", "/etc/hostname", "a/../../victim.txt", "..", "", ".crfdeid/lock")
 ATTACKS = [
     *(Attack(f"an output called {victim}", outputs(victim), RESUME, 1, "damaged") for victim in VICTIMS),
@@ -58,6 +65,10 @@ ATTACKS = [
     Attack("an output in the input", nothing, REDACT.replace("--output out", "--output notes/out"), 2, "apart"),
     Attack("an input in the output", nothing, REDACT.replace("--output out", "--output ."), 2, "apart"),
     Attack("other options than before", redacted(), f"{RESUME} --how mask", 2, "another how"),
+    Attack("a note that was withdrawn", withdrawn("note.txt"), RESUME, 2, WITHDRAWN),
+    Attack("a table that was withdrawn", withdrawn("note.csv"), RESUME, 2, WITHDRAWN.replace("txt", "csv")),
+    Attack("a note that was withdrawn and kept", withdrawn("note.txt"), f"{RESUME} --withdrawn keep", 0, "withdrawn: "),
+    Attack("withdrawn notes of a new run", nothing, f"{REDACT} --withdrawn keep", 2, "is for --resume"),
     Attack("another run without --resume", redacted(), REDACT, 2, "not empty"),
 ]
 

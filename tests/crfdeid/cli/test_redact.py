@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import shutil
@@ -336,6 +337,90 @@ def test_files_get_new_names_and_a_run_still_goes_on(
     assert run("--model", model, "--input", notes, "--output", tmp_path / "new", "--rename-files") == 2
 
 
+OLD = ("Zed_Quill", "Marsh_1931", "rows_of_Tarn", "bad_Vole", "gone_Vole", "Pell_folder", "9177341")
+"""What the names of the input hold, each of which is part of one name."""
+
+
+@pytest.fixture
+def named(tmp_path: Path) -> Path:
+    """Notes, files and folders that are called after patients, some of which fail."""
+    source = tmp_path / "in"
+    (source / "Zed_Quill" / "9177341").mkdir(parents=True)
+    (source / "Zed_Quill" / "9177341" / "Marsh_1931.txt").write_bytes(NOTE.encode())
+    (source / "rows_of_Tarn.jsonl").write_text(json.dumps({"text": NOTE}) + "\n{}\n")
+    (source / "bad_Vole.txt").write_bytes(b"\xff")
+    (source / "gone_Vole.txt").symlink_to("nowhere")
+    (source / "Pell_folder").symlink_to(source / "Zed_Quill")
+    return source
+
+
+def old_names(*places: Path) -> list[str]:
+    """Where a name of the input is to be read, or a digest of one that anybody could test guesses on."""
+    inputs = (
+        "rows_of_Tarn.jsonl",
+        "Zed_Quill/9177341/Marsh_1931.txt",
+        "bad_Vole.txt",
+        "Zed_Quill",
+        "Zed_Quill/9177341",
+    )
+    open_digests = [
+        hashlib.new(kind, name.encode(), usedforsecurity=False).hexdigest()[:16]
+        for name in inputs
+        for kind in ("sha256", "md5", "sha1", "blake2b")
+    ]
+    files = [path for place in places for path in (place, *place.rglob("*"))]
+    return [
+        f"{path}: {word}"
+        for path in files
+        for word in (*OLD, *open_digests)
+        if word in path.name or (path.is_file() and word.encode() in path.read_bytes())
+    ]
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_no_file_of_a_run_with_new_names_holds_an_old_one(
+    model: Path,
+    named: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    jobs: str,
+) -> None:
+    monkeypatch.setenv("CRFDEID_SECRET", SECRET)
+    out, audit = tmp_path / "out", tmp_path / "audit.json"
+    common = ("--model", model, "--input", named, "--output", out, "--audit", audit, "--rename-files", "--jobs", jobs)
+    assert run(*common) == 1
+    assert old_names(out, audit) == []
+    listed = [line for line in capsys.readouterr().err.splitlines() if line.startswith("failed: ")]
+    assert len(listed) == 4 and all(any(name in line for name in OLD) for line in listed)
+    # --resume finds by the secret which files are done, and still says what failed by its own name.
+    before = {path: path.stat().st_ino for path in out.rglob("*") if path.is_file() and ".crfdeid" not in path.parts}
+    assert run(*common, "--resume") == 1
+    again = [line for line in capsys.readouterr().err.splitlines() if line.startswith("failed: ")]
+    assert sorted(again) == sorted(listed)
+    assert {path: path.stat().st_ino for path in before} == before
+    assert old_names(out, audit) == []
+    assert {one["file"] for one in json.loads(audit.read_text())["notes"]} <= set(written(out))
+    # A file that was withdrawn is known by its new name alone.
+    (named / "rows_of_Tarn.jsonl").unlink()
+    assert run(*common, "--resume") == 2
+    assert re.search("withdrawn: [0-9a-f]{32}.jsonl\n.*no longer has 1 of the files", capsys.readouterr().err)
+    assert run(*common, "--resume", "--withdrawn", "remove") == 1
+    assert [Path(name).suffix for name in written(out)] == [".txt"]
+    assert old_names(out, audit) == []
+
+
+def test_the_name_of_a_single_file_is_not_held_either(
+    model: Path, named: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CRFDEID_SECRET", SECRET)
+    out, audit = tmp_path / "out", tmp_path / "audit.json"
+    file = named / "Zed_Quill" / "9177341" / "Marsh_1931.txt"
+    common = ("--model", model, "--input", file, "--output", out, "--audit", audit, "--rename-files")
+    assert run(*common) == run(*common, "--resume") == 0
+    assert old_names(out, audit) == []
+
+
 def test_surrogates_are_those_of_the_patient_whatever_the_files_are_called(
     model: Path, notes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -560,4 +645,4 @@ def test_told_to_end_it_leaves_no_process_behind(model: Path, tmp_path: Path) ->
         process.terminate()
         _, error = process.communicate()  # Ends when no process holds the other end any more.
     assert process.returncode == 143, error
-    assert error == ""
+    assert re.fullmatch("error: ended by SIGTERM: run it again.*--resume.*\n", error)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -13,7 +15,8 @@ import pytest
 from notes_samples import run, written
 
 from crfdeid.errors import DataError, UsageError
-from crfdeid.notes.output import OutputFolder
+from crfdeid.notes.journal import NoteDone
+from crfdeid.notes.output import OutputFolder, Withdrawn
 from crfdeid.notes.records import NoteFile
 from crfdeid.notes.sources import note_files
 
@@ -108,6 +111,61 @@ def test_resume_does_again_what_has_changed(tmp_path: Path) -> None:
     (source / "b.txt").write_text("BOOM")
     assert [failure.file for failure in run(source, tmp_path / "out", resume=True)] == ["b.txt"]
     assert written(tmp_path / "out") == {"a.txt": b"not [PATIENT:a]"}
+
+
+def go_on(source: Path, out: Path, withdrawn: Withdrawn | None) -> list[str]:
+    """Go on with a run; which files it says were withdrawn."""
+    said: list[str] = []
+    kept = {"source": source, "settings": {}, "resume": True}
+    try:
+        OutputFolder(out, withdrawn=withdrawn, on_withdrawn=said.append, **kept).close()
+    except UsageError as problem:
+        said.append(str(problem))
+    return said
+
+
+def test_the_results_of_a_file_that_was_withdrawn_are_kept_or_removed_as_one_says(tmp_path: Path) -> None:
+    source, out = tmp_path / "in", tmp_path / "out"
+    (source / "p1" / "visits").mkdir(parents=True)
+    folder_of(source / "p1" / "visits", a="Quill")
+    folder_of(source, b="Quill", c="Quill")
+    (source / "rows.csv").write_text("text\nQuill\n")
+    run(source, out)
+    before = written(out)
+    shutil.rmtree(source / "p1")
+    (source / "rows.csv").unlink()
+    folder_of(source, c="not Quill")
+    names = ["rows.csv", "p1/visits/a.txt"]
+    *said, problem = go_on(source, out, None)
+    assert sorted(said) == sorted(names) and "no longer has 2 of the files that are done" in problem
+    assert "--withdrawn remove" in problem and "--withdrawn keep" in problem
+    assert written(out) == before
+    assert sorted(go_on(source, out, "keep")) == sorted(names)
+    assert written(out) == {name: content for name, content in before.items() if name != "c.txt"}
+    assert sorted(go_on(source, out, "remove")) == sorted(names)
+    assert written(out) == {"b.txt": before["b.txt"]}
+    assert not (out / "p1").exists()
+    assert go_on(source, out, None) == []
+    with begin(source, out, resume=True) as output:
+        assert [entry.file for entry in output.accounted() if isinstance(entry, NoteDone)] == ["b.txt"]
+
+
+def test_what_cannot_be_looked_at_is_not_withdrawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source, out = tmp_path / "in", tmp_path / "out"
+    (source / "p1").mkdir(parents=True)
+    folder_of(source / "p1", a="Quill")
+    folder_of(source, b="Quill")
+    run(source, out)
+    before, listed = written(out), os.listdir
+
+    def refused(folder: Path) -> list[str]:
+        if folder == source / "p1":
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return listed(folder)
+
+    monkeypatch.setattr(os, "listdir", refused)
+    assert go_on(source, out, "remove") == []
+    assert written(out) == before
 
 
 def test_a_file_that_changed_while_it_was_read_is_done_again(tmp_path: Path) -> None:

@@ -54,8 +54,6 @@ def test_the_environment_says_where_a_store_is(lake: str, tmp_path: Path) -> Non
     ]
     fetched = notes.fetch(files[1], tmp_path / "b.txt")
     assert fetched.path.read_bytes() == b"Seen on 3/14."
-    assert notes.state("ward 1/b.txt") == (13, files[1].time)
-    assert notes.state("ward 1/c.txt") is None
     (only,) = RemoteNotes(f"{lake}/notes/ward%201").files()
     assert only.name == "b.txt"
 
@@ -64,7 +62,6 @@ def test_one_file_of_a_store(lake: str, tmp_path: Path) -> None:
     notes = RemoteNotes(f"{lake}/one.txt")
     (file,) = notes.files()
     assert notes.fetch(file, tmp_path / "one.txt").path.read_bytes() == b"x"
-    assert notes.state("one.txt") == (1, file.time)
 
 
 def test_what_a_store_has_not_is_named(lake: str) -> None:
