@@ -17,7 +17,7 @@ from typing import Any, TypedDict, TypeVar
 from crfdeid.errors import DataError, UsageError
 from crfdeid.sealed import RETRAIN, read_sealed, sealed
 from crfdeid.shapes import problems
-from crfdeid.system.files import write_files
+from crfdeid.system.files import open_file, write_files
 from crfdeid.system.folders import LOCK
 
 DESCRIPTION = "model.json"
@@ -171,6 +171,8 @@ def checked_weights(folder: Path, description: Mapping[str, Any], file: str) -> 
         weights = mapped(path)
     except OSError:
         raise DataError(f"the model's weights cannot be read: {RETRAIN}", path=path) from None
+    except DataError:
+        raise
     except ValueError:  # an empty file cannot be mapped
         raise DataError(problem, path=path) from None
     if fingerprint(file, weights) != description["weights"]:
@@ -183,9 +185,10 @@ def mapped(path: Path) -> MappedFile:
 
     Raises:
         OSError: it cannot be read.
+        DataError: it is a pipe, a socket or a device.
         ValueError: it is empty, and cannot be mapped.
     """
-    with path.open("rb") as stream:
+    with open_file(path) as stream:
         return MappedFile(stream.fileno(), 0, access=ACCESS_READ)
 
 

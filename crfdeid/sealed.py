@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from crfdeid.errors import DataError
+from crfdeid.system.files import read_bytes
 from crfdeid.system.unique_keys import parse_json
 
 RETRAIN = "train it again, or copy the folder whole"
@@ -47,8 +48,8 @@ def read_sealed(path: Path, what: str) -> dict[str, Any]:
     """
     otherwise = f"not a {what}: {RETRAIN}"
     try:
-        text = path.read_text(encoding="utf-8")
-    except (FileNotFoundError, NotADirectoryError):
+        text = read_bytes(path).decode("utf-8")
+    except (FileNotFoundError, NotADirectoryError, DataError):
         raise
     except (OSError, ValueError):
         raise DataError(otherwise, path=path) from None

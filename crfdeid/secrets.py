@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from crfdeid.errors import DataError, UsageError
-from crfdeid.system.files import write_files
+from crfdeid.system.files import read_bytes, write_files
 from crfdeid.system.folders import make_private
 
 VARIABLE = "CRFDEID_SECRET"
@@ -38,7 +38,7 @@ def read_secret(path: Path | None = None) -> bytes:
     else:
         place = str(path)
         try:
-            secret = path.read_bytes().strip()
+            secret = read_bytes(path).strip()
             if path.stat().st_mode & _OTHERS:
                 _log.warning("%s can be read by others than its owner: chmod 600 %s", path, path)
         except OSError as error:

@@ -6,7 +6,7 @@ import argparse
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -26,7 +26,7 @@ from crfdeid.notes.sources import KINDS, note_files, refuse_dates, renaming, sur
 from crfdeid.notes.work import Redaction
 from crfdeid.notes.workers import start_workers
 from crfdeid.secrets import derive
-from crfdeid.system.files import decode_text
+from crfdeid.system.files import decode_text, held
 
 
 class Process(Protocol):
@@ -140,6 +140,7 @@ def run_folder(
     card = _card(task.work)
     likeness = _likeness(task.work, card)
     with (
+        _held_places(options, task),
         OutputFolder(
             options.output,
             source=options.input,
@@ -173,12 +174,22 @@ def run_folder(
         totals, seconds = Totals.of(output.accounted()), time.monotonic() - began
         summary = account.summary(asked, task.work, card, totals, likeness.differences(), seconds)
         if task.beside is not None:
-            _require_places(options, task)  # again: another run may have written them meanwhile
             put_together(output.beside(), task.beside)
         if options.audit is not None:
             write_audit(options.audit, summary, output.accounted)
         _say_all(account.lines(summary))
     return failures.conclude()
+
+
+@contextmanager
+def _held_places(options: argparse.Namespace, task: Task) -> Iterator[None]:
+    """Hold the files that are written at the end; another run that would write one of them is refused."""
+    with ExitStack() as holding:
+        for file in (options.audit, task.beside):
+            if file is not None:
+                holding.enter_context(held(file))
+        _require_places(options, task)  # again: a run that has just ended may have written them
+        yield
 
 
 def _require_places(options: argparse.Namespace, task: Task) -> None:

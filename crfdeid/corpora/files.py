@@ -9,7 +9,7 @@ from typing import Any
 
 from crfdeid.documents import Document, Span, lone_surrogate
 from crfdeid.errors import DataError, UsageError
-from crfdeid.system.files import read_text, relative_name, write_files
+from crfdeid.system.files import read_text, relative_name, require_file, write_files
 from crfdeid.system.unique_keys import NOT_A_LINE, parse_json
 
 # What lies beside the data in a published corpus.
@@ -26,9 +26,11 @@ def find_files(path: Path, *suffixes: str) -> list[Path]:
         suffixes: the endings to take, such as ".xml"; none given means every file but a README, licence and the like.
 
     Raises:
-        DataError: a folder cannot be read, or a link in it leads to no file: part of the corpus would be left out.
+        DataError: a folder cannot be read, or something in it is no file, such as a pipe or a link to nowhere: part of
+            the corpus would be left out.
     """
     try:
+        require_file(path)
         files = [path] if path.is_file() else sorted(_files_below(path))
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror}", path=path) from None
@@ -51,6 +53,8 @@ def _files_below(folder: Path) -> Iterator[Path]:
             )
         elif entry.is_dir():
             yield from _files_below(entry)
+        else:
+            require_file(entry)
 
 
 def relative_stem(file: Path, root: Path) -> str:

@@ -28,7 +28,7 @@ from crfdeid.notes.records import (
     guarded,
     make_note,
 )
-from crfdeid.system.files import MARK, refuse_utf16
+from crfdeid.system.files import MARK, open_file, refuse_utf16
 from crfdeid.system.unique_keys import require_unique
 
 _DELIMITERS = (",", ";", "\t", "|")
@@ -62,7 +62,7 @@ def read(file: NoteFile, columns: Columns) -> Iterator[Record]:
     csv.field_size_limit(sys.maxsize)  # Else a field ends at 131,072 characters; csv keeps one limit for everybody.
     lines = None
     try:
-        with file.path.open("rb") as stream:
+        with open_file(file.path) as stream:
             refuse_utf16(stream.peek(1024), file.path)
             delimiter, header = _header(stream, file, columns)
             places = _places(header, columns, file)

@@ -22,7 +22,7 @@ from crfdeid.notes.records import (
     guarded,
     make_note,
 )
-from crfdeid.system.files import MARK, refuse_utf16
+from crfdeid.system.files import MARK, open_file, refuse_utf16
 from crfdeid.system.unique_keys import DECODER, KEY_TWICE, NOT_A_LINE, KeyTwice
 
 _SPACE = re.compile(r"[ \t\r\n]*+")
@@ -57,7 +57,7 @@ def read(file: NoteFile, columns: Columns) -> Iterator[Record]:
     unseen: set[str] | None = None
     try:
         guard = Guard(columns.dates)
-        with file.path.open("rb") as stream:
+        with open_file(file.path) as stream:
             refuse_utf16(stream.peek(1024), file.path)
             for number, line in enumerate(stream, start=1):
                 position += len(line)

@@ -16,6 +16,7 @@ from crfdeid.errors import DataError
 from crfdeid.notes.arrow import OtherColumns, column_names, errors_without_values, is_text, note_in_row
 from crfdeid.notes.date_columns import Guard
 from crfdeid.notes.records import Columns, Failure, Note, NoteFile, Record, guarded
+from crfdeid.system.files import require_file
 from crfdeid.system.unique_keys import require_unique
 
 _ROWS = 256
@@ -56,6 +57,7 @@ def read(file: NoteFile, columns: Columns) -> Iterator[Record]:
 def _open(path: Path) -> Any:
     from pyarrow.parquet import ParquetFile  # noqa: PLC0415
 
+    require_file(path)
     return ParquetFile(path, buffer_size=_BUFFER, pre_buffer=False)
 
 

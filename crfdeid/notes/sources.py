@@ -130,8 +130,10 @@ def note_files(root: Path | RemoteNotes, rename: Rename | None = None) -> Iterat
     if isinstance(root, RemoteNotes):
         yield from (_renamed(file, rename) for file in root.files())
         return
-    if root.is_file():
-        yield _renamed(_note_file(root, root), rename)
+    if not root.is_dir():
+        found = _found(root, root)
+        if found is not None:
+            yield _renamed(found, rename)
         return
     waiting = [root]  # A list and no call in a call: folders may lie in each other to any depth.
     while waiting:

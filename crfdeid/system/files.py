@@ -7,9 +7,13 @@ from __future__ import annotations
 
 import codecs
 import errno
+import fcntl
 import os
+import stat
 import tempfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from io import BufferedReader
 from pathlib import Path
 from typing import BinaryIO, Literal, TextIO
 
@@ -19,9 +23,41 @@ _HEAD_BYTES = 16384
 _UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 MARK = "\ufeff"
 """The byte-order mark that a UTF-8 file may begin with."""
+_NO_FILE = "a pipe, socket or device: give a file"
 TEMPORARY = ".writing-"  # how the name of a file begins that is not whole yet
 Write = Callable[[BinaryIO], object]
 """Writes what a file is to hold into it."""
+
+
+def open_file(path: Path) -> BufferedReader:
+    """Open a file to read its bytes.
+
+    A pipe that nobody writes to would never be opened, and a device such as ``/dev/zero`` never ends.
+
+    Raises:
+        DataError: it is a pipe, a socket or a device.
+        OSError: it cannot be opened.
+    """
+    require_file(path)
+    return path.open("rb")
+
+
+def read_bytes(path: Path) -> bytes:
+    """All bytes of a file; errors as of `open_file`."""
+    with open_file(path) as stream:
+        return stream.read()
+
+
+def require_file(path: Path) -> None:
+    """Refuse a pipe, a socket or a device where a file is to be read; a folder is left to who opens it.
+
+    Raises:
+        DataError: it is one.
+        OSError: it cannot be looked at.
+    """
+    mode = path.stat().st_mode
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise DataError(_NO_FILE, path=path)
 
 
 def read_text(path: Path, *, keep_mark: bool = False) -> str:
@@ -35,7 +71,7 @@ def read_text(path: Path, *, keep_mark: bool = False) -> str:
         DataError: the file cannot be read, or is not UTF-8.
     """
     try:
-        content = path.read_bytes()
+        content = read_bytes(path)
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror}", path=path) from None
     text = decode_text(content, path)
@@ -77,7 +113,7 @@ def read_head(path: Path) -> str:
         DataError: the file cannot be read.
     """
     try:
-        with path.open("rb") as stream:
+        with open_file(path) as stream:
             head = stream.read(_HEAD_BYTES)
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror}", path=path) from None
@@ -90,15 +126,66 @@ def open_no_link(path: Path, mode: Literal["r", "a"]) -> TextIO:
     Where there is none yet it is made, its owner's alone.
 
     Raises:
-        DataError: the name is a link, which would lead to a file of somebody else's.
+        DataError: the name is a link, which would lead to a file of somebody else's, or it is no file.
     """
     flags = os.O_RDONLY if mode == "r" else os.O_WRONLY | os.O_APPEND | os.O_CREAT
     try:
-        return os.fdopen(os.open(path, flags | os.O_NOFOLLOW, 0o600), mode, encoding="utf-8", errors="surrogateescape")
+        opened = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)  # a pipe would wait for its other end
     except OSError as error:
         if error.errno == errno.ELOOP:
             raise DataError("a link, which is not followed: remove it", path=path) from None
+        if error.errno == errno.ENXIO:
+            raise DataError(_NO_FILE, path=path) from None
         raise
+    if not stat.S_ISREG(os.fstat(opened).st_mode):
+        os.close(opened)
+        raise DataError(_NO_FILE, path=path)
+    return os.fdopen(opened, mode, encoding="utf-8", errors="surrogateescape")
+
+
+def take_lock(path: Path) -> int:
+    """Lock a file, which is made if need be; the system releases the lock when its descriptor or the process ends.
+
+    Returns:
+        The file's descriptor.
+
+    Raises:
+        BlockingIOError: another process holds it.
+        OSError: it cannot be made or locked.
+    """
+    lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if not os.path.samestat(os.fstat(lock), path.stat()):  # the other one has just finished
+            raise BlockingIOError
+    except (BlockingIOError, FileNotFoundError):
+        os.close(lock)
+        raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN), str(path)) from None
+    return lock
+
+
+@contextmanager
+def held(path: Path) -> Iterator[None]:
+    """Hold the name of a file that is written at the end of a run, so that no second run writes it too.
+
+    Args:
+        path: the file; ``.NAME.lock`` in its folder is there meanwhile.
+
+    Raises:
+        DataError: another process holds it, or it cannot be held.
+    """
+    place = path.with_name(f".{path.name}.lock")
+    try:
+        lock = take_lock(place)
+    except BlockingIOError:
+        raise DataError("another run is going to write this file: wait for it, or name another", path=path) from None
+    except OSError as error:
+        raise DataError(f"cannot be written: {error.strerror}", path=path) from None
+    try:
+        yield
+    finally:
+        place.unlink(missing_ok=True)
+        os.close(lock)
 
 
 def sync(path: Path) -> None:

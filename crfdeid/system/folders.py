@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -10,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from crfdeid.errors import DataError, UsageError
+from crfdeid.system.files import take_lock
 
 LOCK = ".lock"
 """A file in the folder that is being filled; the system lets go of it when its process ends."""
@@ -109,16 +109,11 @@ def _take(partial: Path, folder: Path) -> int:
     if partial.is_symlink():  # what is in there would be removed
         raise DataError("a link: remove it", path=partial)
     partial.mkdir(mode=0o700, parents=True, exist_ok=True)
-    lock = os.open(partial / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if not os.path.samestat(os.fstat(lock), (partial / LOCK).stat()):  # the other one has just finished
-            raise BlockingIOError
-    except (BlockingIOError, FileNotFoundError):
-        os.close(lock)
+        return take_lock(partial / LOCK)
+    except BlockingIOError:
         problem = "another process is writing this folder: wait for it, or name another one"
         raise DataError(problem, path=folder) from None
-    return lock
 
 
 def _clear(partial: Path) -> None:

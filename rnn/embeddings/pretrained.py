@@ -20,6 +20,7 @@ from typing import Any, BinaryIO, cast
 import numpy as np
 
 from crfdeid.errors import DataError
+from crfdeid.system.files import require_file
 from rnn.embeddings.fasttext_file import DAMAGED, FASTTEXT, NOT_FINITE, read_fasttext
 from rnn.embeddings.vectors import WordVectors
 
@@ -86,6 +87,7 @@ def _open(path: Path) -> BinaryIO:
 
 
 def _head(path: Path) -> bytes:
+    require_file(path)
     with _open(path) as stream:
         return stream.read(_HEAD_BYTES)
 

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crfdeid.errors import DataError
-from crfdeid.system.files import write_files
+from crfdeid.system.files import read_bytes, write_files
 from rnn.embeddings.subwords import SubwordVectors
 from rnn.vocabulary import FIRST_WORD, UNKNOWN_CLASSES, Vocabulary, fold, unknown_class
 
@@ -122,10 +122,12 @@ class WordVectors:
             DataError: there is no such file, or it is damaged.
         """
         try:
-            with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
+            with np.load(io.BytesIO(read_bytes(path)), allow_pickle=False) as file:
                 return cls.from_arrays(dict(file))
         except FileNotFoundError:
             raise DataError("no such file of word vectors", path=path) from None
+        except DataError:
+            raise
         except (OSError, EOFError, KeyError, TypeError, AttributeError, ValueError, zipfile.BadZipFile):
             raise DataError("not saved word vectors, or damaged: make them again", path=path) from None
 

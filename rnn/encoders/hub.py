@@ -17,6 +17,7 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 
 from crfdeid.errors import DataError
+from crfdeid.system.files import read_bytes
 from rnn.encoders.config import EncoderConfig
 from rnn.encoders.pieces import Pieces, read_pieces
 
@@ -80,9 +81,11 @@ def read_encoder(folder: Path) -> Encoder:
 
 def _config(path: Path) -> EncoderConfig:
     try:
-        content = json.loads(path.read_text("utf-8"))
+        content = json.loads(read_bytes(path))
         if not isinstance(content, dict):
             raise ValueError("not an object")
+    except DataError:
+        raise
     except OSError as error:
         problem = f"cannot be read ({error.strerror}): give the folder of an encoder, as the hub lays it out"
         raise DataError(problem, path=path) from None

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from crfdeid.bio import OUTSIDE, tag_spans
 from crfdeid.errors import DataError
 from crfdeid.saving import different_names, pack_arrays
-from crfdeid.system.files import write_stream
+from crfdeid.system.files import read_bytes, write_stream
 from rnn.codecs.casing import CASINGS
 from rnn.sharing.plain_arrays import UNREADABLE, Foreign, Kind, read_arrays, require
 from rnn.sharing.plain_arrays import checksum as checksum_of
@@ -130,7 +130,7 @@ class SharedNotes:
             DataError: it cannot be read, or is no such file.
         """
         try:
-            content = path.read_bytes()
+            content = read_bytes(path)
         except OSError as error:
             raise DataError(f"cannot be read: {error.strerror}", path=path) from None
         try:

@@ -2,12 +2,13 @@
 
 import json
 import os
+import socket
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from attack import NOTE, REDACT, TAG, Attack, SetUp, both, carry_out, name, nothing, remove, write
+from attack import NOTE, REDACT, TAG, Attack, SetUp, both, carry_out, name, nothing, redacted, remove, write
 
 ROW = json.dumps({"text": NOTE})
 
@@ -66,6 +67,66 @@ ATTACKS = [
     Attack("no output", nothing, "redact --model model --input notes", 2, "--output is needed"),
     Attack("a format for one note alone", write(JSONL, ROW), f"{TAG} --format brat", 2, "txt"),
 ]
+
+
+# Files that are pipes, sockets or devices, by the command that reads them. A pipe would be waited for without end.
+TRAIN = "train --model crf --out out --dev train.jsonl --train"
+SECRET_FILE = f"{REDACT} --how surrogate --locale en_US --secret-file"
+NO_DATA = "p(:| is) a pipe, socket or device: give a file"
+READERS = {
+    "notes": "redact --model model --output out --input p",
+    "notes to draw from": "sample --model model --out out -n 1 --input p",
+    "a text to explain": "explain --model model --input p",
+    "training notes": f"{TRAIN} p",
+    "training notes of a format": f"{TRAIN} p --format brat",
+    "gold notes": "score --gold p --predicted train.jsonl",
+    "a site's file": f"{REDACT} --site p",
+    "a file of patients": f"{REDACT} --known-file p",
+    "a secret": f"{SECRET_FILE} p",
+    "marks": "certify --redacted notes --marks p",
+    "counts": "certify --counts p",
+    "a plan": "review --original notes --redacted notes --out r.html --planned p",
+    "vectors": "pseudonymise --train train.jsonl --out p.jsonl --vectors p",
+}
+
+
+def endless(path: Path, kind: str) -> None:
+    """Make something that is no file."""
+    path.unlink(missing_ok=True)
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "device":
+        path.symlink_to("/dev/zero")
+    else:
+        with socket.socket(socket.AF_UNIX) as opened:
+            opened.bind(path.name)  # its whole path can be too long
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device", "socket"])
+@pytest.mark.parametrize("what", READERS)
+def test_what_is_no_file_is_refused_at_once(
+    what: str, kind: str, box: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = 2 if what == "notes" else 1
+    carry_out(Attack(what, lambda _: endless(box / "p", kind), READERS[what], code, NO_DATA), box, capsys)
+
+
+@pytest.mark.parametrize("file", ["model.json", "card.json", "weights.npz"])
+@pytest.mark.parametrize("command", [REDACT, "inspect --model model"])
+def test_what_is_no_file_of_a_model_is_refused_at_once(
+    file: str, command: str, box: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    attack = Attack(file, lambda _: endless(box / "model" / file, "pipe"), command, 1, "a pipe, socket or device")
+    carry_out(attack, box, capsys)
+
+
+@pytest.mark.parametrize("file", ["settings.json", "finished.jsonl"])
+def test_what_is_no_file_of_a_run_is_refused_at_once(file: str, box: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    redacted()(box)
+    capsys.readouterr()
+    place = box / "out" / ".crfdeid" / file
+    attack = Attack(file, lambda _: endless(place, "pipe"), f"{REDACT} --resume", 1, f"{file}: a pipe, socket")
+    carry_out(attack, box, capsys)
 
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=name)

@@ -1,16 +1,19 @@
 """Options that cannot work: one line says which and why, before anything is read or written."""
 
+import shlex
 from pathlib import Path
 
 import pytest
 from attack import REDACT, Attack, SetUp, carry_out, name, nothing, write
+
+from crfdeid.cli import main
+from crfdeid.system.files import held
 
 TRAIN = "train --train train.jsonl --dev train.jsonl --out out"
 POOL = "train --shared train.jsonl --representation model"
 ENCODE = "share encode --representation model --notes notes"
 EXPLAIN = "explain --model model --input notes/note.txt"
 SURROGATE = f"{REDACT} --how surrogate --locale en_US"
-
 
 SETTINGS = ("c1=abc", "c1=true", "c1=null", "c1=-1", "c1=NaN", "c1=Infinity", "c1=1e999", "c3=1", "c1", "=1")
 OTHERS = ("max_iterations=2.5", "max_iterations=0", "features=nothing", "pos=nothing")
@@ -96,6 +99,16 @@ ATTACKS = [
     Attack("a command nobody knows", nothing, "leak", 2, "leak"),
     Attack("an option nobody knows", nothing, f"{REDACT} --verbose", 2, "--verbose"),
 ]
+
+
+@pytest.mark.parametrize("option", ["--audit a.json", "--audit ./notes/../a.json"])
+def test_two_runs_do_not_write_one_file(option: str, box: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with held(box / "a.json"):
+        attack = Attack("a report", nothing, f"{REDACT} {option}", 1, "a.json: another run is going to write this file")
+        carry_out(attack, box, capsys)
+    assert not (box / "a.json").exists()
+    assert main(shlex.split(f"{REDACT} {option} --resume")) == 0
+    assert (box / "a.json").exists() and not (box / ".a.json.lock").exists()
 
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=name)
