@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from crfdeid.errors import DataError
 from crfdeid.model_card.likeness import MEASURES
 from crfdeid.notes.records import Failure
-from crfdeid.system.files import open_no_link, sync
+from crfdeid.system.files import naming, open_no_link, sync
 
 HIDDEN = ".crfdeid"
 """The folder of the output that holds what a run needs for itself."""
@@ -111,7 +111,8 @@ class Journal:
 
     def _entries(self, having: str = "") -> Iterator[Entry]:
         """What the lines say that have something in them."""
-        self._stream.flush()
+        with naming(self._path):
+            self._stream.flush()
         with open_no_link(self._path, "r") as stream:
             for number, line in enumerate(stream, start=1):
                 if not line.endswith("\n"):
@@ -137,7 +138,7 @@ class Journal:
         """Forget all files but these, each as it was when it had this stamp."""
         fresh = self._path.with_suffix(".new")
         fresh.unlink(missing_ok=True)
-        with open_no_link(fresh, "a") as stream:
+        with naming(fresh), open_no_link(fresh, "a") as stream:
             for entry in self.entries():
                 file = entry.failure.file if isinstance(entry, Failed) else entry.file
                 if stamps.get(file) == entry.stamp:
@@ -150,16 +151,19 @@ class Journal:
 
     def add(self, entry: Entry) -> None:
         """Write an entry; it is on the disk after the next `sync`."""
-        self._stream.write(_line(entry))
+        with naming(self._path):
+            self._stream.write(_line(entry))
 
     def sync(self) -> None:
         """Bring the list to the disk."""
-        self._stream.flush()
-        os.fsync(self._stream.fileno())
+        with naming(self._path):
+            self._stream.flush()
+            os.fsync(self._stream.fileno())
 
     def close(self) -> None:
         """Write what is left."""
-        self._stream.close()
+        with naming(self._path):
+            self._stream.close()
 
 
 def _line(entry: Entry) -> str:

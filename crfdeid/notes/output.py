@@ -57,6 +57,7 @@ class OutputFolder:
         DataError: another run is at work in it.
 
     Attributes:
+        folder: the folder.
         part: the folder in it for what is being written.
         has_results: whether any file is finished.
         input: what the hidden folder calls the input.
@@ -73,7 +74,7 @@ class OutputFolder:
         withdrawn: Withdrawn | None = None,
         on_withdrawn: Callable[[str], None] = lambda name: None,
     ) -> None:
-        self._folder, self._source, self._new_name = folder, source, rename
+        self.folder, self._source, self._new_name = folder, source, rename
         self._own_names: dict[str, str] = {}
         self.input = str(source.resolve())
         if rename is not None:
@@ -94,11 +95,11 @@ class OutputFolder:
 
     def _take(self) -> TextIO:
         """Hold the folder. The system lets go of it when the process ends, however it ends."""
-        if self._folder.exists() and not self._folder.is_dir():
-            raise UsageError(f"--output: {self._folder} is a file: name a folder")
-        if self._folder.exists() and not self._hidden.exists():
+        if self.folder.exists() and not self.folder.is_dir():
+            raise UsageError(f"--output: {self.folder} is a file: name a folder")
+        if self.folder.exists() and not self._hidden.exists():
             self._require_empty()
-        self._folder.mkdir(parents=True, exist_ok=True)
+        self.folder.mkdir(parents=True, exist_ok=True)
         if not self._hidden.is_symlink():
             self._hidden.mkdir(mode=0o700, exist_ok=True)
         for path in (self._hidden, self.part):
@@ -110,27 +111,27 @@ class OutputFolder:
         except BlockingIOError:
             lock.close()
             raise DataError(
-                "another run is writing there: wait for it, or name a new folder", path=self._folder
+                "another run is writing there: wait for it, or name a new folder", path=self.folder
             ) from None
         return lock
 
     def _require_empty(self) -> None:
-        if any(path != self._hidden for path in self._folder.iterdir()):
-            raise UsageError(f"--output: {self._folder} is not empty: name a new folder, nothing is overwritten")
+        if any(path != self._hidden for path in self.folder.iterdir()):
+            raise UsageError(f"--output: {self.folder} is not empty: name a new folder, nothing is overwritten")
 
     def _begin(self, settings: dict[str, Any], *, resume: bool) -> None:
         before = read_begun(self._settings)
         if before is None:
             self._require_empty()
             write_files({self._settings: json.dumps(settings, indent=1) + "\n"})
-            for path in (self._settings, self._hidden, self._folder):
+            for path in (self._settings, self._hidden, self.folder):
                 sync(path)
             return
         if not resume:
             raise UsageError(
-                f"--output: {self._folder} is not empty: name a new folder, or give --resume to go on with it"
+                f"--output: {self.folder} is not empty: name a new folder, or give --resume to go on with it"
             )
-        require_same(before, settings, self._folder)
+        require_same(before, settings, self.folder)
 
     def _clear(self, withdrawn: Withdrawn | None, on_withdrawn: Callable[[str], None]) -> set[str]:
         """Clear away what a killed run left, and list anew which files are finished: their results' names."""
@@ -139,7 +140,7 @@ class OutputFolder:
         done = {
             entry.file: entry
             for entry in self._journal.entries()
-            if isinstance(entry, Finished) and all(self._is_own(self._folder / name) for name in entry.outputs)
+            if isinstance(entry, Finished) and all(self._is_own(self.folder / name) for name in entry.outputs)
         }
         stamps = self._stamps(done) if done else {}
         gone = [name for name in done if name not in stamps]
@@ -175,18 +176,18 @@ class OutputFolder:
     def _remove(self, outputs: Sequence[str]) -> None:
         """Remove results, and the folders that are empty without them."""
         for name in outputs:
-            output = self._folder / name
+            output = self.folder / name
             output.unlink()
-            for folder in output.relative_to(self._folder).parents[:-1]:
+            for folder in output.relative_to(self.folder).parents[:-1]:
                 try:
-                    (self._folder / folder).rmdir()
+                    (self.folder / folder).rmdir()
                 except OSError:  # It holds something else.
                     break
 
     def _is_own(self, output: Path) -> bool:
         """Whether a file is there, and no link leads to it from the output folder."""
         above = output.parent
-        while above != self._folder:
+        while above != self.folder:
             if above.is_symlink():
                 return False
             above = above.parent
@@ -223,7 +224,7 @@ class OutputFolder:
         """What was kept beside the results, of each finished file, in the order in which they were finished."""
         for entry in self._journal.entries():
             if isinstance(entry, Finished):
-                yield from (self._folder / name for name in entry.outputs if PurePosixPath(name).is_relative_to(BESIDE))
+                yield from (self.folder / name for name in entry.outputs if PurePosixPath(name).is_relative_to(BESIDE))
 
     def done(
         self,
@@ -258,7 +259,7 @@ class OutputFolder:
             DataError: there is a link or a file where a folder is needed, or a name or path is too long.
         """
         for part, name in zip(self.places(outputs), outputs, strict=True):
-            self._rename(part, self._folder / name)
+            self._rename(part, self.folder / name)
         self._journal.add(Finished(file.result_name, _stamp(file.size, file.time), outputs))
         self._journal.sync()
         self.has_results = True
@@ -267,7 +268,7 @@ class OutputFolder:
         part.chmod(0o600)  # It may hold PHI that was not found.
         sync(part)
         try:
-            make_folders(final.parent, below=self._folder)
+            make_folders(final.parent, below=self.folder)
             part.replace(final)
         except OSError as error:
             if error.errno == errno.ENAMETOOLONG:

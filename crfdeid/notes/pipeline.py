@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -83,19 +83,20 @@ def process(
     """
     done = 0
     target = _Target(plan, output, on_failure, audit_key)
-    for file, item, result in _results(_events(files, plan, output, on_failure), workers):
-        match item:
-            case None:
-                target.end(file)
-                done += file.size
-                on_progress(done)
-            case Failure():
-                target.fail(file, item)
-            case Record():
-                target.write(file, item, result)
-                if isinstance(result, Answer):
-                    on_answer(result)
-                on_progress(done + item.position)
+    with closing(target):
+        for file, item, result in _results(_events(files, plan, output, on_failure), workers):
+            match item:
+                case None:
+                    target.end(file)
+                    done += file.size
+                    on_progress(done)
+                case Failure():
+                    target.fail(file, item)
+                case Record():
+                    target.write(file, item, result)
+                    if isinstance(result, Answer):
+                        on_answer(result)
+                    on_progress(done + item.position)
 
 
 def _events(
@@ -193,17 +194,24 @@ class _Target:
                 self._open(file).close()
                 self._output.keep(file, self._plan.targets(file))
         if self._failed:
-            if self._writer is not None:
-                with suppress(Exception):  # Why it failed is listed.
-                    self._writer.close()
+            self.close()
             self._output.drop()
         self._writer, self._failed = None, False
+
+    def close(self) -> None:
+        """Close the file at hand where it was given up; why is known already."""
+        if self._writer is not None:
+            with suppress(Exception):
+                self._writer.close()
 
     @contextmanager
     def _failing(self, file: NoteFile) -> Iterator[None]:
         """Give the file up where its format, or the output folder, cannot hold what is written."""
         try:
             yield
+        except OSError as error:
+            error.filename = error.filename or str(self._output.folder / self._plan.targets(file)[0])
+            raise
         except _ENDING:
             raise
         except Exception as problem:

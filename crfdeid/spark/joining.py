@@ -6,6 +6,8 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
+from crfdeid.system.files import naming
+
 
 def join(pieces: Sequence[Path], target: Path) -> None:
     """Make one file of its pieces, in order, which need not be there any more afterwards.
@@ -21,7 +23,7 @@ def join(pieces: Sequence[Path], target: Path) -> None:
     elif target.suffix.lower() == ".parquet":
         _join_parquet(pieces, target)
     else:
-        with target.open("wb") as stream:
+        with naming(target), target.open("wb") as stream:
             for piece in pieces:
                 with piece.open("rb") as part:
                     shutil.copyfileobj(part, stream, 1 << 20)
@@ -32,7 +34,7 @@ def _join_parquet(pieces: Sequence[Path], target: Path) -> None:
 
     with ParquetFile(pieces[0]) as first:
         schema = first.schema_arrow
-    with ParquetWriter(target, schema) as writer:
+    with naming(target), ParquetWriter(target, schema) as writer:
         for piece in pieces:
             with ParquetFile(piece) as part:
                 for group in range(part.num_row_groups):

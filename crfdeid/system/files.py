@@ -188,11 +188,26 @@ def held(path: Path) -> Iterator[None]:
         os.close(lock)
 
 
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Let errors of the system name a file: of a file that is open they say "No space left on device", and not where.
+
+    Raises:
+        OSError: as it was raised, with the file's name where it had none.
+    """
+    try:
+        yield
+    except OSError as error:
+        error.filename = error.filename or str(path)
+        raise
+
+
 def sync(path: Path) -> None:
     """Bring a file, or the names of a folder, to the disk: they are there after a loss of power."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
-        os.fsync(descriptor)
+        with naming(path):
+            os.fsync(descriptor)
     finally:
         os.close(descriptor)
 
