@@ -72,7 +72,7 @@ ATTACKS = [
 # Files that are pipes, sockets or devices, by the command that reads them. A pipe would be waited for without end.
 TRAIN = "train --model crf --out out --dev train.jsonl --train"
 SECRET_FILE = f"{REDACT} --how surrogate --locale en_US --secret-file"
-NO_DATA = "p(:| is) a pipe, socket or device: give a file"
+NO_DATA = "p(:| is) a (pipe, socket or device: give a file|link that leads to no file)"
 READERS = {
     "notes": "redact --model model --output out --input p",
     "notes to draw from": "sample --model model --out out -n 1 --input p",
