@@ -172,8 +172,8 @@ def _renaming(options: argparse.Namespace) -> Rename | None:
     They are computed again from the names of the original files, with the run's secret: nothing keeps both.
     """
     from crfdeid.notes.records import NoteFile  # noqa: PLC0415
-    from crfdeid.notes.sources import is_keyed, keyed_names, kind_of, note_files  # noqa: PLC0415
-    from crfdeid.secrets import VARIABLE, derive, read_secret  # noqa: PLC0415
+    from crfdeid.notes.sources import is_keyed, kind_of, note_files, renaming  # noqa: PLC0415
+    from crfdeid.secrets import VARIABLE, read_secret  # noqa: PLC0415
 
     names = [
         {file.name for file in note_files(path) if isinstance(file, NoteFile) and kind_of(file)}
@@ -184,7 +184,7 @@ def _renaming(options: argparse.Namespace) -> Rename | None:
     if options.secret_file is None and not os.environ.get(VARIABLE):
         problem = "the notes of --redacted have the names that --rename-files gives: give the secret of that run"
         raise UsageError(f"{problem}, by --secret-file or in {VARIABLE}")
-    return keyed_names(derive(read_secret(options.secret_file), "file names"))
+    return renaming(read_secret(options.secret_file))
 
 
 def _with_kept(notes: list[PageNote], options: argparse.Namespace, tagger: Tagger | None) -> list[PageNote]:
