@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -98,7 +99,9 @@ def _schema(notes: StructType, work: RedactBatches) -> StructType:
     from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema  # noqa: PLC0415
     from pyspark.sql.types import StructField, StructType  # noqa: PLC0415
 
-    results = from_arrow_schema(work.output_schema(to_arrow_schema(notes)))
+    # Spark 4.0 has its own zone for times; later versions ask for one, on which no type of the results depends.
+    zone = {"timezone": "UTC"} if "timezone" in signature(to_arrow_schema).parameters else {}
+    results = from_arrow_schema(work.output_schema(to_arrow_schema(notes, **zone)))
     fields = {field.name: field for field in notes.fields if field.name not in work.columns.dates.hash}
     text = fields[work.columns.text]
     fields[text.name] = StructField(text.name, text.dataType, True, text.metadata)
