@@ -44,7 +44,7 @@ KINDS = ("accents", "case", "layout")
 """The kinds of copies: without accents; in small letters and in capitals; in another layout."""
 ALL, NONE = ",".join(KINDS), "none"
 COPIES_SEED = 0
-LAYOUT_EVERY = 1
+LAYOUT_EVERY = 2
 """Of so many notes one has a copy in another layout: with more, training takes longer and little else changes."""
 
 

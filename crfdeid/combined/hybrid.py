@@ -15,7 +15,7 @@ from crfdeid.errors import UsageError
 from crfdeid.models import parts_of, tagger_class
 from crfdeid.rules.tagger import RulesTagger
 from crfdeid.tagger import CombinedSettings, OnProgress, Tagger, Traits
-from features.tokens import Sentence
+from features.tokens import Sentence, Token
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +98,9 @@ class HybridTagger(CombinedTagger):
         """One tag per token, for each sentence."""
         model, rules = self._model_and_rules()
         rows = model.predict(sentences)
-        for row, found in zip(rows, rules.find(sentences), strict=True):
+        for sentence, row, found in zip(sentences, rows, rules.find(sentences), strict=True):
             for span, _ in found:
-                _fill(row, span)
+                _fill(row, span, sentence.tokens)
         return rows
 
     def marginals(self, sentences: Sequence[Sentence]) -> list[np.ndarray]:
@@ -130,18 +130,20 @@ class HybridTagger(CombinedTagger):
         super()._accept(members)
 
 
-def _fill(row: list[str], find: Span) -> None:
-    """Add what a rule finds to the tags of a sentence, where the model left some of it.
+def _fill(row: list[str], find: Span, tokens: Sequence[Token]) -> None:
+    """Add what a rule finds to the tags of a sentence, where the model left some of it that is more than punctuation.
 
     Example:
         >>> row = ["O", "B-ID", "O", "B-DATE", "I-DATE"]
-        >>> _fill(row, Span(0, 3, "PHONE"))
+        >>> _fill(row, Span(0, 3, "PHONE"), Sentence.from_words(["555", "1", "2", "3", "4"]).tokens)
         >>> row
         ['B-PHONE', 'I-PHONE', 'I-PHONE', 'B-DATE', 'I-DATE']
     """
     left = [i for i in range(find.start, find.end) if row[i] == OUTSIDE]
+    if not any(c.isalnum() for i in left for c in tokens[i].text):
+        return
     cut = any(0 < edge < len(row) and goes_on(row[edge], row[edge - 1]) for edge in (find.start, find.end))
-    if left and not cut:
+    if not cut:
         write_span(row, find)
         return
     for i in left:
