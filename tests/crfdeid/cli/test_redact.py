@@ -436,7 +436,7 @@ def test_surrogates_are_those_of_the_patient_whatever_the_files_are_called(
 def test_columns_are_left_out(model: Path, notes: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (notes / "rows.csv").write_text("n,name,text\n1,Quill,Patient Quill\n")
     common = ("--model", model, "--input", notes, "--output", tmp_path / "out")
-    for names, problem in (("n,text", "text is the column of the text"), ("n,", "'n,' is no list of names")):
+    for names, problem in (("n,text", "'text' is the text of the notes"), ("n,", "'n,' is no list of names")):
         assert run(*common, "--drop-columns", names) == 2
         assert problem in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
