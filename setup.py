@@ -15,6 +15,7 @@ setup(
     entry_points={"console_scripts": ["crfdeid=crfdeid.cli:main"]},
     packages=find_packages(include=["crfdeid*", "features*", "rnn*", "experiments*"]),
     package_data={
+        "crfdeid.augmentation": ["*.txt"],
         "crfdeid.corpora.synthetic": ["*.txt", "*.json"],
         "crfdeid.explaining.rendering": ["templates/*"],
         "crfdeid.pages": ["*.css", "*.html"],
