@@ -20,6 +20,7 @@ setup(
         "crfdeid.explaining.rendering": ["templates/*"],
         "crfdeid.pages": ["*.css", "*.html"],
         "crfdeid.review": ["templates/*"],
+        "crfdeid.rules": ["*.txt"],
         "experiments": ["templates/*"],
     },
     install_requires=[

@@ -14,7 +14,7 @@ times.py      dates, ages over 89
 institutions.py  universities, health centres and the like
 makers.py     firms after what they make
 names.py      names of people after a title, a role, a word for the patient, a relative or a signature
-name_words.py words that are names, words of the language, and the checks of names.py
+name_words.py the checks of names.py, by words that are names and words of the language (name_words.txt)
 people.py     relatives, ages, sexes, professions
 places.py     provinces, states, countries
 """
