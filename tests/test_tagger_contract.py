@@ -153,22 +153,23 @@ def test_fits_a_handful_of_sentences(tagger):
 
 def test_training_goes_on_from_a_saved_network_and_from_nothing_else(name, tagger, tmp_path):
     """Steps too short to change anything leave all that the saved model says, new words included."""
-    tagger.save(tmp_path)
+    saved = tmp_path / "readable"
+    tagger.save(saved)
     if not isinstance(tagger, GoesOn):
         with pytest.raises(UsageError, match="always trained from scratch"):
-            going_on(tmp_path)
+            going_on(saved)
         return
-    going = going_on(tmp_path, seed=1, overrides={"epochs": 1, "lr": 1e-9})
+    going = going_on(saved, seed=1, overrides={"epochs": 1, "lr": 1e-9})
     going.fit(TRAIN, TRAIN)
     same_marginals(going.marginals(SENTENCES + UNSEEN), tagger.marginals(SENTENCES + UNSEEN))
     for setting in FOLDERS.intersection(models.setting_names(name)):
         with pytest.raises(UsageError, match=f"{setting} cannot be changed here"):
-            going_on(tmp_path, overrides={setting: "elsewhere"})
+            going_on(saved, overrides={setting: "elsewhere"})
     with pytest.raises(UsageError, match="the notes have the tags B-DAY"):
-        going_on(tmp_path).fit(OTHERS, [])
+        going_on(saved).fit(OTHERS, [])
     tagger.save(tmp_path / "hashed", key=KEY)
     keyed = going_on(tmp_path / "hashed", seed=1, overrides={"epochs": 1}, key=KEY)
-    readable = going_on(tmp_path, seed=1, overrides={"epochs": 1})
+    readable = going_on(saved, seed=1, overrides={"epochs": 1})
     for one in (keyed, readable):
         one.fit(TRAIN, TRAIN)
     for a, b in zip(keyed.marginals(SENTENCES), readable.marginals(SENTENCES), strict=True):

@@ -352,12 +352,12 @@ def run_in_shell(line: str, folder: Path, **environment: str) -> subprocess.Comp
     ("line", "code", "error"),
     [
         ("COMMAND | head -1", 141, ""),
-        ("COMMAND >&-", 0, ""),
+        ("COMMAND >&-", 1, "error: standard output: Bad file descriptor\n"),
         ("COMMAND 2>&-", 0, ""),
         pytest.param(
             "COMMAND >/dev/full",
             1,
-            "error: [Errno 28] No space left on device\n",
+            "error: standard output: No space left on device\n",
             marks=pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here"),
         ),
     ],
@@ -378,7 +378,7 @@ def test_a_terminal_that_knows_ascii_only_shows_everything(corpus_folder: Path) 
 @pytest.mark.parametrize(
     ("problem", "says"),
     [
-        (OSError(28, "No space left on device", "here"), "error: [Errno 28] No space left on device: 'here'\n"),
+        (OSError(28, "No space left on device", "here"), "error: here: No space left on device\n"),
         (MemoryError("Doe"), "error: out of memory: give --jobs 1, smaller networks or fewer documents\n"),
     ],
 )

@@ -159,7 +159,7 @@ def test_a_file_or_folder_that_we_may_not_read_is_named(name, tmp_path, monkeypa
         raise PermissionError(13, "Permission denied")
 
     put(tmp_path / "corpus" / "sub", SAMPLES[name])
-    for method in ("iterdir", "read_bytes"):
+    for method in ("iterdir", "open"):
         with monkeypatch.context() as patched:
             patched.setattr(Path, method, refuse)
             with pytest.raises(DataError, match=r"corpus.*: cannot be read: Permission denied$"):

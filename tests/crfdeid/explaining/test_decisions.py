@@ -46,7 +46,7 @@ def reasons(found: DocumentExplanation) -> list[tuple[str, list[tuple[str, str]]
 def test_what_a_rule_matched_says_which_rule_and_what_the_model_found_says_which_model():
     found = explain_document(Deidentifier(tagger(), consistent=False), "Dr. Quill called on 12/11/70.")
     assert reasons(found) == [
-        ("Quill", [("model", "crf")]),
+        ("Quill", [("rule", "name after a title"), ("model", "crf")]),
         ("12/11/70", [("rule", "date in digits"), ("model", "crf")]),
     ]
     rule, model = found.decisions[1].reasons
