@@ -1,4 +1,4 @@
-"""How often a run warns of drift: samples of development notes as they stand, in other layouts, and of other corpora.
+"""Drift warnings for samples of development notes, unchanged and in other layouts, and of other corpora.
 
     python benchmarks/drift.py --train meddocan/train/brat --dev meddocan/dev/brat --types all --others asq-phi/dev.txt
     python benchmarks/drift.py --train meddocan/train/brat --dev meddocan/dev/brat --types all --saved model/
@@ -53,7 +53,7 @@ class Drift:
         self._seed = seed
 
     def samples(self, documents: Sequence[Document], *, count: int = SAMPLES, size: int = SIZE) -> list[list[str]]:
-        """What a run over each of so many samples warns of; a sample of which nothing is said has no differences."""
+        """The differences that a run over each sample warns of; none for a sample without a warning."""
         draw = random.Random(self._seed)
         measures = self._measures(documents)
         found = []

@@ -233,7 +233,7 @@ def body(document: Document) -> Iterator[Part]:
 
 
 def identifies(label: str) -> bool:
-    """Whether a type is of names, identifiers, dates or addresses, telephone numbers and e-mail addresses included.
+    """True for a type of names, identifiers, dates or addresses, telephone numbers and e-mail addresses included.
 
     Towns that have a type of their own are left out: they are not only where somebody lives.
     """

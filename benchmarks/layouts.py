@@ -1,4 +1,4 @@
-"""What a model leaves of long values where development notes come in other layouts than the training notes.
+"""Long values that a model leaves where development notes have other layouts than the training notes.
 
     python benchmarks/layouts.py --train meddocan/train/brat --dev meddocan/dev/brat --types all --notes 60
     python benchmarks/layouts.py --saved model/ --dev meddocan/dev/brat --types all --negatives asq-phi/dev.txt
@@ -78,7 +78,7 @@ def row(gold: Sequence[Document], model: Deidentifier, counted: Callable[[str], 
 
 
 def hidden_words(gold: Document, found: Document) -> tuple[int, int]:
-    """How many words lie outside all gold spans, and how many of them are hidden, be it in part."""
+    """The numbers of words outside all gold spans: all, and those hidden, also in part."""
     outside = [word.span() for word in _WORD.finditer(gold.text) if not _touches(word.span(), gold)]
     return len(outside), sum(_touches(word, found) for word in outside)
 

@@ -48,7 +48,7 @@ def left_in(gold: Document, redacted: Document) -> Iterator[str]:
 
 
 def is_left(value: str, text: str) -> bool:
-    """Whether a value occurs in a text as whole words."""
+    """True where a value occurs in a text as whole words."""
     return regex.search(rf"(?<!\w){regex.escape(value)}(?!\w)", text) is not None
 
 

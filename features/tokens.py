@@ -247,7 +247,7 @@ def _first_word(line: str) -> int:
 
 
 def _ends_sentence(line: str) -> bool:
-    """Whether a full line ends with its sentence: by a mark that is not an abbreviation's."""
+    """True for a full line that ends its sentence: with a mark that is not an abbreviation's."""
     line = line.rstrip()
     return line.endswith(("!", "?")) or (line.endswith(".") and not _is_abbreviation(line, 0, len(line) - 1))
 

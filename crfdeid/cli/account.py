@@ -84,7 +84,7 @@ def summary(
 
 
 def _unsearched(totals: Totals) -> Iterator[dict[str, Any]]:
-    """The columns of the record whose values hide nothing, or little: why, in how many notes, and in which first."""
+    """Columns of the record whose values hide nothing, or little: the reason, the number of notes, the first note."""
     for (column, why), notes in sorted(totals.unsearched.items()):
         file, row = totals.first_unsearched[column, why]
         yield {"column": column, "why": why, "notes": notes, "file": file, "row": row}
@@ -130,7 +130,7 @@ def lines(account: Mapping[str, Any]) -> list[str]:
 
 
 def _unsearched_lines(columns: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """What is said of the record's values that hide nothing: a warning, and a line for each column; or none."""
+    """A warning about values of the record that hide nothing, and a line for each column; or no line."""
     if columns:
         yield (
             "warning: placeholders in the patients' record hide nothing, and short values hide little (an identifier "

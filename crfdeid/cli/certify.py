@@ -214,7 +214,7 @@ def _plan(options: argparse.Namespace) -> tuple[dict[str, Any], list[str]]:
 
 
 def _there(options: argparse.Namespace, name: str) -> Path:
-    """The path that an option names, where something is."""
+    """The path that an option names; an error where nothing is there."""
     path: Path = getattr(options, name)
     if not path.exists():
         raise UsageError(f"--{name}: no such file or folder: {path}")
@@ -222,7 +222,7 @@ def _there(options: argparse.Namespace, name: str) -> Path:
 
 
 def _columns(options: argparse.Namespace) -> Columns:
-    """The columns of tables of redacted notes; what a note's patient is for other commands is its kind here."""
+    """The columns of tables of redacted notes: the kind of a note is in the place of its patient."""
     from crfdeid.notes.records import Columns  # noqa: PLC0415
 
     return Columns(options.text_column or "text", options.id_column, options.kind_column, own_id=True)

@@ -167,7 +167,7 @@ def _documents(path: Path, options: argparse.Namespace, *, rename: Rename | None
 
 
 def _renaming(options: argparse.Namespace) -> Rename | None:
-    """The names that a run with --rename-files gave its results; None where it left them as they were.
+    """The names that a run with --rename-files gave its results; None for a run without it.
 
     They are computed again from the names of the original files, with the run's secret: nothing keeps both.
     """
@@ -188,7 +188,7 @@ def _renaming(options: argparse.Namespace) -> Rename | None:
 
 
 def _with_kept(notes: list[PageNote], options: argparse.Namespace, tagger: Tagger | None) -> list[PageNote]:
-    """The notes with the values that surrogates leave as they are, where surrogates are in them."""
+    """The notes; where they hold surrogates, with the values that surrogates leave unchanged."""
     from crfdeid.deidentifier import Deidentifier  # noqa: PLC0415
     from crfdeid.policy import SURROGATE  # noqa: PLC0415
     from crfdeid.review.kept import surrogates_in, with_kept  # noqa: PLC0415

@@ -51,7 +51,7 @@ def summary(model: str, folder: Path, card: Mapping[str, Any], seconds: float) -
 
 
 def _thresholds(points: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """How many PHI tokens each threshold rests on, and what it costs."""
+    """The PHI tokens that each threshold rests on, and its PPV."""
     if points:
         each = (f"{100 * one['required']:g} % on {one['missed']} (PPV {100 * one['ppv']:.1f} %)" for one in points)
         yield f"thresholds rest on the PHI tokens they miss, of {points[0]['phi_tokens']}: {', '.join(each)}"

@@ -71,10 +71,7 @@ def json_lines(file: Path) -> Iterator[tuple[int, Any]]:
     # Not splitlines(): a JSON string may hold U+2028 and its like unescaped.
     for number, line in enumerate(read_text(file).split("\n"), start=1):
         if line.strip():
-            yield (
-                number,
-                parse_json(line, path=file, line=number, otherwise=NOT_A_LINE),
-            )
+            yield number, parse_json(line, path=file, line=number, otherwise=NOT_A_LINE)
 
 
 def build_document(

@@ -1,4 +1,4 @@
-"""Text with its HTML entities and percent-encoded words decoded, and where each character stands in the raw text."""
+"""HTML entities and percent-encoded words: decoded text, with the offset of each character in the raw text."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def fully_decoded(text: str) -> str:
 
 
 def _decoded(text: str) -> tuple[str, Sequence[int]] | None:
-    """A text decoded once, and where its characters stand; None where nothing in it is encoded."""
+    """A text decoded once, and the offsets of its characters; None where nothing in it is encoded."""
     if "&" not in text and "%" not in text:  # nearly every text
         return None
     parts: list[str] = []
@@ -83,7 +83,7 @@ def _decoded(text: str) -> tuple[str, Sequence[int]] | None:
 
 
 def _units(match: regex.Match[str]) -> Iterator[tuple[int, int, str]]:
-    """What of a match is encoded: where each piece begins and ends, and the characters that it stands for."""
+    """The encoded pieces of a match: start, end and decoded characters of each."""
     start, found = match.start(), match.group()
     if found.startswith("%"):
         place = start

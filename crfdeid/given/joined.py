@@ -15,9 +15,9 @@ from features.normal import NormalText, normal_form
 
 
 def given_in(raw: str, known: Known | None, site: Site, labels: Mapping[str, str]) -> list[Span]:
-    """What has to be hidden in a text whatever a model finds, the record's before the site's; finds may overlap.
+    """Spans to hide in a text whatever a model finds, the record's before the site's; they may overlap.
 
-    The text is searched as it is and, where it holds HTML entities or percent-encoded words, decoded as well.
+    A text with HTML entities or percent-encoded words is searched twice: raw and decoded.
 
     Args:
         raw: a note.

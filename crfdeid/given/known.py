@@ -160,7 +160,7 @@ class _Finder:
 
 
 def _is_long(value: str) -> bool:
-    """Whether an identifier is looked for everywhere."""
+    """True for an identifier that is looked for everywhere."""
     return len(fold(value)) >= LEAST_ALONE
 
 

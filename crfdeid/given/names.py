@@ -86,7 +86,7 @@ class Name:
         self._whole = Phrases(wholes)
 
     def _add(self, half: str) -> Iterator[str]:
-        """Take the words of a half of a name; those of them that stand together are given back as one word."""
+        """Take the words of a half of a name; yield its neighbouring words joined into one."""
         words = [word for match in NAME_WORD.finditer(half) if not is_no_name(fold(word := match.group()))]
         kept = [word.lower() not in TITLES | PARTICLES for word in words]
         if words and words[-1].lower() in PARTICLES:  # "Minh Do": what ends a name is no particle
@@ -172,7 +172,7 @@ class Name:
 
 
 def _are_pieces(pieces: Sequence[str], *, hyphen: bool) -> bool:
-    """Whether words that together have the letters of one are its pieces, and no words of their own ("con suelo")."""
+    """True where words that together spell one are its pieces, and no separate words ("con suelo")."""
     small = [fold(piece) for piece in pieces]
     if len(small[-1]) < _LEAST_LAST_PIECE or any(len(one) < 2 and one not in _ALONE for one in small[:-1]):
         return False

@@ -1,4 +1,4 @@
-"""Values of a patient's record that say nothing: they would hide ordinary words of every note."""
+"""Placeholders and short values of a patient's record, which would hide ordinary words of every note."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ _LEAST_OF_A_NAME = 4
 _FILLED = regex.compile(r"x+|0+")
 
 PLACEHOLDER = "placeholder"
-"""Why a value hides nothing: it stands for nothing."""
+"""Reason that a value hides nothing: it says nothing."""
 
 SHORT = "short"
-"""Why a value hides little: a letter is looked for next to the rest of its name alone, and an identifier of fewer than
-`LEAST_ALONE` letters and digits after a word such as "MRN" alone."""
+"""Reason that a value hides little: a letter is looked for only next to the rest of its name, an identifier of fewer
+than `LEAST_ALONE` letters and digits only after a word such as "MRN"."""
 
 LEAST_ALONE = 4
 
 
 def says_nothing(value: str) -> bool:
-    """Whether a value has no letter and no digit, or is one of the words that tables have for "nothing".
+    """True for a value without letters and digits, and for the words that tables have for "nothing".
 
     Example:
         >>> [says_nothing(value) for value in ("N/A", " - ", "Desconocido", "Quill")]
@@ -47,12 +47,12 @@ def says_nothing(value: str) -> bool:
 
 
 def is_no_name(word: str) -> bool:
-    """Whether a word within a name is no part of it: "null" in "null Quill"; the word as `fold` gives it."""
+    """True for a folded word within a name that is no part of it: "null" in "null Quill"."""
     return len(word) >= _LEAST_OF_A_NAME and (word in _NOTHING_WORDS or word in _HEAD_WORDS)
 
 
 def why_unsearched(kind: str, value: str) -> str | None:
-    """Why a value of a record is not looked for in its notes, or not everywhere; None where it is.
+    """The reason that a value of a record is not looked for everywhere in its notes; None where it is.
 
     Args:
         kind: of `crfdeid.given.known.KINDS`.

@@ -219,7 +219,7 @@ class Likeness:
             self._count += 1
 
     def differences(self) -> list[str]:
-        """How the notes differ from the development notes, in words; nothing where they are like them."""
+        """The differences from the development notes, in words; none where the notes are like them."""
         part = self._part
         if part is None or not self._count or part["notes"] < _LEAST_PROFILED:
             return []
@@ -249,7 +249,7 @@ class Likeness:
 
 
 def unlike_measures(part: ProfilePart, measures: Measures | None, *, raised: bool = False) -> list[str]:
-    """The names of the measures by which one note is unlike the development notes, of `MEASURES`.
+    """Names, of `MEASURES`, of the measures by which one note is unlike the development notes.
 
     Args:
         part: the profile.
@@ -262,7 +262,7 @@ def unlike_measures(part: ProfilePart, measures: Measures | None, *, raised: boo
 
 
 def _different(part: ProfilePart, means: Sequence[float], count: int, *, raised: bool) -> Iterator[tuple[str, float]]:
-    """The measures whose mean over so many notes differs from that of the development notes, with the mean."""
+    """Each measure whose mean over some notes differs from that of the development notes, with the mean."""
     scale = _standard_errors(count, part)
     for name, mean, usual, deviation in zip(MEASURES, means, part["mean"], part["deviation"], strict=True):
         slack = _SLACK_OF_FOUND * usual if name == "found" else _SLACK[name]
@@ -271,7 +271,7 @@ def _different(part: ProfilePart, means: Sequence[float], count: int, *, raised:
 
 
 def _standard_errors(count: int, part: ProfilePart) -> float:
-    """How many standard deviations of notes the means of so many notes and of the development notes may be apart."""
+    """The most standard deviations of notes between the mean of some notes and that of the development notes."""
     return _STANDARD_ERRORS * math.sqrt(1 / count + 1 / part["notes"])
 
 

@@ -50,7 +50,7 @@ def note_in_row(
 
 
 def holds_dates(kind: Any) -> bool:
-    """Whether a type of Arrow's is one of dates or times of a day, or holds such."""
+    """True for an Arrow type of dates or timestamps, also nested."""
     from pyarrow import types  # noqa: PLC0415
 
     if types.is_date(kind) or types.is_timestamp(kind):
@@ -68,7 +68,7 @@ def _can_hold_text(kind: Any) -> bool:
 
 
 class OtherColumns:
-    """The columns of an Arrow table but that of the text: those that are changed, and those in the clear.
+    """Columns of an Arrow table other than the text's: those to change, and those left in the clear.
 
     Args:
         schema: the table's.

@@ -35,7 +35,7 @@ Sureness = Literal["sure", "possible"]
 
 @dataclass(frozen=True)
 class DateColumns:
-    """What becomes of other columns than that of the text.
+    """Options for the columns other than the text's: shift, hash, allow or refuse.
 
     Args:
         shift: the columns whose dates are moved by the shift of the note's patient.
@@ -92,16 +92,16 @@ class DateColumns:
         return f"the column {shown} holds dates, which next to surrogates give the patient's shift away"
 
     def days(self, patient: str | None, text: str) -> int:
-        """By how many days whole dates of a note are moved.
+        """Number of days by which whole dates of a note are moved.
 
         Args:
-            patient: whose note it is; None where nobody says.
+            patient: whose note it is; None where that is unknown.
             text: the note.
         """
         return _shift(self._key(patient, text)).days
 
     def new_value(self, name: str, value: Any, patient: str | None, text: str) -> Any:
-        """What stands for a value of a changed column; an empty one and a placeholder stay.
+        """The new value of a changed column; an empty one and a placeholder stay.
 
         Args:
             name: the column's.
@@ -222,7 +222,7 @@ def _leaves(value: Any) -> Iterator[str]:
 
 
 def date_in(text: str) -> Sureness | None:
-    """Whether a text is a whole date, with or without a time of day, and nothing else.
+    """Sureness that a text is a whole date, with or without a time of day, and nothing else.
 
     Returns:
         "sure"; "possible" for one of digits alone, or of three numbers of which none has four digits; or None.

@@ -35,7 +35,7 @@ from crfdeid.notes.sources import Rename, note_files
 from crfdeid.system.files import make_folders, open_no_link, sync, write_files
 
 Withdrawn = Literal["keep", "remove"]
-"""What to do with the results of a file that the input no longer has."""
+"""Ways to deal with the results of a file that the input no longer has."""
 
 
 class OutputFolder:
@@ -198,7 +198,7 @@ class OutputFolder:
         return (entry.failure for entry in self._journal.failures())
 
     def with_own_name(self, failure: Failure) -> Failure:
-        """What failed in an earlier run, with the name that its file has in the input."""
+        """A failure of an earlier run, with the name that its file has in the input."""
         return failure._replace(file=self._own_names.get(failure.file, failure.file))
 
     def accounted(self) -> Iterator[NoteDone | Failed]:

@@ -50,11 +50,11 @@ class Columns:
 
     @property
     def needed(self) -> tuple[str, ...]:
-        """The columns that must be there: one that is misspelled would be in the results as it is."""
+        """The columns that must be there: a misspelled one would reach the results unchanged."""
         return (*self.drop, *self.dates.changed)
 
     def in_the_clear(self, names: Iterable[str]) -> tuple[str, ...]:
-        """Of a table's columns, those that the results have as they are and that must hold no dates."""
+        """The columns of a table that the results have unchanged, and that must hold no dates."""
         if not self.dates.refuse:
             return ()
         others = {self.text, *self.needed, *self.dates.allow}
@@ -255,7 +255,7 @@ def add_known(
 
 
 def guarded(note: Note, guard: Guard, values: Iterable[tuple[str, Any]]) -> Note | Failure:
-    """A note, or why there is none: its row has a date in the clear.
+    """The note; or a failure where its row has a date in the clear.
 
     Args:
         note: as it was read.
@@ -275,7 +275,7 @@ def guarded(note: Note, guard: Guard, values: Iterable[tuple[str, Any]]) -> Note
 def changed_values(
     note: Note | Failure | None, file: NoteFile, columns: Columns, values: Mapping[str, Any], patient: Any
 ) -> Mapping[str, Any] | Failure:
-    """What stands for the values of a row's changed columns; or why they cannot be changed.
+    """The new values of a row's changed columns; or the failure to change them.
 
     Args:
         note: the row's; None where its text is null.

@@ -16,7 +16,7 @@ from crfdeid.notes.date_columns import FIRST_ROWS
 from crfdeid.notes.records import Columns, Failure, FileKind, NoteFile, Record, Writer
 from crfdeid.notes.remote import RemoteNotes
 from crfdeid.secrets import derive, hash_word
-from crfdeid.system.files import relative_name
+from crfdeid.system.files import NO_FILE, relative_name
 
 KINDS: dict[str, FileKind] = {
     ".txt": text,
@@ -30,8 +30,7 @@ KINDS: dict[str, FileKind] = {
 
 _KEYED = re.compile(r"(?:[0-9a-f]{32}/)*[0-9a-f]{32}(?:\.[^./]*)?")
 _TABLES = KINDS.keys() - {".txt"}
-_NO_FILE = "a link that leads to no file: put what it stands for in its place"
-_NO_DATA = "a pipe, socket or device: give a file"
+_NO_TARGET = "a link that leads to no file: put what it stands for in its place"
 
 
 class Survey(NamedTuple):
@@ -61,7 +60,7 @@ def writer(file: NoteFile, target: Path, columns: Columns) -> Writer:
 
 
 def refuse_dates(files: Iterable[NoteFile | Failure], columns: Columns) -> None:
-    """Read the first rows of all tables, where surrogates must not stand next to dates, before anything is written.
+    """Refuse tables with dates next to surrogates, by their first rows, before anything is written.
 
     Args:
         files: the input; what is elsewhere is left to those who read it.
@@ -77,7 +76,7 @@ def refuse_dates(files: Iterable[NoteFile | Failure], columns: Columns) -> None:
             try:
                 for _ in islice(read_file(file, columns), FIRST_ROWS + 1):
                     pass
-            except DataError:  # It fails when it is come to.
+            except DataError:  # The run lists it as a failure.
                 continue
             except UsageError as problem:
                 raise UsageError(f"{file.name}: {problem}") from None
@@ -107,7 +106,7 @@ def keyed_names(key: bytes) -> Rename:
 
 
 def is_keyed(name: str) -> bool:
-    """Whether a file's name looks like one that `keyed_names` made.
+    """True for a file's name of the form that `keyed_names` gives.
 
     Example:
         >>> rename = keyed_names(b"0123456789abcdef")
@@ -161,12 +160,12 @@ def _found(path: Path, root: Path) -> NoteFile | Failure | None:
         link = stat.S_ISLNK(path.lstat().st_mode)
         mode = path.stat().st_mode
     except OSError as error:
-        return Failure(_NO_FILE if link else f"cannot be read: {error.strerror}", _shown(path, root))
+        return Failure(_NO_TARGET if link else f"cannot be read: {error.strerror}", _shown(path, root))
     if stat.S_ISREG(mode):
         return _note_file(path, root)
     if link:
-        return Failure(_NO_FILE, _shown(path, root))
-    return None if stat.S_ISDIR(mode) else Failure(_NO_DATA, _shown(path, root))
+        return Failure(_NO_TARGET, _shown(path, root))
+    return None if stat.S_ISDIR(mode) else Failure(NO_FILE, _shown(path, root))
 
 
 def _renamed(file: NoteFile | Failure, rename: Rename | None) -> NoteFile | Failure:
@@ -205,7 +204,7 @@ def survey(root: Path | RemoteNotes, targets: Callable[[NoteFile], list[str]], r
         if not root.exists():
             raise UsageError(f"--input: no such file or folder: {root}")
         if not root.is_file() and not root.is_dir():
-            raise UsageError(f"--input: {root} is {_NO_DATA}; - reads one note from standard input")
+            raise UsageError(f"--input: {root} is {NO_FILE}; - reads one note from standard input")
     size = unknown = known = 0
     folder, taken = "", set[str]()
     for file in note_files(root, rename):

@@ -115,23 +115,15 @@ class Redaction:
             date_order=policy.date_order,
             marked=False,  # The results are texts.
         )
+        answer = Answer(hidden, found, locale=locale, words=words, hidden_words=hidden_words)
         if concepts is None:
-            return Answer(hidden, found, locale=locale, words=words, hidden_words=hidden_words)
+            return answer
         kept = _concepts(hidden)
-        left_out = concepts - kept
-        return Answer(
-            hidden,
-            found,
-            locale=locale,
-            concepts=kept,
-            left_out=left_out,
-            words=words,
-            hidden_words=hidden_words,
-        )
+        return answer._replace(concepts=kept, left_out=concepts - kept)
 
 
 def _words(document: Document) -> tuple[int, int]:
-    """How many words a note has, and how many of them its spans cover, in whole or in part."""
+    """The numbers of words of a note: all, and those that its spans cover, also in part."""
     # Counted one by one: a list of all words takes many times the memory of a long note.
     pieces = ((0, len(document.text)), *((span.start, span.end) for span in merge(document.spans)))
     whole, *hidden = (sum(1 for _ in _WORD.finditer(document.text, *piece)) for piece in pieces)

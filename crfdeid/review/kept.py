@@ -33,7 +33,7 @@ _NO_KEY = bytes(32)  # What stays does not depend on the key.
 
 
 def surrogates_in(redacted: Path) -> tuple[bool, str | None]:
-    """Whether the run that wrote redacted notes put surrogates into them, and the locale that it was told.
+    """True where the run that wrote redacted notes put surrogates into them; and the locale that it was told.
 
     Args:
         redacted: the run's folder, or a file right in it. Where it holds no settings of a run, the answer is no.

@@ -214,7 +214,7 @@ def require_planned(plan: Plan, read: Sequence[Listed], *, path: Path) -> None:
 
 
 def _missing_and_altered(plan: Plan, found: Sequence[Listed]) -> tuple[int, int]:
-    """How many of the drawn notes are not there, and how many have another text."""
+    """The numbers of drawn notes that are not there and that have another text."""
     texts = {note.id: note.sha256 for note in found}
     missing = sum(note.id not in texts for note in plan.read)
     altered = sum(texts.get(note.id, note.sha256) != note.sha256 for note in plan.read)

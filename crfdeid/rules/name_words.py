@@ -46,7 +46,7 @@ _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*|,")
 
 @lru_cache(maxsize=1 << 14)
 def kind_of(word: str) -> str:
-    """What a word with a capital is.
+    """The kind of a word with a capital.
 
     Returns:
         "given", "family" for names, "word" of the language, "both", "particle", "initial", "acronym", else "unknown".
@@ -97,7 +97,7 @@ def _kinds(value: str) -> list[str]:
 
 
 def is_after_title(value: str) -> bool:
-    """Whether what comes after a title can be a name: it holds no word of the language.
+    """True for words after a title that can be a name: none is a word of the language.
 
     Example:
         >>> [is_after_title(value) for value in ("Marta de la Quill", "Marta de", "White", "Visit Notes", "J. Quill")]
@@ -110,7 +110,7 @@ def is_after_title(value: str) -> bool:
 
 
 def is_after_word(value: str) -> bool:
-    """Whether what comes after a word that more often stands before a word of the language is a name all the same.
+    """True for words that are a name even after a cue that more often precedes a word of the language.
 
     One word that is both, such as "White", is not enough but for a given name, nor are initials, nor a short word in
     capitals. Where all of it is in capitals, the lists have one of its words: there any word can follow.
@@ -127,7 +127,7 @@ def is_after_word(value: str) -> bool:
 
 
 def is_known(value: str) -> bool:
-    """Whether it is a name of which the lists have a word that is nothing else.
+    """True for a name with a word that the lists have as a name and nothing else.
 
     Example:
         >>> is_known("Orla Quill"), is_known("Marta Quill"), is_known("White")
@@ -137,7 +137,7 @@ def is_known(value: str) -> bool:
 
 
 def is_whole(value: str) -> bool:
-    """Whether it is a name that begins with a known given name, or of two words or more of which the lists have one.
+    """True for a name that begins with a known given name, or has two words or more and one that the lists know.
 
     Example:
         >>> is_whole("Marta Quill"), is_whole("Quill"), is_whole("Quill Rodríguez"), is_whole("Rodríguez")

@@ -151,7 +151,7 @@ def find_rules_in(sentences: Sequence[Sentence]) -> Iterator[list[tuple[Rule, in
 
 
 def _found(sentence: Sentence, bits: int, cues: Sequence[int]) -> Iterator[tuple[Rule, int, int]]:
-    """What the rules find in a sentence whose tokens have these bits of `Needs`, and `Needs.cue` at these places."""
+    """The finds of the rules in a sentence whose tokens have these bits of `Needs`, and `Needs.cue` at these places."""
     text = sentence.spaced
     numbers = tuple(map(min, numbers_in(text), _MOST)) if bits & HAS_DIGIT else NO_NUMBERS
     ends = sentence.token_ends() if cues else []
@@ -194,7 +194,7 @@ def _matches(text: str, rules: Sequence[_Compiled], cues: Sequence[tuple[str, in
 def _matches_at(
     text: str, at: Mapping[str, Sequence[tuple[int, Rule, re.Pattern[str]]]], cues: Sequence[tuple[str, int]]
 ) -> Iterator[tuple[Rule, int, int]]:
-    """What rules match at certain words, in the order of the table."""
+    """The matches of rules at certain words, in the order of the table."""
     tried = [(number, end - len(word), rule, form) for word, end in cues for number, rule, form in at[word.lower()]]
     for _, place, rule, form in sorted(tried, key=itemgetter(0, 1)) if len(tried) > 1 else tried:
         match = form.match(text, place)

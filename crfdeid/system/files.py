@@ -23,7 +23,8 @@ _HEAD_BYTES = 16384
 _UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 MARK = "\ufeff"
 """The byte-order mark that a UTF-8 file may begin with."""
-_NO_FILE = "a pipe, socket or device: give a file"
+NO_FILE = "a pipe, socket or device: give a file"
+"""The error for what is no file and no folder."""
 TEMPORARY = ".writing-"  # how the name of a file begins that is not whole yet
 Write = Callable[[BinaryIO], object]
 """Writes what a file is to hold into it."""
@@ -57,7 +58,7 @@ def require_file(path: Path) -> None:
     """
     mode = path.stat().st_mode
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-        raise DataError(_NO_FILE, path=path)
+        raise DataError(NO_FILE, path=path)
 
 
 def read_text(path: Path, *, keep_mark: bool = False) -> str:
@@ -135,11 +136,11 @@ def open_no_link(path: Path, mode: Literal["r", "a"]) -> TextIO:
         if error.errno == errno.ELOOP:
             raise DataError("a link, which is not followed: remove it", path=path) from None
         if error.errno == errno.ENXIO:
-            raise DataError(_NO_FILE, path=path) from None
+            raise DataError(NO_FILE, path=path) from None
         raise
     if not stat.S_ISREG(os.fstat(opened).st_mode):
         os.close(opened)
-        raise DataError(_NO_FILE, path=path)
+        raise DataError(NO_FILE, path=path)
     return os.fdopen(opened, mode, encoding="utf-8", errors="surrogateescape")
 
 

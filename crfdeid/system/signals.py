@@ -15,7 +15,7 @@ _ENDS = (KeyboardInterrupt, SystemExit)
 
 
 class Ending:
-    """Which signal asked this process to end.
+    """The signal that asked this process to end, answered by an exception.
 
     Attributes:
         number: the first such signal; None while there was none.

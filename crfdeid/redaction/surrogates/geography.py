@@ -164,7 +164,7 @@ class Geography:
         return None if other is None else other.number
 
     def dialled(self, digits: str) -> str | None:
-        """How telephone numbers begin in the province that theirs becomes; None where they are of none in Spain."""
+        """The first digits of telephone numbers in the surrogate of their province; None for a number outside Spain."""
         if self._locale not in ("es", "es_ES") or len(digits) != _TELEPHONE_DIGITS:
             return None
         return next(

@@ -14,9 +14,9 @@ from crfdeid.redaction.surrogates.invented import invented
 from crfdeid.redaction.surrogates.keyed import Keyed
 from crfdeid.redaction.surrogates.letters import fold, folded
 from crfdeid.redaction.surrogates.names import Names
-from crfdeid.redaction.surrogates.places import ARTICLES, PIECE, STREET_TITLES, Places
+from crfdeid.redaction.surrogates.places import ARTICLES, BEFORE_NAMES, PIECE, Places
 from crfdeid.redaction.surrogates.shapes import other_code
-from crfdeid.redaction.surrogates.streets import HOUSES, LANDSCAPES, SAINT_WORDS
+from crfdeid.redaction.surrogates.streets import HOUSES, LANDSCAPES
 from features.lexicons import LEXICONS, SPANISH_MONTHS
 
 _KINDS_OF = """
@@ -58,7 +58,6 @@ _LANDS = """
 """
 _DEMONYMS = folded(_LANDS.split()) - {"navarra", "argentina"}  # which are places, too
 _BEFORE_FIRST_NAMES = folded(["infanta", "reina", "rey", "príncipe", "princesa", "beata", "sor", "fray"])
-_BEFORE_NAMES = STREET_TITLES | set(SAINT_WORDS)
 _LARGER = ("Nacional", "Central", "General")
 _MONTHS = f"(?i:{'|'.join(SPANISH_MONTHS)})"
 _CAP = r"\p{Lu}[\p{L}\p{M}]*"
@@ -236,7 +235,7 @@ class Hospitals:
         return None if fold(thing.split()[0]) in _KEPT else self._places.other("land", land, LANDSCAPES)
 
     def _people(self, text: str) -> str:
-        """What is left: places by their names, then words that are kept, and the names of people."""
+        """The rest of a name: known places first, then words that stay, and the names of people."""
         out: list[str] = []
         end, run = 0, list[regex.Match[str]]()
 
@@ -254,7 +253,7 @@ class Hospitals:
             gap = text[run[-1].end() : match.start()] if run else ""
             if run and not (gap.isspace() or (gap == "-" and word in _DEMONYMS)):
                 close()
-            is_title = i + 1 < len(pieces) and pieces[i + 1]["word"] and word in _BEFORE_NAMES
+            is_title = i + 1 < len(pieces) and pieces[i + 1]["word"] and word in BEFORE_NAMES
             if word and not is_title and (word not in _KEPT or (run and word == "y")):
                 run.append(match)
                 continue

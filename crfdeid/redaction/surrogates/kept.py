@@ -1,6 +1,6 @@
-"""What is kept by rule: sex, kin, ages under 90, and occupations that many people have.
+"""Values that surrogates keep: sex, kin, ages under 90, and occupations that many people have.
 
-None of it is an identifier of HIPAA's, all of it is a finding: a lung disease of a miner is no disease of a teacher.
+HIPAA counts none of them as an identifier, and all are clinical findings: a miner's lung disease is not a teacher's.
 
 Only words of closed lists are kept. A span with any other word in it has no surrogate here, whatever its type: a
 model may have taken a name for an age.
@@ -202,7 +202,7 @@ def with_old_ages_hidden(text: str) -> str | None:
 
 
 def kept_job(text: str) -> str | None:
-    """An occupation that many people have, as it is; of a longer description, the part that says it.
+    """An occupation that many people have, unchanged; of a longer description, the part that says it.
 
     Example:
         >>> kept_job("ama de casa"), kept_job("médico especialista en colmenas"), kept_job("alcaldesa")
@@ -228,7 +228,7 @@ def kept_job(text: str) -> str | None:
 
 
 def _is_of(word: str, words: frozenset[str]) -> bool:
-    """Whether a folded word is of a list, also as the word for a woman or for several."""
+    """True for a folded word of a list, also in its feminine or plural form."""
     forms = {word, word.removesuffix("s"), word.removesuffix("es")}
     forms |= {form[:-1] + "o" for form in forms if form.endswith("a")} | {
         form[:-1] for form in forms if form[-2:] == "ra"

@@ -1,4 +1,4 @@
-"""What a note says of the words of its people's names: which are first names, of which sex, and which family names.
+"""Roles of the words of names, as a note tells them: first names, their sex, and family names.
 
 Lists of names know the frequent ones. The note tells the rest: the first of several words is a first name, the word
 after "Dr." alone a family name, and "Dra." or "Mrs." says the sex.
@@ -17,25 +17,8 @@ from crfdeid.redaction.surrogates.invented import Invented, invented, sexes
 from crfdeid.redaction.surrogates.letters import fold, folded
 from crfdeid.redaction.surrogates.names import FAMILY, spelled_out
 
-_FEMALE_TITLES = folded(
-    [
-        "dra",
-        "dras",
-        "doctora",
-        "sra",
-        "srta",
-        "señora",
-        "señorita",
-        "doña",
-        "dña",
-        "dª",
-        "d.ª",
-        "mrs",
-        "ms",
-        "miss",
-        "madam",
-    ]
-)
+_FEMALE = "dra dras doctora sra srta señora señorita doña dña dª d.ª mrs ms miss madam"
+_FEMALE_TITLES = folded(_FEMALE.split())
 _MALE_TITLES = folded(["sr", "señor", "don", "d", "mr", "sir"])
 _MALE_IN_SPANISH = folded(["dr", "dres", "doctor", "profesor"])  # In English they tell no sex.
 # After these a single word is a first name.
@@ -58,7 +41,7 @@ _REACH = 60  # characters before a name in which its title or cue stands
 
 
 class _Unit(NamedTuple):
-    """What counts as one word of a name: "Quill", "Ana-Belén", "J."."""
+    """One word of a name, hyphenated or an initial: "Quill", "Ana-Belén", "J."."""
 
     words: tuple[str, ...]  # folded
     is_initial: bool
@@ -160,7 +143,7 @@ def _titles(before: str) -> list[str]:
 
 
 def _first_names(units: Sequence[_Unit], field: str | None, titles: set[str], known: Invented) -> list[bool] | None:
-    """Which words of a name are first names; None where it does not tell."""
+    """A flag for each word of a name that is a first name; None where the name does not tell."""
     words = [unit for unit in units if not unit.is_initial]
     if not words or (len(units) == 1 and field is None and not titles):
         return None
@@ -182,7 +165,7 @@ def _first_names(units: Sequence[_Unit], field: str | None, titles: set[str], kn
 
 
 def _in_order(units: Sequence[_Unit], certain: Sequence[bool], known: Invented) -> list[bool]:
-    """Which words are first names where these come first: the first word, and others as far as they can be no more."""
+    """The flags of `_first_names` where first names come first: the first word, and further ones that fit its sex."""
     if all(certain) and len(units) == 2:
         return [True, True]
     found = [_is_listed_first(units[0], known) or units[0].words[0] not in known.family]

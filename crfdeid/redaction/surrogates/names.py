@@ -99,7 +99,7 @@ class Names:
         return self.initials(word) if _are_initials(word) else self.word(word)
 
     def _role(self, word: str) -> str:
-        """What a word is: a first name of a sex, or a family name, which comes before the first names of others."""
+        """The role of a word: a first name of a sex, or a family name, before the first names of other locales."""
         plain = fold(word)
         return self._roles.get(plain) or self._lists.role(plain) or FAMILY
 

@@ -13,7 +13,7 @@ from crfdeid.redaction.surrogates.invented import invented
 from crfdeid.redaction.surrogates.keyed import Keyed
 from crfdeid.redaction.surrogates.letters import cased, fold, folded
 from crfdeid.redaction.surrogates.names import Names
-from crfdeid.redaction.surrogates.shapes import other_code
+from crfdeid.redaction.surrogates.shapes import DOORS, other_code
 from crfdeid.redaction.surrogates.streets import SAINT_WORDS, SAINTS, STREETS, STREETS_OF
 from features.lexicons import LEXICONS
 
@@ -38,8 +38,9 @@ _STREET_TITLES = """
     marqués marquesa conde duque capitán general coronel pintor poeta maestro obispo cardenal fiscal periodista mossèn
     alcalde ingeniero padre fray sor beata infanta reina rey príncipe princesa
 """
-STREET_TITLES = TITLES | folded(_STREET_TITLES.split())
-"""Titles of the people that streets and hospitals are called after, folded."""
+_TITLES = TITLES | folded(_STREET_TITLES.split())
+BEFORE_NAMES = _TITLES | SAINT_WORDS.keys()
+"""Titles, and words for a saint, of the people that streets and hospitals are called after, folded."""
 
 _ANGLO_SAINTS = folded(["san", "santa", "santo", "sant", "st", "saint"])
 _REGION_OF = regex.compile(
@@ -52,7 +53,6 @@ _TOWN = regex.compile(
     r"|(?P<code>\p{L}{0,2}\p{Nd}[\p{L}\p{Nd}]*)"
     r"|(?P<name>\p{L}[\p{L}\p{M}]*(?:[ .'’-]+\p{L}[\p{L}\p{M}]*(?!\p{Nd}))*)"
 )
-_DOORS = "ABCDEFG"
 
 
 class Places:
@@ -64,6 +64,9 @@ class Places:
         names: the surrogates of the same patient's names: streets are called after people.
         marked: the towns that the note names: streets and hospitals of their names follow them.
         countries: the countries that the note names.
+
+    Attributes:
+        geography: the surrogates of known places.
     """
 
     def __init__(
@@ -73,7 +76,7 @@ class Places:
         self._towns = invented(locale).town
         self._spanish = locale.startswith("es")
         self._marked = frozenset(map(fold, marked))
-        self._geography = Geography(keyed, locale, countries)
+        self.geography = Geography(keyed, locale, countries)
 
     def place(self, text: str) -> str:
         """Another street, town or country, whichever each part between commas looks like, with its postcode."""
@@ -97,7 +100,7 @@ class Places:
 
     def town(self, text: str) -> str:
         """Another town, province or country for each that stands between commas, and postcodes of the same places."""
-        whole = self._geography.place(text.strip()) if len(text) > 2 else None
+        whole = self.geography.place(text.strip()) if len(text) > 2 else None
         if whole is not None:
             return text.replace(text.strip(), whole)
         parts = regex.split(r"(\s*[,;()/]\s*)", text)
@@ -105,23 +108,15 @@ class Places:
 
     def known(self, name: str) -> str | None:
         """Another country or place for the name of one that is listed or that the note names; None for any other."""
-        found = self._geography.place(name) or other_country(name, self._keyed, self._locale)
+        found = self.geography.place(name) or other_country(name, self._keyed, self._locale)
         return found or (self.town(name) if fold(name) in self._marked else None)
 
     def spanish(self, name: str) -> str | None:
         """Another place for the name of one of Spain that no first name or family name is taken for, or of the note."""
-        known = self._geography.known(name)
+        known = self.geography.known(name)
         if known is not None and known.kind in ("capital", "province", "community"):
-            return self._geography.place(name)
+            return self.geography.place(name)
         return self.town(name) if fold(name) in self._marked else None
-
-    def province_number(self, number: str) -> str | None:
-        """The number of the province that the one of this number becomes; None where none has it."""
-        return self._geography.province_number(number)
-
-    def dialled(self, digits: str) -> str | None:
-        """How telephone numbers of nine digits begin in the surrogate of their province; None where that is unknown."""
-        return self._geography.dialled(digits)
 
     def saint(self, word: str, name: str) -> str:
         """The name of another saint of the sex that a word tells: "San", "Santa"."""
@@ -140,7 +135,7 @@ class Places:
         if begin is None:
             return " ".join(texts)
         if len(run) == begin + 1 and len(texts[begin]) == 1:
-            return " ".join([*texts[:begin], self.other("door", texts[begin], _DOORS)])
+            return " ".join([*texts[:begin], self.other("door", texts[begin], DOORS)])
         if not self._spanish:
             lead = ["de"] if fold(texts[0]) in ("de", "del", "d") else []
             return " ".join([*lead, *(self._street_word(word) for word in texts if fold(word) not in ARTICLES)])
@@ -150,7 +145,7 @@ class Places:
         other = self.spanish(name) or other_country(name, self._keyed, self._locale)
         if other is None and rest and fold(texts[begin]) in SAINT_WORDS:
             other = first + self.saint(texts[begin], " ".join(rest))
-        elif other is None and rest and fold(texts[begin]) in STREET_TITLES:
+        elif other is None and rest and fold(texts[begin]) in _TITLES:
             other = first + " ".join(self._names.full_name(rest))
         return lead_text + other if other is not None else self._called(whole, bool(lead_text) and run[0].start() > 0)
 
@@ -178,7 +173,7 @@ class Places:
             return name
         if match["code"]:
             return self._code(name)
-        known = self._geography.place(name) or self._geography.town_abroad(name)
+        known = self.geography.place(name) or self.geography.town_abroad(name)
         if known is not None:
             return known
         if name.isupper() and len(name) <= 3:
@@ -186,7 +181,7 @@ class Places:
         return self.other("town", name, self._towns)
 
     def _code(self, text: str) -> str:
-        return self._geography.postcode(text) or other_code(text, self._keyed)
+        return self.geography.postcode(text) or other_code(text, self._keyed)
 
 
 def _runs(street: str) -> Iterator[list[regex.Match[str]]]:
@@ -202,7 +197,7 @@ def _runs(street: str) -> Iterator[list[regex.Match[str]]]:
             and (word not in _STREET_WORDS or (before, word) == ("gran", "via"))
         )
         gap = street[run[-1].end() : match.start()] if run else ""
-        after_title = gap[:1] == "." and before in STREET_TITLES | set(SAINT_WORDS)
+        after_title = gap[:1] == "." and before in BEFORE_NAMES
         if run and not (is_name and (gap[1:] if after_title else gap).isspace()):
             yield run
             run = []

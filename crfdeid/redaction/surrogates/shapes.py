@@ -25,7 +25,8 @@ _MAIL = regex.compile(r"\s*(?P<name>[^\s@]+)@(?P<domain>[^\s@]+?)\s*")
 _TOP_LEVEL = regex.compile(r"\.(?:com|org|net|edu|gov|es|uk|us|fr|de|it|pt|mx|ar|cl|co)$", regex.IGNORECASE)
 _URL = regex.compile(r"(?P<scheme>(?:https?|ftp)://)?(?P<www>www\.)?(?P<host>[^\s/:?#]+\.[^\s/:?#]+)(?P<rest>\S*)")
 _OCTETS = regex.compile(r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}")
-_DOORS = "ABCDEFG"
+DOORS = "ABCDEFG"
+"""Letters that tell the doors of a floor apart."""
 _DOOR = regex.compile(r"(?P<digits>[0-9]{1,3})(?P<door>[a-zA-Z])")
 _ORDINAL = regex.compile(
     r"(?P<digits>[0-9]{1,3})(?:(?P<english>st|nd|rd|th)|(?P<spanish>er|ero|do|ro|to|mo|vo|no)|[ºª°]|o)",
@@ -143,7 +144,7 @@ def other_code(text: str, keyed: Keyed) -> str:
     while fold(found) == fold(digits):
         found = "".join(_other(c, next(numbers)) for c in digits)
     if ordinal is None:
-        return found + (cased(_DOORS[next(numbers) % len(_DOORS)], door["door"]) if door else "")
+        return found + (cased(DOORS[next(numbers) % len(DOORS)], door["door"]) if door else "")
     if ordinal["english"]:
         return found + cased(english_ordinal(int(found)), text)
     return found + ("º" if ordinal["spanish"] else text[len(digits) :])

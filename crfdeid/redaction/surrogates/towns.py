@@ -146,7 +146,7 @@ class Province(NamedTuple):
 
     @property
     def shares_name(self) -> bool:
-        """Whether one name means the province and its capital."""
+        """True where one name means the province and its capital."""
         return self.names[0] in self.capitals
 
 
