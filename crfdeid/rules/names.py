@@ -7,17 +7,11 @@ not hide what follows it.
 from __future__ import annotations
 
 from crfdeid.rules.name_words import is_after_title, is_after_word, is_known, is_whole
-from crfdeid.rules.rule import Rule, one_of
+from crfdeid.rules.rule import Rule, forms, one_of
 
 _DOCTORS = ("NOMBRE_PERSONAL_SANITARIO", "DOCTOR", "NAME")
 _PATIENTS = ("NOMBRE_SUJETO_ASISTENCIA", "PATIENT", "NAME")
 _RELATIVES = ("FAMILIARES_SUJETO_ASISTENCIA", "RELATIVE", "FAMILY", *_PATIENTS)
-
-
-def _forms(stems: str, *endings: str) -> tuple[str, ...]:
-    """Each stem with each ending."""
-    return tuple(stem + ending for stem in stems.split() for ending in endings)
-
 
 # A word of a name ("O'Neill", "PÉREZ") or an initial with its full stop ("M.ª"); what joins two of them; a whole name.
 _UPPER = "[A-ZÀ-ÖØ-ÞŠŽŁ]"
@@ -31,20 +25,22 @@ _NAME = rf"(?-i:{_WORD}(?:{_JOIN}{_WORD}){{0,5}}(?:, ?{_WORD}(?:{_JOIN}{_WORD}){
 _VALUE = rf"(?P<value>{_NAME})"
 
 # "MR", "DR", "SR" and "MS" without a full stop are more often a scan, a retina, a rhythm and a sclerosis.
-_ADDRESSES = (
-    *("mr", "ms", "mrs", "mx", "miss", "mister", "madam", "sir", "señor", "señora", "señores", "señoras", "señorita"),
-    *("sr", "sra", "sres", "sras", "srta", "srtas", "don", "doña", "dña", "dñª", "dª", "d"),
+_ADDRESSES = forms(
+    """
+    mr ms mrs mx miss mister madam sir señor señora señores señoras señorita sr sra sres sras srta srtas don doña dña
+    dñª dª d
+    """
 )
 _ADDRESS = (
     r"(?:(?-i:M(?:rs?|s|x)|MRS)(?!\w)\.?|(?-i:MR|MS|SRT?A?)\.(?= (?-i:[A-ZÁÉÍÓÚÑ]{2}|[A-Z]\.))"
     r"|(?-i:Sr(?:t?as?|es)?)(?!\w)\.?|d\.? ?ª|dñª|dña(?!\w)\.?"
     r"|(?:miss|mister|madam|sir|señor(?:es|as?|itas?)?|don|doña)(?!\w))"
 )
-_TITLE_WORDS = (
-    *("dr", "dra", "drs", "dres", "dras", "drª", "doctor", "doctora", "doctores", "doctoras", "prof", "profa"),
-    *("professor", "professors", "profesor", "profesora", "lic", "licenciado", "licenciada", "lcdo", "lcda", "ldo"),
-    "lda",
-    *("enf", "due", "catedrático", "catedrática"),
+_TITLE_WORDS = forms(
+    """
+    dr dra drs dres dras drª doctor doctora doctores doctoras prof profa professor professors profesor profesora lic
+    licenciado licenciada lcdo lcda ldo lda enf due catedrático catedrática
+    """
 )
 _TITLE = (
     r"(?:(?:drª|dr(?:es|as?|s)?(?!\w)\.?ª?)|doctor(?:es|as?)?(?!\w)|prof(?:a?(?!\w)\.?|esor(?:as?)?(?!\w)|essors?(?!\w))"
@@ -54,38 +50,37 @@ _NEXT = r"[:,]? ?"
 _TITLES = rf"(?:{_ADDRESS}{_NEXT}){{0,2}}{_TITLE}(?:{_NEXT}(?:{_TITLE}|{_ADDRESS}|(?-i:D\.))){{0,2}}{_NEXT}"
 
 _ROLES = (
-    *("attending", "physician", "surgeon", "resident", "fellow", "intern", "nurse", "registrar", "consultant"),
-    *("pcp", "gp"),
-    *("hospitalist", "practitioner", "pharmacist", "provider", "clinician", "dietitian", "paramedic", "midwife"),
-    "worker",
-    *("pediatrician", "paediatrician", "obstetrician", "neurosurgeon", "counselor", "coordinator", "assistant"),
-    *("technician", "manager", "internist"),
-    *_forms("anesthesi cardi neur onc ur radi path psych gynec dermat endocrin gastroenter nephr pulmon", "ologist"),
-    *_forms("rheumat ophthalm hemat hepat", "ologist"),
-    *_forms("therap psychiatr special dent hygien intensiv anaesthet", "ist"),
-    *_forms(
-        "médic medic enfermer facultativ adjunt farmacéutic psicólog radiólog patólog cardiólog neurólog", "o", "a"
+    *forms(
+        """
+        attending physician surgeon resident fellow intern nurse registrar consultant pcp gp hospitalist practitioner
+        pharmacist provider clinician dietitian paramedic midwife worker pediatrician paediatrician obstetrician
+        neurosurgeon counselor coordinator assistant technician manager internist
+        """
     ),
-    *_forms(
+    *forms("anesthesi cardi neur onc ur radi path psych gynec dermat endocrin gastroenter nephr pulmon", "ologist"),
+    *forms("rheumat ophthalm hemat hepat", "ologist"),
+    *forms("therap psychiatr special dent hygien intensiv anaesthet", "ist"),
+    *forms("médic medic enfermer facultativ adjunt farmacéutic psicólog radiólog patólog cardiólog neurólog", "o", "a"),
+    *forms(
         "oncólog urólog ginecólog dermatólog traumatólog oftalmólog neumólog nefrólog endocrin digestólog", "o", "a"
     ),
-    *_forms("hematólog reumatólog alergólog endocrinólog infectólog obstetr", "o", "a"),
-    *_forms("tutor celador supervisor coordinador trabajador", "", "a"),
-    *("cirujano", "cirujana", "neurocirujano", "neurocirujana", "residente", "responsable", "especialista"),
-    "anestesista",
-    *("pediatra", "matrona", "fisioterapeuta", "psiquiatra", "auxiliar", "jefe", "jefa", "internista", "intensivista"),
-    *("logopeda", "terapeuta"),
+    *forms("hematólog reumatólog alergólog endocrinólog infectólog obstetr", "o", "a"),
+    *forms("tutor celador supervisor coordinador trabajador", "", "a"),
+    *forms(
+        """
+        cirujano cirujana neurocirujano neurocirujana residente responsable especialista anestesista pediatra matrona
+        fisioterapeuta psiquiatra auxiliar jefe jefa internista intensivista logopeda terapeuta
+        """
+    ),
 )
-_OF_ROLES = (
-    *("de", "del", "la", "su", "en", "guardia", "familia", "cabecera", "responsable", "adjunto", "adjunta"),
-    "referente",
-    *("principal", "tutor", "tutora", "planta", "urgencias", "atención", "primaria", "residente", "especialista"),
-    "médico",
-    *("médica", "turno", "consulta", "zona", "quirófano", "titular", "servicio", "cirugía", "pediatría", "medicina"),
-    *("general", "interna", "anestesia", "enfermería", "social", "tratante", "asignado", "asignada", "jefe", "jefa"),
-    *("on", "call", "in", "charge", "practitioner", "physician", "surgeon", "doctor", "primary", "care", "nurse"),
-    "duty",
-    *("covering", "manager", "worker", "assistant", "specialist", "therapist", "provider", "attending"),
+_OF_ROLES = forms(
+    """
+    de del la su en guardia familia cabecera responsable adjunto adjunta referente principal tutor tutora planta
+    urgencias atención primaria residente especialista médico médica turno consulta zona quirófano titular servicio
+    cirugía pediatría medicina general interna anestesia enfermería social tratante asignado asignada jefe jefa on
+    call in charge practitioner physician surgeon doctor primary care nurse duty covering manager worker assistant
+    specialist therapist provider attending
+    """
 )
 _NO_OF = "".join(f"(?<! {word})" for word in ("de", "del", "la", "en", "su", "on", "in"))  # "médico de la Quill"
 _CALLED = r"(?:named|called|llamad[oa]s?|de nombre|(?:que )?se llama|identificad[oa] como|known as|whose name is)"
@@ -93,31 +88,40 @@ _CALLED = r"(?:named|called|llamad[oa]s?|de nombre|(?:que )?se llama|identificad
 _IS = rf"(?:,? (?:is|was|es|era|fue|{_CALLED})(?!\w))?(?: ?[:,(]| ?[;|=](?=(?-i: ?{_WORD},? {_WORD})))? ?[\"“«]?"
 
 _SPANISH_KIN = (
-    *_forms("hij herman abuel bisabuel niet tí ti prim sobrin cuñad suegr espos hijastr novi vecin viud", "o", "a"),
-    *_forms("hij herman abuel niet tí ti prim sobrin cuñad suegr", "os", "as"),
-    *("madre", "padre", "padres", "marido", "mujer", "cónyuge", "conyuge", "yerno", "nuera", "pareja", "padrastro"),
-    *("madrastra", "cuidador", "cuidadora", "compañero", "compañera", "amigo", "amiga"),
+    *forms("hij herman abuel bisabuel niet tí ti prim sobrin cuñad suegr espos hijastr novi vecin viud", "o", "a"),
+    *forms("hij herman abuel niet tí ti prim sobrin cuñad suegr", "os", "as"),
+    *forms(
+        """
+        madre padre padres marido mujer cónyuge conyuge yerno nuera pareja padrastro madrastra cuidador cuidadora
+        compañero compañera amigo amiga
+        """
+    ),
 )
 _ENGLISH_KIN = (
-    *_forms("mother father parent brother sister daughter aunt uncle cousin nephew niece sibling son friend", "", "s"),
-    *_forms(
+    *forms("mother father parent brother sister daughter aunt uncle cousin nephew niece sibling son friend", "", "s"),
+    *forms(
         "grandmother grandfather grandson granddaughter stepmother stepfather stepson stepdaughter caregiver", "", "s"
     ),
-    *("wife", "husband", "spouse", "partner", "boyfriend", "girlfriend", "fiancé", "fiancée", "mom", "dad", "grandma"),
-    *("grandpa", "caretaker", "guardian", "neighbor", "neighbour", "roommate", "widow", "widower"),
+    *forms(
+        """
+        wife husband spouse partner boyfriend girlfriend fiancé fiancée mom dad grandma grandpa caretaker guardian
+        neighbor neighbour roommate widow widower
+        """
+    ),
 )
 _WHICH = r"(?: (?:(?:matern|patern)[oa]s?|mayor(?:es)?|menor(?:es)?|(?:gemel|melliz)[oa]s?|polític[oa]))?"
 
-_SIGNED = (
-    *("signed", "cosigned", "dictated", "transcribed", "authored", "reviewed", "attested", "verified", "prepared"),
-    *("approved", "entered", "written", "documented", "recorded", "edited", "authenticated", "completed"),
+_SIGNED = forms(
+    """
+    signed cosigned dictated transcribed authored reviewed attested verified prepared approved entered written
+    documented recorded edited authenticated completed
+    """
 )
-_FIRMADO = _forms(
+_FIRMADO = forms(
     "dictad transcrit revisad validad elaborad redactad informad supervisad cumplimentad firmad emitid escrit", "o", "a"
 )
-_CLOSING = (
-    *("signature", "sincerely", "truly", "faithfully", "regards", "respectfully", "cc", "fdo", "fda", "firma"),
-    *("atentamente", "saludo", "saludos", "cordialmente"),
+_CLOSING = forms(
+    "signature sincerely truly faithfully regards respectfully cc fdo fda firma atentamente saludo saludos cordialmente"
 )
 _SIGNATURE = (
     rf"(?:{one_of(_SIGNED)}(?: (?:electronically|digitally|and \w{{4,12}}))?(?: by:?|:)|signed,?|signature:?|sincerely"
@@ -126,21 +130,21 @@ _SIGNATURE = (
     r"|firmad[oa]|fd[oa]\.?|firma(?: del? \w{4,12})?|atentamente|saludos?(?: (?:muy )?cordial(?:es)?)?|cordialmente"
     r"|(?-i:cc|CC))"
 )
-_SEEN = (
-    *("seen", "evaluated", "examined", "assessed", "treated", "referred", "operated", "performed", "admitted"),
-    "followed",
-    *("interviewed", "discharged", "managed", "ordered", "prescribed", "accompanied", "brought", "supervised", "done"),
-    *("read", "interpreted", "counseled", "attended", "delivered", "reported", "requested", "provided"),
-    *("witnessed", "led"),
-    *("overseen", "visited", "called", "consulted", "recommended", "administered", "placed", "intubated"),
+_SEEN = forms(
+    """
+    seen evaluated examined assessed treated referred operated performed admitted followed interviewed discharged
+    managed ordered prescribed accompanied brought supervised done read interpreted counseled attended delivered
+    reported requested provided witnessed led overseen visited called consulted recommended administered placed
+    intubated
+    """
 )
-_VISTO = _forms(
+_VISTO = forms(
     "vist atendid valorad evaluad explorad tratad derivad remitid enviad intervenid operad realizad ingresad seguid"
     " traíd controlad acompañad indicad prescrit solicitad practicad efectuad asistid entrevistad llevad recibid"
     " comunicad pautad reintervenid diagnosticad cuidad interrogad citad",
     *("o", "a", "os", "as"),
 )
-_CON = _forms("comentad consultad contactad acordad hablad", "o", "a")
+_CON = forms("comentad consultad contactad acordad hablad", "o", "a")
 _SEEN_BY = (
     rf"(?:{one_of(_SEEN)}(?: (?:today|here|again|on|in|up|and) ?(?:\w{{4,12}})?)? by"
     r"|(?:discussed|spoke|consulted|met) with"
@@ -151,15 +155,12 @@ _FIELD = (
     r"(?:(?<!brand )(?<!trade )(?<!generic )names?|surname|forename"
     r"|(?:nombres?|apellidos?)(?: y apellidos)?(?: del? (?:la )?(?:paciente|usuari[oa]|médico|titular))?)"
 )
-_DEGREES = (
-    *("MD", "PhD", "RN", "FNP", "DNP", "CRNA", "LPN", "LVN", "MBBS", "FRCS", "FACS", "FACP", "BSN", "MSN", "PharmD"),
-    *("DDS", "DMD", "MPH", "LCSW", "Esq"),
-)
-_AFTER_COMMA = ("NP", "PA-C", "PA", "DO", "PT", "DPT", "MS", "OT", "RD", "RPh")
+_DEGREES = forms("MD PhD RN FNP DNP CRNA LPN LVN MBBS FRCS FACS FACP BSN MSN PharmD DDS DMD MPH LCSW Esq")
+_AFTER_COMMA = forms("NP PA-C PA DO PT DPT MS OT RD RPh")
 # A cue with a capital is no part of a name: "Attending Jane Quill, MD".
 _NO_CUE = rf"(?!(?:{one_of((*_ROLES, *_SIGNED, *_SEEN, *_TITLE_WORDS, 'by', 'patient', 'mr', 'mrs', 'ms'))})(?!\w))"
 
-_PATIENT_WORDS = ("patient", "pt", "paciente", "usuario", "usuaria", "client", "cliente", "enfermo", "enferma")
+_PATIENT_WORDS = forms("patient pt paciente usuario usuaria client cliente enfermo enferma")
 _NEAR = 5  # tokens from the first word of a cue to the name at most
 
 NAMES = (
@@ -377,20 +378,7 @@ NAMES = (
             *("remitido por EPOC", "realizado por Neurocirugía", "seen by Physical Therapy", "evaluated by ENT"),
             "read by Monday",
         ),
-        words=(
-            *_SEEN,
-            *_VISTO,
-            *_CON,
-            "discussed",
-            "spoke",
-            "consulted",
-            "met",
-            "d",
-            "care",
-            "behalf",
-            "cargo",
-            "nombre",
-        ),
+        words=(*_SEEN, *_VISTO, *_CON, *forms("discussed spoke consulted met d care behalf cargo nombre")),
         near=_NEAR,
         check=is_after_word,
     ),

@@ -6,45 +6,33 @@ notes hold examples that speak for it.
 
 from __future__ import annotations
 
-from crfdeid.rules.rule import Rule, one_of
+from crfdeid.rules.rule import Rule, forms, one_of
 
 _KIN = ("FAMILIARES_SUJETO_ASISTENCIA", "RELATIVE", "FAMILY")
 _AGES = ("EDAD_SUJETO_ASISTENCIA", "AGE")
 _PROFESSIONS = ("PROFESION", "PROFESSION", "OCCUPATION")
 
 
-def _forms(stems: str, *endings: str) -> tuple[str, ...]:
-    """Each stem with each ending."""
-    return tuple(stem + ending for stem in stems.split() for ending in endings)
-
-
 _SMALL = one_of(["dos", "tres", "cuatro", "cinco", "seis", "siete", "ocho", "nueve", "diez"])
 _SPANISH_KIN = (
-    *("madre", "madres", "padre", "padres", "marido", "cónyuge", "conyuge", "yerno", "nuera", "pareja", "familia"),
-    *("padrastro", "madrastra", "progenitor", "progenitora", "progenitores"),
-    *_forms("herman hij abuel bisabuel niet bisniet tí ti prim sobrin cuñad suegr espos hijastr", "o", "a", "os", "as"),
+    *forms(
+        """
+        madre madres padre padres marido cónyuge conyuge yerno nuera pareja familia padrastro madrastra progenitor
+        progenitora progenitores
+        """
+    ),
+    *forms("herman hij abuel bisabuel niet bisniet tí ti prim sobrin cuñad suegr espos hijastr", "o", "a", "os", "as"),
 )
 _ENGLISH_KIN = (
-    *_forms("mother father parent brother sister sibling daughter aunt uncle cousin nephew niece", "", "s"),
-    *_forms("grandmother grandfather grandparent grandson granddaughter stepmother stepfather stepson", "", "s"),
-    *("wife", "husband", "spouse", "grandchild", "grandchildren", "stepdaughter"),
+    *forms("mother father parent brother sister sibling daughter aunt uncle cousin nephew niece", "", "s"),
+    *forms("grandmother grandfather grandparent grandson granddaughter stepmother stepfather stepson", "", "s"),
+    *forms("wife husband spouse grandchild grandchildren stepdaughter"),
 )
 _SOME_KIN = rf"(?:(?:{_SMALL}|\d\d?) )?{one_of(_SPANISH_KIN)}"
 # Words that stand before one for kin where it names nobody: stock solutions, stem cells, meninges, doctors.
 _NO_KIN = "".join(
     f"(?<!{word} )"
-    for word in (
-        "solución",
-        "célula",
-        "células",
-        "dura",
-        "pia",
-        "pía",
-        "materia",
-        "médico de",
-        "médica de",
-        "medicina de",
-    )
+    for word in (*forms("solución célula células dura pia pía materia"), "médico de", "médica de", "medicina de")
 )
 # A street or a saint goes on with a capital: "Hermanos Quill".
 _NO_NAME = r"(?!(?-i:[A-ZÁÉÍÓÚÑ])[^\W\d_]+ (?-i:[A-ZÁÉÍÓÚÑ]))"
@@ -57,8 +45,8 @@ _NUMBER = (
 )
 _AGE = rf"{_NUMBER} (?:años?|mes(?:es)?|semanas?|días?|horas?)(?: y (?:medio|{_NUMBER} (?:mes(?:es)?|días)))?"
 _SOMEBODY = (
-    *_forms("niñ chic femenin masculin", "o", "a"),
-    *("varón", "mujer", "hombre", "paciente", "lactante", "neonato", "adolescente", "joven", "nacido", "nacida"),
+    *forms("niñ chic femenin masculin", "o", "a"),
+    *forms("varón mujer hombre paciente lactante neonato adolescente joven nacido nacida"),
 )
 
 # A word that can be one for work, and how it goes on: "auxiliar de enfermería".
@@ -68,22 +56,16 @@ _WORK = (
 )
 _OF = rf"(?: (?:de|en|del) (?:la )?{_WORK})?"
 _TRADES = (
-    *_forms(
+    *forms(
         "camarer camioner ganader peluquer panader carpinter fontaner jardiner miner abogad ingenier cociner", "o", "a"
     ),
-    *_forms("maestr funcionari administrativ obrer operari mecánic secretari emplead enfermer arquitect", "o", "a"),
-    *_forms("agricultor pescador soldador conductor profesor trabajador monitor jugador pintor limpiador", "", "a"),
-    *("albañil", "azafata", "bombero", "taxista", "electricista", "militar", "policía", "deportista", "futbolista"),
-    *(
-        "profesional",
-        "dependiente",
-        "dependienta",
-        "auxiliar",
-        "vigilante",
-        "periodista",
-        "comerciante",
-        "modista",
-        "marinero",
+    *forms("maestr funcionari administrativ obrer operari mecánic secretari emplead enfermer arquitect", "o", "a"),
+    *forms("agricultor pescador soldador conductor profesor trabajador monitor jugador pintor limpiador", "", "a"),
+    *forms(
+        """
+        albañil azafata bombero taxista electricista militar policía deportista futbolista profesional dependiente
+        dependienta auxiliar vigilante periodista comerciante modista marinero
+        """
     ),
 )
 

@@ -63,6 +63,16 @@ class Rule(NamedTuple):
     by_example: bool = False
 
 
+def forms(stems: str, *endings: str) -> tuple[str, ...]:
+    """Each stem with each ending; without endings, the stems themselves.
+
+    Example:
+        >>> forms("herman hij", "o", "a"), forms("wife husband")
+        (('hermano', 'hermana', 'hijo', 'hija'), ('wife', 'husband'))
+    """
+    return tuple(stem + ending for stem in stems.split() for ending in endings or ("",))
+
+
 def one_of(words: Iterable[str]) -> str:
     """An expression for any of some words, the longest that fits first: it looks at each letter once, not at each word.
 
