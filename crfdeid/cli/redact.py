@@ -29,8 +29,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     text = "columns (in JSON Lines: keys) that the results are not to have, such as name,birth_date"
     parser.add_argument("--drop-columns", type=_names, default=(), metavar="NAMES", help=text)
     text = (
-        "with --how surrogate: columns whose dates are moved by the shift of the note's patient; a column of dates as "
-        "they are would give that shift away, and is refused"
+        "with --how surrogate: columns whose dates are moved by the shift of the note's patient; other columns of "
+        "dates would give that shift away, and are refused"
     )
     parser.add_argument("--shift-columns", type=_names, default=(), metavar="NAMES", help=text)
     text = "columns whose values are replaced by keyed hashes, under the secret: the same value has the same hash"

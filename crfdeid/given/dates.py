@@ -15,7 +15,7 @@ from crfdeid.given.folded import fold
 from features.lexicons import MONTHS, month_number
 
 _LAST_DAY = 31
-# Signs that are read as one of ASCII in dates, beside all that Unicode calls dashes.
+# Signs that are read as one of ASCII in dates; all of Unicode's dashes are read as "-".
 _SIGNS = {
     "-": "\u02d7\u2043\u207b\u208b\u2212",
     "/": "\u2044\u2215\u2571\u27cb\u29f8\u2cc6\uff0f",
@@ -72,7 +72,7 @@ def read_date(text: str) -> frozenset[dt.date]:
 def in_ascii(text: str) -> str:
     """A text with digits of any script as 0 to 9, and dashes, slashes and dots of any kind as those of ASCII.
 
-    Each character stands for one, so that offsets stay.
+    Each character becomes one, so offsets stay.
 
     Example:
         >>> in_ascii("١٤⁄٠٣−1972")

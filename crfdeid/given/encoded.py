@@ -24,7 +24,7 @@ _MOST_LEVELS = 4
 def decoded_forms(text: str) -> Iterator[NormalText]:
     """The decoded forms of a text: one where it holds something encoded, two where that was encoded twice, and so on.
 
-    Percent-encoded bytes are read as UTF-8, and those that are none as Latin-1.
+    Percent-encoded bytes are read as UTF-8, and invalid ones as Latin-1.
 
     Raises:
         DataError: the text is encoded too many times over.

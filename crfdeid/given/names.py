@@ -30,7 +30,7 @@ _MOST_PIECES = 4
 _LEAST_SPLIT = 5
 _LEAST_LAST_PIECE = 3
 _ALONE = frozenset("odl")  # single letters that begin a name: "O Neill", "D Angelo", "L Hermite"
-# In small letters too they begin a name; other words that stand together may be no name ("con suelo").
+# In small letters too they begin a name; other neighbouring words may be no name ("con suelo").
 _PREFIXES = "mac mc fitz van von de del dela des di da do dos du d o l le san santa saint st"
 _JOINING = """
     a al as at be by con del el en for he if in is it la las lo los me mi my no of on or por se si sin so su te the to

@@ -40,7 +40,7 @@ _LIMITS = (
 _POINTS = (
     "`crfdeid redact --sensitivity PERCENT` uses the threshold of its line; without the option, it uses the most "
     "probable tags. A threshold rests on the PHI tokens missed, which lie below it: where they are fewer than ten, "
-    "other notes can give quite another threshold. Where PPV is below 50 %, most of what is hidden is no PHI."
+    "other notes can give quite another threshold. Where PPV is below 50 %, most hidden tokens are no PHI."
 )
 _CONCEPTS = "Concepts, found where PHI is marked with document consistency:"
 _TITLES = {"dev": "On the development notes", "test": "On the held-out test notes"}

@@ -75,7 +75,7 @@ class OtherColumns:
         columns: what becomes of them.
 
     Raises:
-        UsageError: dates would stand in the clear next to surrogates, or are to be shifted in a column that has none.
+        UsageError: a column of dates is in the clear next to surrogates, or a column to shift has none.
     """
 
     def __init__(self, schema: Any, columns: Columns) -> None:

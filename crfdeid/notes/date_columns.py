@@ -21,7 +21,7 @@ from crfdeid.secrets import derive, hash_word
 from features.normal import normal_form
 
 FIRST_ROWS = 256
-"""A table of which one of so many rows shows a column of dates is refused; a later row fails by itself."""
+"""Rows by which a table with a column of dates is refused as a whole; a later row with a date fails by itself."""
 
 _LONGEST = 60
 _CLOCK = regex.compile(
@@ -43,7 +43,7 @@ class DateColumns:
         allow: the columns that may hold dates in the clear.
         refuse: whether other columns may not: the notes get surrogates.
         date_order: of day and month where a date does not tell: "dmy" or "mdy"; None refuses such a date.
-        secret: what shifts and hashes are derived from; None where there are none, and where nothing is written.
+        secret: the secret of shifts and hashes; None where there are none, and where nothing is written.
         options: how messages name the four ways out.
     """
 
@@ -70,9 +70,11 @@ class DateColumns:
             if name == text:
                 raise UsageError(f"'{text}' is the text of the notes: it can be nothing else, and cannot be dropped")
             if count > 1:
-                raise UsageError(f"the column '{name}' is to be dealt with in two ways: choose one of {self.options}")
+                raise UsageError(f"the column '{name}' is named twice: name it in one of {self.options}")
         if (self.shift or self.allow) and not self.refuse:
-            raise UsageError("columns are shifted, or allowed, next to surrogates alone: choose the way 'surrogate'")
+            raise UsageError(
+                "shifted and allowed columns are for surrogates: hide PHI with 'surrogate', or leave them out"
+            )
 
     @property
     def changed(self) -> tuple[str, ...]:

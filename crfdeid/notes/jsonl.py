@@ -136,7 +136,7 @@ def _without(
     """A line with new values for some members, and without those to drop, each with the comma that parted it.
 
     Returns:
-        The line, and where the text stands in it now.
+        The line, and the new place of the text in it.
     """
     found = members[columns.text]
     if members.keys().isdisjoint(columns.drop) and not changed:

@@ -53,7 +53,7 @@ class OutputFolder:
 
     Raises:
         UsageError: the folder is not empty, or holds results of other settings, or lies in the input; or a file was
-            withdrawn and nobody said what to do with its results.
+            withdrawn and `withdrawn` is None.
         DataError: another run is at work in it.
 
     Attributes:
@@ -163,7 +163,7 @@ class OutputFolder:
         """The stamps that files which were done have now; those that the input no longer has are left out."""
         new_name, stamps = self._new_name or str, dict[str, str]()
         for file in note_files(self._source, self._new_name):
-            if isinstance(file, Failure):  # Nobody can say what an unreadable folder holds.
+            if isinstance(file, Failure):  # An unreadable folder may still hold them.
                 below = new_name(f"{file.file}/-").rpartition("/")[0]
                 hidden = (name for name in done if name == new_name(file.file) or name.startswith(f"{below}/"))
                 stamps |= {name: done[name].stamp for name in hidden}

@@ -30,7 +30,7 @@ KINDS: dict[str, FileKind] = {
 
 _KEYED = re.compile(r"(?:[0-9a-f]{32}/)*[0-9a-f]{32}(?:\.[^./]*)?")
 _TABLES = KINDS.keys() - {".txt"}
-_NO_TARGET = "a link that leads to no file: put what it stands for in its place"
+_NO_TARGET = "a link that leads to no file: put the file in its place"
 
 
 class Survey(NamedTuple):

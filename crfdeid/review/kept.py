@@ -1,4 +1,4 @@
-"""Values that surrogates leave as they are: sex, kin, ages under 90, common occupations, the country of the notes.
+"""Values that surrogates keep: sex, kin, ages under 90, common occupations, the country of the notes.
 
 Readers take them for misses unless the page shows them. The rules of `crfdeid.rules.table` find them in any note, and a
 model finds more. Whether a value stays is asked of the surrogates themselves.
@@ -49,7 +49,7 @@ def surrogates_in(redacted: Path) -> tuple[bool, str | None]:
 def with_kept(
     notes: Sequence[PageNote], *, locale: str | None = None, model: Deidentifier | None = None
 ) -> list[PageNote]:
-    """Notes of a page with the values that surrogates leave as they are.
+    """Notes of a page with the values that surrogates keep.
 
     Args:
         notes: with what was replaced in them.
@@ -65,10 +65,10 @@ def with_kept(
 
 
 def kept_spans(document: Document, *, replaced: Sequence[Span], locale: str | None = None) -> tuple[Span, ...]:
-    """The values of a note that surrogates leave as they are; the type of each is its kind.
+    """The values of a note that surrogates keep; the type of each is its kind.
 
     Args:
-        document: the note before redaction; what is marked in it is looked at beside what the rules find.
+        document: the note before redaction; its spans are checked in addition to the rules' finds.
         replaced: what was replaced in it.
         locale: of the surrogates; None guesses it from the text.
 

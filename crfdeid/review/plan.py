@@ -166,7 +166,7 @@ def _plan(content: Any) -> Plan:
 
 
 def require_unchanged(plan: Plan, found: Sequence[Listed], *, path: Path) -> None:
-    """Refuse notes that are not, all of them, those that a plan was drawn from.
+    """Refuse notes other than all those from which a plan was drawn.
 
     The notes that were not drawn count too: the certificate speaks of them.
 

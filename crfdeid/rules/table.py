@@ -112,7 +112,7 @@ def _compiled(rule: Rule) -> _Compiled:
 
 
 def _rows() -> Iterator[_Compiled]:
-    """The rules, those that are tried at a word in one row."""
+    """The rules; neighbours that are tried at a word share one row."""
     for near, rules in groupby(RULES, key=lambda rule: rule.near > 0):
         compiled = [*map(_compiled, rules)]
         if not near:

@@ -33,7 +33,7 @@ Write = Callable[[BinaryIO], object]
 def open_file(path: Path) -> BufferedReader:
     """Open a file to read its bytes.
 
-    A pipe that nobody writes to would never be opened, and a device such as ``/dev/zero`` never ends.
+    Opening a pipe without a writer would wait for ever, and a device such as ``/dev/zero`` never ends.
 
     Raises:
         DataError: it is a pipe, a socket or a device.

@@ -68,7 +68,7 @@ class Ending:
         if current_thread() is not main_thread():
             yield
             return
-        # A command that a shell starts in the background ignores Ctrl-C, and goes on ignoring it.
+        # A command that a shell starts in the background ignores Ctrl-C, and still does.
         asks = [one for one in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(one) is not signal.SIG_IGN]
         before = {signal.SIGALRM: signal.signal(signal.SIGALRM, self._look)}
         before |= {number: signal.signal(number, self._asked) for number in asks}

@@ -1,4 +1,4 @@
-"""Refuse what says a thing twice: JSON objects with a key twice, and tables with two columns of one name.
+"""Refuse repeated names: JSON objects with a key twice, and tables with two columns of one name.
 
 Python's reader of JSON takes the last of two values with the same key, other readers take the first. What such an
 object says depends on the program that reads it.
@@ -16,7 +16,7 @@ from crfdeid.errors import DataError
 
 NOT_JSON = "not valid JSON"
 NOT_A_LINE = f"{NOT_JSON}: each line is one whole object"
-KEY_TWICE = "a key that stands twice in the object: remove one of the two"
+KEY_TWICE = "a key that an object has twice: remove one of the two"
 _TOKEN = re.compile(r'(?P<string>"(?:[^"\\]|\\.)*+")(?P<colon>\s*:)?|[{}]')
 
 
@@ -32,7 +32,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 DECODER = json.JSONDecoder(object_pairs_hook=_unique)
-"""Python's decoder, but for a key that stands twice: that raises `KeyTwice`, a ValueError."""
+"""Python's decoder, which raises `KeyTwice`, a ValueError, for a repeated key."""
 
 
 def parse_json(text: str, *, path: Path | str, line: int | None = None, otherwise: str = NOT_JSON) -> Any:
@@ -40,7 +40,7 @@ def parse_json(text: str, *, path: Path | str, line: int | None = None, otherwis
 
     Args:
         text: the text.
-        path: the file that it stands in.
+        path: its file.
         line: the line that it is, of a file of JSON Lines; None for a file that is one value.
         otherwise: what to say of a text that is no JSON.
 
@@ -52,7 +52,7 @@ def parse_json(text: str, *, path: Path | str, line: int | None = None, otherwis
         {'id': '1', 'text': 'a'}
         >>> parse_json('[{},\\n {"id": "1", "id": "2"}]', path="tasks.json")
         Traceback (most recent call last):
-        crfdeid.errors.DataError: tasks.json, line 2: a key that stands twice in the object: remove one of the two
+        crfdeid.errors.DataError: tasks.json, line 2: a key that an object has twice: remove one of the two
     """
     try:
         return DECODER.decode(text)
@@ -93,4 +93,4 @@ def _line_of_repeat(text: str) -> int:
             if key in objects[-1]:
                 return text.count("\n", 0, token.start()) + 1
             objects[-1].add(key)
-    raise ValueError("no key stands twice")
+    raise ValueError("no key is repeated")

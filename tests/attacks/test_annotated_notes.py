@@ -49,7 +49,7 @@ ATTACKS = [
     Attack("a span outside", lines("gold", {"spans": [SPAN | {"end": 99}]}), TRAIN, 1, r"jsonl, line 1, offset 4"),
     Attack("a type of two lines", lines("gold", {"spans": [SPAN | {"label": "A\nB"}]}), TRAIN, 1, r"line 1, offset 4"),
     Attack("a text twice", write("gold/a.jsonl", TWICE.replace("no", "text")), TRAIN, 1, r"a.jsonl, line 2: a key"),
-    Attack("a label twice", write("gold/a.jsonl", TWICE), TRAIN, 1, r"a.jsonl, line 2: a key that stands twice"),
+    Attack("a label twice", write("gold/a.jsonl", TWICE), TRAIN, 1, r"a.jsonl, line 2: a key that an object has twice"),
     Attack("half a character", lines("gold", {"id": "Quill\ud800"}), TRAIN, 1, r"line 1, offset 5: a lone"),
 ]
 

@@ -125,7 +125,7 @@ ATTACKS = [
     learned("an XMI without a text", "x/a.xmi", BOMB[BOMB.index("<xmi") :].replace("&a;", ""), "with one text"),
     marked("marks that are no JSON", "Quill\n", "marks.jsonl, line 1: not valid JSON"),
     marked("marks of no page", '{"id": "1", "text": "a", "spans": []}', "line 1: no line of a review page"),
-    marked("a mark twice", mark()[:-1] + ', "missed": []}', "marks.jsonl, line 1: a key that stands twice"),
+    marked("a mark twice", mark()[:-1] + ', "missed": []}', "marks.jsonl, line 1: a key that an object has twice"),
     marked("a mark outside its note", mark(missed=[{"start": 1, "end": 999, "label": "A"}]), "none of its text"),
     certified("marks of an older redaction", reviewed(redrawn), "another redaction: marks.jsonl, line 1"),
     certified("a note in the clear that was read", reviewed(in_the_clear("read")), ANOTHER),

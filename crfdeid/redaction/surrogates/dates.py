@@ -106,7 +106,7 @@ def year_shift(dates: Iterable[str], shift: Shift, *, month_first: bool) -> int:
     and again in that same year 2009" has one year afterwards too, as far as the note's dates allow it.
 
     Args:
-        dates: of the note, as they stand there.
+        dates: of the note.
         shift: the patient's.
         month_first: whether 3/4 is the 4th of March.
     """

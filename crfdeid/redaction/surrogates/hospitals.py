@@ -172,7 +172,7 @@ class Hospitals:
         return found.upper() if text.isupper() else found.lower()
 
     def _in_spanish(self, text: str) -> str:
-        """Known places first, then names of the forms of `_NAMED`, then what is left, as the names of people."""
+        """Known places first, then names of the forms of `_NAMED`, then the rest, as the names of people."""
         parts: list[str] = []
         end, place = 0, 0
         while match := _NAMED.search(text, place):

@@ -96,7 +96,7 @@ def _full(names: tuple[str, ...], locale: str, spanish: tuple[str, ...]) -> tupl
 
 
 def _family_names(names: tuple[str, ...], locale: str) -> tuple[str, ...]:
-    """The family names of a list that nobody takes for a first name or another word, each with its accents."""
+    """The family names of a list that are no first name or other word, each with its accents."""
     spelled = {fold(name): name for name in sorted(names, key=str.isascii, reverse=True)}
     first = sexes() if locale.startswith("es") else {}
     found = tuple(

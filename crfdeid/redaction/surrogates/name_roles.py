@@ -55,12 +55,12 @@ def name_roles(
 
     Args:
         text: of the note.
-        places: where its people's names stand, as half-open offsets.
+        places: half-open offsets of its people's names.
         locale: of the note.
         patients: where names of patients begin: an unlisted first name is of the sex that the note's words tell.
 
     Returns:
-        Folded word -> "family", "female", "male" or "either". A word that always stands alone, without a title or a
+        Folded word -> "family", "female", "male" or "either". A word that is always alone, without a title or a
         field's name, is left out.
 
     Example:

@@ -16,7 +16,7 @@ _ANNOUNCED = (
     LEXICONS["identifier"] | LEXICONS["contact"] | {"x", "tlf", "móv", "nss", "cip", "cipa", "col", "colegiado"}
 )
 _WORD = regex.compile(r"(?<![\p{L}\p{Nd}])\p{L}+(?!\p{L}|\p{Nd})|(?<!\p{L})x(?=\p{Nd})")
-# The number of a province, and where it stands twice ("28 28 12345"), that too.
+# The number of a province, and where it is repeated ("28 28 12345"), that too.
 _AGAIN = "(?P<again>(?P=first))?"
 _GROUPED = regex.compile(rf"[^0-9]*(?P<first>[0-5][0-9])[\s/.-]+{_AGAIN}(?=(?:[^\p{{L}}]*[0-9]){{3}})")
 _LICENCE = regex.compile(rf"[^0-9]*(?P<first>[0-5][0-9])[\s/.-]*{_AGAIN}")
