@@ -81,17 +81,19 @@ class DateColumns:
         """The columns whose values change."""
         return (*self.shift, *self.hash)
 
-    def refusal(self, names: Iterable[str]) -> UsageError:
+    def refusal(self, names: Sequence[str]) -> UsageError:
         """The error for columns that hold dates in the clear."""
-        shown = ", ".join(f"'{name}'" for name in names)
-        return UsageError(f"{self._problem(shown)}: name it in {self.options}")
+        them = "it" if len(names) == 1 else "them"
+        return UsageError(f"{self._problem(*names)}: name {them} in {self.options}")
 
     def failure(self, name: str) -> DataError:
         """The error for a row that has a date in the clear."""
-        return DataError(f"{self._problem(repr(name))}: empty it, or name the column in {self.options}")
+        return DataError(f"{self._problem(name)}: empty it, or name the column in {self.options}")
 
-    def _problem(self, shown: str) -> str:
-        return f"the column {shown} holds dates, which next to surrogates give the patient's shift away"
+    def _problem(self, *names: str) -> str:
+        hold = "column {} holds" if len(names) == 1 else "columns {} hold"
+        shown = hold.format(", ".join(f"'{name}'" for name in names))
+        return f"the {shown} dates, which next to surrogates give the patient's shift away"
 
     def days(self, patient: str | None, text: str) -> int:
         """Number of days by which whole dates of a note are moved.
@@ -194,7 +196,7 @@ class Guard:
         if sure and self._rows > FIRST_ROWS:
             raise self._dates.failure(sure[0])
         if sure:
-            raise self._dates.refusal(dict.fromkeys(sure))
+            raise self._dates.refusal(list(dict.fromkeys(sure)))
         if self._rows == FIRST_ROWS:
             self.end()
 

@@ -45,6 +45,7 @@ ENCODED = write("notes/note.csv", "text,name\n%2525252525252551uill,Quill\n")
 DATED = "text,seen\n" + "".join(f"Leg pain.,{day}/03/2031\n" for day in (14, 15, 16))
 SEEN = write("notes/note.csv", DATED)
 SEEN_IN_JSON = write("notes/note.jsonl", '{"text": "Leg pain.", "seen": {"at": ["2031-03-14T10:22:00Z"]}}\n')
+SEEN_AND_BORN = write("notes/note.csv", "text,seen,born\nLeg pain.,14/03/2031,30/01/1961\n")
 UNSURE = write("notes/note.csv", "text,seen\nLeg pain.,03/04/2031\n")
 REFUSED = "(?m)^error: note.*: the column 'seen' holds dates, .* --shift-columns, --hash-columns or --allow-columns$"
 
@@ -59,6 +60,7 @@ ATTACKS = [
     Attack("a CSV file's dates next to surrogates", SEEN, SURROGATE, 2, REFUSED),
     Attack("dates in JSON next to surrogates", SEEN_IN_JSON, SURROGATE, 2, REFUSED),
     Attack("dates in Parquet next to surrogates", seen_in_parquet, SURROGATE, 2, REFUSED),
+    Attack("two columns of dates", SEEN_AND_BORN, SURROGATE, 2, "the columns 'seen', 'born' hold .*: name them in"),
     Attack("dates that are hashed", SEEN, f"{SURROGATE} --hash-columns seen", 0),
     Attack("dates that are shifted", SEEN, f"{SURROGATE} --shift-columns seen", 0),
     Attack("dates of no order to shift", UNSURE, f"{SURROGATE} --shift-columns seen", 2, "tell day from month"),

@@ -201,7 +201,7 @@ def test_dates_next_to_surrogates_are_refused_shifted_or_hashed(spark: Any, mode
     df = spark.sql(
         "select 'Quill was seen.' text, 'p1' who, date'2031-01-02' day, timestamp'2031-01-02 10:22:00' at, 'x' ward"
     )
-    with pytest.raises(UsageError, match=r"'day', 'at' holds dates.*shift_columns"):
+    with pytest.raises(UsageError, match=r"'day', 'at' hold dates.*shift_columns"):
         redact(df, model=model, policy=POLICY)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(VARIABLE, SECRET)
