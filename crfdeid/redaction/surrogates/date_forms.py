@@ -15,7 +15,9 @@ WEEKDAYS = tuple(names.split() for names in _DAYS)
 OTHER_DAYS = {"miercoles": 2, "sabado": 5, "tues": 1, "weds": 2, "thur": 3, "thurs": 3}
 
 _NAMES = (*ENGLISH_MONTHS, *SPANISH_MONTHS)
-_MONTH = rf"(?P<month>(?:{'|'.join(_NAMES)}|sept|setiembre|{'|'.join(name[:3] for name in _NAMES)}))"
+SHORT_MONTHS = "|".join(name[:3] for name in _NAMES)
+"""An expression for the first three letters of any month."""
+_MONTH = rf"(?P<month>(?:{'|'.join(_NAMES)}|sept|setiembre|{SHORT_MONTHS}))"
 _DAY, _YEAR, _YEAR4 = (
     r"(?P<day>[0-3]?[0-9])",
     r"(?P<year>(?:1[89]|20)[0-9][0-9]|['’]?[0-9][0-9])",
@@ -69,7 +71,7 @@ RELATIVE = regex.compile(
 """Times of the day, and words that relate one date to another and say none."""
 
 _DASH = r"\s?[-/.\p{Pd}\u2044\u2215\u2212]\s?"
-_SHORT_MONTH = rf"(?:{'|'.join(name[:3] for name in _NAMES)})\p{{L}}*"
+_SHORT_MONTH = rf"(?:{SHORT_MONTHS})\p{{L}}*"
 LOOKS_DATED = regex.compile(
     r"(?<![\p{L}\p{N}]|[0-9][-/.])(?:"
     rf"[0-9]{{1,2}}{_DASH}(?:[0-9]{{1,2}}|{_SHORT_MONTH}){_DASH}[0-9]{{2}}(?:[0-9]{{2}})?"

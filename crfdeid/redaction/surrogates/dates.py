@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import regex
 
-from crfdeid.redaction.surrogates.date_forms import DAY_NAME, FORMS, LOOKS_DATED, RELATIVE, weekday_number
+from crfdeid.redaction.surrogates.date_forms import DAY_NAME, FORMS, LOOKS_DATED, RELATIVE, SHORT_MONTHS, weekday_number
 from crfdeid.redaction.surrogates.keyed import Keyed
 from crfdeid.redaction.surrogates.letters import fold
 from features.lexicons import ENGLISH_MONTHS, SPANISH_MONTHS, month_number
@@ -32,8 +32,7 @@ _IN_SPANISH = frozenset(SPANISH_MONTHS) | {name[:3] for name in SPANISH_MONTHS} 
 
 _YEARS = regex.compile(r"(?<![0-9])(?:1[89]|20)[0-9][0-9](?![0-9])")
 # A day or a month, by which a date is more than a year.
-_MONTH = "|".join(name[:3] for name in (*ENGLISH_MONTHS, *SPANISH_MONTHS))
-_DATED = regex.compile(rf"(?<![0-9])[0-9]{{1,2}}(?![0-9])|(?<!\p{{L}})(?:{_MONTH})", regex.IGNORECASE)
+_DATED = regex.compile(rf"(?<![0-9])[0-9]{{1,2}}(?![0-9])|(?<!\p{{L}})(?:{SHORT_MONTHS})", regex.IGNORECASE)
 
 
 class Shift(NamedTuple):

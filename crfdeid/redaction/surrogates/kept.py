@@ -230,7 +230,6 @@ def kept_job(text: str) -> str | None:
 def _is_of(word: str, words: frozenset[str]) -> bool:
     """True for a folded word of a list, also in its feminine or plural form."""
     forms = {word, word.removesuffix("s"), word.removesuffix("es")}
-    forms |= {form[:-1] + "o" for form in forms if form.endswith("a")} | {
-        form[:-1] for form in forms if form[-2:] == "ra"
-    }
-    return not forms.isdisjoint(words)
+    male = {form[:-1] + "o" for form in forms if form.endswith("a")}
+    male |= {form[:-1] for form in forms if form.endswith("ra")}
+    return not words.isdisjoint(forms | male)
