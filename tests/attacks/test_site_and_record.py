@@ -65,7 +65,7 @@ ATTACKS = [
     Attack("dates that are shifted", SEEN, f"{SURROGATE} --shift-columns seen", 0),
     Attack("dates of no order to shift", UNSURE, f"{SURROGATE} --shift-columns seen", 2, "tell day from month"),
     Attack("a column to shift that is not there", ROWS, f"{SURROGATE} --shift-columns shoe", 1, "shoe"),
-    Attack("a column in two lists", SEEN, f"{SURROGATE} --shift-columns seen --hash-columns seen", 2, "two ways"),
+    Attack("a column in two lists", SEEN, f"{SURROGATE} --shift-columns seen --hash-columns seen", 2, "named twice"),
     Attack("no site file", nothing, SITE, 1, "site.toml"),
     Attack("a site file that is no TOML", site("deny = ["), SITE, 1, "site.toml, line 1"),
     Attack("a site file in another encoding", site(b"\xff\xfe"), SITE, 1, "site.toml"),
