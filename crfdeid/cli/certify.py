@@ -193,11 +193,12 @@ def _reading_table(options: argparse.Namespace) -> Iterator[str]:
 def _plan(options: argparse.Namespace) -> tuple[dict[str, Any], list[str]]:
     """Draw the plan and write it; what to print of it."""
     from crfdeid.review.bounds import notes_to_read  # noqa: PLC0415
-    from crfdeid.review.plan import draw, list_notes, write_plan  # noqa: PLC0415
+    from crfdeid.review.plan import draw, list_notes, require_only_notes, write_plan  # noqa: PLC0415
 
     path = _there(options, "input")
     if options.plan.exists():
         raise UsageError(f"--plan: {options.plan} is there already: name a new file, nothing is overwritten")
+    require_only_notes(path)
     listed = list_notes(path, _columns(options), kinds=options.kind_folders or options.kind_column is not None)
     count = options.reviewed
     if options.bound is not None:

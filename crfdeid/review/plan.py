@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import random
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -12,9 +13,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from crfdeid.corpora.exchanged import text_digest
+from crfdeid.description import OF_SYSTEMS
 from crfdeid.errors import DataError, UsageError
+from crfdeid.notes.journal import HIDDEN
 from crfdeid.notes.reading import read_notes
 from crfdeid.notes.records import Columns
+from crfdeid.notes.sources import KINDS
 from crfdeid.system.files import read_text, write_files
 from crfdeid.system.unique_keys import parse_json
 
@@ -165,6 +169,23 @@ def _plan(content: Any) -> Plan:
     return Plan(int(content["seed"]), kinds, read, str(content["digest"]))
 
 
+def require_only_notes(path: Path) -> None:
+    """Refuse a folder that holds files which no reader of notes reads: a certificate of the folder would cover them.
+
+    A run's own folder is no part of the notes, nor are the files that desktops leave behind.
+
+    Raises:
+        DataError: there is such a file; the error names the first one.
+    """
+    for folder, subfolders, names in os.walk(path):
+        here = Path(folder)
+        subfolders[:] = sorted(name for name in subfolders if not (here == path and name == HIDDEN))
+        for name in sorted(set(names) - OF_SYSTEMS):
+            hidden = any(part.startswith(".") for part in (here / name).relative_to(path).parts)
+            if hidden or Path(name).suffix.lower() not in KINDS:
+                raise DataError("no file of notes, so nobody would read it: move it elsewhere", path=here / name)
+
+
 def require_unchanged(plan: Plan, found: Sequence[Listed], *, path: Path) -> None:
     """Refuse notes other than all those from which a plan was drawn.
 
@@ -176,8 +197,9 @@ def require_unchanged(plan: Plan, found: Sequence[Listed], *, path: Path) -> Non
         path: where they are, for the message.
 
     Raises:
-        DataError: a note was added or removed, or has another text or id.
+        DataError: a note was added or removed, or has another text or id; or a file is there that holds no notes.
     """
+    require_only_notes(path)
     if digest_of(found) == plan.digest:
         return
     missing, altered = _missing_and_altered(plan, found)
