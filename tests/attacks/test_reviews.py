@@ -94,6 +94,11 @@ def removed(clean: Path, read: str, other: str) -> None:
     (clean / f"{other}.txt").unlink()
 
 
+def unread(name: str) -> Callable[[Path, str, str], None]:
+    """Adds a raw note under a name that no reader of notes reads."""
+    return lambda clean, read, other: write(name, NOTE)(clean)
+
+
 def unchanged(clean: Path, read: str, other: str) -> None:
     """The marks alone are the attack."""
 
@@ -131,6 +136,9 @@ ATTACKS = [
     certified("a note in the clear that was read", reviewed(in_the_clear("read")), ANOTHER),
     certified("a note in the clear that was not drawn", reviewed(in_the_clear("other")), ANOTHER),
     certified("a raw note added", reviewed(in_the_clear("new")), f"{ANOTHER} .3 notes now, 2 then"),
+    certified("a raw note in a hidden folder", reviewed(unread(".old/new.txt")), r"new.txt: no file of notes"),
+    certified("a raw note of another kind", reviewed(unread("sub/new.md")), r"new.md: no file of notes"),
+    certified("a page beside a hidden raw note", reviewed(unread(".new.txt")), r"no file of notes", REVIEW),
     certified("a note removed", reviewed(removed), f"{ANOTHER} .1 notes now, 2 then"),
     certified("a page of a note in the clear", reviewed(in_the_clear("read")), ANOTHER, REVIEW),
     certified("a page beside a note in the clear", reviewed(in_the_clear("other")), ANOTHER, REVIEW),
@@ -166,6 +174,9 @@ ATTACKS = [
         "review --original notes --redacted out --secret-file secret --out r.html",
         1,
         "with the secret of that run",
+    ),
+    Attack(
+        "a plan of hidden notes", write("notes/.old.txt", NOTE), f"{PLAN} 1 --plan p", 1, r"old.txt: no file of notes"
     ),
     Attack("a plan of too many notes", nothing, f"{PLAN} 9 --plan p", 2, "9 notes to draw of 1"),
     Attack(
