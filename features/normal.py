@@ -6,7 +6,7 @@ of them hides a name:
 
 - composed letters (Unicode's NFC);
 - nothing that is not to be seen: zero-width marks, soft hyphens, marks of direction, byte order marks, all that
-  Unicode calls ignorable by default;
+  Unicode calls ignorable by default, and control characters that are no white space, such as NUL;
 - full-width forms as ASCII; a non-breaking, thin or other Unicode space as a space; line ends and tabs as they are;
 - in words that mix alphabets, and only there, Cyrillic and Greek letters that look Latin as those Latin letters.
 
@@ -25,6 +25,9 @@ from sys import intern
 from typing import NamedTuple
 
 import regex
+
+CONTROL = r"\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f"
+"""Control characters that are no white space, as the inside of a character class of `re`."""
 
 
 class NormalText(NamedTuple):
@@ -57,6 +60,8 @@ _WORD = regex.compile(r"[\p{L}\p{M}\p{Default_Ignorable_Code_Point}]++")
 _LATIN_LETTER = regex.compile(r"\p{Script=Latin}")
 
 _IGNORED = regex.compile(r"\p{Default_Ignorable_Code_Point}")
+_CONTROL = re.compile(f"[{CONTROL}]")
+_MARK_OF_NO_WIDTH = "\u200b"
 # Python takes quadratic time to put many marks in order, so that nothing is asked of it before they are.
 _TO_COMPOSE = regex.compile(r"\p{Default_Ignorable_Code_Point}|\p{M}{30}")
 # What is composed with the character before it, or left out (\u1160 to \u11ff: the rest of a Korean syllable).
@@ -76,6 +81,8 @@ def normal_form(text: str) -> NormalText:
         >>> normal_form("Quill")
         NormalText(text='Quill', offsets=None)
     """
+    if _CONTROL.search(text):
+        text = _CONTROL.sub(_MARK_OF_NO_WIDTH, text)  # one for one, and left out below
     if text.isascii() or all(map(_is_plain, set(text))):  # nearly every text, told at once
         return NormalText(text, None)
     text = _HAS_ONE_FOR_ONE.sub(lambda found: _ONE_FOR_ONE[found[0]], text)
@@ -125,7 +132,7 @@ def bare_edges(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _is_ignored(character: str) -> bool:
-    return not character.isascii() and _IGNORED.match(character) is not None
+    return (_CONTROL if character.isascii() else _IGNORED).match(character) is not None
 
 
 def _in_mixed_words(text: str) -> Iterator[int]:

@@ -10,7 +10,9 @@ from unicodedata import decimal, normalize
 
 import regex
 
-_MARKS = regex.compile(r"[\p{M}\p{Cf}]*+")
+from features.normal import CONTROL
+
+_MARKS = regex.compile(rf"[\p{{M}}\p{{Cf}}{CONTROL}]*+")
 # Scripts that part words by nothing, or join more to a name than is one's name.
 _UNPARTED = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]")
 # What may stand inside a word: an apostrophe, or the hyphen at the end of a line.
@@ -91,7 +93,7 @@ class Folded:
 
 
 def _after_marks(raw: str, place: int) -> int:
-    if place >= len(raw) or raw[place].isascii():
+    if place >= len(raw) or " " <= raw[place] <= "~":
         return place
     found = _MARKS.match(raw, place)
     return found.end() if found else place

@@ -36,6 +36,7 @@ WITHIN = {
     "non-breaking spaces": (PLAIN.replace(" ", "\u00a0"), HIDDEN.replace(" ", "\u00a0")),
     "thin spaces": (PLAIN.replace(" ", "\u2009"), HIDDEN.replace(" ", "\u2009")),
     "zero-width spaces in words": (PLAIN.replace("ui", "u\u200bi"), HIDDEN),
+    "control characters in words": (PLAIN.replace("ui", "u\0i"), HIDDEN),
     "zero-width joiners in words": (PLAIN.replace("ui", "u\u200di"), HIDDEN),
     "a soft hyphen in a name": (PLAIN.replace("Quill", "Quil\u00adl"), HIDDEN),
     "a mark of byte order in a name": (PLAIN.replace("Quill", "Qu\ufeffill"), HIDDEN),

@@ -24,6 +24,7 @@ TEXTS = st.text(
         ("Mu\u0301gica", "Múgica"),
         ("a\u0323\u0307 a\u0307\u0323", "\u1ea1\u0307 \u1ea1\u0307"),
         ("\ufeffQu\u200bi\u00adll\u2060", "Quill"),
+        ("Qu\0i\x08ll \x7f\x9fate\x1b\x1fx\x85y", "Quill ate\x1fx\x85y"),
         ("\u202bQuill\u202c \u2067Marsh\u2069", "Quill Marsh"),
         ("n\u200b\u0303", "ñ"),
         ("12\u00a0Elm\u2009Walk\u3000Tawn\u202f5", "12 Elm Walk Tawn 5"),

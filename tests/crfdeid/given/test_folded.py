@@ -24,6 +24,7 @@ def found(value: str, text: str) -> list[str]:
         ("Marys", "St. Mary's", ["Mary's"]),
         ("Quillerton", "Quil-\nlerton", ["Quil-\nlerton"]),
         ("Quill", "Qu\u200bi\u00adll\u200b ate", ["Qu\u200bi\u00adll\u200b"]),
+        ("Quill", "Qu\0i\x1bll\x08 ate", ["Qu\0i\x1bll\x08"]),
         ("TL42", "TL-42, TL 42", ["TL-42", "TL 42"]),
         ("Łukasz", "Lukasz", ["Lukasz"]),
         ("Straße", "STRASSE", ["STRASSE"]),
