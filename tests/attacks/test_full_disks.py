@@ -3,16 +3,14 @@
 import json
 import random
 import re
-import resource
 import shlex
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from attack import NOTE, PHI, REDACT, TAG
+from full_disk import file_size_limit
 
 from crfdeid.cli import main
 
@@ -23,17 +21,6 @@ LONG = "Leg pain.\n" * 3000 + NOTE
 def noise(seed: int) -> str:
     """A text that cannot be compressed."""
     return random.Random(seed).randbytes(10_000).hex()
-
-
-@contextmanager
-def limited(size: int) -> Iterator[None]:
-    """Let no file of this process grow beyond a size: writing more is an error of the system that names no file."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 def long_note(box: Path, suffix: str) -> None:
@@ -62,7 +49,7 @@ def test_an_error_of_the_disk_names_the_file(
     suffix: str, command: str, named: str, box: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     long_note(box, suffix)
-    with limited(100 if "score" in command else LIMIT):
+    with file_size_limit(100 if "score" in command else LIMIT):
         assert main(shlex.split(command)) == 1
     err = capsys.readouterr().err
     assert re.search(f"^{re.escape(named)}.*: .*File too large$", err, re.MULTILINE), err
@@ -72,7 +59,7 @@ def test_an_error_of_the_disk_names_the_file(
 
 @pytest.mark.parametrize("size", [0, 200, 500])
 def test_an_error_of_the_disk_names_the_file_of_a_run(size: int, box: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with limited(size):
+    with file_size_limit(size):
         assert main(shlex.split(f"{REDACT} --audit a.json")) == 1
     line = capsys.readouterr().err.splitlines()[-1]
     assert line.startswith(("error: out/.crfdeid/", "error: a.json: ")) and line.endswith("File too large"), line

@@ -5,7 +5,6 @@ import io
 import json
 import os
 import re
-import resource
 import stat
 import subprocess
 import sys
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from full_disk import file_size_limit
 
 from crfdeid import DataError, Deidentifier, Document, Span, UsageError, create, load, write_corpus
 from crfdeid.augmentation import in_small_letters
@@ -351,12 +351,8 @@ def test_a_full_disk_leaves_nothing_behind(most: int, tmp_path: Path, monkeypatc
     save = CrfTagger.save
 
     def full(tagger: CrfTagger, folder: Path, *, key: bytes | None = None) -> None:
-        before = resource.getrlimit(resource.RLIMIT_FSIZE)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (most, before[1]))
-        try:
+        with file_size_limit(most):
             save(tagger, folder, key=key)
-        finally:
-            resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
     monkeypatch.setattr(CrfTagger, "save", full)
     with pytest.raises(DataError, match="cannot be written: File too large"):

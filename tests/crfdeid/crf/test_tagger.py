@@ -5,7 +5,6 @@ import io
 import itertools
 import json
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -17,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import pycrfsuite
 import pytest
+from full_disk import file_size_limit
 from scipy.optimize import minimize
 from tiny_notes import tagged
 
@@ -443,13 +443,11 @@ def test_contents_that_do_not_fit_are_refused_though_the_checksum_is_right(damag
 
 @pytest.mark.parametrize("room", [0, 4, 44, 1000])
 def test_a_full_temporary_folder_is_named(room: int) -> None:
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (room, hard))  # what would be written beyond is refused
-    try:
-        with pytest.raises(DataError, match="CRFsuite could not write its model: make room there"):
-            fitted()
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    with (
+        file_size_limit(room),
+        pytest.raises(DataError, match="CRFsuite could not write its model: make room there"),
+    ):
+        fitted()
 
 
 TRAINS_FOR_EVER = """
