@@ -4,6 +4,23 @@ from pathlib import Path
 
 from setuptools import find_packages, setup
 
+# The core (install_requires) trains, evaluates and redacts with the CRF and the rules. Everything else is an extra.
+_RNN = ["jax>=0.10", "flax>=0.12", "optax>=0.2.5", "gensim>=4.4"]
+_PARQUET = ["pyarrow>=17"]
+EXTRAS = {
+    "rnn": _RNN,
+    "experiments": [*_RNN, "pandas>=2.2", "matplotlib>=3.9"],
+    "parquet": _PARQUET,
+    "encoders": [*_RNN, "safetensors>=0.4", "tokenizers>=0.20"],
+    "spark": [*_PARQUET, "pyspark[connect]>=4.0"],
+}
+
+
+def requirements(*extras: str) -> list[str]:
+    """Requirements of several extras, each once."""
+    return list(dict.fromkeys(requirement for extra in extras for requirement in EXTRAS[extra]))
+
+
 setup(
     name="crfdeid",
     version="0.1.0",
@@ -11,17 +28,36 @@ setup(
     long_description=Path(__file__).with_name("README.md").read_text(encoding="utf-8"),
     long_description_content_type="text/markdown",
     license="MIT",
+    license_files=["LICENSE"],
+    classifiers=[
+        "Development Status :: 4 - Beta",
+        "Intended Audience :: Healthcare Industry",
+        "Intended Audience :: Science/Research",
+        "Operating System :: MacOS",
+        "Operating System :: POSIX :: Linux",
+        "Programming Language :: Python :: 3",
+        "Programming Language :: Python :: 3.11",
+        "Programming Language :: Python :: 3.12",
+        "Programming Language :: Python :: 3.13",
+        "Topic :: Scientific/Engineering :: Medical Science Apps.",
+        "Topic :: Text Processing :: Linguistic",
+        "Typing :: Typed",
+    ],
+    keywords=["de-identification", "PHI", "clinical NLP", "named entity recognition", "CRF", "JAX"],
     python_requires=">=3.11",
     entry_points={"console_scripts": ["crfdeid=crfdeid.cli:main"]},
     packages=find_packages(include=["crfdeid*", "features*", "rnn*", "experiments*"]),
     package_data={
+        "crfdeid": ["py.typed"],
         "crfdeid.augmentation": ["*.txt"],
         "crfdeid.corpora.synthetic": ["*.txt", "*.json"],
         "crfdeid.explaining.rendering": ["templates/*"],
         "crfdeid.pages": ["*.css", "*.html"],
         "crfdeid.review": ["templates/*"],
         "crfdeid.rules": ["*.txt"],
-        "experiments": ["templates/*"],
+        "experiments": ["py.typed", "templates/*"],
+        "features": ["py.typed"],
+        "rnn": ["py.typed"],
     },
     install_requires=[
         "numpy>=1.26",
@@ -31,24 +67,19 @@ setup(
         "nltk>=3.9",
         "textblob>=0.19",
         "sklearn-crfsuite>=0.5",
-        "jax>=0.10",
-        "flax>=0.12",
-        "optax>=0.2.5",
-        "pandas>=2.2",
         "tabulate>=0.9",
         "tqdm>=4.66",
         "threadpoolctl>=3.5",
         "Faker>=30",
         "defusedxml>=0.7.1",
-        "gensim>=4.4",
-        "matplotlib>=3.9",
         "jinja2>=3.1",
-        "pyarrow>=17",
-        "safetensors>=0.4",
-        "tokenizers>=0.20",
     ],
     extras_require={
+        **EXTRAS,
+        "all": requirements("rnn", "experiments", "parquet", "encoders", "spark"),
+        "gpu": [*EXTRAS["rnn"], "jax[cuda12]>=0.10"],
         "test": [
+            *requirements("rnn", "experiments", "parquet", "encoders"),
             "pytest>=8",
             "pytest-xdist>=3.6",
             "hypothesis>=6.100",
@@ -67,8 +98,6 @@ setup(
         ],
         "benchmarks": ["torch>=2.4", "presidio-analyzer>=2.2.350", "presidio-anonymizer>=2.2.350"],
         "oracles": ["torch>=2.4", "transformers>=4.46"],
-        "gpu": ["jax[cuda12]>=0.10"],
-        "spark": ["pyspark[connect]>=4.0"],
         "lessons": ["jupyterlab>=4.2", "jupytext>=1.16.4"],
     },
 )
