@@ -1,30 +1,102 @@
-"""The two kinds of error a user can mend; each says what is wrong, where, and what to do.
+"""Errors that a user can correct, and the part of an unforeseen error that may be logged.
 
-Messages name files, lines and offsets, never the text of a note: a message ends up in a log.
+`UsageError` is for options and settings, `DataError` for files and documents; a subclass names the kind of problem.
+Each class has a `code`, the same in all versions, and the exit status of a command. Messages name files, lines and
+offsets, never the text of a note, since they are logged.
 """
 
 from __future__ import annotations
 
 import traceback
 from pathlib import Path
+from typing import ClassVar
 
-# The packages whose functions a message may name.
+# Packages whose functions a message may name.
 _OURS = ("features", "crfdeid", "rnn")
 
 
 class UsageError(ValueError):
-    """An option, a name or a combination of settings that cannot work. Commands exit with 2."""
+    """An invalid option, name or combination of settings.
+
+    Attributes:
+        code: kind of the error, the same in all versions.
+        exit_status: of a command that ends with this error.
+    """
+
+    code: ClassVar[str] = "usage"
+    exit_status: ClassVar[int] = 2
+
+
+class UnknownNameError(UsageError):
+    """The name of a model, setting, column, corpus or file that does not exist."""
+
+    code = "unknown-name"
+
+
+class SettingError(UsageError):
+    """A value that is out of range, of the wrong type or not parsable."""
+
+    code = "invalid-setting"
+
+
+class OptionConflictError(UsageError):
+    """Options or settings that exclude each other, or one that needs another."""
+
+    code = "option-conflict"
+
+
+class MissingExtraError(UsageError):
+    """A library that is not installed.
+
+    Args:
+        needed_for: the command or class that needs it.
+        extra: the extra of crfdeid that installs it.
+    """
+
+    code = "missing-extra"
+
+    def __init__(self, needed_for: str, extra: str) -> None:
+        super().__init__(needed_for, extra)
+        self.extra = extra
+
+    def __str__(self) -> str:
+        return "{} needs more than is installed: pip install 'crfdeid[{}]'".format(*self.args)
+
+
+class SecretError(UsageError):
+    """A secret that is missing, too short, unreadable or not the expected one."""
+
+    code = "secret"
+
+
+class OutputExistsError(UsageError):
+    """An output that exists already; no command overwrites files."""
+
+    code = "output-exists"
+
+
+class NotTrainedError(UsageError):
+    """A model that is used before it is trained or loaded."""
+
+    code = "not-trained"
 
 
 class DataError(ValueError):
-    """A file or document that cannot be read as what it should be. Commands exit with 1.
+    """A file or document that is invalid or cannot be read.
 
     Args:
-        problem: what is wrong and what to do, without any of the document's text.
-        path: the file, or a text that says where in which file; "" is None.
+        problem: the problem and its remedy, without any of the document's text.
+        path: the file, or a description of the place; "" is None.
         line: the line in the file, from 1.
         offset: the code-point offset in the document's text, from 0.
+
+    Attributes:
+        code: kind of the error, the same in all versions.
+        exit_status: of a command that ends with this error.
     """
+
+    code: ClassVar[str] = "data"
+    exit_status: ClassVar[int] = 1
 
     def __init__(
         self, problem: str, *, path: Path | str | None = None, line: int | None = None, offset: int | None = None
@@ -38,10 +110,76 @@ class DataError(ValueError):
         self.problem, self.path, self.line, self.offset = problem, path or None, line, offset
 
 
-def raised_at(problem: BaseException) -> str:
-    """Where an unforeseen error came from: its type, and the innermost function of ours. Never its message.
+class FormatError(DataError):
+    """A file or record that violates its format, such as invalid JSON or a missing column."""
 
-    A message of Python's or of a library's can quote the text of a note, so that only this can be written down.
+    code = "format"
+
+
+class EncodingError(DataError):
+    """Text that is not valid UTF-8, or is mojibake."""
+
+    code = "encoding"
+
+
+class SpanError(DataError):
+    """Offsets outside the text, overlapping spans, or annotations that do not fit the text."""
+
+    code = "span"
+
+
+class IntegrityError(DataError):
+    """A file that is damaged or was changed: a checksum or a structural check fails."""
+
+    code = "integrity"
+
+
+class VersionError(DataError):
+    """A model, result or run state that another version of the library wrote."""
+
+    code = "version"
+
+
+class NotFoundError(DataError):
+    """A file or folder that does not exist."""
+
+    code = "not-found"
+
+
+class ReadError(DataError):
+    """A file that the operating system does not let us read."""
+
+    code = "read"
+
+
+class WriteError(DataError):
+    """A file or folder that cannot be written, such as on a full disk."""
+
+    code = "write"
+
+
+class LimitError(DataError):
+    """Input above a limit on its size, length or processing time."""
+
+    code = "limit"
+
+
+class EmptyInputError(DataError):
+    """Input without any of what is needed, such as a corpus without documents or PHI."""
+
+    code = "empty"
+
+
+class MismatchError(DataError):
+    """Inputs that do not belong together, such as predictions for other documents."""
+
+    code = "mismatch"
+
+
+def raised_at(problem: BaseException) -> str:
+    """Return the type of an unforeseen error and our innermost function, without the error's message.
+
+    The messages of Python and of libraries can quote the text of a note and must not be logged.
 
     Example:
         >>> raised_at(error)  # doctest: +SKIP
