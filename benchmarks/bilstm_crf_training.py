@@ -42,7 +42,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from crfdeid.bio import encode
 from crfdeid.corpora import read_corpus
 from crfdeid.documents import PHI, LabelledSentence
-from crfdeid.labels import SEVEN
+from crfdeid.label_schemes import SEVEN
 from features.tokens import Sentence
 from rnn.batches import Batch, Row, make_batch, make_buckets
 from rnn.codecs.casing import CASINGS

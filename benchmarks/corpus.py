@@ -10,7 +10,7 @@ from pathlib import Path
 from crfdeid.corpora import FORMATS
 from crfdeid.corpora.splits import Corpus, generate_corpus, read_splits
 from crfdeid.errors import UsageError
-from crfdeid.labels import TYPES
+from crfdeid.label_schemes import TYPES
 
 
 def add_corpus(parser: argparse.ArgumentParser, *, types: str = "seven") -> None:

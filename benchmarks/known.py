@@ -23,7 +23,7 @@ from crfdeid.corpora.splits import generate_corpus
 from crfdeid.documents import Document, Span
 from crfdeid.given.dates import read_date
 from crfdeid.given.known import Known
-from crfdeid.labels import TO_SEVEN
+from crfdeid.label_schemes import TO_SEVEN
 from crfdeid.spans import overlap
 
 KINDS = {"PATIENT": "name", "DATE": "date", "ID": "number"}

@@ -17,9 +17,8 @@ from typing import TypeVar
 import regex
 from robustness import rewritten
 
-from crfdeid.categories import CONTACT, DATE, ID, NAME, TO_CATEGORY
 from crfdeid.documents import Document, Span
-from crfdeid.labels import TO_SEVEN
+from crfdeid.label_schemes import CONTACT, DATE, ID, NAME, TO_CATEGORY, TO_SEVEN
 
 Change = Callable[[Document], Document]
 Part = tuple[str, tuple[Span, ...]]

@@ -34,12 +34,11 @@ from leaks import is_left
 from tabulate import tabulate
 
 import crfdeid
-from crfdeid.categories import ID, NAME, TO_CATEGORY
 from crfdeid.cli import main as crfdeid_command
 from crfdeid.deidentifier import Deidentifier
 from crfdeid.documents import Document
 from crfdeid.errors import DataError
-from crfdeid.labels import map_types
+from crfdeid.label_schemes import ID, NAME, TO_CATEGORY, map_types
 from crfdeid.redaction.surrogates import guess_locale
 from crfdeid.scoring import score_entities
 

@@ -26,7 +26,7 @@ import crfdeid
 from crfdeid.cli.shell import setting
 from crfdeid.deidentifier import Deidentifier
 from crfdeid.documents import Document
-from crfdeid.labels import in_order, map_types
+from crfdeid.label_schemes import in_order, map_types
 from crfdeid.models import MODELS, create
 from crfdeid.scoring import score_entities
 from crfdeid.scoring.evaluation import count_leaking

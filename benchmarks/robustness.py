@@ -32,7 +32,7 @@ from crfdeid.consistency import make_consistent
 from crfdeid.corpora import read_corpus
 from crfdeid.deidentifier import Deidentifier
 from crfdeid.documents import Document, Span
-from crfdeid.labels import TO_SEVEN, map_types
+from crfdeid.label_schemes import TO_SEVEN, map_types
 from crfdeid.models import MODELS, create, load_tagger
 from crfdeid.scoring import count_token_pairs, score_entities
 from crfdeid.system.threads import one_thread

@@ -31,7 +31,7 @@ from crfdeid.corpora import read_corpus
 from crfdeid.corpora.splits import Split
 from crfdeid.corpora.synthetic import generate_notes
 from crfdeid.documents import Document
-from crfdeid.labels import map_types
+from crfdeid.label_schemes import map_types
 from crfdeid.models import create
 from crfdeid.review.sampling import WAYS, candidates, sample
 from crfdeid.scoring import score_entities

@@ -24,8 +24,9 @@ from tabulate import tabulate
 from crfdeid.corpora import read_corpus
 from crfdeid.corpora.splits import generate_corpus
 from crfdeid.documents import Document
+from crfdeid.label_schemes import surrogate_kind
 from crfdeid.redaction.replace import redact
-from crfdeid.redaction.surrogates import guess_locale, kind_of, order_in
+from crfdeid.redaction.surrogates import guess_locale, order_in
 from crfdeid.redaction.surrogates.countries import known_countries
 from crfdeid.redaction.surrogates.kept import kept_age, kept_kin, kept_sex
 from crfdeid.redaction.surrogates.letters import fold
@@ -135,10 +136,10 @@ def main() -> None:
         for label, value, surrogate in rows:
             count = counts.setdefault(label, Counter())
             kind = "label" if surrogate == f"[{label}]" else "kept" if surrogate == value else "believable"
-            count[kind if kind != "believable" or believable(kind_of(label), value, surrogate) else "other"] += 1
+            count[kind if kind != "believable" or believable(surrogate_kind(label), value, surrogate) else "other"] += 1
         order = order_in(document.text)
-        dates = [(value, surrogate) for label, value, surrogate in rows if kind_of(label) == "date"]
-        ages = [(value, surrogate) for label, value, surrogate in rows if kind_of(label) == "age"]
+        dates = [(value, surrogate) for label, value, surrogate in rows if surrogate_kind(label) == "date"]
+        ages = [(value, surrogate) for label, value, surrogate in rows if surrogate_kind(label) == "age"]
         intervals[holds(dates, order)] += 1
         before[age_agrees([a for a, _ in dates], [a for a, _ in ages], order)] += 1
         after[age_agrees([b for _, b in dates], [b for _, b in ages], order)] += 1

@@ -1,7 +1,7 @@
 """Find and hide protected health information (PHI) in clinical notes.
 
     documents.py     Document, Span, LabelledSentence     corpora/        read, write and split corpora
-    labels.py        type maps: the seven, all, binary    bio.py          spans <-> IOB2 tags
+    label_schemes.py one table of PHI types               bio.py          spans <-> IOB2 tags
     spans.py         which spans become one               thresholds.py   spans from probabilities
 
     tagger.py        what every model is: a Tagger        models.py       MODELS, every model by name
@@ -10,7 +10,7 @@
     model_card/      train a model, and its card          description.py  what model.json says of a model
     sealed.py        files that hold their own checksum   scoring/        scores, errors, operating points
     shapes.py        whether data that were read have their shape
-    categories.py    the types that corpora share         further.py      training that goes on from a saved model
+    further.py       fine-tuning of a saved model
 
     deidentifier.py  a trained model at work on text      consistency.py  found once, found everywhere in its note
     notes_at_work.py long notes, stretch by stretch       token_table.py  a note's tokens as columns of numbers
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from crfdeid.explaining.decisions import explain_document
     from crfdeid.explaining.learned import explain_weights
     from crfdeid.explaining.prediction import explain_prediction
-    from crfdeid.labels import SEVEN, TYPES, map_types
+    from crfdeid.label_schemes import SEVEN, TYPES, map_types
     from crfdeid.models import MODELS, create, load_tagger
     from crfdeid.policy import Policy
     from crfdeid.redaction.replace import redact
@@ -77,7 +77,7 @@ _HOMES = {
     "crfdeid.explaining.decisions": ("explain_document",),
     "crfdeid.explaining.learned": ("explain_weights",),
     "crfdeid.explaining.prediction": ("explain_prediction",),
-    "crfdeid.labels": ("SEVEN", "TYPES", "map_types"),
+    "crfdeid.label_schemes": ("SEVEN", "TYPES", "map_types"),
     "crfdeid.models": ("MODELS", "create", "load_tagger"),
     "crfdeid.policy": ("Policy",),
     "crfdeid.redaction.replace": ("redact",),

@@ -24,7 +24,7 @@ from typing import NamedTuple, TypeVar
 import regex
 
 from crfdeid.documents import Document, Span
-from crfdeid.labels import TO_SEVEN
+from crfdeid.label_schemes import TO_SEVEN
 from crfdeid.spans import merge, tokens_of
 from crfdeid.token_table import TokenTable
 from features.lexicons import word_classes

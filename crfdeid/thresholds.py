@@ -11,7 +11,7 @@ import numpy as np
 
 from crfdeid.bio import OUTSIDE
 from crfdeid.documents import Span
-from crfdeid.labels import BINARY
+from crfdeid.label_schemes import BINARY
 from crfdeid.spans import in_characters, merge
 from features.tokens import Sentence
 
@@ -34,7 +34,7 @@ def phi_spans(sentence: Sentence, table: np.ndarray, tags: Sequence[str], thresh
     """The spans of all tokens with at least a probability of being PHI.
 
     Each such token has the type with the largest probability, B and I together. Where that of O is at least as large,
-    the token is hidden by the threshold alone: its type is `crfdeid.labels.BINARY` ("PHI"), for the model gives it
+    the token is hidden by the threshold alone: its type is `BINARY` ("PHI"), for the model gives it
     none. A run of neighbours of one type is one span, but for a token that is more probably the beginning of an entity
     than the inside of one: it begins another.
 

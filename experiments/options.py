@@ -14,7 +14,7 @@ from crfdeid.cli.run import run_command
 from crfdeid.cli.shell import Parser, add_compilation_cache, file_path, whole_number
 from crfdeid.corpora import FORMATS
 from crfdeid.errors import UsageError
-from crfdeid.labels import TYPES
+from crfdeid.label_schemes import TYPES
 from crfdeid.settings import MOST_SEED
 from experiments.option_values import seeds
 from experiments.results.folder import require_empty

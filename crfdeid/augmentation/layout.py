@@ -18,9 +18,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from crfdeid.bio import encode
-from crfdeid.categories import DATE, ID, LOCATION, NAME, TO_CATEGORY
 from crfdeid.documents import PHI, Document, Span
-from crfdeid.labels import TO_SEVEN
+from crfdeid.label_schemes import DATE, ID, LOCATION, NAME, TO_CATEGORY, TO_SEVEN
 
 RELATIVE = "FAMILIARES_SUJETO_ASISTENCIA"
 """The type of words such as "mother", which one corpus marks."""

@@ -34,7 +34,7 @@ def run(options: argparse.Namespace) -> None:
     from crfdeid.cli.review import write_page  # noqa: PLC0415
     from crfdeid.corpora import read_corpus  # noqa: PLC0415
     from crfdeid.corpora.pairs import same_notes  # noqa: PLC0415
-    from crfdeid.labels import map_types  # noqa: PLC0415
+    from crfdeid.label_schemes import map_types  # noqa: PLC0415
     from crfdeid.review.notes import compared  # noqa: PLC0415
     from crfdeid.review.page import ANNOTATORS  # noqa: PLC0415
     from crfdeid.scoring.agreement import agreement  # noqa: PLC0415

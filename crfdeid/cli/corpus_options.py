@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from crfdeid.cli.shell import whole_number
 from crfdeid.corpora import FORMATS
 from crfdeid.errors import UsageError
-from crfdeid.labels import TYPES
+from crfdeid.label_schemes import TYPES
 from crfdeid.settings import MOST_SEED
 
 if TYPE_CHECKING:
@@ -61,6 +61,6 @@ def read_notes(path: Path, options: argparse.Namespace) -> Split:
     """
     from crfdeid.corpora import read_corpus  # noqa: PLC0415
     from crfdeid.corpora.splits import Split  # noqa: PLC0415
-    from crfdeid.labels import map_types  # noqa: PLC0415
+    from crfdeid.label_schemes import map_types  # noqa: PLC0415
 
     return Split.of(map_types(read_corpus(path, format=options.format), options.types))

@@ -125,7 +125,7 @@ def _require_new(path: Path) -> None:
 def _gold(options: argparse.Namespace) -> list[PageNote]:
     from crfdeid.corpora import read_corpus  # noqa: PLC0415
     from crfdeid.corpora.pairs import same_notes  # noqa: PLC0415
-    from crfdeid.labels import map_types  # noqa: PLC0415
+    from crfdeid.label_schemes import map_types  # noqa: PLC0415
     from crfdeid.review.notes import compared  # noqa: PLC0415
 
     gold, predicted = (

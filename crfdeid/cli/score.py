@@ -14,7 +14,7 @@ from crfdeid.corpora import FORMATS
 from crfdeid.corpora.pairs import listed, same_notes
 from crfdeid.documents import Document
 from crfdeid.errors import UsageError
-from crfdeid.labels import TYPES
+from crfdeid.label_schemes import TYPES
 
 if TYPE_CHECKING:
     from crfdeid.cli.score_tables import TableRow
@@ -104,7 +104,7 @@ def _read(options: argparse.Namespace, path: Path, form: str) -> list[Document]:
     """The documents of one side, whose spans are what is scored."""
     from crfdeid.corpora import read_corpus  # noqa: PLC0415
     from crfdeid.corpora.layers import read_concepts  # noqa: PLC0415
-    from crfdeid.labels import map_types  # noqa: PLC0415
+    from crfdeid.label_schemes import map_types  # noqa: PLC0415
 
     if options.layer == "phi":
         return map_types(read_corpus(path, format=form), options.types)
@@ -128,7 +128,7 @@ def _notes(
 
 
 def _hipaa_notes(labels: set[str]) -> Iterator[str]:
-    from crfdeid.scoring.hipaa import approximate_types, types_without_answer  # noqa: PLC0415
+    from crfdeid.label_schemes import approximate_types, types_without_answer  # noqa: PLC0415
 
     unknown, approximate = types_without_answer(labels), approximate_types(labels)
     if unknown:

@@ -11,7 +11,7 @@ from crfdeid.corpora import read_corpus, recognise
 from crfdeid.corpora.layers import ConceptPaths, join_layers, read_concepts, set_side_by_side
 from crfdeid.documents import Document
 from crfdeid.errors import DataError, UsageError
-from crfdeid.labels import map_types
+from crfdeid.label_schemes import map_types
 
 DEV_SHARE = 0.1
 DEV_SEED = 0

@@ -16,7 +16,7 @@ from crfdeid.bio import Encoded, encode
 from crfdeid.corpora.layers import ConceptPaths
 from crfdeid.corpora.parts import read_parts, read_phi
 from crfdeid.documents import PHI, Document, LabelledSentence
-from crfdeid.labels import in_order, map_types
+from crfdeid.label_schemes import in_order, map_types
 
 PART_SEED = 0
 

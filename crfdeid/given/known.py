@@ -20,7 +20,7 @@ from crfdeid.given.dates import find_date, read_date
 from crfdeid.given.folded import Folded, Phrases, find_number, fold
 from crfdeid.given.names import Name
 from crfdeid.given.placeholders import LEAST_ALONE, PLACEHOLDER, why_unsearched
-from crfdeid.labels import BINARY, TO_SEVEN
+from crfdeid.label_schemes import BINARY, TO_SEVEN
 from features.normal import normal_form
 
 KINDS = ("name", "date", "number", "text")

@@ -12,7 +12,7 @@ from crfdeid.augmentation import NONE
 from crfdeid.corpora.splits import Corpus
 from crfdeid.documents import LabelledSentence
 from crfdeid.given.site import Site
-from crfdeid.labels import in_order
+from crfdeid.label_schemes import in_order
 from crfdeid.model_card.likeness import NoteReader
 from crfdeid.model_card.train import REQUIRED, make_card, require_phi, write_model
 from crfdeid.tagger import OnProgress, Tagger

@@ -12,7 +12,7 @@ from io import StringIO
 from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError, UsageError
 from crfdeid.given.encoded import fully_decoded
-from crfdeid.labels import TO_SEVEN
+from crfdeid.label_schemes import TO_SEVEN, surrogate_kind
 from crfdeid.redaction.persons import People, parse_name
 from crfdeid.spans import merge
 from features.normal import normal_form
@@ -142,7 +142,6 @@ def _surrogates(
     from crfdeid.redaction.surrogates import (  # noqa: PLC0415
         Surrogates,
         agreed_labels,
-        kind_of,
         name_roles,
         order_in,
         patient_key,
@@ -157,7 +156,7 @@ def _surrogates(
     note = normal_form(document.text).text
     order = order_in(note) or date_order
     values = [_value(document.text[start:end]) for start, end, _ in spans]
-    kinds = [kind_of(label) for _, _, label in spans]
+    kinds = [surrogate_kind(label) for _, _, label in spans]
 
     def of_kinds(*wanted: str) -> list[str]:
         return [value for value, kind in zip(values, kinds, strict=True) if kind in wanted]
@@ -193,9 +192,9 @@ def locale_for(document: Document, locale: str | None = None) -> str | None:
     Raises:
         DataError: no locale is given, and the text does not tell its language.
     """
-    from crfdeid.redaction.surrogates import guess_locale, kind_of  # noqa: PLC0415
+    from crfdeid.redaction.surrogates import guess_locale  # noqa: PLC0415
 
-    if all(kind_of(span.label) == "none" for span in document.spans):
+    if all(surrogate_kind(span.label) == "none" for span in document.spans):
         return None
     found = locale or guess_locale(normal_form(document.text).text)
     if found is None:

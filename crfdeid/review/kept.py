@@ -14,10 +14,11 @@ from pathlib import Path
 
 from crfdeid.deidentifier import Deidentifier
 from crfdeid.documents import Document, Span
+from crfdeid.label_schemes import surrogate_kind
 from crfdeid.notes.begun import read_begun
 from crfdeid.notes.journal import HIDDEN
 from crfdeid.policy import SURROGATE
-from crfdeid.redaction.surrogates import KEPT, Surrogates, guess_locale, kind_of
+from crfdeid.redaction.surrogates import KEPT, Surrogates, guess_locale
 from crfdeid.redaction.surrogates.locales import ENGLISH
 from crfdeid.review.notes import PageNote
 from crfdeid.rules.table import find_rules
@@ -80,7 +81,7 @@ def kept_spans(document: Document, *, replaced: Sequence[Span], locale: str | No
     surrogates = _surrogates(locale or guess_locale(document.text) or ENGLISH)
     stay = []
     for start, end, label in (*_by_rule(document), *document.spans):
-        value, kind = document.text[start:end], kind_of(label)
+        value, kind = document.text[start:end], surrogate_kind(label)
         touched = any(start < other.end and other.start < end for other in replaced)
         if kind in KEPT and not touched and surrogates.of(value, label) == value:
             stay.append(Span(start, end, kind))

@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 from itertools import accumulate
 from typing import NamedTuple
 
-from crfdeid.labels import BINARY
+from crfdeid.label_schemes import BINARY
 
 # A label, a stretch of letters and digits, one of white space, or one other character.
 _PIECE = re.compile(r"\[[A-Z][A-Z_-]*(?:-\d+)?\]|[^\W_]+|\s+|.", re.DOTALL)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from crfdeid.bio import OUTSIDE
 from crfdeid.documents import LabelledSentence
-from crfdeid.labels import BINARY
+from crfdeid.label_schemes import BINARY
 from crfdeid.rules.table import RULES, find_rules_in
 from crfdeid.settings import require, require_flags
 

@@ -5,7 +5,7 @@
 - tokens: `score_tokens`, by type or binary.
 - errors: `find_errors` sorts each erroneous entity into one category, with causes.
 - context: `in_context` shows an error in its text.
-- i2b2, meddocan: the scores of those challenges. hipaa: the types that HIPAA names.
+- i2b2, meddocan: the scores of those challenges.
 - operating_points: thresholds for a required sensitivity. transfer: how well they hold on other notes.
 - leaks: the share of each type that nothing hides, with intervals.
 - held: how much PHI a model of concepts can hold.
@@ -26,7 +26,6 @@ from crfdeid.scoring.errors import (
     find_errors,
     summarise,
 )
-from crfdeid.scoring.hipaa import HIPAA
 from crfdeid.scoring.i2b2 import score_hipaa_tokens, score_i2b2
 from crfdeid.scoring.meddocan import score_meddocan
 from crfdeid.scoring.operating_points import (
@@ -51,7 +50,6 @@ from crfdeid.scoring.transfer import Transfer, between_halves, sensitivity_inter
 __all__ = [
     "CATEGORIES",
     "CAUSES",
-    "HIPAA",
     "Averages",
     "Category",
     "Counts",

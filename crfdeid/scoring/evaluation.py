@@ -38,7 +38,7 @@ def decoded(tags: Iterable[Sequence[str]], split: Split) -> dict[str, list[Span]
 def score(gold: Sequence[Document], predictions: Mapping[str, Sequence[Span]]) -> dict[str, Any]:
     """Every kind of score of a set of predictions, as plain data; fractions, not per cent.
 
-    "token_binary_hipaa" is missing where a type has no answer in `crfdeid.scoring.HIPAA`.
+    "token_binary_hipaa" is missing where a type has no answer in `crfdeid.label_schemes.HIPAA`.
     """
     tokens = count_token_pairs(gold, predictions)
     scores = {

@@ -3,7 +3,7 @@
 - strict: same type, start and end. relaxed: the end may be off by two characters, either way. token: each run of
   letters and digits (A-Z, a-z, 0-9) in a span by itself, so that "03/14/72" is three; same type and place. binary
   token: the same tokens by their place alone.
-- Each once over all PHI, and once over HIPAA's: spans of other types (`crfdeid.scoring.hipaa`) are dropped from both
+- Each once over all PHI, and once over HIPAA's: spans of other types (`crfdeid.label_schemes`) are dropped from both
   sides before anything is compared. So a patient reported as a doctor is a miss, and a doctor as a patient a false
   alarm, in the binary scores too: only the types *within* HIPAA's are ignored there.
 - micro: counts over all notes together, the challenge's main figure. macro: precision and recall of each note, and
@@ -28,10 +28,9 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from crfdeid.documents import Document, Span
-from crfdeid.labels import BINARY
+from crfdeid.label_schemes import BINARY, HIPAA, types_without_answer
 from crfdeid.scoring.counts import Counts
 from crfdeid.scoring.entities import Predictions, pair_up
-from crfdeid.scoring.hipaa import HIPAA, types_without_answer
 
 _FREE_CHARACTERS = 2
 _TOKEN = re.compile("[A-Za-z0-9]+")
@@ -67,7 +66,7 @@ def score_i2b2(gold: Sequence[Document], predicted: Predictions) -> list[Score]:
     """The eight scores: each of `MODES` over all PHI, and over HIPAA's.
 
     Where gold or prediction has a type of which `HIPAA` does not say whether it counts, the scores over HIPAA's are
-    left out. With types that the 2014 challenge has not they are approximate: `crfdeid.scoring.hipaa`.
+    left out. With types that the 2014 challenge has not they are approximate: `crfdeid.label_schemes`.
 
     Args:
         gold: the annotated documents.

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from crfdeid.documents import Document
 from crfdeid.errors import UsageError
-from crfdeid.labels import in_order
+from crfdeid.label_schemes import in_order
 from crfdeid.scoring import (
     Predictions,
     bootstrap_f1,

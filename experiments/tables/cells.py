@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from crfdeid.scoring.hipaa import approximate_types
+from crfdeid.label_schemes import approximate_types
 from experiments.tables.frames import HIPAA_TOKENS, MEASURES, OVERALL, Results, rows_of, score_frame, summary_frame
 
 NO_VALUE = "-"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from crfdeid.documents import CONCEPT, PHI
-from crfdeid.labels import in_order
+from crfdeid.label_schemes import in_order
 from experiments.running.joint.settings import SOURCED
 from experiments.tables.frames import Results
 

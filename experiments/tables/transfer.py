@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from crfdeid.categories import CATEGORIES
+from crfdeid.label_schemes import CATEGORIES
 from experiments.tables.beside_transfer import (
     printed_matrix,
     printed_points,

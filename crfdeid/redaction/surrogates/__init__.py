@@ -1,6 +1,6 @@
 """Surrogates: invented values of the same form, the same for the same patient, value and secret.
 
-kinds.py       `Surrogates` of one patient, and KINDS: how each type of PHI is replaced
+kinds.py       `Surrogates` of one patient
 names.py       people                                    name_roles.py  which words of names are first names
 places.py      streets and towns                         streets.py     names of streets and saints
 geography.py   provinces, their towns and postcodes      towns.py       the tables of these places
@@ -15,10 +15,8 @@ keyed.py       choices by HMAC: nothing is remembered, so that runs, machines an
 from crfdeid.redaction.surrogates.date_forms import order_in
 from crfdeid.redaction.surrogates.kinds import (
     KEPT,
-    KINDS,
     Surrogates,
     agreed_labels,
-    kind_of,
     patient_key,
     text_key,
 )
@@ -27,11 +25,9 @@ from crfdeid.redaction.surrogates.name_roles import name_roles
 
 __all__ = [
     "KEPT",
-    "KINDS",
     "Surrogates",
     "agreed_labels",
     "guess_locale",
-    "kind_of",
     "name_roles",
     "order_in",
     "patient_key",

@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
 
-from crfdeid.labels import TO_SEVEN
+from crfdeid.label_schemes import surrogate_kind
 from crfdeid.redaction.surrogates.countries import other_country
 from crfdeid.redaction.surrogates.date_forms import LOOKS_DATED
 from crfdeid.redaction.surrogates.dates import Shift, moved, shift_of, year_shift
@@ -29,59 +29,6 @@ from crfdeid.redaction.surrogates.shapes import (
 )
 from crfdeid.secrets import derive
 
-# Type -> kind. A type that is not here has the kind of the one of the seven that it belongs to, else none: it is
-# replaced by its name, as "[PHI]".
-KINDS: Mapping[str, str] = {
-    "PATIENT": "person",
-    "DOCTOR": "person",
-    "NAME": "person",
-    "PERSON": "person",
-    "HOSPITAL": "hospital",
-    "DEPARTMENT": "hospital",
-    "ORGANIZATION": "hospital",
-    "EMPLOYER": "hospital",
-    "CENTRO_SALUD": "hospital",
-    "INSTITUCION": "hospital",
-    "LOCATION": "place",
-    "STREET": "street",
-    "CALLE": "street",
-    "CITY": "town",
-    "STATE": "town",
-    "ZIP": "town",
-    "TERRITORIO": "town",
-    "COUNTRY": "country",
-    "PAIS": "country",
-    "PHONE": "telephone",
-    "FAX": "telephone",
-    "ID": "number",
-    "LICENSE": "licence",
-    "ID_TITULACION_PERSONAL_SANITARIO": "licence",
-    "ID_ASEGURAMIENTO": "licence",
-    "ROOM": "number",
-    "BIOID": "none",
-    "OTRO_NUMERO_IDENTIF": "number",
-    "NUMERO_BENEF_PLAN_SALUD": "number",
-    "IDENTIF_VEHICULOS_NRSERIE_PLACAS": "number",
-    "IDENTIF_DISPOSITIVOS_NRSERIE": "number",
-    "DATE": "date",
-    "AGE": "age",
-    "EDAD_SUJETO_ASISTENCIA": "age",
-    "SEX": "sex",
-    "SEXO_SUJETO_ASISTENCIA": "sex",
-    "FAMILIARES_SUJETO_ASISTENCIA": "kin",
-    "EMAIL": "mail",
-    "CORREO_ELECTRONICO": "mail",
-    "URL": "web",
-    "URL_WEB": "web",
-    "IPADDR": "net",
-    "IPADDRESS": "net",
-    "IP": "net",
-    "DIREC_PROT_INTERNET": "net",
-    "USERNAME": "account",
-    "PROFESSION": "job",
-    "PROFESION": "job",
-}
-
 # Kinds whose surrogates have other digits in the same places: a date would become a day that there is not.
 _WITH_OTHER_DIGITS = frozenset({"telephone", "number", "licence", "net", "hospital", "place", "street", "town"})
 
@@ -90,16 +37,6 @@ KEPT = frozenset({"sex", "kin", "age", "job", "country"})
 
 # Kinds of which one value has one surrogate in a note, whichever of the types it has where it stands.
 _ALIKE = (frozenset({"place", "street", "town", "hospital"}), frozenset({"number", "licence", "telephone"}))
-
-
-def kind_of(label: str) -> str:
-    """The kind of a type, "none" where it has no surrogate.
-
-    Example:
-        >>> kind_of("FECHAS"), kind_of("PHI")
-        ('date', 'none')
-    """
-    return KINDS.get(label) or KINDS.get(TO_SEVEN.get(label) or "", "none")
 
 
 class Surrogates:
@@ -181,7 +118,7 @@ class Surrogates:
             label: its type.
             like: the type whose surrogate it gets; None for its own (`agreed_labels`).
         """
-        kind = kind_of(like or label)
+        kind = surrogate_kind(like or label)
         if kind in _WITH_OTHER_DIGITS and LOOKS_DATED.search(text):
             kind = "date"
         found = self._ways[kind](text)
@@ -201,7 +138,7 @@ def agreed_labels(values: Sequence[str], labels: Sequence[str]) -> list[str]:
         ['CITY', 'CITY', 'CITY', 'DOCTOR']
     """
     keys = [
-        (next((kinds for kinds in _ALIKE if kind_of(label) in kinds), label), _letters(value))
+        (next((kinds for kinds in _ALIKE if surrogate_kind(label) in kinds), label), _letters(value))
         for value, label in zip(values, labels, strict=True)
     ]
     counts: dict[Hashable, Counter[str]] = {}

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from crfdeid.categories import to_categories
 from crfdeid.corpora import FORMATS
 from crfdeid.corpora.parts import Parts, read_parts
 from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.documents import Document
 from crfdeid.errors import UsageError
+from crfdeid.label_schemes import to_categories
 from crfdeid.model_card.train import require_phi
 from crfdeid.settings import MOST_SEED
 from experiments.running.prepared import shared

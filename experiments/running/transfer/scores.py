@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from crfdeid import categories
+from crfdeid import label_schemes
 from crfdeid.documents import Document
 from crfdeid.scoring import Counts, Predictions, bootstrap_f1, percentile_interval, token_scores
 from crfdeid.scoring.tokens import missed_tokens, token_types
@@ -78,7 +78,7 @@ def counts_of(pairs: Mapping[tuple[str, str], int], types: str) -> Counts:
     if types == BINARY:
         return token_scores(pairs, binary=True).micro
     scores = token_scores(pairs)
-    return scores.by_type.get(categories.NAME, Counts()) if types == NAME else scores.micro
+    return scores.by_type.get(label_schemes.NAME, Counts()) if types == NAME else scores.micro
 
 
 def measured(tested: Tested, types: str, *, samples: int, level: float = 0.05) -> dict[str, float]:

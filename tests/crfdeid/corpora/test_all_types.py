@@ -25,8 +25,7 @@ from crfdeid.corpora.synthetic.text_fields import TextFields, make_faker
 from crfdeid.corpora.synthetic.texts import STYLES, draw_texts
 from crfdeid.corpora.synthetic.world import make_worlds, without_accents
 from crfdeid.errors import UsageError
-from crfdeid.labels import I2B2_2014, TO_SEVEN
-from crfdeid.scoring.hipaa import HIPAA
+from crfdeid.label_schemes import HIPAA, TO_SEVEN, types_in
 
 worlds = cache(make_worlds)
 
@@ -53,7 +52,7 @@ def test_the_default_corpus_of_the_comparison_stays_as_it_is():
 
 def test_every_identifier_that_a_text_can_hold_is_there_under_its_name_of_i2b2_2014():
     found = {span.label for document in texts() for span in document.spans}
-    assert found <= set(I2B2_2014)
+    assert found <= set(types_in("2014"))
     # A to R of the Safe Harbor list; N and O are types of their own, Q is a photograph.
     assert {HIPAA[label] for label in found} >= set("ABCDEFGHIJKLMPR")
     assert found >= {"URL", "IPADDR", "USERNAME", "HOSPITAL", "DOCTOR", "STATE", "COUNTRY"}

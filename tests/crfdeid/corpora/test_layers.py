@@ -16,7 +16,7 @@ from crfdeid.corpora.layers import ConceptPaths, alone, concept_documents, join_
 from crfdeid.corpora.splits import read_splits
 from crfdeid.documents import CONCEPT, PHI, Document, Span
 from crfdeid.errors import DataError, UsageError
-from crfdeid.labels import map_types
+from crfdeid.label_schemes import map_types
 from crfdeid.scoring import score_entities
 
 TEXT = "Dr. Doe gave aspirin."

@@ -1,0 +1,267 @@
+"""PHI types of all corpora in one table, and the relabelling of documents by it.
+
+The columns of `_TABLE`, each "-" for none and "?" where the scheme has no answer for a type:
+
+- corpora that have the type: i2b2 2006 and 2014, MEDDOCAN, ASQ-PHI; the synthetic corpus uses the types of 2014.
+- subtype: one of the seven of yadav2016, Table 5, the categories of i2b2 2006 without AGE. A type belongs to the
+  subtype whose definition in the 2006 challenge covers it. No subtype covers ages, professions, employers, e-mail and
+  web addresses, or login names.
+- category: one of the seven of johnson2020, section 3.3 and Table 1. None covers MEDDOCAN's sex, relatives (mostly
+  words such as "mother") and other facts.
+- hipaa: the identifier of the Safe Harbor list, 45 CFR 164.514(b)(2)(i), letters A to R. It lists identifiers of the
+  patient and of relatives, employers and household members. A type counts if its definition covers one of them, though
+  it may cover more, such as ages below 90. For i2b2 2014 this is exactly the challenge's list, which lacks URL and
+  IPADDR (N and O). For other corpora it is approximate: LOCATION includes countries, ID the numbers of doctors. Names,
+  licences and employee numbers of staff are not identifiers of the patient.
+- surrogate: the kind of surrogate in `crfdeid.redaction.surrogates`; "none" is replaced by the name of the type.
+
+docs/formats.md and docs/transfer.md show the table.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from crfdeid.documents import PHI, Document, Span
+from crfdeid.errors import SettingError, UnknownNameError
+from crfdeid.spans import merge
+
+_TABLE = """
+PATIENT                           2006+2014           PATIENT   NAME        A  person
+DOCTOR                            2006+2014           DOCTOR    NAME        -  person
+USERNAME                          2014                -         NAME        -  account
+PROFESSION                        2014                -         PROFESSION  -  job
+HOSPITAL                          2006+2014+meddocan  HOSPITAL  LOCATION    -  hospital
+DEPARTMENT                        2014                HOSPITAL  LOCATION    -  hospital
+ROOM                              2014                HOSPITAL  LOCATION    -  number
+ORGANIZATION                      2014                -         LOCATION    A  hospital
+STREET                            2014                LOCATION  LOCATION    B  street
+CITY                              2014                LOCATION  LOCATION    B  town
+STATE                             2014                LOCATION  LOCATION    -  town
+COUNTRY                           2014                LOCATION  LOCATION    -  country
+ZIP                               2014                LOCATION  LOCATION    B  town
+LOCATION-OTHER                    2014                LOCATION  LOCATION    -  place
+AGE                               2006+2014           -         AGE         C  age
+DATE                              2006+2014+asq-phi   DATE      DATE        C  date
+PHONE                             2006+2014           PHONE     CONTACT     D  telephone
+FAX                               2014                PHONE     CONTACT     E  telephone
+EMAIL                             2014                -         CONTACT     F  mail
+URL                               2014                -         CONTACT     -  web
+IPADDR                            2014                -         CONTACT     -  net
+IPADDRESS                         2014                -         CONTACT     -  net
+SSN                               2014                ID        ID          G  number
+MEDICALRECORD                     2014                ID        ID          H  number
+HEALTHPLAN                        2014                ID        ID          I  number
+ACCOUNT                           2014                ID        ID          J  number
+LICENSE                           2014                ID        ID          K  licence
+VEHICLE                           2014                ID        ID          L  number
+DEVICE                            2014                ID        ID          M  number
+BIOID                             2014                ID        ID          P  none
+IDNUM                             2014                ID        ID          R  number
+LOCATION                          2006                LOCATION  LOCATION    B  place
+ID                                2006                ID        ID          R  number
+NOMBRE_SUJETO_ASISTENCIA          meddocan            PATIENT   NAME        A  person
+NOMBRE_PERSONAL_SANITARIO         meddocan            DOCTOR    NAME        -  person
+CALLE                             meddocan            LOCATION  LOCATION    B  street
+TERRITORIO                        meddocan            LOCATION  LOCATION    B  town
+PAIS                              meddocan            LOCATION  LOCATION    -  country
+NUMERO_TELEFONO                   meddocan            PHONE     CONTACT     D  telephone
+NUMERO_FAX                        meddocan            PHONE     CONTACT     E  telephone
+ID_SUJETO_ASISTENCIA              meddocan            ID        ID          H  number
+ID_CONTACTO_ASISTENCIAL           meddocan            ID        ID          R  number
+ID_ASEGURAMIENTO                  meddocan            ID        ID          G  licence
+ID_TITULACION_PERSONAL_SANITARIO  meddocan            ID        ID          -  licence
+ID_EMPLEO_PERSONAL_SANITARIO      meddocan            ID        ID          -  number
+FECHAS                            meddocan            DATE      DATE        C  date
+CENTRO_SALUD                      meddocan            -         LOCATION    -  hospital
+CORREO_ELECTRONICO                meddocan            -         CONTACT     F  mail
+DIREC_PROT_INTERNET               meddocan            -         CONTACT     O  net
+EDAD_SUJETO_ASISTENCIA            meddocan            -         AGE         C  age
+FAMILIARES_SUJETO_ASISTENCIA      meddocan            -         -           A  kin
+IDENTIF_BIOMETRICOS               meddocan            -         ID          P  none
+IDENTIF_DISPOSITIVOS_NRSERIE      meddocan            -         ID          M  number
+IDENTIF_VEHICULOS_NRSERIE_PLACAS  meddocan            -         ID          L  number
+INSTITUCION                       meddocan            -         LOCATION    A  hospital
+NUMERO_BENEF_PLAN_SALUD           meddocan            -         ID          I  number
+OTRO_NUMERO_IDENTIF               meddocan            -         ID          R  number
+OTROS_SUJETO_ASISTENCIA           meddocan            -         -           R  none
+PROFESION                         meddocan            -         PROFESSION  -  job
+SEXO_SUJETO_ASISTENCIA            meddocan            -         -           -  sex
+URL_WEB                           meddocan            -         CONTACT     N  web
+NAME                              asq-phi             ?         NAME        ?  person
+GEOGRAPHIC_LOCATION               asq-phi             ?         LOCATION    ?  none
+MEDICAL_RECORD_NUMBER             asq-phi             ?         ID          ?  none
+HEALTH_PLAN_BENEFICIARY_NUMBER    asq-phi             ?         ID          ?  none
+SOCIAL_SECURITY_NUMBER            asq-phi             ?         ID          ?  none
+ACCOUNT_NUMBER                    asq-phi             ?         ID          ?  none
+CERTIFICATE_LICENSE_NUMBER        asq-phi             ?         ID          ?  none
+UNIQUE_IDENTIFIER                 asq-phi             ?         ID          ?  none
+PHONE_NUMBER                      asq-phi             ?         CONTACT     ?  none
+FAX_NUMBER                        asq-phi             ?         CONTACT     ?  none
+EMAIL_ADDRESS                     asq-phi             ?         CONTACT     ?  none
+IP_ADDRESS                        asq-phi             ?         CONTACT     ?  none
+CONTACT                           other               ?         CONTACT     ?  none
+DEVICE_IDENTIFIER                 other               ?         ?           ?  none
+EMPLOYER                          other               ?         ?           ?  hospital
+FAMILY                            other               ?         ?           ?  none
+IP                                other               ?         ?           ?  net
+OCCUPATION                        other               ?         ?           ?  none
+PERSON                            other               ?         ?           ?  person
+RELATIVE                          other               ?         ?           ?  none
+SEX                               other               ?         ?           ?  sex
+VEHICLE_IDENTIFIER                other               ?         ?           ?  none
+WEB_URL                           other               ?         ?           ?  none
+"""
+_ROWS = [row.split() for row in _TABLE.strip().splitlines()]
+
+
+def _column(number: int) -> dict[str, str | None]:
+    return {row[0]: None if row[number] == "-" else row[number] for row in _ROWS if row[number] != "?"}
+
+
+TO_SEVEN = _column(2)
+"""Type -> subtype of yadav2016, or None."""
+
+TO_CATEGORY = _column(3)
+"""Type -> category of johnson2020, or None; a category is its own."""
+
+HIPAA = _column(4)
+"""Type -> letter of the Safe Harbor list, or None."""
+
+SURROGATE_KINDS: Mapping[str, str] = {row[0]: row[5] for row in _ROWS}
+"""Type -> kind of surrogate."""
+
+SEVEN = ("PATIENT", "DOCTOR", "HOSPITAL", "LOCATION", "PHONE", "ID", "DATE")
+"""Subtypes of yadav2016, in the order of its Table 5."""
+
+AGE, CONTACT, DATE, ID = "AGE", "CONTACT", "DATE", "ID"
+LOCATION, NAME, PROFESSION = "LOCATION", "NAME", "PROFESSION"
+CATEGORIES = (AGE, CONTACT, DATE, ID, LOCATION, NAME, PROFESSION)
+"""Categories of johnson2020, in the order of its Table 3."""
+
+TYPES = ("seven", "all", "binary")
+"""Mappings that `map_types` knows."""
+
+BINARY = "PHI"
+"""The only type of the mapping "binary"."""
+
+
+def types_in(corpus: str) -> list[str]:
+    """Return the types of a corpus: "2006", "2014", "meddocan" or "asq-phi".
+
+    Example:
+        >>> types_in("2006")
+        ['PATIENT', 'DOCTOR', 'HOSPITAL', 'AGE', 'DATE', 'PHONE', 'LOCATION', 'ID']
+    """
+    return [row[0] for row in _ROWS if corpus in row[1].split("+")]
+
+
+def map_types(documents: Sequence[Document], types: str = "seven") -> list[Document]:
+    """Map the types of documents' PHI spans.
+
+    Args:
+        documents: the documents, with the types of their corpus.
+        types: "seven" maps to `SEVEN` and drops spans of other types, but keeps `BINARY`, the type of tokens that only
+            a threshold marks (`crfdeid.bio.phi_spans`); "all" changes nothing; "binary" makes every span `BINARY` and
+            merges spans that overlap.
+
+    Raises:
+        SettingError: an unknown mapping.
+        UnknownNameError: "seven" for a corpus with a type that is not in the table.
+        DataError: a document without PHI annotation.
+
+    Example:
+        >>> map_types([Document("1", "Boston", (Span(0, 6, "CITY"),))], "seven")[0].spans
+        (Span(start=0, end=6, label='LOCATION'),)
+    """
+    if types not in TYPES:
+        raise SettingError(f"unknown types '{types}': choose from {', '.join(TYPES)}")
+    for document in documents:
+        document.layer(PHI)  # A document without annotation must not pass for one without PHI.
+    if types == "all":
+        return list(documents)
+    if types == "binary":
+        return [replace(one, spans=tuple(merge(one.spans, label=lambda parts: BINARY))) for one in documents]
+    labels = {span.label for document in documents for span in document.spans}
+    table = TO_SEVEN if labels == {BINARY} else {**TO_SEVEN, BINARY: BINARY}
+    return _relabelled(documents, table, "cannot be split into the seven: choose --types all or --types binary")
+
+
+def to_categories(documents: Sequence[Document], *, keep_unknown: bool = False) -> list[Document]:
+    """Replace the type of each span by its category; spans without a category are dropped.
+
+    Args:
+        documents: the documents, with the types of their corpus.
+        keep_unknown: whether a type that is not in the table becomes `BINARY` instead of an error.
+
+    Raises:
+        UnknownNameError: a type that is not in the table.
+
+    Example:
+        >>> to_categories([Document("1", "Boston", (Span(0, 6, "CITY"),))])[0].spans
+        (Span(start=0, end=6, label='LOCATION'),)
+    """
+    table = TO_CATEGORY
+    if keep_unknown:
+        found = {span.label for document in documents for span in document.spans}
+        table = {**dict.fromkeys(found, BINARY), **TO_CATEGORY}
+    return _relabelled(documents, table, "are in none of the categories: choose --types binary")
+
+
+def _relabelled(documents: Sequence[Document], table: Mapping[str, str | None], problem: str) -> list[Document]:
+    found = Counter(span.label for document in documents for span in document.spans)
+    unknown = [label for label, _ in found.most_common() if label not in table]
+    if unknown:
+        names = ", ".join(unknown[:5]) + (f" and {len(unknown) - 5} more" if len(unknown) > 5 else "")
+        raise UnknownNameError(f"the types {names} {problem}")
+    return [replace(document, spans=tuple(_relabelled_spans(document.spans, table))) for document in documents]
+
+
+def _relabelled_spans(spans: Iterable[Span], table: Mapping[str, str | None]) -> Iterator[Span]:
+    for span in spans:
+        label = table[span.label]
+        if label is not None:
+            yield span._replace(label=label)
+
+
+def in_order(labels: Iterable[str]) -> list[str]:
+    """Sort types for tables: the seven in their order, then the others by name.
+
+    Example:
+        >>> in_order({"ZIP", "AGE", "DATE", "PATIENT"})
+        ['PATIENT', 'DATE', 'AGE', 'ZIP']
+    """
+    found = set(labels)
+    return [*(label for label in SEVEN if label in found), *sorted(found.difference(SEVEN))]
+
+
+def surrogate_kind(label: str) -> str:
+    """Return the kind of surrogate of a type, "none" for an unknown type.
+
+    Example:
+        >>> surrogate_kind("FECHAS"), surrogate_kind("PHI")
+        ('date', 'none')
+    """
+    return SURROGATE_KINDS.get(label, "none")
+
+
+def types_without_answer(labels: Iterable[str]) -> list[str]:
+    """Return the types that are not in `HIPAA`, sorted.
+
+    Example:
+        >>> types_without_answer({"PATIENT", "NAME"})  # NAME may be a patient's or a doctor's
+        ['NAME']
+    """
+    return sorted(set(labels).difference(HIPAA))
+
+
+def approximate_types(labels: Iterable[str]) -> list[str]:
+    """Return the types that i2b2 2014 lacks, sorted; they make scores over HIPAA's types approximate.
+
+    Example:
+        >>> approximate_types({"PATIENT", "LOCATION"})
+        ['LOCATION']
+    """
+    return sorted(set(labels).difference(types_in("2014")))
