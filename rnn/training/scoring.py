@@ -30,12 +30,12 @@ def count_tag_ids(tags: Sequence[str], gold: np.ndarray, predicted: np.ndarray, 
     types = sorted({tag[2:] for tag in tags if tag[:2] in ("B-", "I-") and tag[2:]})
     number = {label: k for k, label in enumerate(types, start=1)}
     labels = np.array([number.get(tag[2:], 0) if tag[:2] in ("B-", "I-") else 0 for tag in tags])
-    continues = np.array([[goes_on(tag, before) for tag in tags] for before in tags], bool)
-    _, start, end, label = _entities(gold[None], labels, continues, first)
+    continuing = np.array([[goes_on(tag, before) for tag in tags] for before in tags], bool)
+    _, start, end, label = _entities(gold[None], labels, continuing, first)
     ends_at, label_at = np.full(gold.size, -1), np.zeros(gold.size, labels.dtype)
     ends_at[start], label_at[start] = end, label
     in_gold = np.bincount(label, minlength=len(types) + 1)
-    rows, start, end, label = _entities(predicted, labels, continues, first)
+    rows, start, end, label = _entities(predicted, labels, continuing, first)
     hit = (ends_at[start] == end) & (label_at[start] == label)
 
     def count(chosen: np.ndarray) -> np.ndarray:
@@ -52,7 +52,7 @@ def count_tag_ids(tags: Sequence[str], gold: np.ndarray, predicted: np.ndarray, 
 
 
 def _entities(
-    ids: np.ndarray, labels: np.ndarray, continues: np.ndarray, first: np.ndarray
+    ids: np.ndarray, labels: np.ndarray, continuing: np.ndarray, first: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Every entity of tag ids [N, P], by row and place: its row, its first and last token, its label's number.
 
@@ -61,7 +61,7 @@ def _entities(
     label = labels[ids]
     marked = label > 0
     follows = np.zeros_like(marked)  # goes on with the entity of the token before
-    follows[:, 1:] = continues[ids[:, :-1], ids[:, 1:]] & ~first[1:]
+    follows[:, 1:] = continuing[ids[:, :-1], ids[:, 1:]] & ~first[1:]
     leads = np.zeros_like(marked)
     leads[:, :-1] = follows[:, 1:]
     rows, start = np.nonzero(marked & ~follows)
