@@ -16,12 +16,11 @@ from corpus import add_corpus, chosen_corpus
 
 from crfdeid.corpora.splits import Corpus
 from crfdeid.crf import tagger as crf
-from crfdeid.scoring import Counts, score_entities
-from crfdeid.scoring.evaluation import predict_spans
+from crfdeid.evaluation import Counts, score_entities
+from crfdeid.evaluation.evaluate import predict_spans
 from features import STRONG, Extractor, FeatureSet
-from features.clusters import WordClusters, make_clusters
-from features.gazetteers import Gazetteers
 from features.pos import PosFeatures, TextBlobTagger
+from features.word_lists import Gazetteers, WordClusters, make_clusters
 
 
 def main() -> None:

@@ -20,7 +20,7 @@ import crfdeid
 from crfdeid.augmentation import in_small_letters
 from crfdeid.corpora import read_corpus
 from crfdeid.documents import Document, Span
-from crfdeid.scoring.tokens import count_token_pairs, token_scores
+from crfdeid.evaluation.tokens import count_token_pairs, token_scores
 
 
 def main() -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 
 from crfdeid.documents import Document, Span
-from crfdeid.redaction.replace import redact
+from crfdeid.redaction.redact import redact
 
 SECRET = b"an invented secret for the page"
 _MARKED = re.compile(r"\{([A-Z_]+):([^{}]*)\}")

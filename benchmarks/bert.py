@@ -47,17 +47,17 @@ from tabulate import tabulate
 from crfdeid.bio import encode
 from crfdeid.corpora import read_corpus
 from crfdeid.corpora.synthetic import generate
-from crfdeid.deidentifier import Deidentifier
 from crfdeid.documents import PHI, LabelledSentence
-from crfdeid.redaction.replace import redact
+from crfdeid.pipeline import Deidentifier
+from crfdeid.redaction.redact import redact
 from features.tokens import Sentence
-from rnn.batches import Row
-from rnn.codecs.subwords import NOT_COUNTED, PIECES
-from rnn.decoding import chosen_tags
-from rnn.encoders.small import small_encoder
+from rnn.batching import Row
+from rnn.decode import chosen_tags
 from rnn.models.bert import BertTagger
+from rnn.pretrained.small import small_encoder
+from rnn.processors.subwords import NOT_COUNTED, PIECES
 from rnn.training.loop import train
-from rnn.training.phases import patient
+from rnn.training.phases import early_stopping
 
 CORES = int(os.environ["PJRT_NPROC"])
 BATCH = 32  # windows that PyTorch reads at once: 16 and 64 are no faster
@@ -137,7 +137,7 @@ def make_epoch(tagger: BertTagger, rows: Sequence[Row]) -> Callable[[], None]:
 
     def epoch() -> None:
         nonlocal weights
-        weights = train(graph, weights, [patient(lambda _: phase, epochs=1, patience=None)], seeds=[0], epochs=1)
+        weights = train(graph, weights, [early_stopping(lambda _: phase, epochs=1, patience=None)], seeds=[0], epochs=1)
         jax.block_until_ready(weights)
 
     return epoch

@@ -44,12 +44,12 @@ from crfdeid.corpora import read_corpus
 from crfdeid.documents import PHI, LabelledSentence
 from crfdeid.label_schemes import SEVEN
 from features.tokens import Sentence
-from rnn.batches import Batch, Row, make_batch, make_buckets
-from rnn.codecs.casing import CASINGS
-from rnn.codecs.words import WordCodec
+from rnn.batching import Batch, Row, make_batch, make_buckets
 from rnn.models.bilstm_crf import BilstmCrfSettings, BilstmCrfTagger
+from rnn.processors.casing import CASINGS
+from rnn.processors.words import WordCodec
 from rnn.training.loop import train
-from rnn.training.phases import patient
+from rnn.training.phases import early_stopping
 
 WORDS, MEDIAN, SPREAD, LONGEST = 20_000, 11, 0.9, 432
 TAGS = ("O", *(f"{mark}-{label}" for label in SEVEN for mark in "BI"))
@@ -80,7 +80,7 @@ def make_epoch(tagger: BilstmCrfTagger, codec: WordCodec, rows: Sequence[Row]) -
 
     def epoch() -> None:
         nonlocal weights
-        weights = train(graph, weights, [patient(lambda _: phase, epochs=1, patience=None)], seeds=[0], epochs=1)
+        weights = train(graph, weights, [early_stopping(lambda _: phase, epochs=1, patience=None)], seeds=[0], epochs=1)
         jax.block_until_ready(weights)
 
     return epoch

@@ -17,9 +17,9 @@ from corpus import add_corpus, chosen_corpus
 from tabulate import tabulate
 
 from crfdeid.consistency import make_consistent
-from crfdeid.models import MODELS, create
-from crfdeid.scoring import score_entities, score_tokens
-from crfdeid.scoring.evaluation import predict_spans
+from crfdeid.evaluation import score_entities, score_tokens
+from crfdeid.evaluation.evaluate import predict_spans
+from crfdeid.registry import MODELS, create
 
 
 def main() -> None:

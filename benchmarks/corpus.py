@@ -7,7 +7,7 @@ import random
 import re
 from pathlib import Path
 
-from crfdeid.corpora import FORMATS
+from crfdeid.corpora import CORPUS_FORMATS
 from crfdeid.corpora.splits import Corpus, generate_corpus, read_splits
 from crfdeid.errors import UsageError
 from crfdeid.label_schemes import TYPES
@@ -17,7 +17,9 @@ def add_corpus(parser: argparse.ArgumentParser, *, types: str = "seven") -> None
     """The options that say what is trained on and scored; ``types`` is the default of ``--types``."""
     parser.add_argument("--train", type=Path, metavar="PATH", help="training notes (default: the synthetic corpus)")
     parser.add_argument("--dev", type=Path, metavar="PATH", help="development notes")
-    parser.add_argument("--format", choices=("auto", *FORMATS), default="auto", help="their format (default: auto)")
+    parser.add_argument(
+        "--format", choices=("auto", *CORPUS_FORMATS), default="auto", help="their format (default: auto)"
+    )
     parser.add_argument("--types", choices=TYPES, default=types, help=f"which types (default: {types})")
 
 

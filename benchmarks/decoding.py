@@ -15,9 +15,9 @@ from corpus import add_corpus, chosen_corpus
 from tabulate import tabulate
 
 from crfdeid.bio import decode
-from crfdeid.models import load_tagger
-from crfdeid.scoring.evaluation import score
-from rnn.decoding import chosen_tags
+from crfdeid.evaluation.evaluate import score
+from crfdeid.registry import load_tagger
+from rnn.decode import chosen_tags
 
 
 def main() -> None:

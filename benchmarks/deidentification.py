@@ -12,7 +12,7 @@ drawn anew for each, so that their dates and numbers were not seen before. Token
 and the recipe are trained on the training notes first, and scored on the development notes: F of whole entities, with
 type and both ends right, and of our tokens with their types.
 
-- ours: `crfdeid.deidentifier.Deidentifier` with document consistency, and `crfdeid.redact`; `hybrid` is the `crf` with
+- ours: `crfdeid.pipeline.Deidentifier` with document consistency, and `crfdeid.redact`; `hybrid` is the `crf` with
   all rules.
 - Presidio: its analyser with a blank English pipeline of spaCy, which leaves its patterns, and its anonymiser. Its
   types are others, so that it is not scored.
@@ -42,17 +42,16 @@ from presidio import presidio
 from recipe import Recipe
 from tabulate import tabulate
 
-from crfdeid.combined.hybrid import HybridTagger
 from crfdeid.corpora.splits import Corpus
 from crfdeid.corpora.synthetic import generate
-from crfdeid.deidentifier import Deidentifier, load
 from crfdeid.documents import Document, Span
-from crfdeid.models import create
-from crfdeid.redaction.replace import redact
-from crfdeid.scoring import count_token_pairs, score_entities, token_scores
-from crfdeid.system.memory import collecting_seldom
-from crfdeid.system.threads import one_thread
-from features.tokens import tokenize
+from crfdeid.ensembles.hybrid import HybridTagger
+from crfdeid.evaluation import count_token_pairs, score_entities, token_scores
+from crfdeid.pipeline import Deidentifier, load
+from crfdeid.redaction.redact import redact
+from crfdeid.registry import create
+from crfdeid.utils.process import collecting_seldom, one_thread
+from features.tokenizer import tokenize
 
 ROUNDS, PASSES = 3, 3
 ROWS = ("crf", "hybrid", "elman", "jordan", "bilstm-crf", "presidio", "recipe")

@@ -25,9 +25,9 @@ from layouts import prose
 from tabulate import tabulate
 
 import crfdeid
-from crfdeid.deidentifier import Deidentifier
 from crfdeid.documents import Document
-from crfdeid.model_card.likeness import Likeness, Measures, NoteReader, make_profile, unlike_measures
+from crfdeid.model_card.drift import DriftDetector, Measures, NoteReader, make_profile, unlike_measures
+from crfdeid.pipeline import Deidentifier
 
 SAMPLES = SIZE = 20
 
@@ -58,7 +58,7 @@ class Drift:
         measures = self._measures(documents)
         found = []
         for _ in range(count):
-            likeness = Likeness(self._profile)
+            likeness = DriftDetector(self._profile)
             for one in draw.sample(measures, min(size, len(measures))):
                 likeness.add(one)
             found.append(likeness.differences())

@@ -20,10 +20,9 @@ from faker import Faker
 import crfdeid
 from crfdeid.augmentation import in_small_letters
 from crfdeid.corpora.synthetic.data import read_sections
-from crfdeid.corpora.synthetic.pieces import Piece
-from crfdeid.corpora.synthetic.templates import Value, render
+from crfdeid.corpora.synthetic.templates import TemplatePart, Value, render
 from crfdeid.documents import Document, Span
-from crfdeid.scoring.tokens import count_token_pairs, token_scores
+from crfdeid.evaluation.tokens import count_token_pairs, token_scores
 
 _LOCALES = ("en_AU", "en_CA", "en_IE", "en_NZ", "en_US", "de_AT", "fr_CH", "pt_PT", "nl_BE", "es_CL", "sk_SK", "et_EE")
 _NATIONALITIES = (
@@ -63,7 +62,7 @@ def _faker(locale: str, seed: int) -> Faker:
     return faker
 
 
-def _fill(template: str, fakers: Sequence[Faker], rng: Random) -> Piece:
+def _fill(template: str, fakers: Sequence[Faker], rng: Random) -> TemplatePart:
     american = fakers[_LOCALES.index("en_US")]
 
     def field(name: str) -> Value:

@@ -20,10 +20,10 @@ import numpy as np
 
 from crfdeid.bio import may_begin, may_follow
 from crfdeid.documents import Span
-from crfdeid.explaining.explanation import Explanation
-from crfdeid.explaining.learned import AFTER, BEFORE, explain_weights
-from crfdeid.explaining.prediction import Wanted, explain_tokens
-from crfdeid.models import load_tagger
+from crfdeid.explain.data import Explanation
+from crfdeid.explain.prediction import ExplainRequest, explain_tokens
+from crfdeid.explain.weights import WORDS_AFTER, WORDS_BEFORE, explain_weights
+from crfdeid.registry import load_tagger
 from crfdeid.tagger import Tagger
 from experiments.results.folder import Folder
 from features.tokens import Sentence, split_sentences
@@ -31,7 +31,7 @@ from features.tokens import Sentence, split_sentences
 NAMES = ("PATIENT", "DOCTOR")
 NETWORKS = ("elman", "jordan")
 REACH = 8
-WINDOW = Wanted(window=REACH, methods=["occlusion"])
+WINDOW = ExplainRequest(window=REACH, methods=["occlusion"])
 
 
 class Note(NamedTuple):
@@ -52,7 +52,7 @@ def names(notes: Sequence[Note], tagger: Tagger) -> None:
                 kind = "one word" if words == 1 else "several", "found" if tags[place] == found.tag else "missed"
                 counts[kind] += 1
                 capitals[kind] += sentence.words[place].isupper()
-                parts = {**found.crf.by_kind, BEFORE: found.crf.before, AFTER: found.crf.after}
+                parts = {**found.crf.by_kind, WORDS_BEFORE: found.crf.before, WORDS_AFTER: found.crf.after}
                 sums[kind].update({**parts, "log-odds": found.log_odds})
     kinds = sorted(counts, reverse=True)
     print("CRF: what speaks for the first word of a name against O, mean over names\n")
@@ -68,7 +68,7 @@ def first_words(note: Note, sentence: Sentence, tagger: Tagger) -> Iterator[tupl
     for place, token in enumerate(sentence.tokens):
         for start, end, label in note.gold:
             if start == token.start and label in NAMES:
-                wanted = Wanted(tag=f"B-{label}", rival="O")
+                wanted = ExplainRequest(tag=f"B-{label}", contrast_tag="O")
                 words = sum(start <= other.start < end for other in sentence.tokens)
                 yield explain_tokens(tagger, sentence, [place], wanted)[0], words, place
 

@@ -20,11 +20,10 @@ from tabulate import tabulate
 from crfdeid.augmentation import in_small_letters, without_accents
 from crfdeid.corpora import read_corpus
 from crfdeid.corpora.splits import generate_corpus
-from crfdeid.documents import Document, Span
-from crfdeid.given.dates import read_date
-from crfdeid.given.known import Known
+from crfdeid.documents import Document, Span, overlap
+from crfdeid.known_phi.dates import read_date
+from crfdeid.known_phi.identifiers import PatientIdentifiers
 from crfdeid.label_schemes import TO_SEVEN
-from crfdeid.spans import overlap
 
 KINDS = {"PATIENT": "name", "DATE": "date", "ID": "number"}
 REWRITES: dict[str, Callable[[Document], Document]] = {
@@ -55,7 +54,7 @@ def main() -> None:
 def count(note: Document, label: str, kind: str, text: str) -> tuple[int, int, int]:
     """The values that are looked for, those of which something is left, and the finds that are no PHI."""
     gold = [span for span in note.spans if TO_SEVEN.get(span.label) == label and looked_for(note, span, kind)]
-    found = Known.of((kind, note.text[span.start : span.end]) for span in gold).find(text)
+    found = PatientIdentifiers.of((kind, note.text[span.start : span.end]) for span in gold).find(text)
     hidden = {place for start, end, _ in found for place in range(start, end)}
     left = [s for s in gold if any(text[i].isalnum() and i not in hidden for i in range(s.start, s.end))]
     needless = {s for s in found if not any(overlap(*sorted((s, other))) for other in note.spans)}

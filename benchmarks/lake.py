@@ -33,7 +33,7 @@ from huge_notes import KINDS
 from tabulate import tabulate
 
 from crfdeid.corpora import read_corpus
-from features.tokens import tokenize
+from features.tokenizer import tokenize
 
 FILES = 16
 PLANNED = 100_000_000
@@ -44,7 +44,7 @@ BATCHES = """
 import sys
 import pyarrow.dataset as ds
 from crfdeid import Policy
-from crfdeid.engines import RedactBatches
+from crfdeid.integrations.arrow import RedactBatches
 model, out, *files = sys.argv[1:]
 redact = RedactBatches(model, Policy(), "text", longest_note=None)
 notes = ds.dataset(files).scanner(batch_size=1000, batch_readahead=2, fragment_readahead=1).to_reader()

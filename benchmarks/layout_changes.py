@@ -247,4 +247,4 @@ def _joined(document: Document, parts: Iterable[Part], between: str) -> Document
         spans += [Span(start + length, end + length, label) for start, end, label in found]
         texts.append(text)
         length += len(text) + len(between)
-    return replace(document, text=between.join(texts), spans=tuple(spans), given_sentences=None)
+    return replace(document, text=between.join(texts), spans=tuple(spans), pretokenized=None)

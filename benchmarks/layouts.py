@@ -35,12 +35,12 @@ from tabulate import tabulate
 
 import crfdeid
 from crfdeid.cli import main as crfdeid_command
-from crfdeid.deidentifier import Deidentifier
 from crfdeid.documents import Document
 from crfdeid.errors import DataError
+from crfdeid.evaluation import score_entities
 from crfdeid.label_schemes import ID, NAME, TO_CATEGORY, map_types
+from crfdeid.pipeline import Deidentifier
 from crfdeid.redaction.surrogates import guess_locale
-from crfdeid.scoring import score_entities
 
 _LEAST = 5
 _WORD = regex.compile(r"\w+")

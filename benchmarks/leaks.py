@@ -24,12 +24,12 @@ from tabulate import tabulate
 
 import crfdeid
 from crfdeid.cli.shell import setting
-from crfdeid.deidentifier import Deidentifier
 from crfdeid.documents import Document
+from crfdeid.evaluation import score_entities
+from crfdeid.evaluation.evaluate import count_leaking
 from crfdeid.label_schemes import in_order, map_types
-from crfdeid.models import MODELS, create
-from crfdeid.scoring import score_entities
-from crfdeid.scoring.evaluation import count_leaking
+from crfdeid.pipeline import Deidentifier
+from crfdeid.registry import MODELS, create
 
 _LEAST = 3
 

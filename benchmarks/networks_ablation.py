@@ -17,7 +17,7 @@ from typing import Any
 from corpus import add_corpus, chosen_corpus
 from settings import measure, parse_variant
 
-from crfdeid.models import settings_of
+from crfdeid.registry import model_settings
 from experiments.running import device
 
 MODEL = "bilstm-crf"
@@ -51,7 +51,7 @@ def main() -> None:
     device.choose_device("cpu", ())
     corpus = chosen_corpus(args)
     shared = parse_variant(args.set) | ({"epochs": args.epochs} if args.epochs else {})
-    default = settings_of(MODEL)
+    default = model_settings(MODEL)
     print("| network | P | R | F | ± | best epoch | seconds |\n| --- | --- | --- | --- | --- | --- | --- |")
     for name in args.only or VARIANTS:
         changed = VARIANTS[name]

@@ -21,9 +21,7 @@ from tabulate import tabulate
 
 from crfdeid.corpora import read_corpus
 from crfdeid.documents import Document
-from crfdeid.model_card.train import REQUIRED
-from crfdeid.models import MODELS, create
-from crfdeid.scoring import (
+from crfdeid.evaluation import (
     OperatingPoint,
     at_threshold,
     between_halves,
@@ -32,7 +30,9 @@ from crfdeid.scoring import (
     operating_points,
     sensitivity_interval,
 )
-from crfdeid.scoring.operating_points import TokenProbabilities, joined
+from crfdeid.evaluation.operating_points import TokenProbabilities, joined
+from crfdeid.model_card.training import REQUIRED
+from crfdeid.registry import MODELS, create
 from crfdeid.tagger import Tagger
 
 

@@ -25,14 +25,14 @@ from flax import nnx
 from rounds import take_turns
 
 from crfdeid.documents import PHI
-from rnn.batches import Row
-from rnn.decoding import ANY
+from rnn.batching import Row
+from rnn.decode import ANY
 from rnn.inference import answers, best_tags
 from rnn.models.elman import Elman
 from rnn.network import Weights
 from rnn.training.draws import WordDropout
 from rnn.training.loop import train
-from rnn.training.phases import Phase, patient, per_sentence
+from rnn.training.phases import Phase, early_stopping, per_sentence
 
 RATE, DROPOUT = 0.01, 0.5
 PREDICTED_TOKENS = 1_000_000
@@ -99,7 +99,7 @@ def make_epoch(args: argparse.Namespace, words: Sentences, tags: Sentences, coun
 
     def epoch() -> None:
         nonlocal weights
-        schedules = [patient(lambda _: phase, epochs=1, patience=None) for _ in range(count)]
+        schedules = [early_stopping(lambda _: phase, epochs=1, patience=None) for _ in range(count)]
         weights = train(graph, weights, schedules, seeds=range(count), epochs=1)
         jax.block_until_ready(weights)
 

@@ -31,21 +31,21 @@ from settings import parse_variant
 from crfdeid.bio import OUTSIDE
 from crfdeid.corpora.splits import Corpus, read_splits
 from crfdeid.documents import LabelledSentence
-from crfdeid.models import create
-from crfdeid.scoring import count_tags
+from crfdeid.evaluation import count_tags
+from crfdeid.registry import create
 from crfdeid.tagger import Tagger
 from experiments.running import device
 from experiments.running.embeddings import prepare_embeddings
 from experiments.running.settings import VectorSettings
 from rnn.embeddings import WordVectors
 from rnn.models.private import PrivateTagger, PrivateTaggerSettings
-from rnn.sharing.encoder import Encoder
-from rnn.sharing.encoding import encode_notes
-from rnn.sharing.neighbours import Neighbours
-from rnn.sharing.pseudonyms import phi_words, pseudonymised
-from rnn.sharing.same_sentence import WithoutNoise, Zeroed, attack_pairs, worst
-from rnn.sharing.settings import PrivateSettings
-from rnn.sharing.training import train_representation
+from rnn.privacy.encoder import Encoder
+from rnn.privacy.neighbours import Neighbours
+from rnn.privacy.release import encode_notes
+from rnn.privacy.same_sentence import NoiselessBaseline, ZeroBaseline, attack_pairs, worst
+from rnn.privacy.settings import PrivateSettings
+from rnn.privacy.substitution import phi_words, pseudonymised
+from rnn.privacy.training import train_representation
 
 
 def main() -> None:
@@ -132,9 +132,9 @@ class Trial:
         show(variant or "default", f"{f1:.2f}", f"{self.f1(shared):.2f}", deviations, fresh, continued, started)
         if args.controls:
             started, once = time.process_time(), replace(settings, attack_seeds=1)
-            show("of zeros", "", "", "", self.attack(Zeroed(model.size), once), "", started)
+            show("of zeros", "", "", "", self.attack(ZeroBaseline(model.size), once), "", started)
             plain, started = trained.pretrained or model, time.process_time()
-            show("without noise", "", "", "", self.attack(WithoutNoise(plain), once), "", started)
+            show("without noise", "", "", "", self.attack(NoiselessBaseline(plain), once), "", started)
 
     def f1(self, tagger: Tagger) -> float:
         """Strict entity F of the tags of the scored sentences, in per cent."""

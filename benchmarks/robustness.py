@@ -30,13 +30,13 @@ from crfdeid.augmentation import KINDS, augmented, in_capitals, in_small_letters
 from crfdeid.cli.shell import setting
 from crfdeid.consistency import make_consistent
 from crfdeid.corpora import read_corpus
-from crfdeid.deidentifier import Deidentifier
 from crfdeid.documents import Document, Span
+from crfdeid.evaluation import count_token_pairs, score_entities
 from crfdeid.label_schemes import TO_SEVEN, map_types
-from crfdeid.models import MODELS, create, load_tagger
-from crfdeid.scoring import count_token_pairs, score_entities
-from crfdeid.system.threads import one_thread
+from crfdeid.pipeline import Deidentifier
+from crfdeid.registry import MODELS, create, load_tagger
 from crfdeid.tagger import Tagger
+from crfdeid.utils.process import one_thread
 
 HEAD = ["model", "text", "token R", "names R", "strict F", "consistent: token R", "names R", "strict F"]
 _NAMES = ("PATIENT", "DOCTOR")
@@ -46,7 +46,7 @@ def rewritten(document: Document, pieces: Sequence[str]) -> Document:
     """A document with a piece of text in the place of each character, and its spans where they then are."""
     places = [0, *accumulate(map(len, pieces))]
     spans = tuple(Span(places[start], places[end], label) for start, end, label in document.spans)
-    return replace(document, text="".join(pieces), spans=spans, given_sentences=None)
+    return replace(document, text="".join(pieces), spans=spans, pretokenized=None)
 
 
 def decomposed(document: Document) -> Document:

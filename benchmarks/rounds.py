@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import NamedTuple, TypeVar
 
-from crfdeid.system.memory import keep_freed_memory
+from crfdeid.utils.process import keep_freed_memory
 
 Name = TypeVar("Name")
 

@@ -26,9 +26,9 @@ from tabulate import tabulate
 from crfdeid.bio import OUTSIDE, tag_spans
 from crfdeid.corpora.splits import Corpus
 from crfdeid.documents import LabelledSentence
-from crfdeid.models import create
+from crfdeid.registry import create
 from crfdeid.rules import RulesSettings, RulesTagger
-from crfdeid.rules.table import RULES, find_rules, find_rules_in
+from crfdeid.rules.matcher import RULES, find_rules, find_rules_in
 
 
 @dataclass
@@ -94,7 +94,7 @@ def main() -> None:
     for name, row in ((rule.name, found[rule.name]) for rule in RULES if rule.name in found):
         (label, exact), *_ = [*row.exact.most_common(1), ("", 0)]
         shares = [f"{100 * part / row.count:.1f}" for part in (row.touching, exact)]
-        rows.append([name, row.count, *shares, label, name in rules.trusted, row.added, row.spurious])
+        rows.append([name, row.count, *shares, label, name in rules.rule_precision, row.added, row.spurious])
     head = ["rule", "finds", "PHI %", "exact %", "type", "used", "adds", "adds wrongly"]
     print(tabulate(rows, head, tablefmt="pipe", disable_numparse=True))
 

@@ -30,13 +30,12 @@ from crfdeid.bio import encode
 from crfdeid.corpora import read_corpus
 from crfdeid.corpora.splits import Split
 from crfdeid.corpora.synthetic import generate_notes
-from crfdeid.documents import Document
+from crfdeid.documents import Document, tokens_of
+from crfdeid.evaluation import score_entities
+from crfdeid.evaluation.evaluate import predict_spans
 from crfdeid.label_schemes import map_types
-from crfdeid.models import create
+from crfdeid.registry import create
 from crfdeid.review.sampling import WAYS, candidates, sample
-from crfdeid.scoring import score_entities
-from crfdeid.scoring.evaluation import predict_spans
-from crfdeid.spans import tokens_of
 from crfdeid.tagger import Tagger
 from experiments.plots.style import HUES, canvas, finish, house_style, to_png
 

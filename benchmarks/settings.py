@@ -16,7 +16,7 @@ from typing import Any
 from corpus import add_corpus, chosen_corpus
 
 from crfdeid.corpora.splits import Corpus
-from crfdeid.models import MODELS
+from crfdeid.registry import MODELS
 from experiments.running import device
 from experiments.running.runs import Plan, run_group
 from experiments.running.systems import Cell, System

@@ -23,14 +23,13 @@ from tabulate import tabulate
 
 from crfdeid.corpora import read_corpus
 from crfdeid.corpora.splits import generate_corpus
-from crfdeid.documents import Document
+from crfdeid.documents import Document, merge
 from crfdeid.label_schemes import surrogate_kind
-from crfdeid.redaction.replace import redact
+from crfdeid.redaction.redact import redact
 from crfdeid.redaction.surrogates import guess_locale, order_in
-from crfdeid.redaction.surrogates.countries import known_countries
-from crfdeid.redaction.surrogates.kept import kept_age, kept_kin, kept_sex
-from crfdeid.redaction.surrogates.letters import fold
-from crfdeid.spans import merge
+from crfdeid.redaction.surrogates.chooser import fold
+from crfdeid.redaction.surrogates.demographics import generalise_age, kept_kin, kept_sex
+from crfdeid.redaction.surrogates.place_tables import known_countries
 
 SECRET = b"a secret for the benchmark"
 WORDS = re.compile(r"[^\W\d_]+")
@@ -73,7 +72,7 @@ RULES: dict[str, Callable[[str, str], bool]] = {
     "street": lambda before, after: len(re.findall(r"\d+", before)) == len(re.findall(r"\d+", after)),
     "sex": lambda before, after: kept_sex(after) == after,
     "kin": lambda before, after: kept_kin(after, lambda name: name if name.istitle() else None) == after,
-    "age": lambda before, after: kept_age(after) == after,
+    "age": lambda before, after: generalise_age(after) == after,
 }
 
 

@@ -30,20 +30,20 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from crfdeid.corpora import FORMATS, read_corpus, recognise, write_corpus
-    from crfdeid.deidentifier import Deidentifier, load
+    from crfdeid.corpora import CORPUS_FORMATS, read_corpus, recognise, write_corpus
     from crfdeid.documents import Document, LabelledSentence, Span
     from crfdeid.errors import DataError, UsageError
-    from crfdeid.explaining.decisions import explain_document
-    from crfdeid.explaining.learned import explain_weights
-    from crfdeid.explaining.prediction import explain_prediction
+    from crfdeid.explain.decisions import explain_document
+    from crfdeid.explain.prediction import explain_prediction
+    from crfdeid.explain.weights import explain_weights
     from crfdeid.label_schemes import SEVEN, TYPES, map_types
-    from crfdeid.models import MODELS, create, load_tagger
-    from crfdeid.policy import Policy
-    from crfdeid.redaction.replace import redact
+    from crfdeid.pipeline import Deidentifier, load
+    from crfdeid.redaction.policy import Policy
+    from crfdeid.redaction.redact import redact
+    from crfdeid.registry import MODELS, create, load_tagger
 
 __all__ = [
-    "FORMATS",
+    "CORPUS_FORMATS",
     "MODELS",
     "SEVEN",
     "TYPES",
@@ -70,17 +70,17 @@ __all__ = [
 # Where each name is from. They are imported when they are first used, so that the command can answer Ctrl-C, and set
 # the number of threads, before the second that importing NumPy and the formats takes.
 _HOMES = {
-    "crfdeid.corpora": ("FORMATS", "read_corpus", "recognise", "write_corpus"),
-    "crfdeid.deidentifier": ("Deidentifier", "load"),
+    "crfdeid.corpora": ("CORPUS_FORMATS", "read_corpus", "recognise", "write_corpus"),
+    "crfdeid.pipeline": ("Deidentifier", "load"),
     "crfdeid.documents": ("Document", "LabelledSentence", "Span"),
     "crfdeid.errors": ("DataError", "UsageError"),
-    "crfdeid.explaining.decisions": ("explain_document",),
-    "crfdeid.explaining.learned": ("explain_weights",),
-    "crfdeid.explaining.prediction": ("explain_prediction",),
+    "crfdeid.explain.decisions": ("explain_document",),
+    "crfdeid.explain.weights": ("explain_weights",),
+    "crfdeid.explain.prediction": ("explain_prediction",),
     "crfdeid.label_schemes": ("SEVEN", "TYPES", "map_types"),
-    "crfdeid.models": ("MODELS", "create", "load_tagger"),
-    "crfdeid.policy": ("Policy",),
-    "crfdeid.redaction.replace": ("redact",),
+    "crfdeid.registry": ("MODELS", "create", "load_tagger"),
+    "crfdeid.redaction.policy": ("Policy",),
+    "crfdeid.redaction.redact": ("redact",),
 }
 
 

@@ -1,8 +1,8 @@
 """Spans to IOB2 tags and back, and which tag may follow which.
 
 IOB2: the first token of an entity is ``B-TYPE``, the others ``I-TYPE``, everything else ``O`` (yadav2016, Table 1). So
-an ``I-X`` stands only after a ``B-X`` or another ``I-X``: `goes_on`, `may_follow` and `may_begin` say so for two tags,
-`valid_transitions` and `valid_first` for all pairs, as arrays.
+an ``I-X`` stands only after a ``B-X`` or another ``I-X``: `continues`, `may_follow` and `may_begin` say so for two
+tags, `valid_transitions` and `valid_first` for all pairs, as arrays.
 
 A tagger can emit sequences that are not valid IOB2; what is then read out of them is a named policy:
 
@@ -18,8 +18,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from crfdeid.documents import PHI, Document, LabelledSentence, Layers, Span
-from crfdeid.spans import in_characters
+from crfdeid.documents import PHI, Document, LabelledSentence, Layers, Span, in_characters, merge
+from crfdeid.label_schemes import BINARY
 from features.normal import bare_edges
 from features.tokens import Sentence
 
@@ -27,7 +27,7 @@ Repair = Literal["begin", "discard"]
 OUTSIDE = "O"
 
 
-def goes_on(tag: str, before: str) -> bool:
+def continues(tag: str, before: str) -> bool:
     """Whether a tag continues the entity that the token before it is in.
 
     Example:
@@ -49,7 +49,7 @@ def may_follow(tag: str, before: str) -> bool:
         >>> may_follow("I-DATE", "B-DATE"), may_follow("I-DATE", "O"), may_follow("O", "B-DATE")
         (True, False, True)
     """
-    return may_begin(tag) or goes_on(tag, before)
+    return may_begin(tag) or continues(tag, before)
 
 
 def valid_transitions(tags: Sequence[str]) -> np.ndarray:
@@ -172,7 +172,7 @@ def tag_spans(tags: Sequence[str], repair: Repair = "begin") -> list[Span]:
     spans: list[Span] = []
     start, before = 0, OUTSIDE  # the entity that is open: its first token, and its last tag so far
     for i, tag in enumerate(tags):
-        if not (tag == before == OUTSIDE or goes_on(tag, before)):
+        if not (tag == before == OUTSIDE or continues(tag, before)):
             if before != OUTSIDE:
                 spans.append(Span(start, i, intern(before[2:])))
             start, before = i, tag if tag.startswith(opening) and len(tag) > 2 else OUTSIDE
@@ -202,3 +202,66 @@ def write_span(row: list[str], span: Span) -> None:
         ['O', 'B-DATE', 'I-DATE']
     """
     row[span.start : span.end] = [f"B-{span.label}", *[f"I-{span.label}"] * (span.end - span.start - 1)]
+
+
+def phi_probabilities(table: np.ndarray, tags: Sequence[str]) -> np.ndarray:
+    """The probability that each token is PHI, 1 - P(O): [T].
+
+    It is summed over the other tags, which keeps the digits of small probabilities.
+
+    Args:
+        table: the tokens' marginals, [T, K].
+        tags: the tags of the columns.
+    """
+    columns = [k for k, tag in enumerate(tags) if tag != OUTSIDE]
+    found: np.ndarray = table[:, columns].sum(axis=1, dtype=float)
+    return found
+
+
+def phi_spans(sentence: Sentence, table: np.ndarray, tags: Sequence[str], threshold: float) -> list[Span]:
+    """The spans of all tokens with at least a probability of being PHI.
+
+    Each such token has the type with the largest probability, B and I together. Where that of O is at least as large,
+    the token is hidden by the threshold alone: its type is `BINARY` ("PHI"), for the model gives it
+    none. A run of neighbours of one type is one span, but for a token that is more probably the beginning of an entity
+    than the inside of one: it begins another.
+
+    Args:
+        sentence: the T tokens.
+        table: their marginals, [T, K].
+        tags: the tags of the columns.
+        threshold: a probability.
+
+    Example:
+        >>> table = np.array([[0.9, 0.1, 0.0], [0.3, 0.6, 0.1], [0.6, 0.1, 0.3]])
+        >>> phi_spans(Sentence.from_words(["by", "Dr", "Doe"]), table, ("O", "B-DOCTOR", "I-DOCTOR"), 0.25)
+        [Span(start=3, end=5, label='DOCTOR'), Span(start=6, end=9, label='PHI')]
+    """
+    labels = sorted({tag[2:] for tag in tags if tag != OUTSIDE})
+    if not labels:
+        return []
+    begin, inside = (_columns(table, tags, prefix, labels) for prefix in ("B-", "I-"))  # [T, L] each
+    typed = begin + inside
+    best = typed.argmax(axis=1)  # [T]
+    named = typed.max(axis=1) > _outside(table, tags)  # [T]
+
+    def goes_on(whole: Span, span: Span) -> bool:
+        place = span.start, best[span.start]
+        begins = bool(named[span.start]) and bool(begin[place] > inside[place])
+        return whole.end == span.start and whole.label == span.label and not begins
+
+    hidden = np.flatnonzero(phi_probabilities(table, tags) >= threshold).tolist()
+    single = (Span(i, i + 1, labels[best[i]] if named[i] else BINARY) for i in hidden)
+    return in_characters(sentence.tokens, merge(single, joins=goes_on))
+
+
+def _outside(table: np.ndarray, tags: Sequence[str]) -> np.ndarray:
+    """The probability of O, 0 in a model that has no such tag: [T]."""
+    return table[:, list(tags).index(OUTSIDE)] if OUTSIDE in tags else np.zeros(len(table))
+
+
+def _columns(table: np.ndarray, tags: Sequence[str], prefix: str, labels: Sequence[str]) -> np.ndarray:
+    """The column of each label's B or I tag, zeros where there is none: [T, L]."""
+    place = {tag: k for k, tag in enumerate(tags)}
+    zeros = np.zeros(len(table))
+    return np.stack([table[:, place[prefix + name]] if prefix + name in place else zeros for name in labels], axis=1)

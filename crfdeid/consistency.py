@@ -4,35 +4,132 @@ A name at the head of a letter is easy to find, the same name in the middle of a
 model found is looked for in the rest of its note:
 
 - a name, of a patient or a doctor: whole, in its parts ("Quill" where "Jane Quill" was found), and with one slip of
-  the typist (a letter wrong, missing, added, or two swapped) in a part of `LEAST_MISSPELT` to `_MOST_MISSPELT`
+  the typist (a letter wrong, missing, added, or two swapped) in a part of `LEAST_MISSPELT_LENGTH` to `_MOST_MISSPELT`
   letters;
 - any other value: whole, if it has `_LEAST_VALUE` letters and digits or more, and a capital or that many digits.
 
 A part of a name must look like a name where it stands: it begins with a capital, the note has the word nowhere in
-small letters, and it is in no list of words that announce PHI (`features.lexicons`: months, titles, kin, places).
+small letters, and it is in no list of words that announce PHI (`features.word_lists`: months, titles, kin, places).
 Names of accounts ("Quill.j@...") are no names. "Brown sputum" is left alone where a note has "brown" too, and so is
 "May", whoever is called so.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from array import array
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
+from itertools import count, islice
 from typing import NamedTuple, TypeVar
 
+import numpy as np
 import regex
 
-from crfdeid.documents import Document, Span
+from crfdeid.documents import Document, Span, merge, tokens_of
 from crfdeid.label_schemes import TO_SEVEN
-from crfdeid.spans import merge, tokens_of
-from crfdeid.token_table import TokenTable
-from features.lexicons import word_classes
 from features.normal import normal_form
+from features.tokenizer import Token
+from features.word_lists import word_classes
+
+_AT_ONCE = 1 << 14  # tokens or spans of which there are further numbers in memory
+
+
+class TokenTable:
+    """Tokens, by place: which word each is, where it begins and where it ends. They take 8 bytes each.
+
+    A token ends so many characters after its start as its word has, but for those that are written in another form in
+    the note: their ends are listed.
+
+    Args:
+        tokens: those that there are so far; `add` takes further ones, until the columns are asked for.
+
+    Example:
+        >>> table = TokenTable([Token("Dr", 0, 2), Token("Doe", 3, 6), Token("Doe", 8, 11)])
+        >>> table.words, table.numbers.tolist(), table.texts(range(0, 2)), [*table.places([Span(1, 4, "DOCTOR")])]
+        (['Dr', 'Doe'], [0, 1, 1], ('Dr', 'Doe'), [range(0, 2)])
+    """
+
+    def __init__(self, tokens: Iterable[Token] = ()) -> None:
+        self._number_of: dict[str, int] = defaultdict(count().__next__)  # of each word, as they come
+        self._lengths = array("i")  # of these words
+        self._numbers, self._starts = array("i"), array("i")
+        self._ends: dict[int, int] = {}  # of tokens whose word has another length than they have in the note
+        self.add(tokens)
+
+    def add(self, tokens: Iterable[Token]) -> None:
+        """Append tokens."""
+        columns = tuple(zip(*tokens, strict=True))
+        if columns:
+            texts, starts, ends = columns
+            numbers = np.fromiter(map(self._number_of.__getitem__, texts), np.intc, len(texts))
+            new = islice(reversed(self._number_of), len(self._number_of) - len(self._lengths))
+            self._lengths.extend([*map(len, new)][::-1])
+            lengths = np.frombuffer(self._lengths, np.intc)[numbers]
+            begun, ended = np.array(starts, np.intc), np.array(ends, np.intc)
+            for place in np.flatnonzero(begun + lengths != ended).tolist():
+                self._ends[len(self) + place] = ends[place]
+            self._numbers.frombytes(numbers.tobytes())
+            self._starts.frombytes(begun.tobytes())
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    @cached_property
+    def words(self) -> list[str]:
+        """The different words, by number."""
+        return list(self._number_of)
+
+    @cached_property
+    def numbers(self) -> np.ndarray:
+        """The number of each token's word, [N]."""
+        return np.frombuffer(self._numbers, np.intc)
+
+    @cached_property
+    def starts(self) -> np.ndarray:
+        """Where each token begins, [N]."""
+        return np.frombuffer(self._starts, np.intc)
+
+    def end(self, place: int) -> int:
+        """Where a token ends."""
+        return self._ends.get(place) or self._starts[place] + self._lengths[self._numbers[place]]
+
+    @cached_property
+    def small(self) -> list[str]:
+        """The words in small letters, by number."""
+        return [word if word.islower() else word.lower() for word in self.words]
+
+    def texts(self, places: Sequence[int], *, small: bool = False) -> tuple[str, ...]:
+        """The words of some tokens, as they are or in small letters."""
+        words, numbers = self.small if small else self.words, self._numbers
+        return tuple([words[numbers[place]] for place in places])
+
+    def where(self, chosen: Sequence[bool]) -> Iterator[int]:
+        """The tokens whose word is chosen, in order.
+
+        Args:
+            chosen: of each word, by number.
+        """
+        table = np.array(chosen, bool)
+        for first in range(0, len(self), _AT_ONCE):
+            yield from (np.flatnonzero(table[self.numbers[first : first + _AT_ONCE]]) + first).tolist()
+
+    def places(self, spans: Sequence[Span]) -> Iterator[range]:
+        """For each span the tokens that share a character with it, as `crfdeid.documents.positions_in` has them."""
+        for first in range(0, len(spans), _AT_ONCE):
+            some = spans[first : first + _AT_ONCE]
+            starts, ends = (np.array(column, np.intc) for column in list(zip(*some, strict=True))[:2])
+            begins, stops = self.starts.searchsorted(starts), self.starts.searchsorted(ends)
+            inside = self.starts.searchsorted(starts, side="right") == begins  # no token begins where the span does
+            for span, begin, stop, within in zip(some, begins.tolist(), stops.tolist(), inside.tolist(), strict=True):
+                # The last token that begins before the span's start may end before it.
+                yield range(begin - 1 if within and begin and self.end(begin - 1) > span.start else begin, stop)
+
 
 _NAMES = {"PATIENT", "DOCTOR"}
 _LEAST_PART = 3
-LEAST_MISSPELT = 6
+LEAST_MISSPELT_LENGTH = 6
 """So many letters a part of a name has at least, if it is to be found misspelt."""
 _MOST_MISSPELT = 40  # Slips are looked for in time and memory that grow with the square of a word's length.
 _LEAST_VALUE = 5
@@ -41,11 +138,11 @@ _WITHIN_A_NAME = {"", " ", "-", ", ", ","}
 # What follows the name of an account, as in an e-mail address; it is PHI, but no name.
 _ADDRESS = regex.compile(r"[@＠]|[._．＿]\p{Default_Ignorable_Code_Point}*+\w")
 
-Words = tuple[str, ...]
+_Words = tuple[str, ...]
 _Key = TypeVar("_Key", bound=Hashable)
 
 
-class _Known(NamedTuple):
+class _Values(NamedTuple):
     """What to look for.
 
     Attributes:
@@ -54,8 +151,8 @@ class _Known(NamedTuple):
         parts: the type of each part of a name, by the word in lower case.
     """
 
-    values: Mapping[Words, str]
-    written: frozenset[Words]
+    values: Mapping[_Words, str]
+    written: frozenset[_Words]
     parts: Mapping[str, str]
 
 
@@ -79,14 +176,14 @@ def make_consistent(document: Document, tokens: TokenTable | None = None) -> Doc
     tokens = TokenTable(tokens_of(document)) if tokens is None else tokens
     free = bytearray(b"\1") * len(tokens)  # of each token: whether no span is there
     small = {word for word in tokens.words if word.islower()}
-    known = _known(document, tokens, free, small)
+    known = _values(document, tokens, free, small)
     added = [*_whole(tokens, free, known), *_parts(document.text, tokens, free, known.parts, small)]
     return replace(document, spans=(*document.spans, *added)) if added else document
 
 
-def _known(document: Document, tokens: TokenTable, free: bytearray, small: set[str]) -> _Known:
+def _values(document: Document, tokens: TokenTable, free: bytearray, small: set[str]) -> _Values:
     """What the spans of a document say is to be looked for; their tokens are free no more."""
-    values: dict[tuple[Words, str], int] = {}  # how often a value is found as a type
+    values: dict[tuple[_Words, str], int] = {}  # how often a value is found as a type
     parts: dict[tuple[str, str], int] = {}
     written = set()
     for span, place in zip(document.spans, tokens.places(document.spans), strict=True):
@@ -100,19 +197,19 @@ def _known(document: Document, tokens: TokenTable, free: bytearray, small: set[s
         if len(texts) > is_name and _is_specific(texts):  # one word of a name is a part
             values[words, span.label] = values.get((words, span.label), 0) + 1
             written.add(words if texts == words else texts)  # of two that are equal, one
-    return _Known(_commonest(values), frozenset(written), _commonest(parts))
+    return _Values(_commonest(values), frozenset(written), _commonest(parts))
 
 
 def _commonest(counts: Mapping[tuple[_Key, str], int]) -> dict[_Key, str]:
     """The commonest type of each, of equals the first in the note."""
     found: dict[_Key, str] = {}
-    for (key, label), count in counts.items():
-        if key not in found or count > counts[key, found[key]]:
+    for (key, label), seen in counts.items():
+        if key not in found or seen > counts[key, found[key]]:
             found[key] = label
     return found
 
 
-def _whole(tokens: TokenTable, free: bytearray, known: _Known) -> Iterator[Span]:
+def _whole(tokens: TokenTable, free: bytearray, known: _Values) -> Iterator[Span]:
     """Whole values where no span is yet, the longest first; their tokens are free no more."""
     lengths: dict[str, set[int]] = {}  # of the values that begin with a word
     for words in known.values:
@@ -129,7 +226,7 @@ def _whole(tokens: TokenTable, free: bytearray, known: _Known) -> Iterator[Span]
                 break
 
 
-def _as_written(texts: Words, known: _Known) -> bool:
+def _as_written(texts: _Words, known: _Values) -> bool:
     """Whether a value stands here as it was found, or with more capitals, but not in small letters for capitals."""
     return texts in known.written or any(text[0].isupper() for text in texts)
 
@@ -178,7 +275,7 @@ def _looks_like_a_name(word: str, small: set[str]) -> bool:
     return word.isalpha() and word not in small and not word_classes(word)
 
 
-def _is_specific(texts: Words) -> bool:
+def _is_specific(texts: _Words) -> bool:
     """Whether a value says who or where by itself: not "family", "Madrid", "9 pm" or "12"."""
     letters_and_digits = "".join(filter(str.isalnum, texts))
     written_so = any(text[0].isupper() for text in texts) or sum(map(str.isdigit, letters_and_digits)) >= _LEAST_VALUE
@@ -187,17 +284,17 @@ def _is_specific(texts: Words) -> bool:
 
 def _misspelt(word: str, parts: Mapping[str, str], near: Mapping[str, str]) -> str | None:
     """The type of the part of a name that a word is one slip away from."""
-    if not LEAST_MISSPELT - 1 <= len(word) <= _MOST_MISSPELT + 1:
+    if not LEAST_MISSPELT_LENGTH - 1 <= len(word) <= _MOST_MISSPELT + 1:
         return None
     for form in (word, *_one_less(word)):
         part = form if form in parts and _can_be_misspelt(form) else near.get(form)
-        if part is not None and part[0] == word[0] and one_slip(word, part):
+        if part is not None and part[0] == word[0] and within_one_edit(word, part):
             return parts[part]
     return None
 
 
 def _can_be_misspelt(part: str) -> bool:
-    return LEAST_MISSPELT <= len(part) <= _MOST_MISSPELT
+    return LEAST_MISSPELT_LENGTH <= len(part) <= _MOST_MISSPELT
 
 
 def _one_less(word: str) -> list[str]:
@@ -205,7 +302,7 @@ def _one_less(word: str) -> list[str]:
     return [word[:i] + word[i + 1 :] for i in range(len(word))]
 
 
-def one_slip(word: str, other: str) -> bool:
+def within_one_edit(word: str, other: str) -> bool:
     """Whether one letter was changed, left out or added, or two neighbours swapped (Damerau's four slips).
 
     Example:

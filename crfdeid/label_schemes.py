@@ -24,9 +24,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from crfdeid.documents import PHI, Document, Span
+from crfdeid.documents import PHI, Document, Span, merge
 from crfdeid.errors import SettingError, UnknownNameError
-from crfdeid.spans import merge
 
 _TABLE = """
 PATIENT                           2006+2014           PATIENT   NAME        A  person

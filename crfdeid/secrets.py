@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from crfdeid.errors import DataError, UsageError
-from crfdeid.system.files import read_bytes, write_files
-from crfdeid.system.folders import make_private
+from crfdeid.utils.files import read_bytes, write_files
+from crfdeid.utils.folders import make_private
 
-VARIABLE = "CRFDEID_SECRET"
+SECRET_VARIABLE = "CRFDEID_SECRET"
 _OTHERS = stat.S_IRGRP | stat.S_IROTH
 _log = logging.getLogger(__name__)
-LEAST = 16
+LEAST_SECRET_BYTES = 16
 """The fewest bytes of a secret: what is shorter can be guessed."""
 
 
@@ -30,11 +30,11 @@ def read_secret(path: Path | None = None) -> bytes:
     read is read too, with a warning of the logger "crfdeid".
 
     Raises:
-        UsageError: there is none, or it is shorter than `LEAST` bytes.
+        UsageError: there is none, or it is shorter than `LEAST_SECRET_BYTES` bytes.
         DataError: the file cannot be read.
     """
     if path is None:
-        place, secret = VARIABLE, os.environb.get(VARIABLE.encode(), b"").strip()
+        place, secret = SECRET_VARIABLE, os.environb.get(SECRET_VARIABLE.encode(), b"").strip()
     else:
         place = str(path)
         try:
@@ -42,18 +42,18 @@ def read_secret(path: Path | None = None) -> bytes:
             if path.stat().st_mode & _OTHERS:
                 _log.warning("%s can be read by others than its owner: chmod 600 %s", path, path)
         except OSError as error:
-            problem = f"the secret cannot be read ({error.strerror}): give a file of {LEAST} random bytes or more"
+            problem = f"the secret cannot be read ({error.strerror}): give a file of {LEAST_SECRET_BYTES} or more bytes"
             raise DataError(problem, path=path) from None
     if not secret and path is None:
         raise UsageError(
-            f"a secret is needed: set {VARIABLE}, or name a file that holds it ('openssl rand -hex 32' makes one)"
+            f"a secret is needed: set {SECRET_VARIABLE}, or name a file with it ('openssl rand -hex 32' makes one)"
         )
-    if len(secret) < LEAST:
-        raise UsageError(f"the secret in {place} has {len(secret)} bytes: give {LEAST} or more")
+    if len(secret) < LEAST_SECRET_BYTES:
+        raise UsageError(f"the secret in {place} has {len(secret)} bytes: give {LEAST_SECRET_BYTES} or more")
     return secret
 
 
-def kept_secret() -> bytes:
+def user_secret() -> bytes:
     """A random secret of the user's own, for what must be keyed though nobody named a secret.
 
     It is made when it is first asked for, and lies in ``crfdeid/secret`` in the user's state folder of the XDG standard
@@ -89,7 +89,7 @@ def derive(secret: bytes, purpose: str) -> bytes:
     return hmac.digest(secret, purpose.encode(), "sha256")
 
 
-def secret_digits(secret: bytes) -> str:
+def secret_fingerprint(secret: bytes) -> str:
     """Four hexadecimal digits that tell one secret from another, and are too few to try guesses on."""
     return derive(secret, "resume").hex()[:4]
 

@@ -44,7 +44,7 @@ class Traits(NamedTuple):
         uses_seed: whether the seed changes anything; False where nothing in training is random.
         memorises: whether it can learn any few sentences by heart; False for fixed rules.
         accelerated: whether it computes on a GPU where there is one.
-        takes_vectors: whether it can start from given word vectors (``vectors=`` of `crfdeid.models.create`).
+        takes_vectors: whether it can start from given word vectors (``vectors=`` of `crfdeid.registry.create`).
         public_vocabulary: whether its files hold words that were published with a pretrained model, and so say nothing
             about the notes it was trained on.
         layers: the annotation layers that it learns, `PHI` first; where there are more, it is a `LayeredTagger`.
@@ -53,7 +53,7 @@ class Traits(NamedTuple):
     """
 
     uses_seed: bool
-    memorises: bool
+    is_trained: bool
     accelerated: bool
     takes_vectors: bool
     public_vocabulary: bool
@@ -104,7 +104,7 @@ class CombinedSettings(ABC):
     @property
     @abstractmethod
     def parts(self) -> Sequence[tuple[str, str]]:
-        """The models it is made of: the name of each in `crfdeid.models.MODELS`, and the profile it starts from."""
+        """The models it is made of: the name of each in `crfdeid.registry.MODELS`, and the profile it starts from."""
 
 
 class Tagger(Protocol):
@@ -214,10 +214,10 @@ class Tagger(Protocol):
 
 
 @runtime_checkable
-class GoesOn(Tagger, Protocol):
+class Finetunable(Tagger, Protocol):
     """A model whose training can go on from a trained one: a network."""
 
-    def go_on_from(self, before: Self) -> None:
+    def init_from(self, before: Self) -> None:
         """Let `fit` begin with what another tagger of this model learned, and keep its tags, words and features.
 
         Raises:
@@ -227,10 +227,10 @@ class GoesOn(Tagger, Protocol):
 
 
 @runtime_checkable
-class WordHolder(Protocol):
+class VocabularyProbe(Protocol):
     """What can say which words of the notes its files hold."""
 
-    def holds(self, words: Sequence[str]) -> list[bool]:
+    def stores(self, words: Sequence[str]) -> list[bool]:
         """Whether it has stored something for each word, and for it alone, as it does without a key.
 
         Args:
@@ -240,10 +240,10 @@ class WordHolder(Protocol):
 
 
 @runtime_checkable
-class LayeredTagger(Tagger, WordHolder, Protocol):
+class LayeredTagger(Tagger, VocabularyProbe, Protocol):
     """A model that tags further annotation layers beside PHI: concepts.
 
-    What it `holds` is what the part of it holds that tags these.
+    What it `stores` is what the part of it holds that tags these.
     """
 
     def predict_layers(

@@ -40,14 +40,14 @@ def compare(experiment: Experiment) -> dict[str, Any]:
         UsageError: options that cannot work.
     """
     from experiments import tables  # noqa: PLC0415
-    from experiments.results.assemble import assemble, describe_settings, identity  # noqa: PLC0415
+    from experiments.results.assemble import assemble, describe_settings, fingerprint  # noqa: PLC0415
     from experiments.results.store import open_store  # noqa: PLC0415
     from experiments.running.experiment import prepare, run_systems, settle_systems  # noqa: PLC0415
     from experiments.terminal import finish, show_examples, show_tables, step_bars, train  # noqa: PLC0415
 
     with step_bars() as on_step:
         prepared = prepare(experiment, on_step=on_step)
-    with open_store(experiment.output, identity(prepared)) as store:
+    with open_store(experiment.output, fingerprint(prepared)) as store:
 
         def train_all(cells: Sequence[Cell]) -> list[Run]:
             return train(prepared, cells, store)

@@ -8,9 +8,9 @@ from typing import Any
 
 from crfdeid.augmentation import NONE
 from crfdeid.cli.shell import Parser, kinds_of_copies, positive_number, setting, whole_number
-from crfdeid.combined.ensemble import COMBINE
+from crfdeid.ensembles.ensemble import COMBINATIONS
 from crfdeid.errors import UsageError
-from crfdeid.models import MODELS, profile_name
+from crfdeid.registry import MODELS, profile_name
 from experiments.option_values import axis, embeddings, fractions, models, vector_source
 from experiments.options import (
     add_corpus,
@@ -147,7 +147,7 @@ def _add_models(group: argparse.ArgumentParser) -> None:
         "add one system, the models joined: all that any of them finds (union), what most find (vote), or what is most "
         "probable by the mean of their probabilities (mean)"
     )
-    group.add_argument("--combine", choices=COMBINE, help=text)
+    group.add_argument("--combine", choices=COMBINATIONS, help=text)
     text = (
         "settings of the models and size of the synthetic corpus: default, which are tuned and small, or a paper's: "
         f"{', '.join(PAPERS)} (paper: yadav2016)"

@@ -12,9 +12,9 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from crfdeid.cli import concept_options
+from crfdeid.cli import arguments
 from crfdeid.cli.shell import Parser, file_path, setting, whole_number
-from crfdeid.models import profile_name
+from crfdeid.registry import profile_name
 from experiments.option_values import embeddings, models, share
 from experiments.options import (
     add_corpus,
@@ -100,7 +100,7 @@ def parse(argv: Sequence[str] | None) -> JointExperiment:
     options.embeddings = options.embeddings or []
     options.seeds = options.seeds or [0]
     check(options)
-    concepts = concept_options.concept_paths(options)
+    concepts = arguments.concept_paths(options)
     quick = options.train is None and options.profile == "default"
     if options.share is None:
         options.share = SMALL_SHARE if quick else 1.0
@@ -133,7 +133,7 @@ def _parser() -> Parser:
         test="documents to score",
         types="all",
     )
-    concept_options.add_options(group)
+    arguments.add_concept_options(group)
     text = (
         "table of the stretches whose concepts nobody annotated, with columns document, start and end: concepts are "
         "scored again without them"

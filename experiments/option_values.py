@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from crfdeid.cli.shell import file_path, json_value
-from crfdeid.models import MODELS
-from crfdeid.settings import MOST_SEED
+from crfdeid.registry import MODELS
+from crfdeid.validation import MOST_SEED
 from experiments.running.embeddings import KINDS, embedding_name
 
 _Value = TypeVar("_Value")

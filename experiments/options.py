@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from crfdeid.cli.corpus_options import require_outside
+from crfdeid.cli.arguments import require_outside
 from crfdeid.cli.run import run_command
 from crfdeid.cli.shell import Parser, add_compilation_cache, file_path, whole_number
-from crfdeid.corpora import FORMATS
+from crfdeid.corpora import CORPUS_FORMATS
 from crfdeid.errors import UsageError
 from crfdeid.label_schemes import TYPES
-from crfdeid.settings import MOST_SEED
+from crfdeid.validation import MOST_SEED
 from experiments.option_values import seeds
 from experiments.results.folder import require_empty
 from experiments.running.device import DEVICES
@@ -66,7 +66,7 @@ def add_corpus(parser: Parser, *, dev: str, test: str, types: str = "seven") -> 
         "test": f"{test} (default: those of the development set, and the results say so)",
     }.items():
         group.add_argument(f"--{name}", type=file_path, metavar="PATH", help=text)
-    group.add_argument("--format", choices=("auto", *FORMATS), help="their format (default: auto)")
+    group.add_argument("--format", choices=("auto", *CORPUS_FORMATS), help="their format (default: auto)")
     text = "seven: the types of i2b2 2006; all: those that the corpus has; binary: PHI or not (default: {})"
     group.add_argument("--types", choices=TYPES, default=types, help=text.format(types))
     text = "of the synthetic corpus (default: 0)"

@@ -14,7 +14,7 @@ from typing import Any
 
 from crfdeid.cli.shell import Parser, setting, whole_number
 from crfdeid.errors import UsageError
-from crfdeid.models import profile_name
+from crfdeid.registry import profile_name
 from experiments.option_values import counts, embeddings, systems
 from experiments.options import (
     add_corpus,

@@ -11,12 +11,12 @@ from pathlib import Path
 from crfdeid.cli.run import run_command
 from crfdeid.cli.shell import Parser, file_path, whole_number
 from crfdeid.corpora import write_corpus
-from crfdeid.corpora.layers import alone
+from crfdeid.corpora.layers import select_layer
 from crfdeid.corpora.synthetic import PROFILES, Splits, generate, generate_all_types, generate_concepts
 from crfdeid.documents import CONCEPT, PHI, Document
-from crfdeid.models import profile_name
-from crfdeid.settings import MOST_SEED
-from crfdeid.system.folders import require_new
+from crfdeid.registry import profile_name
+from crfdeid.utils.folders import require_new
+from crfdeid.validation import MOST_SEED
 
 
 def marked(document: Document) -> str:
@@ -104,7 +104,7 @@ def _write(corpus: Splits, folder: Path) -> None:
     for name, documents in corpus._asdict().items():
         layered = CONCEPT in documents[0].annotated
         for layer, part in ((PHI, "phi"), (CONCEPT, "concepts")) if layered else ((PHI, ""),):
-            write_corpus([alone(document, layer) for document in documents], folder / part / name, format="brat")
+            write_corpus([select_layer(document, layer) for document in documents], folder / part / name, format="brat")
 
 
 def _some(documents: Sequence[Document], count: int, *, spread: bool) -> Sequence[Document]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from tqdm import tqdm
 
-from crfdeid.cli.progress import make_bar
+from crfdeid.cli.shell import make_bar
 from crfdeid.tagger import FitProgress
 from experiments.reporting.examples import error_examples
 from experiments.results.store import Store, write_results

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from crfdeid.cli.shell import Parser, setting, whole_number
 from crfdeid.errors import UsageError
-from crfdeid.models import MODELS, profile_name
+from crfdeid.registry import MODELS, profile_name
 from experiments.option_values import folders, models, share
 from experiments.options import (
     add_seeds,

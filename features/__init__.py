@@ -9,20 +9,19 @@
 - `layout`: `Layout`, section, field and place in the note; `PrefixWords`
 - `pos`: `TextBlobTagger`, `NltkTagger`, `POS_BACKENDS`, `PosFeatures`
 - `gazetteers`, `clusters`: `Gazetteers`, `WordClusters`, lists of names and clusters of words; in no named set
-- `extractor`: `FeatureSet`, the named sets `PAPER`, `STRONG` and `FORM`, `feature_set`, `add_feature_set`
+- `extractor`: `FeatureSet`, the named sets `PAPER`, `STRONG` and `SURFACE`, `feature_set`, `add_feature_set`
 """
 
-from features.clusters import WordClusters, make_clusters
 from features.columns import Column, Extractor
 from features.context import ContextWords, FarWords, NGrams, SentencePosition
 from features.extractor import FEATURE_SETS, PAPER, STRONG, FeatureSet, add_feature_set, feature_set
-from features.gazetteers import Gazetteers
 from features.layout import Layout, PrefixWords
-from features.lexicons import WordClasses
 from features.orthography import Affixes, CapitalRun, Shapes
 from features.patterns import Patterns
 from features.pos import POS_BACKENDS, NltkTagger, PosFeatures, PosTag, PosTagger, PosUnavailable, TextBlobTagger
-from features.tokens import Sentence, Token, split_sentences, tokenize
+from features.tokenizer import Token, tokenize
+from features.tokens import Sentence, split_sentences
+from features.word_lists import Gazetteers, WordClasses, WordClusters, make_clusters
 
 __all__ = [
     "FEATURE_SETS",

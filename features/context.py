@@ -7,8 +7,7 @@ from functools import cache
 
 import numpy as np
 
-from features.batch import Batch
-from features.columns import AFTER, BEFORE, Column, Conjunction, Extractor, WordColumn, window_heads
+from features.columns import AFTER, BOS, Batch, Column, Conjunction, Extractor, WordColumn, window_heads
 
 
 @dataclass(frozen=True)
@@ -34,7 +33,7 @@ class ContextWords(Extractor):
     def word_columns(self) -> list[WordColumn]:
         """The features that a word alone decides, kind by kind."""
         name, value = ("lower", str.lower) if self.lower else ("w", str)
-        return [WordColumn(window_heads(name, self.window), value, BEFORE, AFTER)]
+        return [WordColumn(window_heads(name, self.window), value, BOS, AFTER)]
 
     def describe(self) -> str:
         """What is extracted, in one line."""

@@ -1,18 +1,17 @@
-"""Compose feature extractors, and the named sets: `PAPER`, `STRONG` and `FORM`."""
+"""Compose feature extractors, and the named sets: `PAPER`, `STRONG` and `SURFACE`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from features.batch import Batch
-from features.columns import Column, Conjunction, Extractor, WordColumn
+from features.columns import Batch, Column, Conjunction, Extractor, WordColumn
 from features.context import ContextWords, FarWords, NGrams, SentencePosition
 from features.layout import Layout, PrefixWords
-from features.lexicons import WordClasses
 from features.orthography import Affixes, CapitalRun, Shapes
 from features.patterns import Patterns
 from features.pos import POS_BACKENDS, PosFeatures
+from features.word_lists import WordClasses
 
 
 @dataclass(frozen=True)
@@ -109,11 +108,11 @@ STRONG = FeatureSet(
 )
 
 # How words look and where they stand, without their neighbours: for networks, which see those by themselves.
-FORM = FeatureSet(
+SURFACE = FeatureSet(
     "form", (Shapes(), Affixes(), CapitalRun(), Patterns(), WordClasses(), Layout(), PrefixWords(), PosFeatures())
 )
 
-FEATURE_SETS = {"paper": PAPER, "strong": STRONG, "form": FORM}
+FEATURE_SETS = {"paper": PAPER, "strong": STRONG, "form": SURFACE}
 _BUILT_IN = tuple(FEATURE_SETS)
 
 

@@ -7,8 +7,7 @@ from itertools import chain
 
 import numpy as np
 
-from features.batch import Batch
-from features.columns import Column, Conjunction, Extractor
+from features.columns import Batch, Column, Conjunction, Extractor
 from features.orthography import shape
 from features.tokens import Sentence
 

@@ -8,8 +8,7 @@ from functools import lru_cache, partial
 import numpy as np
 import regex
 
-from features.batch import Batch
-from features.columns import AFTER, BEFORE, Column, Conjunction, Extractor, Value, WordColumn, window_heads
+from features.columns import AFTER, BOS, Batch, Column, Conjunction, Extractor, Value, WordColumn, window_heads
 
 # Each word is looked at once for each process: most tokens of a note are words seen before.
 _WORDS_KEPT = 1 << 16
@@ -45,7 +44,7 @@ class Shapes(Extractor):
 
     def word_columns(self) -> list[WordColumn]:
         """The features that a word alone decides, kind by kind."""
-        return [WordColumn(window_heads("shape", self.window), shape, BEFORE, AFTER)]
+        return [WordColumn(window_heads("shape", self.window), shape, BOS, AFTER)]
 
     def conjunctions(self) -> list[Conjunction]:
         """The features that neighbouring words decide together, kind by kind."""
@@ -118,7 +117,7 @@ class CapitalRun(Extractor):
         """The features of the sentences, kind by kind."""
         first, last, run = _runs(batch)
         # Of each run, the number of a word; the last two are what is outside of a sentence.
-        words, outside = [*map(str.lower, (*batch.distinct, BEFORE, AFTER))], len(batch.distinct)
+        words, outside = [*map(str.lower, (*batch.distinct, BOS, AFTER))], len(batch.distinct)
         numbers, places = batch.padded(batch.numbers, 1, outside, outside + 1)
         chosen = {
             "caps:first=": batch.numbers[first],

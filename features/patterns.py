@@ -16,10 +16,9 @@ from itertools import accumulate
 
 import numpy as np
 
-from features.batch import Batch
-from features.columns import AFTER, BEFORE, Column, Extractor, window_heads
-from features.lexicons import MONTHS
+from features.columns import AFTER, BOS, Batch, Column, Extractor, window_heads
 from features.tokens import Sentence
+from features.word_lists import MONTHS
 
 _MONTH = rf"(?:{'|'.join(sorted(MONTHS))})\.?"
 _DAY = r"[0-3]?\d(?:st|nd|rd|th|º)?"
@@ -66,7 +65,7 @@ _IN_MONTHS = "|".join(
 _START = rf"(?=[(+#]? ?\d|[a-z]{{1,4}}+[-/]?\d|www|http|mes de|{_IN_MONTHS})"
 # Where in which expression a token stands: outside of all, beyond the sentence; then first, inside and last of each.
 _OUTSIDE = 0
-_VALUES = ("O", BEFORE, AFTER, *(f"{place}-{name}" for name in PATTERNS for place in "BIE"))
+_VALUES = ("O", BOS, AFTER, *(f"{place}-{name}" for name in PATTERNS for place in "BIE"))
 _OPENING = {name: _VALUES.index(f"B-{name}") for name in PATTERNS}
 
 

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, ClassVar, NamedTuple, Protocol
 
-from features.batch import Batch
-from features.columns import Column, Extractor, padded, window_column
+from features.columns import Batch, Column, Extractor, padded, window_column
 
 
 class PosTag(NamedTuple):

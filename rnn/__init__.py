@@ -31,7 +31,7 @@ Letters of shapes, in comments and docstrings throughout:
 from rnn.models.bilstm_crf import BilstmCrf, BilstmCrfSettings, BilstmCrfTagger
 from rnn.models.elman import Elman, ElmanSettings, ElmanTagger
 from rnn.models.jordan import Jordan, JordanSettings, JordanTagger
-from rnn.vocabulary import Vocabulary
+from rnn.vocab import Vocabulary
 
 __all__ = [
     "BilstmCrf",

@@ -13,18 +13,18 @@ import numpy as np
 from flax import nnx
 
 from crfdeid.documents import LabelledSentence
-from crfdeid.explaining.contents import Matrix, Norm
-from crfdeid.settings import require, require_choice, require_counts, require_shares
+from crfdeid.explain.data import TagMatrix, WeightNorm
+from crfdeid.validation import require_choice, require_counts, require_number, require_shares
 from features import FEATURE_SETS, feature_set
 from features.tokens import Sentence
-from rnn.codecs.characters import Characters
-from rnn.codecs.features import Features
-from rnn.codecs.words import WordCodec
 from rnn.contents import token_norms, token_sizes, transitions
 from rnn.layers.lstm import dropout_rates
 from rnn.layers.recurrence import uniform
+from rnn.processors.characters import Characters
+from rnn.processors.features import Features
+from rnn.processors.words import WordCodec
 from rnn.settings import WordSettings
-from rnn.training.phases import Phase, Schedule, halving, patient
+from rnn.training.phases import Phase, Schedule, early_stopping, reduce_lr_on_plateau
 from rnn.word_tagger import WordTagger
 
 
@@ -86,7 +86,7 @@ class BilstmSettings(WordSettings):
         require_counts(self, "char_dim", least=0)
         most = 1000  # words: room is made for all of them around every sentence
         what = f"a whole number from 0 to {most}"
-        require("context", self.context, what, lambda v: isinstance(v, int) and 0 <= v <= most)
+        require_number("context", self.context, what, lambda v: isinstance(v, int) and 0 <= v <= most)
         require_choice(self, "optimiser", OPTIMISERS)
         for name in ("patience", "halve_after"):
             if getattr(self, name) is not None:
@@ -170,13 +170,13 @@ class BilstmTagger(WordTagger):
             found["features"] = uniform(rngs.params(), shape, 0.05)
         return found
 
-    def input_norms(self, arrays: Mapping[str, np.ndarray]) -> Iterable[Norm]:
+    def input_norms(self, arrays: Mapping[str, np.ndarray]) -> Iterable[WeightNorm]:
         """How large the weights of each input of a token are, where PHI is found."""
         name = _of_phi(arrays, "bilstm.layers.0.W")
         sizes = token_sizes(**self.sizes(self.word_codec(self._trained().codec)))
         return token_norms(name, arrays[name], sizes)
 
-    def tag_matrices(self, arrays: Mapping[str, np.ndarray], sentences: Sequence[Sentence]) -> Iterable[Matrix]:
+    def tag_matrices(self, arrays: Mapping[str, np.ndarray], sentences: Sequence[Sentence]) -> Iterable[TagMatrix]:
         """The transitions of the CRF layer that finds PHI."""
         return [transitions(self.tags, arrays[_of_phi(arrays, "crf.A")])]
 
@@ -206,8 +206,8 @@ class BilstmTagger(WordTagger):
         settings = self._settings
         limits: dict[str, Any] = {"epochs": settings.epochs, "patience": settings.patience}
         if settings.halve_after is not None:
-            return halving(phase_of, rate=settings.lr, after=settings.halve_after, **limits)
-        return patient(lambda epoch: phase_of(epoch, settings.rate(epoch)), **limits)
+            return reduce_lr_on_plateau(phase_of, rate=settings.lr, after=settings.halve_after, **limits)
+        return early_stopping(lambda epoch: phase_of(epoch, settings.rate(epoch)), **limits)
 
 
 def _of_phi(arrays: Mapping[str, np.ndarray], end: str) -> str:

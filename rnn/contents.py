@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from crfdeid.explaining.contents import Matrix, NearWords, Norm
-from rnn.codecs.casing import CASINGS
+from crfdeid.explain.data import NearestWords, TagMatrix, WeightNorm
 from rnn.embeddings.neighbours import nearest_rows
 from rnn.network import Weights, named
-from rnn.vocabulary import FIRST_WORD, Vocabulary
+from rnn.processors.casing import CASINGS
+from rnn.vocab import FIRST_WORD, Vocabulary
 
 _FREQUENT = 8  # words whose neighbours are shown where nobody asks for others
 _SHORTEST = 4  # letters: shorter words tell little
@@ -21,18 +21,18 @@ def arrays_of(weights: Weights) -> dict[str, np.ndarray]:
     return {name: np.asarray(leaf)[0].astype(float) for name, leaf in named(weights).items()}
 
 
-def norms(arrays: Mapping[str, np.ndarray]) -> Iterator[Norm]:
+def norms(arrays: Mapping[str, np.ndarray]) -> Iterator[WeightNorm]:
     """How large each array is."""
     return (norm(name, array) for name, array in arrays.items())
 
 
-def norm(name: str, array: np.ndarray) -> Norm:
+def norm(name: str, array: np.ndarray) -> WeightNorm:
     """How large an array is."""
     total = float((array**2).sum())
-    return Norm(name, array.shape, total**0.5, (total / max(array.size, 1)) ** 0.5)
+    return WeightNorm(name, array.shape, total**0.5, (total / max(array.size, 1)) ** 0.5)
 
 
-def window_norms(name: str, weights: np.ndarray, window: int) -> Iterator[Norm]:
+def window_norms(name: str, weights: np.ndarray, window: int) -> Iterator[WeightNorm]:
     """How large the weights of each word of a context window are.
 
     Args:
@@ -44,7 +44,7 @@ def window_norms(name: str, weights: np.ndarray, window: int) -> Iterator[Norm]:
         yield norm(f"{name}, word at {place - window // 2:+d}" if place != window // 2 else f"{name}, the word", part)
 
 
-def token_norms(name: str, weights: np.ndarray, sizes: Mapping[str, int]) -> Iterator[Norm]:
+def token_norms(name: str, weights: np.ndarray, sizes: Mapping[str, int]) -> Iterator[WeightNorm]:
     """How large the weights of each input of a token are.
 
     Args:
@@ -69,12 +69,12 @@ def token_sizes(*, dim: int, casing: bool, char_dim: int, char_filters: int, fea
     return {what: size for what, size in sizes.items() if size}
 
 
-def transitions(tags: Sequence[str], weights: np.ndarray) -> Matrix:
+def transitions(tags: Sequence[str], weights: np.ndarray) -> TagMatrix:
     """The transitions of a CRF layer, [K, K]."""
-    return Matrix("Score of a tag after a tag (CRF layer)", tuple(tags), tuple(map(tuple, weights.tolist())))
+    return TagMatrix("Score of a tag after a tag (CRF layer)", tuple(tags), tuple(map(tuple, weights.tolist())))
 
 
-def near_words(vocabulary: Vocabulary, table: np.ndarray, words: Sequence[str], count: int) -> tuple[NearWords, ...]:
+def near_words(vocabulary: Vocabulary, table: np.ndarray, words: Sequence[str], count: int) -> tuple[NearestWords, ...]:
     """The nearest words to some words, by the vectors as training left them.
 
     Args:
@@ -89,12 +89,12 @@ def near_words(vocabulary: Vocabulary, table: np.ndarray, words: Sequence[str], 
     for word in words or unasked:
         (number,) = vocabulary.ids([word])
         if number < FIRST_WORD:
-            found.append(NearWords(word, None))
+            found.append(NearestWords(word, None))
             continue
         ((rows, cosines),) = nearest_rows(vectors[[number - FIRST_WORD]], vectors, count + 1)
         pairs = zip(rows.tolist(), cosines.tolist(), strict=True)
         near = [(vocabulary.words[row], cosine) for row, cosine in pairs if row != number - FIRST_WORD]
-        found.append(NearWords(word, tuple(near[:count])))
+        found.append(NearestWords(word, tuple(near[:count])))
     return tuple(found)
 
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import UsageError
-from rnn.codecs.codec import Codec
 from rnn.network import Weights
+from rnn.processors.base import Processor
 from rnn.training.replicates import Learned
 
 
@@ -25,7 +25,7 @@ class Before(NamedTuple):
 
     learned: Learned
 
-    def codec_for(self, train: Sequence[LabelledSentence]) -> Codec:
+    def codec_for(self, train: Sequence[LabelledSentence]) -> Processor:
         """Its codec, which can read any sentences.
 
         Raises:

@@ -12,8 +12,8 @@ import numpy as np
 from flax import nnx
 
 from crfdeid.documents import PHI
-from rnn.batches import POWERS, Batch, Cut, Row, batches
-from rnn.decoding import path_of, probabilities_of
+from rnn.batching import POWERS, Batch, Cut, Row, batches
+from rnn.decode import path_of, probabilities_of
 from rnn.network import DECIDED, Weights, scores_of, side_by_side
 
 _ACCELERATOR_TOKENS = 65_536  # a batch on an accelerator: a step of few rows takes as long there as one of thousands
@@ -36,7 +36,7 @@ def best_tags(
         graph: the network's structure.
         weights: what is learned.
         batch: the sentences; their tags are not looked at.
-        begins: which tag must precede which, from `rnn.decoding.predecessors`, [K].
+        begins: which tag must precede which, from `rnn.decode.iob_constraints`, [K].
         layer: the annotation layer.
         decided: the PHI tags' ids, [N, B, T], for a network that reads them (`rnn.network.DECIDED`).
     """

@@ -16,12 +16,12 @@ import optax
 from crfdeid.bio import OUTSIDE
 from crfdeid.documents import CONCEPT, PHI
 from crfdeid.errors import UsageError
-from crfdeid.settings import require, require_counts
 from crfdeid.tagger import LayeredTagger, Traits
+from crfdeid.validation import require_counts, require_number
 from features.tokens import Sentence
-from rnn.batches import Batch, Row
+from rnn.batching import Batch, Row
 from rnn.bilstm_tagger import LANGE2020, BilstmSettings, BilstmTagger
-from rnn.decoding import predecessors
+from rnn.decode import iob_constraints
 from rnn.inference import best_of_each_layer
 from rnn.network import DECIDED
 from rnn.settings import WordSettings
@@ -51,7 +51,7 @@ class JointSettings(BilstmSettings):
     def __post_init__(self) -> None:
         super().__post_init__()
         require_counts(self, "phi_first", least=0)
-        require("concept_rate", self.concept_rate, "a number above 0, at most 100", lambda v: 0 < v <= 100)
+        require_number("concept_rate", self.concept_rate, "a number above 0, at most 100", lambda v: 0 < v <= 100)
         if self.epochs <= self.phi_first:
             more = f"give more than {self.phi_first}, or fewer for phi_first"
             raise UsageError(f"epochs is {self.epochs}, and concepts are learned after phi_first epochs: {more}")
@@ -120,7 +120,7 @@ class JointTagger(BilstmTagger, LayeredTagger):
         """
         learned = self._trained()
         tags = {layer: learned.codec.tags[layer] for layer in self.traits(self._settings).layers}
-        begins = {layer: predecessors(names, self._settings.decoding) for layer, names in tags.items()}
+        begins = {layer: iob_constraints(names, self._settings.decoding) for layer, names in tags.items()}
         hides = self.traits(self._settings).hides_phi
         rows = learned.codec.rows(sentences)
         if phi is not None:

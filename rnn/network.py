@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from flax import nnx
 from jax import lax
 
-from rnn.vocabulary import FIRST_WORD, PAD
+from rnn.vocab import FIRST_WORD, PAD
 
 
 class Scores(NamedTuple):
@@ -101,7 +101,9 @@ GIVEN = "given"
 It stands beside "words"; beside an input whose name ends so, "concept words", it is "concept given"."""
 
 
-def look_up(network: Network, tables: Mapping[str, jax.Array], inputs: Mapping[str, jax.Array]) -> dict[str, jax.Array]:
+def embedding_lookup(
+    network: Network, tables: Mapping[str, jax.Array], inputs: Mapping[str, jax.Array]
+) -> dict[str, jax.Array]:
     """The rows of each table that a sentence looks up, [..., D].
 
     Where the inputs give vectors, an unknown word has the sum of its class's row and the vector given for it.
@@ -129,7 +131,7 @@ def scores_of(
 ) -> dict[str, Scores]:
     """What a network that is not being trained says of one sentence, padded to ``tokens``."""
     network: Any = nnx.merge(graph, weights.network)
-    vectors = look_up(network, weights.tables, inputs)
+    vectors = embedding_lookup(network, weights.tables, inputs)
     found: dict[str, Scores] = network.scores(vectors, inputs, length, still(network, tokens))
     return found
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from crfdeid.settings import require, require_choice, require_counts, require_flags, require_positive
+from crfdeid.validation import require_choice, require_counts, require_flags, require_number, require_positive
 
 DECODINGS = ("valid", "argmax")
 
@@ -35,8 +35,8 @@ class TrainingSettings:
 
     def __post_init__(self) -> None:
         require_counts(self, "epochs")
-        require("lr", self.lr, "a number above 0, at most 100", lambda v: 0 < v <= 100)
-        require("final_lr", self.final_lr, "a number from 0 to 1", lambda v: 0 <= v <= 1)
+        require_number("lr", self.lr, "a number above 0, at most 100", lambda v: 0 < v <= 100)
+        require_number("final_lr", self.final_lr, "a number from 0 to 1", lambda v: 0 <= v <= 1)
         if self.max_norm is not None:
             require_positive(self, "max_norm")
         require_choice(self, "decoding", DECODINGS)
@@ -81,5 +81,5 @@ class WordSettings(TrainingSettings):
         super().__post_init__()
         require_counts(self, "embedding_dim", "min_count", "min_documents")
         require_flags(self, "freeze_embeddings", "fold_digits")
-        require("embedding_range", self.embedding_range, "a number of 0 or more", lambda v: v >= 0)
-        require("word_dropout", self.word_dropout, "a number of 0 or more", lambda v: v >= 0)
+        require_number("embedding_range", self.embedding_range, "a number of 0 or more", lambda v: v >= 0)
+        require_number("word_dropout", self.word_dropout, "a number of 0 or more", lambda v: v >= 0)

@@ -13,20 +13,19 @@ import jax
 import numpy as np
 from flax import nnx
 
-from crfdeid.description import READABLE
 from crfdeid.documents import PHI, LabelledSentence
 from crfdeid.errors import UsageError
-from crfdeid.saving import ModelFiles, pack_arrays
 from crfdeid.secrets import require_same_key
+from crfdeid.serialization import READABLE, ModelFiles, pack_arrays
 from crfdeid.tagger import FitProgress, OnProgress, OnProgressOfMany, Tagger, Traits
 from features.tokens import Sentence
-from rnn.batches import POWERS, Batch, Cut, Row
-from rnn.codecs.codec import Codec
-from rnn.compilation import keep_compiled
-from rnn.decoding import predecessors
+from rnn.batching import POWERS, Batch, Cut, Row
+from rnn.compile_cache import keep_compiled
+from rnn.decode import iob_constraints
 from rnn.further import Before
 from rnn.inference import answers, best_tags, posteriors
 from rnn.network import Network, Weights, named
+from rnn.processors.base import Processor
 from rnn.saved_weights import alone, like
 from rnn.training.held_out import Dev, Measure
 from rnn.training.phases import Schedule
@@ -41,11 +40,11 @@ class NetworkTagger(Tagger, ABC):
     """All of a tagger but its network, its codec and its schedule of training.
 
     Attributes:
-        model: its name in `crfdeid.models.MODELS`.
+        model: its name in `crfdeid.registry.MODELS`.
         settings_class: the dataclass of its settings; it has ``decoding`` and ``epochs``.
         own_settings: the settings in which replicates that train in one program may differ; None for a network whose
             replicates train one after the other.
-        words_are: what its files' words are where they are not hashed, `crfdeid.description.READABLE` or ``PUBLIC``.
+        words_are: what its files' words are where they are not hashed, `crfdeid.serialization.READABLE` or ``PUBLIC``.
     """
 
     model: ClassVar[str]
@@ -67,15 +66,17 @@ class NetworkTagger(Tagger, ABC):
     @classmethod
     def traits(cls, settings: Any) -> Traits:
         """What the model needs and can do."""
-        return Traits(uses_seed=True, memorises=True, accelerated=True, takes_vectors=False, public_vocabulary=False)
+        return Traits(uses_seed=True, is_trained=True, accelerated=True, takes_vectors=False, public_vocabulary=False)
 
     @abstractmethod
-    def codec(self, train: Sequence[LabelledSentence]) -> Codec:
+    def codec(self, train: Sequence[LabelledSentence]) -> Processor:
         """The codec for some training sentences."""
 
     @abstractmethod
-    def saved_codec(self, described: Mapping[str, Any], arrays: Mapping[str, np.ndarray], key: bytes | None) -> Codec:
-        """The codec that `Codec.describe` and `Codec.arrays` gave; its words are hashed where there is a key."""
+    def saved_codec(
+        self, described: Mapping[str, Any], arrays: Mapping[str, np.ndarray], key: bytes | None
+    ) -> Processor:
+        """Processor from `Processor.describe` and `Processor.arrays`; its words are hashed if there is a key."""
 
     @abstractmethod
     def tables(self, codec: Any, rngs: nnx.Rngs) -> dict[str, jax.Array]:
@@ -111,7 +112,7 @@ class NetworkTagger(Tagger, ABC):
         *,
         on_progress: OnProgress | None = None,
     ) -> None:
-        """Train from scratch, or from where `go_on_from` says, and keep the best epoch.
+        """Train from scratch, or from where `init_from` says, and keep the best epoch.
 
         That is the one with the highest strict entity micro F on ``dev``, the first of equals; with an empty ``dev``
         the last one.
@@ -165,7 +166,7 @@ class NetworkTagger(Tagger, ABC):
         hides = self.traits(self._settings).hides_phi
         return Dev.of(rows, gold, codec.tags, self._settings.decoding, hides_phi=hides)
 
-    def go_on_from(self, before: Self) -> None:
+    def init_from(self, before: Self) -> None:
         """Let `fit` begin with what another tagger of this model learned, and keep its tags, words and features.
 
         Args:
@@ -186,11 +187,11 @@ class NetworkTagger(Tagger, ABC):
             raise UsageError(f"{problem}: leave out settings that change the network") from None
 
     @property
-    def goes_on(self) -> bool:
+    def is_finetuned(self) -> bool:
         """Whether `fit` begins with what another tagger learned."""
         return self._before is not None
 
-    def codec_for(self, train: Sequence[LabelledSentence]) -> Codec:
+    def codec_for(self, train: Sequence[LabelledSentence]) -> Processor:
         """The codec of training: that of the tagger that training goes on from, or one for these sentences."""
         return self.codec(train) if self._before is None else self._before.codec_for(train)
 
@@ -217,7 +218,7 @@ class NetworkTagger(Tagger, ABC):
     def predict(self, sentences: Sequence[Sentence]) -> list[list[str]]:
         """One tag per token, for each sentence, chosen as the setting ``decoding`` says."""
         learned, names = self._trained(), np.array(self.tags, object)
-        begins = predecessors(self.tags, self._settings.decoding)
+        begins = iob_constraints(self.tags, self._settings.decoding)
         ask = partial(best_tags, learned.graph, learned.weights, begins=begins, layer=PHI)
         found = self._ask(sentences, ask, nothing=np.empty(0, np.int32))
         return [names[row].tolist() for row in found]

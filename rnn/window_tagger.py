@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from crfdeid.explaining.contents import Norm
-from crfdeid.settings import require, require_counts, require_positive, require_shares
-from rnn.batches import Row
-from rnn.codecs.words import WordCodec
+from crfdeid.explain.data import WeightNorm
+from crfdeid.validation import require_counts, require_number, require_positive, require_shares
+from rnn.batching import Row
 from rnn.contents import window_norms
+from rnn.processors.words import WordCodec
 from rnn.settings import WordSettings
 from rnn.training.phases import Schedule, per_sentence
 from rnn.word_tagger import WordTagger
@@ -48,7 +48,7 @@ class WindowSettings(WordSettings):
     def __post_init__(self) -> None:
         super().__post_init__()
         require_counts(self, "window", "hidden")
-        require("window", self.window, "an odd number, for as many words on either side", lambda v: v % 2 == 1)
+        require_number("window", self.window, "an odd number, for as many words on either side", lambda v: v % 2 == 1)
         require_shares(self, "dropout")
         if self.init_range is not None:
             require_positive(self, "init_range")
@@ -63,7 +63,7 @@ class WindowTagger(WordTagger):
     )
     _settings: WindowSettings
 
-    def input_norms(self, arrays: Mapping[str, np.ndarray]) -> Iterable[Norm]:
+    def input_norms(self, arrays: Mapping[str, np.ndarray]) -> Iterable[WeightNorm]:
         """How large the weights of each word of the window are."""
         (name,) = (name for name in arrays if name in ("network.W", "network.layers.0.W"))
         return window_norms(name, arrays[name], self._settings.window)

@@ -13,22 +13,21 @@ import numpy as np
 from flax import nnx
 
 from crfdeid.documents import LabelledSentence
-from crfdeid.explaining.contents import Matrix, NetworkContents, Norm
-from crfdeid.explaining.explanation import Gradients
+from crfdeid.explain.data import Gradients, NetworkSummary, TagMatrix, WeightNorm
 from crfdeid.tagger import Traits
 from features.tokens import Sentence
-from rnn.batches import Row
-from rnn.codecs.codec import Codec
-from rnn.codecs.words import WordCodec, tags_of
+from rnn.batching import Row
 from rnn.contents import arrays_of, near_words, norms
 from rnn.embeddings.vectors import WordVectors, extend, initial_table, matching_scale
-from rnn.gradients import integrated_gradients
+from rnn.interpret import integrated_gradients
 from rnn.layers.recurrence import uniform
+from rnn.processors.base import Processor
+from rnn.processors.words import WordCodec, tags_of
 from rnn.settings import WordSettings
 from rnn.tagger import NetworkTagger
 from rnn.training.draws import WordDropout
-from rnn.training.phases import Phase, Schedule, Updates, patient
-from rnn.vocabulary import FIRST_WORD, Vocabulary
+from rnn.training.phases import Phase, Schedule, Updates, early_stopping
+from rnn.vocab import FIRST_WORD, Vocabulary
 
 
 class WordTagger(NetworkTagger):
@@ -72,7 +71,7 @@ class WordTagger(NetworkTagger):
         """A vocabulary without words."""
         return Vocabulary((), self._settings.fold_digits)
 
-    def codec(self, train: Sequence[LabelledSentence]) -> Codec:
+    def codec(self, train: Sequence[LabelledSentence]) -> Processor:
         """The codec for some training sentences."""
         return self.filled(self.blank_codec(), train)
 
@@ -95,7 +94,9 @@ class WordTagger(NetworkTagger):
         tags = {layer: tags_of(train, layer) for layer in self.traits(settings).layers}
         return dataclasses.replace(blank, vocabulary=vocabulary, tags=tags, subwords=subwords)
 
-    def saved_codec(self, described: Mapping[str, Any], arrays: Mapping[str, np.ndarray], key: bytes | None) -> Codec:
+    def saved_codec(
+        self, described: Mapping[str, Any], arrays: Mapping[str, np.ndarray], key: bytes | None
+    ) -> Processor:
         """The codec of a saved model."""
         return self.blank_codec().read(described, arrays, key)
 
@@ -108,20 +109,20 @@ class WordTagger(NetworkTagger):
             table = jnp.asarray(initial_table(codec.vocabulary, self._vectors, table))
         return {"words": table}
 
-    def holds(self, words: Sequence[str]) -> list[bool]:
+    def stores(self, words: Sequence[str]) -> list[bool]:
         """Whether each word has a vector of its own."""
         codec: Any = self._trained().codec
         return [number >= FIRST_WORD for number in codec.vocabulary.ids(words)]
 
-    def integrated_gradients(self, sentence: Sentence, token: int, tag: str, rival: str) -> Gradients:
-        """The log-odds of two tags at a token, spread over the vectors of the words (`rnn.gradients`)."""
-        return integrated_gradients(self._trained(), sentence, token, tag, rival)
+    def integrated_gradients(self, sentence: Sentence, token: int, tag: str, contrast_tag: str) -> Gradients:
+        """The log-odds of two tags at a token, spread over the vectors of the words (`rnn.interpret`)."""
+        return integrated_gradients(self._trained(), sentence, token, tag, contrast_tag)
 
-    def contents(self, words: Sequence[str], sentences: Sequence[Sentence], *, top: int) -> NetworkContents:
-        """What can be read off its weights; see `crfdeid.explaining.contents.HasContents`."""
+    def contents(self, words: Sequence[str], sentences: Sequence[Sentence], *, top: int) -> NetworkSummary:
+        """What can be read off its weights; see `crfdeid.explain.data.SupportsWeightSummary`."""
         learned = self._trained()
         arrays, vocabulary = arrays_of(learned.weights), self.word_codec(learned.codec).vocabulary
-        return NetworkContents(
+        return NetworkSummary(
             norms=(*norms(arrays), *self.input_norms(arrays)),
             matrices=tuple(self.tag_matrices(arrays, sentences)),
             facts=tuple(self.facts(arrays)),
@@ -134,11 +135,11 @@ class WordTagger(NetworkTagger):
         found: WordCodec = codec
         return found
 
-    def input_norms(self, arrays: Mapping[str, np.ndarray]) -> Iterable[Norm]:
+    def input_norms(self, arrays: Mapping[str, np.ndarray]) -> Iterable[WeightNorm]:
         """How large the weights of each input are; here nothing is known of them."""
         return ()
 
-    def tag_matrices(self, arrays: Mapping[str, np.ndarray], sentences: Sequence[Sentence]) -> Iterable[Matrix]:
+    def tag_matrices(self, arrays: Mapping[str, np.ndarray], sentences: Sequence[Sentence]) -> Iterable[TagMatrix]:
         """What leads from tag to tag; here nothing."""
         return ()
 
@@ -194,4 +195,6 @@ class WordTagger(NetworkTagger):
     def epochs(self, phase_of: Callable[[int, float], Phase]) -> Schedule:
         """A phase an epoch, by its number from 0 and its learning rate."""
         settings = self._settings
-        return patient(lambda epoch: phase_of(epoch, settings.rate(epoch)), epochs=settings.epochs, patience=None)
+        return early_stopping(
+            lambda epoch: phase_of(epoch, settings.rate(epoch)), epochs=settings.epochs, patience=None
+        )

@@ -16,7 +16,7 @@ import pytest
 import crfdeid
 from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.documents import Document, Span
-from crfdeid.model_card.train import train_model
+from crfdeid.model_card.training import train_model
 
 ROOT = Path(__file__).parents[1]
 LAYERS = ("features", "crfdeid", "rnn", "experiments")
@@ -70,10 +70,10 @@ def test_a_module_imports_only_its_own_layer_and_those_before_it() -> None:
     ("source", "module"),
     [
         ("from crfdeid.bio import encode", "features.tokens"),
-        ("def late():\n    import rnn.tagger", "crfdeid.models"),
+        ("def late():\n    import rnn.tagger", "crfdeid.registry"),
         ("from experiments import tables", "rnn.training"),
         ("import jax.numpy as jnp", "crfdeid.crf"),
-        ("from .. import optax\nimport optax", "features.lexicons"),
+        ("from .. import optax\nimport optax", "features.word_lists"),
     ],
 )
 def test_the_rule_finds_a_breach(source: str, module: str) -> None:
@@ -83,8 +83,8 @@ def test_the_rule_finds_a_breach(source: str, module: str) -> None:
 def test_relative_imports_are_resolved() -> None:
     assert "rnn.models.jordan" in set(imports("from .jordan import Jordan", "rnn.models.elman"))
     assert "rnn.models.jordan" in set(imports("from . import jordan", "rnn.models.elman"))
-    assert "rnn.batches" in set(imports("from ..batches import Batch", "rnn.models.elman"))
-    assert "rnn.batches" in set(imports("from .batches import Batch", "rnn", package=True))
+    assert "rnn.batching" in set(imports("from ..batches import Batch", "rnn.models.elman"))
+    assert "rnn.batching" in set(imports("from .batches import Batch", "rnn", package=True))
 
 
 def test_no_imports_go_in_a_circle() -> None:
@@ -203,7 +203,7 @@ def private_names(source: str) -> Iterator[str]:
     [
         "from crfdeid.bio import _repair",
         "from crfdeid import bio\nbio._repair()",
-        "import rnn.batches\nrnn.batches._cut",
+        "import rnn.batching\nrnn.batches._cut",
         "from crfdeid.crf import CrfTagger\nCrfTagger._extract",
     ],
 )
@@ -247,7 +247,7 @@ def test_finding_and_hiding_phi_needs_no_scores(tmp_path: Path) -> None:
     code = (
         "import sys, crfdeid; model = crfdeid.load(sys.argv[1], sensitivity=99.7);"
         "print(crfdeid.redact(model.annotate('Seen by Dr. Quill.')).text);"
-        "print(sorted(m for m in sys.modules if m.startswith('crfdeid.scoring')))"
+        "print(sorted(m for m in sys.modules if m.startswith('crfdeid.evaluation')))"
     )
     command = [sys.executable, "-c", code, str(tmp_path / "model")]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)

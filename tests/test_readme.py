@@ -8,7 +8,7 @@ import pytest
 
 from crfdeid import write_corpus
 from crfdeid.corpora.synthetic import generate_notes
-from crfdeid.models import settings_of
+from crfdeid.registry import model_settings
 from experiments.compare_options import parse
 
 ROOT = Path(__file__).parents[1]
@@ -48,7 +48,7 @@ def test_every_compare_command_has_options_that_exist(page, tmp_path, monkeypatc
             elif option == "--embeddings" and value.endswith(".vec"):
                 Path(value).touch()
         for model in parse(arguments).models.models:
-            settings_of(model, profile=parse(arguments).models.profile)
+            model_settings(model, profile=parse(arguments).models.profile)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

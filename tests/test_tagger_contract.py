@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 from tiny_encoders import tiny_encoder
 from tiny_sharing import tiny_representation_folder
 
-from crfdeid import models
-from crfdeid.description import is_private
+from crfdeid import registry
 from crfdeid.documents import CONCEPT, PHI, LabelledSentence
 from crfdeid.errors import DataError, UsageError
-from crfdeid.explaining import explain_prediction, explain_weights
-from crfdeid.further import going_on
-from crfdeid.sealed import checksum
-from crfdeid.settings import FOLDERS
-from crfdeid.tagger import GoesOn, LayeredTagger, Tagger, Traits
+from crfdeid.explain import explain_prediction, explain_weights
+from crfdeid.registry import load_for_finetuning
+from crfdeid.serialization import has_private_vocabulary
+from crfdeid.tagger import Finetunable, LayeredTagger, Tagger, Traits
+from crfdeid.utils.json import fields_checksum
+from crfdeid.validation import FOLDER_SETTINGS
 from features.tokens import Sentence, split_sentences
 
 # Settings that make a model small and quick to learn by heart; each model takes those it has, and its own instead.
@@ -94,13 +94,13 @@ OTHERS = [
 
 # JAX takes a minute to compile all that is asked here of one of these; tests/rnn/models has quick tests of them too.
 SLOW = ("multitask", "stacked")
-NAMES = [pytest.param(name, marks=pytest.mark.slow) if name in SLOW else name for name in models.MODELS]
+NAMES = [pytest.param(name, marks=pytest.mark.slow) if name in SLOW else name for name in registry.MODELS]
 # One model after the other: what a worker compiled for a model it compiled for all of the model's tests.
 pytestmark = [pytest.mark.parametrize("name", NAMES, scope="module"), pytest.mark.usefixtures("quickly_compiled")]
 
 
 def create(name: str, *, seed: int = 0, **more: Any) -> Tagger:
-    return models.create(name, seed=seed, overrides=models.select(name, SMALL | OWN.get(name, {}) | more))
+    return registry.create(name, seed=seed, overrides=registry.select(name, SMALL | OWN.get(name, {}) | more))
 
 
 def fit(name: str, *, seed: int = 0, train=TRAIN, dev=TRAIN, **more: Any) -> Tagger:
@@ -142,7 +142,7 @@ def same_marginals(first, second):
 
 def by_heart(tagger: Tagger) -> None:
     """For what only a model can do that learns any few sentences: others are left out, and it shows."""
-    if not traits(tagger).memorises:
+    if not traits(tagger).is_trained:
         pytest.skip("it does not memorise, as its traits say")
 
 
@@ -155,21 +155,21 @@ def test_training_goes_on_from_a_saved_network_and_from_nothing_else(name, tagge
     """Steps too short to change anything leave all that the saved model says, new words included."""
     saved = tmp_path / "readable"
     tagger.save(saved)
-    if not isinstance(tagger, GoesOn):
+    if not isinstance(tagger, Finetunable):
         with pytest.raises(UsageError, match="always trained from scratch"):
-            going_on(saved)
+            load_for_finetuning(saved)
         return
-    going = going_on(saved, seed=1, overrides={"epochs": 1, "lr": 1e-9})
+    going = load_for_finetuning(saved, seed=1, overrides={"epochs": 1, "lr": 1e-9})
     going.fit(TRAIN, TRAIN)
     same_marginals(going.marginals(SENTENCES + UNSEEN), tagger.marginals(SENTENCES + UNSEEN))
-    for setting in FOLDERS.intersection(models.setting_names(name)):
+    for setting in FOLDER_SETTINGS.intersection(registry.setting_names(name)):
         with pytest.raises(UsageError, match=f"{setting} cannot be changed here"):
-            going_on(saved, overrides={setting: "elsewhere"})
+            load_for_finetuning(saved, overrides={setting: "elsewhere"})
     with pytest.raises(UsageError, match="the notes have the tags B-DAY"):
-        going_on(saved).fit(OTHERS, [])
+        load_for_finetuning(saved).fit(OTHERS, [])
     tagger.save(tmp_path / "hashed", key=KEY)
-    keyed = going_on(tmp_path / "hashed", seed=1, overrides={"epochs": 1}, key=KEY)
-    readable = going_on(saved, seed=1, overrides={"epochs": 1})
+    keyed = load_for_finetuning(tmp_path / "hashed", seed=1, overrides={"epochs": 1}, key=KEY)
+    readable = load_for_finetuning(saved, seed=1, overrides={"epochs": 1})
     for one in (keyed, readable):
         one.fit(TRAIN, TRAIN)
     for a, b in zip(keyed.marginals(SENTENCES), readable.marginals(SENTENCES), strict=True):
@@ -241,7 +241,7 @@ def test_notes_without_the_layer_that_it_learns_are_refused(name):
 def test_any_word_can_be_asked_about(tagger, name):
     found = explain_prediction(tagger, SENTENCES[0], 3, methods=["occlusion"], window=1)
     assert (found.model, explain_weights(tagger, top=2).model) == (name, name)
-    assert found.tag == tagger.predict(SENTENCES[:1])[0][3] != found.rival
+    assert found.tag == tagger.predict(SENTENCES[:1])[0][3] != found.contrast_tag
     assert [(term.word, term.place) for term in found.occlusion] == [("Dr", -1), ("Jane", 0), ("Doe", 1)]
     assert np.isfinite([found.log_odds, *(term.value for term in found.occlusion)]).all()
 
@@ -267,7 +267,7 @@ def test_a_very_long_sentence_is_tagged_to_its_end(tagger):
     words = ["word"] * 20_000 + ["Mr", "Brown", "denies", "pain"]
     (row,) = tagger.predict([Sentence.from_words(words)])
     assert len(row) == len(words)
-    assert row[-3] == "B-PATIENT" or not traits(tagger).memorises
+    assert row[-3] == "B-PATIENT" or not traits(tagger).is_trained
 
 
 def test_same_seed_same_model(name):
@@ -298,14 +298,14 @@ def test_vectors_that_a_model_cannot_start_from_are_refused(name, tagger):
     if traits(tagger).takes_vectors:
         pytest.skip("it takes word vectors")
     with pytest.raises(UsageError, match="has no word vectors"):
-        models.create(name, overrides=OWN.get(name), vectors=object())
+        registry.create(name, overrides=OWN.get(name), vectors=object())
 
 
 def test_saved_and_loaded_it_predicts_the_same(tagger, name, tmp_path):
     tagger.save(tmp_path / "model")
-    loaded = models.load_tagger(tmp_path / "model")
+    loaded = registry.load_tagger(tmp_path / "model")
     assert type(loaded) is type(tagger)
-    nameless = {name: "" for name in FOLDERS if hasattr(tagger.settings, name)}
+    nameless = {name: "" for name in FOLDER_SETTINGS if hasattr(tagger.settings, name)}
     assert (loaded.tags, loaded.settings) == (tagger.tags, dataclasses.replace(tagger.settings, **nameless))
     assert loaded.predict(SENTENCES + UNSEEN) == tagger.predict(SENTENCES + UNSEEN)
     for a, b in zip(loaded.marginals(UNSEEN), tagger.marginals(UNSEEN), strict=True):
@@ -317,7 +317,7 @@ KEY = bytes(range(32))
 
 def test_with_a_key_it_predicts_the_same_and_its_files_hold_no_word(tagger, tmp_path):
     tagger.save(tmp_path / "model", key=KEY)
-    loaded = models.load_tagger(tmp_path / "model", key=KEY)
+    loaded = registry.load_tagger(tmp_path / "model", key=KEY)
     assert loaded.predict(SENTENCES + UNSEEN) == tagger.predict(SENTENCES + UNSEEN)
     same_marginals(loaded.marginals(SENTENCES + UNSEEN), tagger.marginals(SENTENCES + UNSEEN))
     content = b"".join(file.read_bytes().lower() for file in (tmp_path / "model").rglob("*") if file.is_file())
@@ -329,9 +329,9 @@ def test_with_a_key_it_predicts_the_same_and_its_files_hold_no_word(tagger, tmp_
 
 def test_a_private_model_is_saved_again_as_it_is_or_not_at_all(tagger, tmp_path):
     tagger.save(tmp_path / "model", key=KEY)
-    if not is_private(tmp_path / "model"):
+    if not has_private_vocabulary(tmp_path / "model"):
         return
-    loaded = models.load_tagger(tmp_path / "model", key=KEY)
+    loaded = registry.load_tagger(tmp_path / "model", key=KEY)
     loaded.save(tmp_path / "again", key=KEY)
     for file in (tmp_path / "model").iterdir():
         assert (tmp_path / "again" / file.name).read_bytes() == file.read_bytes()
@@ -344,19 +344,19 @@ def test_a_private_model_is_saved_again_as_it_is_or_not_at_all(tagger, tmp_path)
 @pytest.mark.parametrize(("key", "message"), [(None, "give the secret"), (KEY[::-1], "not the secret")])
 def test_without_its_key_a_private_model_is_refused(tagger, tmp_path, key, message):
     tagger.save(tmp_path, key=KEY)
-    if is_private(tmp_path):  # what holds no words has nothing to hide
+    if has_private_vocabulary(tmp_path):  # what holds no words has nothing to hide
         with pytest.raises(UsageError, match=message):
-            models.load_tagger(tmp_path, key=key)
+            registry.load_tagger(tmp_path, key=key)
 
 
 def test_a_key_for_a_readable_model_is_not_needed(tagger, tmp_path):
     tagger.save(tmp_path)
-    assert models.load_tagger(tmp_path, key=KEY).predict(SENTENCES) == tagger.predict(SENTENCES)
+    assert registry.load_tagger(tmp_path, key=KEY).predict(SENTENCES) == tagger.predict(SENTENCES)
 
 
 def test_a_saved_model_is_data(tagger, tmp_path):
     tagger.save(tmp_path)
-    assert json.loads((tmp_path / "model.json").read_text())["model"] in models.MODELS
+    assert json.loads((tmp_path / "model.json").read_text())["model"] in registry.MODELS
     for file in tmp_path.iterdir():
         content = file.read_bytes()
         assert not content.startswith(b"\x80") and b".pkl" not in content and b"pickle" not in content
@@ -373,7 +373,7 @@ def test_a_damaged_model_is_refused(tagger, tmp_path, damage):
         changed = {"truncated": content[:-7], "changed": content[:-9] + b"!" + content[-8:], "exchanged": b"x"}[damage]
         weights.write_bytes(changed)
     with pytest.raises(DataError, match=weights.name):
-        models.load_tagger(tmp_path)
+        registry.load_tagger(tmp_path)
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"model": 3}', '{"model": "no such"}', "\x00"])
@@ -381,7 +381,7 @@ def test_a_foreign_description_is_refused(tagger, tmp_path, text):
     tagger.save(tmp_path)
     (tmp_path / "model.json").write_text(text)
     with pytest.raises(DataError, match=r"model\.json"):
-        models.load_tagger(tmp_path)
+        registry.load_tagger(tmp_path)
 
 
 def test_a_description_that_lacks_something_is_refused(tagger, tmp_path):
@@ -390,9 +390,9 @@ def test_a_description_that_lacks_something_is_refused(tagger, tmp_path):
     description = json.loads(path.read_text())
     for key in ("settings", "weights", "schema", "seed"):
         rest = {k: v for k, v in description.items() if k != key}
-        path.write_text(json.dumps(rest | {"sha256": checksum(rest)}))
+        path.write_text(json.dumps(rest | {"sha256": fields_checksum(rest)}))
         with pytest.raises(DataError, match=r"model\.json|weights"):
-            models.load_tagger(tmp_path)
+            registry.load_tagger(tmp_path)
 
 
 def test_order_and_grouping_change_nothing(tagger):
@@ -415,7 +415,7 @@ def test_padding_changes_nothing(tagger):
     short, long = SENTENCES[2], Sentence.from_words(["word"] * 11 + ["Mr", "Brown", "denies", "pain"])
     together = tagger.predict([short] * 70 + [long])
     assert together == [*tagger.predict([short]) * 70, *tagger.predict([long])]
-    assert together[-1][-3] == "B-PATIENT" or not traits(tagger).memorises
+    assert together[-1][-3] == "B-PATIENT" or not traits(tagger).is_trained
     same_marginals(tagger.marginals([short] * 70 + [long])[:1], tagger.marginals([short]))
 
 
@@ -465,11 +465,11 @@ def test_an_empty_dev_set_will_do(name):
 @pytest.mark.parametrize("train", [[], [LabelledSentence(Sentence(()), ())]])
 def test_nothing_to_train_on_is_an_error(name, train):
     with pytest.raises(DataError, match="nothing to train on"):
-        models.create(name).fit(train, [])
+        registry.create(name).fit(train, [])
 
 
 def test_untrained_it_neither_predicts_nor_saves(name, tmp_path):
-    tagger = models.create(name)
+    tagger = registry.create(name)
     assert tagger.tags == ()
     for use in (lambda: tagger.predict(SENTENCES), lambda: tagger.marginals(SENTENCES), lambda: tagger.save(tmp_path)):
         with pytest.raises(UsageError, match="not trained"):
@@ -488,7 +488,7 @@ def test_progress_tells_every_step(name):
 
 
 def test_it_has_a_default_profile_and_can_be_made_from_each(name):
-    profiles = models.tagger_class(name).profiles()
+    profiles = registry.tagger_class(name).profiles()
     assert "default" in profiles
     for profile, chosen in profiles.items():
-        assert models.create(name, profile=profile).settings == chosen
+        assert registry.create(name, profile=profile).settings == chosen

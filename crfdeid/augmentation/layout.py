@@ -99,7 +99,7 @@ class LayoutRewriter:
 
     def __call__(self, document: Document) -> Document | None:
         """A copy in another layout; None for a note whose tokens came with the data, which has no layout."""
-        if document.given_sentences is not None:
+        if document.pretokenized is not None:
             return None
         note = _Note(document, self._random)
         layouts = _LAYOUTS if note.has_header else _LAYOUTS_WITHOUT_HEADER

@@ -9,7 +9,8 @@ from functools import cache
 from types import MappingProxyType
 
 from crfdeid.documents import Document
-from features.tokens import Sentence, Token
+from features.tokenizer import Token
+from features.tokens import Sentence
 
 _UNSEEN = "\u200b"  # stands in the place of a mark that is gone: the normal form of text leaves it out
 
@@ -68,9 +69,9 @@ def _by_character(document: Document, change: Callable[[str], str]) -> Document:
     def rewrite(text: str) -> str:
         return "".join(map(change, text))
 
-    given = document.given_sentences
+    given = document.pretokenized
     sentences = None if given is None else tuple(_rewritten(given, rewrite))
-    return replace(document, text=rewrite(document.text), given_sentences=sentences)
+    return replace(document, text=rewrite(document.text), pretokenized=sentences)
 
 
 def _rewritten(sentences: Sequence[Sentence], rewrite: Callable[[str], str]) -> Iterator[Sentence]:

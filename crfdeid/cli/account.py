@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from crfdeid.description import read_description
 from crfdeid.errors import UsageError
+from crfdeid.io.audit import Totals
+from crfdeid.io.records import Failure
+from crfdeid.io.worker import NoteTask
 from crfdeid.model_card.card import threshold_in
-from crfdeid.notes.account import Totals
-from crfdeid.notes.records import Failure
-from crfdeid.notes.work import Redaction
+from crfdeid.serialization import read_description
 
 # From so many notes on, it is said that nothing was found in any: by then it is no chance.
 _MANY = 10
@@ -44,7 +44,7 @@ def require_place(option: str, file: Path, *, apart_from: Iterable[Path], resume
 
 def summary(
     command: Mapping[str, Any],
-    work: Redaction,
+    work: NoteTask,
     card: Mapping[str, Any] | None,
     totals: Totals,
     unlike: Sequence[str],
@@ -90,7 +90,7 @@ def _unsearched(totals: Totals) -> Iterator[dict[str, Any]]:
         yield {"column": column, "why": why, "notes": notes, "file": file, "row": row}
 
 
-def _concepts(work: Redaction, totals: Totals) -> dict[str, Any]:
+def _concepts(work: NoteTask, totals: Totals) -> dict[str, Any]:
     """What is said of concepts where they were looked for; without redaction none can be left out."""
     counts = {"concepts": dict(sorted(totals.concepts.items()))}
     return counts if work.policy.how is None else {**counts, "concepts_left_out": dict(sorted(totals.left_out.items()))}

@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from crfdeid.cli.corpus_options import add_corpus
+from crfdeid.cli.arguments import add_corpus
 from crfdeid.cli.shell import file_path
 
 if TYPE_CHECKING:
-    from crfdeid.scoring.agreement import Agreement
+    from crfdeid.evaluation.agreement import Agreement
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -33,11 +33,10 @@ def run(options: argparse.Namespace) -> None:
 
     from crfdeid.cli.review import write_page  # noqa: PLC0415
     from crfdeid.corpora import read_corpus  # noqa: PLC0415
-    from crfdeid.corpora.pairs import same_notes  # noqa: PLC0415
+    from crfdeid.corpora.common import same_notes  # noqa: PLC0415
+    from crfdeid.evaluation.agreement import agreement  # noqa: PLC0415
     from crfdeid.label_schemes import map_types  # noqa: PLC0415
-    from crfdeid.review.notes import compared  # noqa: PLC0415
-    from crfdeid.review.page import ANNOTATORS  # noqa: PLC0415
-    from crfdeid.scoring.agreement import agreement  # noqa: PLC0415
+    from crfdeid.review.page import ANNOTATORS, compared  # noqa: PLC0415
 
     first, second = (
         map_types(read_corpus(path, format=options.format), options.types) for path in (options.first, options.second)

@@ -8,12 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from crfdeid.cli.corpus_options import add_seed, require_outside
+from crfdeid.cli.arguments import add_seed, require_outside
 from crfdeid.cli.shell import file_path, share, whole_number
 from crfdeid.errors import UsageError
 
 if TYPE_CHECKING:
-    from crfdeid.notes.records import Columns
+    from crfdeid.io.records import Columns
     from crfdeid.review.certificate import Certificate
 
 
@@ -125,9 +125,8 @@ def _check_marks(options: argparse.Namespace) -> None:
 
 
 def _certificate(options: argparse.Namespace) -> Certificate | None:
+    from crfdeid.review.bounds import read_counts, read_strata  # noqa: PLC0415
     from crfdeid.review.certificate import certify, certify_strata  # noqa: PLC0415
-    from crfdeid.review.strata import read_strata  # noqa: PLC0415
-    from crfdeid.review.tokens import read_counts  # noqa: PLC0415
 
     recall, total = options.reviewer_recall, options.corpus_size
     if options.strata is not None:
@@ -224,6 +223,6 @@ def _there(options: argparse.Namespace, name: str) -> Path:
 
 def _columns(options: argparse.Namespace) -> Columns:
     """The columns of tables of redacted notes: the kind of a note is in the place of its patient."""
-    from crfdeid.notes.records import Columns  # noqa: PLC0415
+    from crfdeid.io.records import Columns  # noqa: PLC0415
 
-    return Columns(options.text_column or "text", options.id_column, options.kind_column, own_id=True)
+    return Columns(options.text_column or "text", options.id_column, options.kind_column, use_id_key=True)

@@ -67,8 +67,8 @@ def run(options: argparse.Namespace) -> None:
     """
     from crfdeid.cli.account import require_place  # noqa: PLC0415
     from crfdeid.cli.explained import load_model, names_of, what_they_learned, why_hidden  # noqa: PLC0415
-    from crfdeid.system.files import write_files  # noqa: PLC0415
-    from crfdeid.system.threads import one_thread  # noqa: PLC0415
+    from crfdeid.utils.files import write_files  # noqa: PLC0415
+    from crfdeid.utils.process import one_thread  # noqa: PLC0415
 
     one_thread()
     _check(options)
@@ -106,8 +106,8 @@ def _check(options: argparse.Namespace) -> None:
 
 def _text_of(options: argparse.Namespace) -> str | None:
     from crfdeid.cli.note_run import read_stdin  # noqa: PLC0415
-    from crfdeid.notes.records import LONGEST_NOTE  # noqa: PLC0415
-    from crfdeid.system.files import read_text  # noqa: PLC0415
+    from crfdeid.io.records import LONGEST_NOTE  # noqa: PLC0415
+    from crfdeid.utils.files import read_text  # noqa: PLC0415
 
     if options.input is None:
         found: str | None = options.text

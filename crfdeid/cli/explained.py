@@ -5,23 +5,31 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 
-from crfdeid.cli.given_options import site_of
-from crfdeid.cli.progress import training_bar
+from crfdeid.cli.arguments import lists_of
+from crfdeid.cli.shell import training_bar
 from crfdeid.corpora import read_corpus
-from crfdeid.deidentifier import Deidentifier, load
-from crfdeid.description import is_private
 from crfdeid.errors import UsageError
-from crfdeid.explaining.decisions import explain_document
-from crfdeid.explaining.learned import explain_weights
-from crfdeid.explaining.prediction import Wanted, explain_tokens, model_of
-from crfdeid.explaining.rendering.blocks import Block, Lines, visible
-from crfdeid.explaining.rendering.decisions import decision_blocks
-from crfdeid.explaining.rendering.learned import HASHES, WARNING, learned_blocks
-from crfdeid.explaining.rendering.page import ModelView, blocks_page, text_page
-from crfdeid.explaining.rendering.plain import as_json, as_markdown, as_text
-from crfdeid.explaining.rendering.predictions import prediction_blocks
-from crfdeid.model_card.builtin import find_model
+from crfdeid.explain.decisions import explain_document
+from crfdeid.explain.page import ModelView, blocks_page, text_page
+from crfdeid.explain.prediction import ExplainRequest, explain_tokens, model_of
+from crfdeid.explain.render import (
+    CONFIDENTIAL_WARNING,
+    HASHED_NOTICE,
+    RenderBlock,
+    TextBlock,
+    blocks_markdown,
+    blocks_text,
+    decision_blocks,
+    escape_unprintable,
+    explanation_json,
+    prediction_blocks,
+    weight_blocks,
+)
+from crfdeid.explain.weights import explain_weights
+from crfdeid.model_card.pretrained import find_model
+from crfdeid.pipeline import Deidentifier, load
 from crfdeid.secrets import read_secret, vocabulary_key
+from crfdeid.serialization import has_private_vocabulary
 from features.tokens import Sentence
 
 _ENDINGS = {".txt": "text", ".md": "markdown", ".html": "html", ".json": "json"}
@@ -40,13 +48,13 @@ def load_model(options: argparse.Namespace, model: str) -> Deidentifier:
     """
     with training_bar("training") as step:
         folder = find_model(model, on_progress=step)
-    key = vocabulary_key(read_secret(options.key_file)) if is_private(folder) else None
+    key = vocabulary_key(read_secret(options.key_file)) if has_private_vocabulary(folder) else None
     return load(
         folder,
         key=key,
         sensitivity=options.sensitivity,
         consistent=not options.no_consistency,
-        site=site_of(options),
+        site=lists_of(options),
         concepts=False,
     )
 
@@ -78,12 +86,12 @@ def what_they_learned(options: argparse.Namespace, names: Sequence[str], models:
     ]
     kind = _format(options)
     if kind == "json":
-        return as_json(dict(zip(names, found, strict=True))) + "\n"
-    blocks = [block for contents in found for block in learned_blocks(contents)]
+        return explanation_json(dict(zip(names, found, strict=True))) + "\n"
+    blocks = [block for contents in found for block in weight_blocks(contents)]
     if kind == "html":
         hashed = all(contents.hashed for contents in found)
         title = f"What {' and '.join(names)} learned"
-        return blocks_page(title, blocks, warning=HASHES if hashed else WARNING)
+        return blocks_page(title, blocks, warning=HASHED_NOTICE if hashed else CONFIDENTIAL_WARNING)
     return _plain(kind, blocks)
 
 
@@ -108,7 +116,7 @@ def why_hidden(options: argparse.Namespace, names: Sequence[str], models: Sequen
         return text_page(views, warning=_TEXT_WARNING, chosen=options.token)
     if options.token is None:
         if kind == "json":
-            return as_json(dict(zip(names, found, strict=True))) + "\n"
+            return explanation_json(dict(zip(names, found, strict=True))) + "\n"
         hidden = [block for name, one in zip(names, found, strict=True) for block in decision_blocks(one, name)]
         return _plain(kind, [*hidden, *_numbered(sentences)])
     for number, _ in options.replace:
@@ -116,20 +124,20 @@ def why_hidden(options: argparse.Namespace, names: Sequence[str], models: Sequen
             where = f"its sentence has the words {first} to {first + len(sentence.tokens) - 1}"
             raise UsageError(f"--replace {number}=: not in the sentence of word {options.token}: {where}")
     replacing = {number - first: word for number, word in options.replace}
-    wanted = Wanted(options.tag, options.rival, options.window, options.methods, replacing)
+    wanted = ExplainRequest(options.tag, options.rival, options.window, options.methods, replacing)
     explained = [explain_tokens(model.tagger, sentence, [place], wanted)[0] for model in models]
     if kind == "json":
-        return as_json(dict(zip(names, explained, strict=True))) + "\n"
+        return explanation_json(dict(zip(names, explained, strict=True))) + "\n"
     return _plain(kind, [block for one in explained for block in prediction_blocks(one, top=options.top)])
 
 
-def _numbered(sentences: Sequence[Sentence]) -> Iterator[Block]:
+def _numbered(sentences: Sequence[Sentence]) -> Iterator[RenderBlock]:
     """The words of a text with their numbers, so that one can be asked about."""
     words = [word for sentence in sentences for word in sentence.words]
-    listed = " ".join(f"{number}:{visible(word)}" for number, word in enumerate(words[:_MOST_WORDS]))
+    listed = " ".join(f"{number}:{escape_unprintable(word)}" for number, word in enumerate(words[:_MOST_WORDS]))
     more = f" … ({len(words)} words)" if len(words) > _MOST_WORDS else ""
     if words:
-        yield Lines((f"Ask about a word with --token: {listed}{more}",))
+        yield TextBlock((f"Ask about a word with --token: {listed}{more}",))
 
 
 def _place(sentences: Sequence[Sentence], token: int) -> tuple[Sentence, int, int]:
@@ -150,6 +158,6 @@ def _format(options: argparse.Namespace) -> str:
     return "text" if options.out is None else _ENDINGS.get(options.out.suffix.lower(), "text")
 
 
-def _plain(kind: str, blocks: Sequence[Block]) -> str:
+def _plain(kind: str, blocks: Sequence[RenderBlock]) -> str:
 
-    return as_markdown(blocks) if kind == "markdown" else as_text(blocks) + "\n"
+    return blocks_markdown(blocks) if kind == "markdown" else blocks_text(blocks) + "\n"

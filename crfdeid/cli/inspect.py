@@ -23,12 +23,12 @@ def run(options: argparse.Namespace) -> None:
     Raises:
         DataError: the folder holds no model, or a damaged one.
     """
-    from crfdeid.cli.progress import training_bar  # noqa: PLC0415
     from crfdeid.cli.share.representation import REPRESENTATION, render_representation  # noqa: PLC0415
-    from crfdeid.description import read_description  # noqa: PLC0415
-    from crfdeid.model_card.builtin import find_model  # noqa: PLC0415
+    from crfdeid.cli.shell import training_bar  # noqa: PLC0415
     from crfdeid.model_card.card import model_digest, read_card  # noqa: PLC0415
-    from crfdeid.model_card.markdown import render_card  # noqa: PLC0415
+    from crfdeid.model_card.pretrained import find_model  # noqa: PLC0415
+    from crfdeid.model_card.render import render_card  # noqa: PLC0415
+    from crfdeid.serialization import read_description  # noqa: PLC0415
 
     with training_bar("training") as step:
         folder = find_model(options.model, on_progress=step)

@@ -9,9 +9,9 @@ from crfdeid.cli.account import require_place
 from crfdeid.corpora.jsonl import to_line
 from crfdeid.documents import CONCEPT, Document
 from crfdeid.errors import UsageError
-from crfdeid.models import saved_traits
-from crfdeid.notes.beside import SUFFIX, with_concepts_alone
-from crfdeid.system.files import write_parts
+from crfdeid.io.annotations import SUFFIX, with_concepts_alone
+from crfdeid.registry import saved_traits
+from crfdeid.utils.files import write_parts
 
 
 def require_possible(options: argparse.Namespace, model: Path) -> None:

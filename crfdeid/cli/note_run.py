@@ -14,19 +14,18 @@ from typing import Any, Protocol
 from crfdeid.cli import account
 from crfdeid.documents import Document
 from crfdeid.errors import DataError, UsageError
-from crfdeid.model_card.likeness import Likeness, Measures
-from crfdeid.notes.account import Totals, write_audit
-from crfdeid.notes.beside import put_together
-from crfdeid.notes.journal import NoteDone
-from crfdeid.notes.output import OutputFolder
-from crfdeid.notes.pipeline import OutputPlan, process
-from crfdeid.notes.records import MOST_BYTES, Failure, Note, NoteFile, shown_name, too_long
-from crfdeid.notes.remote import RemoteNotes
-from crfdeid.notes.sources import KINDS, note_files, refuse_dates, renaming, survey
-from crfdeid.notes.work import Redaction
-from crfdeid.notes.workers import start_workers
+from crfdeid.io.annotations import concat_sidecars
+from crfdeid.io.audit import Totals, write_audit
+from crfdeid.io.journal import NoteDone
+from crfdeid.io.output import OutputFolder
+from crfdeid.io.records import MOST_BYTES, Failure, Note, NoteFile, shown_name, too_long
+from crfdeid.io.remote import RemoteNotes
+from crfdeid.io.runner import OutputPlan, process, start_workers
+from crfdeid.io.sources import KINDS, note_files, refuse_dates, renaming, survey
+from crfdeid.io.worker import NoteTask
+from crfdeid.model_card.drift import DriftDetector, Measures
 from crfdeid.secrets import derive
-from crfdeid.system.files import decode_text, held
+from crfdeid.utils.files import decode_text, reserve_file
 
 
 class Process(Protocol):
@@ -56,7 +55,7 @@ class Process(Protocol):
 
 
 @dataclass(frozen=True)
-class Task:
+class RunPlan:
     """What one of the two commands asks for.
 
     Args:
@@ -69,7 +68,7 @@ class Task:
     """
 
     doing: str
-    work: Redaction
+    work: NoteTask
     plan: OutputPlan
     settings: dict[str, Any]
     secret: bytes | None = None
@@ -77,7 +76,7 @@ class Task:
 
 
 @contextmanager
-def on_this_machine(options: argparse.Namespace, task: Task) -> Iterator[Process]:
+def on_this_machine(options: argparse.Namespace, task: RunPlan) -> Iterator[Process]:
     """What works through files here, in one process or several.
 
     Raises:
@@ -102,8 +101,8 @@ def on_this_machine(options: argparse.Namespace, task: Task) -> Iterator[Process
 
 def run_folder(
     options: argparse.Namespace,
-    task: Task,
-    engine: Callable[[argparse.Namespace, Task], AbstractContextManager[Process]] = on_this_machine,
+    task: RunPlan,
+    engine: Callable[[argparse.Namespace, RunPlan], AbstractContextManager[Process]] = on_this_machine,
 ) -> int:
     """Work through a file or folder of notes.
 
@@ -174,7 +173,7 @@ def run_folder(
         totals, seconds = Totals.of(output.accounted()), time.monotonic() - began
         summary = account.summary(asked, task.work, card, totals, likeness.differences(), seconds)
         if task.beside is not None:
-            put_together(output.beside(), task.beside)
+            concat_sidecars(output.beside(), task.beside)
         if options.audit is not None:
             write_audit(options.audit, summary, output.accounted)
         _say_all(account.lines(summary))
@@ -182,17 +181,17 @@ def run_folder(
 
 
 @contextmanager
-def _held_places(options: argparse.Namespace, task: Task) -> Iterator[None]:
+def _held_places(options: argparse.Namespace, task: RunPlan) -> Iterator[None]:
     """Hold the files that are written at the end; another run that would write one of them is refused."""
     with ExitStack() as holding:
         for file in (options.audit, task.beside):
             if file is not None:
-                holding.enter_context(held(file))
+                holding.enter_context(reserve_file(file))
         _require_places(options, task)  # again: a run that has just ended may have written them
         yield
 
 
-def _require_places(options: argparse.Namespace, task: Task) -> None:
+def _require_places(options: argparse.Namespace, task: RunPlan) -> None:
     """Refuse files that are written at the end where they could not be, before a note is read."""
     places = {"--audit": options.audit, "--keep-concepts": task.beside}
     for option, file in places.items():
@@ -203,7 +202,7 @@ def _require_places(options: argparse.Namespace, task: Task) -> None:
         raise UsageError(f"--audit and --keep-concepts name one file, {task.beside}: name two")
 
 
-def _card(work: Redaction) -> dict[str, Any] | None:
+def _card(work: NoteTask) -> dict[str, Any] | None:
     """The model's card; on the way, a warning where the sensitivity that is asked for costs too much."""
     from crfdeid.model_card.card import read_card, warn_of_cost  # noqa: PLC0415
 
@@ -213,12 +212,12 @@ def _card(work: Redaction) -> dict[str, Any] | None:
     return card
 
 
-def _likeness(work: Redaction, card: Mapping[str, Any] | None) -> Likeness:
+def _likeness(work: NoteTask, card: Mapping[str, Any] | None) -> DriftDetector:
     """What holds notes against those that the model was trained on."""
-    return Likeness(None if card is None else card["likeness"], raised=work.policy.sensitivity is not None)
+    return DriftDetector(None if card is None else card["likeness"], raised=work.policy.sensitivity is not None)
 
 
-def run_stdin(options: argparse.Namespace, work: Redaction, settings: Mapping[str, Any]) -> Document:
+def run_stdin(options: argparse.Namespace, work: NoteTask, settings: Mapping[str, Any]) -> Document:
     """The result for one note from standard input, which counts as a patient of its own.
 
     Args:
@@ -309,7 +308,7 @@ def _say(line: str) -> None:
 
 
 def _bar(doing: str, size: int) -> Any:
-    from crfdeid.cli.progress import make_bar  # noqa: PLC0415
+    from crfdeid.cli.shell import make_bar  # noqa: PLC0415
 
     shown = make_bar(doing, size)
     shown.unit, shown.unit_scale = "B", True

@@ -6,10 +6,10 @@ import argparse
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from crfdeid.cli.corpus_options import add_corpus, read_notes, require_outside
+from crfdeid.cli.arguments import add_corpus, read_notes, require_outside
 from crfdeid.cli.shell import file_path, whole_number
 from crfdeid.errors import UsageError
-from crfdeid.settings import MOST_SEED
+from crfdeid.validation import MOST_SEED
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,14 +46,17 @@ def run(options: argparse.Namespace) -> None:
         DataError: notes or vectors that cannot be read, or a file that cannot be written.
     """
     from crfdeid.corpora import write_corpus  # noqa: PLC0415
-    from crfdeid.system.on_use import named  # noqa: PLC0415
-    from crfdeid.system.threads import one_thread  # noqa: PLC0415
+    from crfdeid.registry import import_string  # noqa: PLC0415
+    from crfdeid.utils.process import one_thread  # noqa: PLC0415
 
     _require_new_file(options.out, beside=options.train)
     one_thread()
     notes = read_notes(options.train, options)
-    vectors = named("rnn.embeddings:read_vectors")(options.vectors)
-    work, as_document = named("rnn.sharing.pseudonymise:pseudonymise"), named("rnn.sharing.pseudonyms:as_document")
+    vectors = import_string("rnn.embeddings:read_vectors")(options.vectors)
+    work, as_document = (
+        import_string("rnn.privacy.pseudonymise:pseudonymise"),
+        import_string("rnn.privacy.substitution:as_document"),
+    )
     made = work(notes, vectors, count=options.neighbours, seed=options.seed)
     write_corpus([as_document(labelled) for labelled in made.sentences], options.out, format="jsonl")
     for line in _summary(options, made, len(notes.documents)):

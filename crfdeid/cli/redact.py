@@ -10,8 +10,8 @@ from crfdeid.cli.shell import file_path
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The options of ``crfdeid redact``."""
-    from crfdeid.cli.note_options import add_options as add_common  # noqa: PLC0415
-    from crfdeid.redaction.replace import DATE_ORDERS, HOW  # noqa: PLC0415
+    from crfdeid.cli.arguments import add_note_options as add_common  # noqa: PLC0415
+    from crfdeid.redaction.redact import DATE_ORDERS, HOW  # noqa: PLC0415
 
     add_common(parser)
     text = "write [PATIENT], [PATIENT-1], ***, an invented value, or nothing in place of PHI (default: label)"
@@ -64,12 +64,12 @@ def run(options: argparse.Namespace) -> int:
     Returns:
         0, or 1 where a note failed.
     """
-    from crfdeid.cli import given_options, kept_concepts, note_options, note_run, spark_run  # noqa: PLC0415
-    from crfdeid.given.columns import warn_of_kept  # noqa: PLC0415
-    from crfdeid.notes.beside import plan_with_concepts  # noqa: PLC0415
-    from crfdeid.notes.date_columns import DateColumns  # noqa: PLC0415
-    from crfdeid.notes.pipeline import OutputPlan  # noqa: PLC0415
-    from crfdeid.system.threads import one_thread  # noqa: PLC0415
+    from crfdeid.cli import arguments, kept_concepts, note_run, spark_run  # noqa: PLC0415
+    from crfdeid.io.annotations import plan_with_concepts  # noqa: PLC0415
+    from crfdeid.io.date_columns import DateColumns  # noqa: PLC0415
+    from crfdeid.io.runner import OutputPlan  # noqa: PLC0415
+    from crfdeid.known_phi.patients import warn_of_kept  # noqa: PLC0415
+    from crfdeid.utils.process import one_thread  # noqa: PLC0415
 
     one_thread()
     spark_run.require_fitting(options)
@@ -82,11 +82,11 @@ def run(options: argparse.Namespace) -> int:
         date_order=options.date_order,
     )
     dates.require_possible(options.text_column, options.drop_columns)
-    secret = note_options.secret_of(options, needed=surrogates or bool(options.hash_columns))
+    secret = arguments.secret_of(options, needed=surrogates or bool(options.hash_columns))
     if dates.changed:
         dates = replace(dates, secret=secret)
-    columns = replace(note_options.columns_of(options), drop=options.drop_columns, dates=dates)
-    work = note_options.redaction(
+    columns = replace(arguments.columns_of(options), drop=options.drop_columns, dates=dates)
+    work = arguments.redaction(
         options,
         how=options.how,
         secret=secret if surrogates else None,
@@ -103,10 +103,10 @@ def run(options: argparse.Namespace) -> int:
         "hash_columns": list(options.hash_columns),
         "allow_columns": list(options.allow_columns),
         **({"keep_concepts": True} if work.concepts else {}),
-        **note_options.common_settings(options, work, secret),
-        **given_options.settings(columns),
+        **arguments.common_settings(options, work, secret),
+        **arguments.known_phi_settings(columns),
     }
-    if options.input == note_options.STDIN:
+    if options.input == arguments.STDIN:
         document = note_run.run_stdin(options, work, settings)
         if work.concepts:
             kept_concepts.write_single(options.keep_concepts, document)
@@ -114,6 +114,6 @@ def run(options: argparse.Namespace) -> int:
         return 0
     warn_of_kept(columns.known, columns.needed)
     plan = plan_with_concepts(columns) if work.concepts else OutputPlan.of_same_names(columns)
-    task = note_run.Task("redacting", work, plan, settings, secret, beside=options.keep_concepts)
+    task = note_run.RunPlan("redacting", work, plan, settings, secret, beside=options.keep_concepts)
     engine = spark_run.on_spark if options.engine == spark_run.SPARK else note_run.on_this_machine
     return note_run.run_folder(options, task, engine)

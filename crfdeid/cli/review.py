@@ -9,15 +9,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crfdeid.cli.corpus_options import add_corpus, require_outside
+from crfdeid.cli.arguments import add_corpus, require_outside
 from crfdeid.cli.shell import file_path
 from crfdeid.errors import UsageError
 
 if TYPE_CHECKING:
     from crfdeid.documents import Document
-    from crfdeid.notes.sources import Rename
-    from crfdeid.review.notes import PageNote
-    from crfdeid.review.page import Side
+    from crfdeid.io.sources import Rename
+    from crfdeid.review.page import PageNote, Side
     from crfdeid.tagger import Tagger
 
 _SIDES = (("gold", "predicted"), ("original", "redacted"))
@@ -25,7 +24,7 @@ _SIDES = (("gold", "predicted"), ("original", "redacted"))
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The options of ``crfdeid review``."""
-    from crfdeid.redaction.replace import HOW  # noqa: PLC0415
+    from crfdeid.redaction.redact import HOW  # noqa: PLC0415
 
     for name, text in (
         ("gold", "annotated notes"),
@@ -70,7 +69,7 @@ def run(options: argparse.Namespace) -> None:
         UsageError: options that cannot work.
         DataError: notes that cannot be read, that are not the same on both sides, or not those of the plan.
     """
-    from crfdeid.cli.note_options import tagger_of  # noqa: PLC0415
+    from crfdeid.cli.arguments import tagger_of  # noqa: PLC0415
     from crfdeid.review.page import GOLD, REDACTED  # noqa: PLC0415
 
     given = [pair for pair in _SIDES if any(getattr(options, name) is not None for name in pair)]
@@ -105,12 +104,12 @@ def write_page(path: Path, notes: Sequence[PageNote], side: Side, *, tagger: Tag
         DataError: it cannot be written.
     """
     from crfdeid.review.page import review_html  # noqa: PLC0415
-    from crfdeid.system.files import write_files  # noqa: PLC0415
+    from crfdeid.utils.files import write_files  # noqa: PLC0415
 
     _require_new(path)
     unsure = None
     if tagger is not None:
-        from crfdeid.review.notes import unsure_tokens  # noqa: PLC0415
+        from crfdeid.review.page import unsure_tokens  # noqa: PLC0415
 
         unsure = unsure_tokens(tagger, [note.document for note in notes])
     write_files({path: review_html(notes, side, unsure=unsure)})
@@ -124,9 +123,9 @@ def _require_new(path: Path) -> None:
 
 def _gold(options: argparse.Namespace) -> list[PageNote]:
     from crfdeid.corpora import read_corpus  # noqa: PLC0415
-    from crfdeid.corpora.pairs import same_notes  # noqa: PLC0415
+    from crfdeid.corpora.common import same_notes  # noqa: PLC0415
     from crfdeid.label_schemes import map_types  # noqa: PLC0415
-    from crfdeid.review.notes import compared  # noqa: PLC0415
+    from crfdeid.review.page import compared  # noqa: PLC0415
 
     gold, predicted = (
         map_types(read_corpus(path, format=options.format), options.types) for path in (options.gold, options.predicted)
@@ -135,8 +134,8 @@ def _gold(options: argparse.Namespace) -> list[PageNote]:
 
 
 def _redacted(options: argparse.Namespace) -> list[PageNote]:
-    from crfdeid.corpora.pairs import pair_by_id  # noqa: PLC0415
-    from crfdeid.review.notes import redacted  # noqa: PLC0415
+    from crfdeid.corpora.common import pair_by_id  # noqa: PLC0415
+    from crfdeid.review.page import redacted  # noqa: PLC0415
 
     if options.format != "auto" or options.types != "all":
         raise UsageError("--format and --types are for --gold and --predicted: leave them out")
@@ -158,10 +157,10 @@ def _redacted(options: argparse.Namespace) -> list[PageNote]:
 
 def _documents(path: Path, options: argparse.Namespace, *, rename: Rename | None = None) -> list[Document]:
     from crfdeid.documents import Document  # noqa: PLC0415
-    from crfdeid.notes.reading import read_notes  # noqa: PLC0415
-    from crfdeid.notes.records import Columns  # noqa: PLC0415
+    from crfdeid.io.records import Columns  # noqa: PLC0415
+    from crfdeid.io.sources import read_notes  # noqa: PLC0415
 
-    columns = Columns(text=options.text_column, id=options.id_column, own_id=True)
+    columns = Columns(text=options.text_column, id=options.id_column, use_id_key=True)
     notes = enumerate(read_notes(path, columns, rename=rename), start=1)
     return [Document(note.id, note.text, place=f"{path}, note {number}") for number, note in notes]
 
@@ -171,9 +170,9 @@ def _renaming(options: argparse.Namespace) -> Rename | None:
 
     They are computed again from the names of the original files, with the run's secret: nothing keeps both.
     """
-    from crfdeid.notes.records import NoteFile  # noqa: PLC0415
-    from crfdeid.notes.sources import is_keyed, kind_of, note_files, renaming  # noqa: PLC0415
-    from crfdeid.secrets import VARIABLE, read_secret  # noqa: PLC0415
+    from crfdeid.io.records import NoteFile  # noqa: PLC0415
+    from crfdeid.io.sources import is_keyed, kind_of, note_files, renaming  # noqa: PLC0415
+    from crfdeid.secrets import SECRET_VARIABLE, read_secret  # noqa: PLC0415
 
     names = [
         {file.name for file in note_files(path) if isinstance(file, NoteFile) and kind_of(file)}
@@ -181,16 +180,16 @@ def _renaming(options: argparse.Namespace) -> Rename | None:
     ]
     if names[0] & names[1] or not all(map(is_keyed, names[1])):
         return None
-    if options.secret_file is None and not os.environ.get(VARIABLE):
+    if options.secret_file is None and not os.environ.get(SECRET_VARIABLE):
         problem = "the notes of --redacted have the names that --rename-files gives: give the secret of that run"
-        raise UsageError(f"{problem}, by --secret-file or in {VARIABLE}")
+        raise UsageError(f"{problem}, by --secret-file or in {SECRET_VARIABLE}")
     return renaming(read_secret(options.secret_file))
 
 
 def _with_kept(notes: list[PageNote], options: argparse.Namespace, tagger: Tagger | None) -> list[PageNote]:
     """The notes; where they hold surrogates, with the values that surrogates leave unchanged."""
-    from crfdeid.deidentifier import Deidentifier  # noqa: PLC0415
-    from crfdeid.policy import SURROGATE  # noqa: PLC0415
+    from crfdeid.pipeline import Deidentifier  # noqa: PLC0415
+    from crfdeid.redaction.policy import SURROGATE  # noqa: PLC0415
     from crfdeid.review.kept import surrogates_in, with_kept  # noqa: PLC0415
 
     found, locale = surrogates_in(options.redacted)
@@ -205,11 +204,11 @@ def _with_kept(notes: list[PageNote], options: argparse.Namespace, tagger: Tagge
 
 def _planned(path: Path, folder: Path, after: list[Document]) -> set[str]:
     """The ids of the notes of a plan; all redacted notes must be those that it was drawn from."""
-    from crfdeid.corpora.exchanged import text_digest  # noqa: PLC0415
-    from crfdeid.review.plan import Listed, read_plan, require_planned, require_unchanged  # noqa: PLC0415
+    from crfdeid.corpora.common import text_digest  # noqa: PLC0415
+    from crfdeid.review.plan import SampledNote, read_plan, require_planned, require_unchanged  # noqa: PLC0415
 
     plan = read_plan(path)
-    found = [Listed(note.id, "", text_digest(note.text)) for note in after]
+    found = [SampledNote(note.id, "", text_digest(note.text)) for note in after]
     require_unchanged(plan, found, path=folder)
     wanted = {note.id for note in plan.read}
     require_planned(plan, [note for note in found if note.id in wanted], path=path)

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from crfdeid.system.signals import Ending
+from crfdeid.utils.signals import Ending
 
 _PIPE_CLOSED = 141  # 128 and SIGPIPE
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crfdeid.cli.corpus_options import add_seed, require_outside
+from crfdeid.cli.arguments import add_seed, require_outside
 from crfdeid.cli.shell import file_path, share, whole_number
 from crfdeid.errors import UsageError
 
@@ -24,7 +24,7 @@ _FORMATS = ("brat", "xmi", "jsonl", "doccano", "label-studio")
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The options of ``crfdeid sample``."""
-    from crfdeid.notes.sources import KINDS  # noqa: PLC0415
+    from crfdeid.io.sources import KINDS  # noqa: PLC0415
 
     text = f"the notes to draw from: a file ({', '.join(KINDS)}), or a folder of them"
     parser.add_argument("--input", type=file_path, required=True, metavar="PATH", help=text)
@@ -64,10 +64,13 @@ def run(options: argparse.Namespace) -> None:
         UsageError: options that cannot work, or too few notes.
         DataError: notes or a model that cannot be read.
     """
-    from crfdeid.review.sampling import candidates, sample  # noqa: PLC0415
-    from crfdeid.review.to_annotate import write_sample  # noqa: PLC0415
-    from crfdeid.system.folders import require_new  # noqa: PLC0415
-    from crfdeid.system.threads import one_thread  # noqa: PLC0415
+    from crfdeid.review.sampling import (  # noqa: PLC0415
+        candidates,
+        sample,
+        write_sample,
+    )
+    from crfdeid.utils.folders import require_new  # noqa: PLC0415
+    from crfdeid.utils.process import one_thread  # noqa: PLC0415
 
     one_thread()
     by = _way(options)
@@ -105,13 +108,13 @@ def _way(options: argparse.Namespace) -> str:
 def _split(options: argparse.Namespace) -> tuple[list[Document], list[Document]]:
     """The notes that can be drawn, and those that --without leaves out, by their ids or their texts."""
     from crfdeid.documents import Document  # noqa: PLC0415
-    from crfdeid.notes.reading import read_notes  # noqa: PLC0415
-    from crfdeid.notes.records import Columns  # noqa: PLC0415
+    from crfdeid.io.records import Columns  # noqa: PLC0415
+    from crfdeid.io.sources import read_notes  # noqa: PLC0415
 
     if not options.input.exists():
         raise UsageError(f"--input: no such file or folder: {options.input}")
     done = {name for path in options.without for name in _left_out(path)}
-    columns = Columns(text=options.text_column, id=options.id_column, own_id=True)
+    columns = Columns(text=options.text_column, id=options.id_column, use_id_key=True)
     sides: tuple[list[Document], list[Document]] = ([], [])
     for note in read_notes(options.input, columns):
         sides[note.id in done or note.text in done].append(Document(note.id, note.text))
@@ -121,7 +124,7 @@ def _split(options: argparse.Namespace) -> tuple[list[Document], list[Document]]
 def _left_out(path: Path) -> Iterator[str]:
     """The ids and the texts that a file of --without leaves out."""
     from crfdeid.corpora import read_corpus  # noqa: PLC0415
-    from crfdeid.review.table import read_table  # noqa: PLC0415
+    from crfdeid.review.bounds import read_table  # noqa: PLC0415
 
     if path.suffix.lower() == ".csv":
         yield from (row["note"] for _, row in read_table(path, ("note",)))
@@ -133,14 +136,14 @@ def _left_out(path: Path) -> Iterator[str]:
 
 def _tagger(options: argparse.Namespace) -> Tagger | None:
     """The model's, where one is to be asked: a test set is drawn without."""
-    from crfdeid.cli.note_options import tagger_of  # noqa: PLC0415
+    from crfdeid.cli.arguments import tagger_of  # noqa: PLC0415
 
     return None if options.model is None or options.for_test else tagger_of(options.model, options.key_file)
 
 
 def _tagged(drawn: Sequence[Drawn], tagger: Tagger) -> list[Drawn]:
     """The sample with what the model finds in its notes."""
-    from crfdeid.deidentifier import Deidentifier  # noqa: PLC0415
+    from crfdeid.pipeline import Deidentifier  # noqa: PLC0415
 
     found = Deidentifier(tagger).annotate_documents(one.candidate.document for one in drawn)
     return [
@@ -150,8 +153,8 @@ def _tagged(drawn: Sequence[Drawn], tagger: Tagger) -> list[Drawn]:
 
 
 def _model_name(options: argparse.Namespace) -> str:
-    from crfdeid.model_card.builtin import find_model  # noqa: PLC0415
     from crfdeid.model_card.card import model_digest  # noqa: PLC0415
+    from crfdeid.model_card.pretrained import find_model  # noqa: PLC0415
 
     folder = find_model(options.model)
     return f"{folder.name} {model_digest(folder)[:12]}"

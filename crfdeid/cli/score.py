@@ -8,17 +8,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crfdeid.cli import concept_options
+from crfdeid.cli import arguments
 from crfdeid.cli.shell import file_path
-from crfdeid.corpora import FORMATS
-from crfdeid.corpora.pairs import listed, same_notes
+from crfdeid.corpora import CORPUS_FORMATS
+from crfdeid.corpora.common import listed, same_notes
 from crfdeid.documents import Document
 from crfdeid.errors import UsageError
 from crfdeid.label_schemes import TYPES
 
 if TYPE_CHECKING:
     from crfdeid.cli.score_tables import TableRow
-    from crfdeid.scoring import Predictions
+    from crfdeid.evaluation import Predictions
 
 MODES = ("strict", "relaxed", "token", "binary", "i2b2", "meddocan")
 # Scores of each layer: the first are made unless told otherwise. The others know PHI alone.
@@ -38,13 +38,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--mode", type=_modes, metavar="NAMES", help=text)
     text = "the format of both (default: auto, for each)"
-    parser.add_argument("--format", choices=("auto", *FORMATS), default="auto", help=text)
+    parser.add_argument("--format", choices=("auto", *CORPUS_FORMATS), default="auto", help=text)
     for side in ("gold", "predicted"):
         text = f"the format of --{side}, where the two differ (default: that of --format)"
-        parser.add_argument(f"--{side}-format", choices=("auto", *FORMATS), help=text)
+        parser.add_argument(f"--{side}-format", choices=("auto", *CORPUS_FORMATS), help=text)
     text = "map the types of both to the seven of yadav2016, to one (binary), or leave them (default: all)"
     parser.add_argument("--types", choices=TYPES, default="all", help=text)
-    concept_options.add_left_out(parser)
+    arguments.add_left_out(parser)
     text = (
         "table of the stretches whose concepts nobody annotated, with columns document, start and end: the scores are "
         "given again without them"
@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> None:
         UsageError: options that cannot work.
     """
     from crfdeid.cli.score_tables import rows_of, table  # noqa: PLC0415
-    from crfdeid.corpora.stretches import read_stretches, without_stretches  # noqa: PLC0415
+    from crfdeid.corpora.layers import read_stretches, without_stretches  # noqa: PLC0415
 
     modes = _checked(options)
     sides = ((options.gold, options.gold_format), (options.predicted, options.predicted_format))
@@ -108,7 +108,7 @@ def _read(options: argparse.Namespace, path: Path, form: str) -> list[Document]:
 
     if options.layer == "phi":
         return map_types(read_corpus(path, format=form), options.types)
-    documents, _ = read_concepts(path, format=form, left_out=concept_options.left_out(options))
+    documents, _ = read_concepts(path, format=form, left_out=arguments.left_out(options))
     return documents
 
 
@@ -116,7 +116,7 @@ def _notes(
     options: argparse.Namespace, modes: Sequence[str], gold: list[Document], predictions: Predictions
 ) -> Iterator[str]:
     """Remarks on scores that could look like a fault of the model and are none."""
-    from crfdeid.scoring.i2b2 import types_of  # noqa: PLC0415
+    from crfdeid.evaluation.challenges import types_of  # noqa: PLC0415
 
     annotated = types_of(gold, {})
     reported = types_of([], predictions)
@@ -143,7 +143,7 @@ def _hipaa_notes(labels: set[str]) -> Iterator[str]:
 def _write(path: Path, found: Mapping[str, Sequence[TableRow]]) -> None:
     import json  # noqa: PLC0415
 
-    from crfdeid.system.files import write_files  # noqa: PLC0415
+    from crfdeid.utils.files import write_files  # noqa: PLC0415
 
     content = {mode: {row.name: dict(row.data) for row in rows} for mode, rows in found.items()}
     write_files({path: json.dumps(content, indent=1) + "\n"})

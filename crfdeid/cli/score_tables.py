@@ -8,7 +8,7 @@ from typing import NamedTuple
 from tabulate import tabulate
 
 from crfdeid.documents import Document
-from crfdeid.scoring import (
+from crfdeid.evaluation import (
     Averages,
     Counts,
     Predictions,
@@ -18,7 +18,7 @@ from crfdeid.scoring import (
     score_meddocan,
     score_tokens,
 )
-from crfdeid.scoring.evaluation import count_leaking
+from crfdeid.evaluation.evaluate import count_leaking
 
 MEASURES = ("P", "R", "F", "right", "spurious", "missed")
 

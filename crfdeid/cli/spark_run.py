@@ -12,19 +12,19 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from crfdeid.cli.note_options import STDIN
-from crfdeid.cli.note_run import Process, Task
+from crfdeid.cli.arguments import STDIN
+from crfdeid.cli.note_run import Process, RunPlan
 from crfdeid.errors import UsageError
-from crfdeid.given.columns import read_columns
+from crfdeid.io.output import OutputFolder
+from crfdeid.io.records import Failure, NoteFile
+from crfdeid.known_phi.patients import read_columns
 from crfdeid.model_card.card import model_digest
-from crfdeid.notes.output import OutputFolder
-from crfdeid.notes.records import Failure, NoteFile
-from crfdeid.secrets import secret_digits
-from crfdeid.system.files import write_files
+from crfdeid.secrets import secret_fingerprint
+from crfdeid.utils.files import write_files
 
 if TYPE_CHECKING:
-    from crfdeid.given.people import People
-    from crfdeid.spark.tasks import PeopleFile
+    from crfdeid.integrations.spark.tasks import PeopleFile
+    from crfdeid.known_phi.patients import PatientTable
 
 SPARK = "spark"
 _SUCCESS = "_SUCCESS"
@@ -59,15 +59,15 @@ def failures_file(output: Path) -> Path:
 
 
 @contextmanager
-def on_spark(options: argparse.Namespace, task: Task) -> Iterator[Process]:
+def on_spark(options: argparse.Namespace, task: RunPlan) -> Iterator[Process]:
     """What works through files on Spark.
 
     Raises:
         UsageError: there is no Spark, or it cannot start.
     """
-    from crfdeid.spark.files import FileRun  # noqa: PLC0415
-    from crfdeid.spark.session import started_jobs  # noqa: PLC0415
-    from crfdeid.spark.tasks import FileWork  # noqa: PLC0415
+    from crfdeid.integrations.spark.files import FileRun  # noqa: PLC0415
+    from crfdeid.integrations.spark.session import started_jobs  # noqa: PLC0415
+    from crfdeid.integrations.spark.tasks import FileWork  # noqa: PLC0415
 
     digest = model_digest(task.work.model)
     with started_jobs(options.master) as jobs:
@@ -86,7 +86,7 @@ def on_spark(options: argparse.Namespace, task: Task) -> Iterator[Process]:
                 source=options.input.resolve(),
                 folder=output.part.resolve(),
                 version=version("crfdeid"),
-                secret=None if task.secret is None else secret_digits(task.secret),
+                secret=None if task.secret is None else secret_fingerprint(task.secret),
                 secret_file=options.secret_file and options.secret_file.resolve(),
                 key_file=options.key_file and options.key_file.resolve(),
                 people=_people_file(options, task.plan.columns.people),
@@ -100,8 +100,8 @@ def on_spark(options: argparse.Namespace, task: Task) -> Iterator[Process]:
         yield process
 
 
-def _people_file(options: argparse.Namespace, people: People | None) -> PeopleFile | None:
-    from crfdeid.spark.tasks import PeopleFile  # noqa: PLC0415
+def _people_file(options: argparse.Namespace, people: PatientTable | None) -> PeopleFile | None:
+    from crfdeid.integrations.spark.tasks import PeopleFile  # noqa: PLC0415
 
     if people is None:
         return None

@@ -15,7 +15,7 @@ FORMATS = ("brat", "jsonl", "i2b2-2014", "conll", "label-studio", "doccano", "xm
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The options of ``crfdeid tag``."""
-    from crfdeid.cli.note_options import add_options as add_common  # noqa: PLC0415
+    from crfdeid.cli.arguments import add_note_options as add_common  # noqa: PLC0415
 
     add_common(parser)
     text = (
@@ -36,22 +36,22 @@ def run(options: argparse.Namespace) -> int:
     Returns:
         0, or 1 where a note failed.
     """
-    from crfdeid.cli import given_options, note_options, note_run  # noqa: PLC0415
+    from crfdeid.cli import arguments, note_run  # noqa: PLC0415
     from crfdeid.corpora.jsonl import to_line  # noqa: PLC0415
     from crfdeid.documents import CONCEPT  # noqa: PLC0415
     from crfdeid.errors import UsageError  # noqa: PLC0415
-    from crfdeid.models import saved_traits  # noqa: PLC0415
-    from crfdeid.notes import tagged  # noqa: PLC0415
-    from crfdeid.notes.pipeline import OutputPlan  # noqa: PLC0415
-    from crfdeid.notes.records import NoteFile, Writer  # noqa: PLC0415
-    from crfdeid.system.threads import one_thread  # noqa: PLC0415
+    from crfdeid.io import annotations  # noqa: PLC0415
+    from crfdeid.io.records import NoteFile, Writer  # noqa: PLC0415
+    from crfdeid.io.runner import OutputPlan  # noqa: PLC0415
+    from crfdeid.registry import saved_traits  # noqa: PLC0415
+    from crfdeid.utils.process import one_thread  # noqa: PLC0415
 
     one_thread()
-    if options.for_test and options.format not in tagged.FOR_TEST:
-        raise UsageError(f"--for-test is for --format {', '.join(tagged.FOR_TEST)}: choose one of these")
-    columns = replace(note_options.columns_of(options), own_id=True)
-    secret = note_options.secret_of(options, needed=False)
-    work = note_options.redaction(options, how=None)
+    if options.for_test and options.format not in annotations.FOR_TEST:
+        raise UsageError(f"--for-test is for --format {', '.join(annotations.FOR_TEST)}: choose one of these")
+    columns = replace(arguments.columns_of(options), use_id_key=True)
+    secret = arguments.secret_of(options, needed=False)
+    work = arguments.redaction(options, how=None)
     layers = saved_traits(work.model).layers
     rated = options.format == "label-studio" and not options.for_test
     work = replace(work, concepts=CONCEPT in layers, rated=rated)
@@ -59,23 +59,23 @@ def run(options: argparse.Namespace) -> int:
         "command": "tag",
         "format": options.format,
         **({"for_test": True} if options.for_test else {}),
-        **note_options.common_settings(options, work, secret),
-        **given_options.settings(columns),
+        **arguments.common_settings(options, work, secret),
+        **arguments.known_phi_settings(columns),
     }
-    if options.input == note_options.STDIN:
+    if options.input == arguments.STDIN:
         if options.format != "jsonl":
             raise UsageError(f"--format {options.format}: one note from standard input is written as jsonl")
         note_run.write_stdout(to_line(note_run.run_stdin(options, work, settings)))
         return 0
 
     def targets(file: NoteFile) -> list[str]:
-        if options.format not in tagged.OF_SEVERAL and file.path.suffix.lower() != ".txt":
+        if options.format not in annotations.OF_SEVERAL and file.path.suffix.lower() != ".txt":
             raise UsageError(f"--format {options.format} is for .txt files: write {file.name} with --format jsonl")
-        return tagged.target_names(file, options.format, layers)
+        return annotations.target_names(file, options.format, layers)
 
     def writer(_: NoteFile, places: Sequence[Path]) -> Writer:
         model = f"{work.model.name} {settings['model'][:12]}"
-        return tagged.tag_writer(places, options.format, layers, model=model, for_test=options.for_test)
+        return annotations.tag_writer(places, options.format, layers, model=model, for_test=options.for_test)
 
     plan = OutputPlan(targets, writer, columns)
-    return note_run.run_folder(options, note_run.Task("tagging", work, plan, settings, secret))
+    return note_run.run_folder(options, note_run.RunPlan("tagging", work, plan, settings, secret))

@@ -7,20 +7,20 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from crfdeid.cli import concept_options
-from crfdeid.cli.corpus_options import add_corpus, add_seed, require_outside
+from crfdeid.cli import arguments
+from crfdeid.cli.arguments import add_corpus, add_seed, require_outside
 from crfdeid.cli.shell import file_path, kinds_of_copies, setting, whole_number
 from crfdeid.documents import CONCEPT
 from crfdeid.errors import UsageError
-from crfdeid.models import MODELS, profile_name, select
-from crfdeid.settings import FOLDERS
+from crfdeid.registry import MODELS, profile_name, select
+from crfdeid.validation import FOLDER_SETTINGS
 
 if TYPE_CHECKING:
     from crfdeid.tagger import Tagger
 
 DEFAULT_MODEL = "hybrid"
 _AUGMENT = "all"
-_KEPT = ("combine", "profile", *sorted(FOLDERS), "private_vocabulary", "min_documents")
+_KEPT = ("combine", "profile", *sorted(FOLDER_SETTINGS), "private_vocabulary", "min_documents")
 """Options that a model which training goes on from has answered."""
 _PRIVATE_MIN_DOCUMENTS = 3  # with hashed words, a word that fewer documents have is left out
 
@@ -41,7 +41,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dev", type=file_path, metavar="PATH", help=text)
     text = "annotated notes that choose nothing: the card shows the model's figures on them beside those on --dev"
     parser.add_argument("--test", type=file_path, metavar="PATH", help=text)
-    concept_options.add_options(parser)
+    arguments.add_concept_options(parser)
     parser.add_argument("--out", type=file_path, required=True, metavar="DIR", help="new folder for the model")
     text = (
         f"the model: {', '.join(MODELS)}; several, separated by commas, for --combine (default: hybrid, the crf with "
@@ -92,14 +92,14 @@ def run(options: argparse.Namespace) -> None:
     """
     from crfdeid.augmentation import parse_kinds  # noqa: PLC0415
     from crfdeid.cli import train_shared  # noqa: PLC0415
-    from crfdeid.cli.progress import training_bar  # noqa: PLC0415
+    from crfdeid.cli.shell import training_bar  # noqa: PLC0415
     from crfdeid.cli.trained import show  # noqa: PLC0415
     from crfdeid.corpora.splits import read_splits  # noqa: PLC0415
-    from crfdeid.given.site_file import read_site  # noqa: PLC0415
+    from crfdeid.known_phi.lists import read_site  # noqa: PLC0415
     from crfdeid.model_card.card import model_digest  # noqa: PLC0415
-    from crfdeid.model_card.train import train_model  # noqa: PLC0415
-    from crfdeid.system.folders import require_new  # noqa: PLC0415
-    from crfdeid.system.threads import one_thread  # noqa: PLC0415
+    from crfdeid.model_card.training import train_model  # noqa: PLC0415
+    from crfdeid.utils.folders import require_new  # noqa: PLC0415
+    from crfdeid.utils.process import one_thread  # noqa: PLC0415
 
     if options.shared:
         train_shared.run(options)
@@ -113,7 +113,7 @@ def run(options: argparse.Namespace) -> None:
     site = None if options.site is None else read_site(options.site)
     one_thread()
     name, tagger, key = _new(options) if options.start is None else _going_on(options)
-    concepts = concept_options.concept_paths(options)
+    concepts = arguments.concept_paths(options)
     if concepts is not None and CONCEPT not in type(tagger).traits(tagger.settings).layers:
         raise UsageError(f"--model {name} learns PHI alone: leave out --concepts, or choose a model that learns both")
     paths = (options.train, options.dev, options.test)
@@ -128,7 +128,7 @@ def run(options: argparse.Namespace) -> None:
             key=key,
             site=site,
             required=options.sensitivities,
-            started_from=None if options.start is None else model_digest(options.start),
+            base_model_sha256=None if options.start is None else model_digest(options.start),
             on_progress=step,
         )
     show(what, options.out, card, time.monotonic() - started)
@@ -136,7 +136,7 @@ def run(options: argparse.Namespace) -> None:
 
 def _new(options: argparse.Namespace) -> tuple[str, Tagger, bytes | None]:
     """The model's name, the model, untrained, and what the words in its files are to be hashed with."""
-    from crfdeid.models import create  # noqa: PLC0415
+    from crfdeid.registry import create  # noqa: PLC0415
 
     name, settings = model_and_settings(options)
     tagger = create(name, profile=options.profile, seed=options.seed, overrides=settings)
@@ -145,10 +145,9 @@ def _new(options: argparse.Namespace) -> tuple[str, Tagger, bytes | None]:
 
 def _going_on(options: argparse.Namespace) -> tuple[str, Tagger, bytes | None]:
     """The same of a model that is about to go on: what its words are hashed with stays what it was."""
-    from crfdeid.description import is_private  # noqa: PLC0415
-    from crfdeid.further import going_on  # noqa: PLC0415
-    from crfdeid.models import model_name  # noqa: PLC0415
+    from crfdeid.registry import load_for_finetuning, model_name  # noqa: PLC0415
     from crfdeid.secrets import read_secret, vocabulary_key  # noqa: PLC0415
+    from crfdeid.serialization import has_private_vocabulary  # noqa: PLC0415
 
     name = model_name(options.start)
     if options.model not in (None, name):
@@ -157,11 +156,11 @@ def _going_on(options: argparse.Namespace) -> tuple[str, Tagger, bytes | None]:
         if getattr(options, option) not in (None, False, "default"):
             given = f"--{option.replace('_', '-')}"
             raise UsageError(f"{given} does not go with --start, which keeps what the model there has: leave it out")
-    private = is_private(options.start)
+    private = has_private_vocabulary(options.start)
     if options.key_file is not None and not private:
         raise UsageError(f"--key-file: the words of {options.start} can be read: leave it out")
     key = vocabulary_key(read_secret(options.key_file)) if private else None
-    return name, going_on(options.start, seed=options.seed, overrides=dict(options.set), key=key), key
+    return name, load_for_finetuning(options.start, seed=options.seed, overrides=dict(options.set), key=key), key
 
 
 def _key(options: argparse.Namespace, name: str, tagger: Tagger) -> bytes | None:
@@ -182,7 +181,7 @@ def _key(options: argparse.Namespace, name: str, tagger: Tagger) -> bytes | None
 def note_paths(options: argparse.Namespace) -> dict[str, Path | None]:
     """Where annotated notes are read from, by the options that say it."""
     given = {"--train": options.train, "--dev": options.dev, "--test": options.test}
-    return {**given, **concept_options.note_paths(options)}
+    return {**given, **arguments.note_paths(options)}
 
 
 def model_and_settings(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
@@ -200,7 +199,7 @@ def model_and_settings(options: argparse.Namespace) -> tuple[str, dict[str, Any]
     elif len(names) > 1:
         raise UsageError(f"--model {name}: several models need --combine")
     settings |= select(name, {"keep_untried": True, **settings})
-    for setting_name in sorted(FOLDERS):
+    for setting_name in sorted(FOLDER_SETTINGS):
         if getattr(options, setting_name) is not None:
             settings[setting_name] = str(getattr(options, setting_name))
     if options.min_documents is not None:

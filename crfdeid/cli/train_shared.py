@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from crfdeid.cli import concept_options
-from crfdeid.cli.corpus_options import require_outside
+from crfdeid.cli import arguments
+from crfdeid.cli.arguments import require_outside
 from crfdeid.errors import UsageError
 
 _MODEL = "bilstm-crf"
@@ -23,16 +23,15 @@ def run(options: argparse.Namespace) -> None:
         UsageError: options that cannot work.
         DataError: files that cannot be read, or a folder that cannot be written.
     """
-    from crfdeid.cli.progress import training_bar  # noqa: PLC0415
     from crfdeid.cli.share.representation import load_representation  # noqa: PLC0415
+    from crfdeid.cli.shell import training_bar  # noqa: PLC0415
     from crfdeid.cli.trained import show  # noqa: PLC0415
     from crfdeid.corpora.splits import read_held_out  # noqa: PLC0415
-    from crfdeid.given.site_file import read_site  # noqa: PLC0415
+    from crfdeid.known_phi.lists import read_site  # noqa: PLC0415
     from crfdeid.model_card.shared import train_on_shared  # noqa: PLC0415
-    from crfdeid.models import settings_of  # noqa: PLC0415
-    from crfdeid.system.folders import require_new  # noqa: PLC0415
-    from crfdeid.system.on_use import named  # noqa: PLC0415
-    from crfdeid.system.threads import one_thread  # noqa: PLC0415
+    from crfdeid.registry import import_string, model_settings  # noqa: PLC0415
+    from crfdeid.utils.folders import require_new  # noqa: PLC0415
+    from crfdeid.utils.process import one_thread  # noqa: PLC0415
 
     for problem in _problems(options):
         raise UsageError(problem)
@@ -40,13 +39,15 @@ def run(options: argparse.Namespace) -> None:
     require_new(options.out)
     site = None if options.site is None else read_site(options.site)
     one_thread()
-    settings = settings_of("private", profile=options.profile, overrides=dict(options.set))
+    settings = model_settings("private", profile=options.profile, overrides=dict(options.set))
     representation = load_representation(options.representation)
-    shared = named("rnn.sharing.shared:read_shared")(options.shared, representation.digest)
+    shared = import_string("rnn.privacy.shared_file:read_shared")(options.shared, representation.digest)
     corpus = read_held_out(_name(options.shared), options.dev, options.test, options.format, options.types)
     for line in _warnings(options.shared, shared):
         print(line, file=sys.stderr)
-    tagger = named("rnn.models.private:PrivateTagger")(settings, seed=options.seed, representation=representation)
+    tagger = import_string("rnn.models.private:PrivateTagger")(
+        settings, seed=options.seed, representation=representation
+    )
     started = time.monotonic()
     with training_bar(f"training {_MODEL}") as step:
         card = train_on_shared(
@@ -70,7 +71,7 @@ def _problems(options: argparse.Namespace) -> Iterator[str]:
         yield "--start is for notes with text, and shared files have none: leave it out"
     if options.encoder is not None:
         yield f"--encoder is for the model bert, and --shared trains a {_MODEL}: leave it out"
-    for name in concept_options.given(options):
+    for name in arguments.concepts_given(options):
         yield f"{name} is for models that learn concepts too, which shared files do not have: leave it out"
     unused = {
         "--augment": options.augment is not None,

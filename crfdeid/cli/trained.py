@@ -13,7 +13,7 @@ from crfdeid.documents import CONCEPT
 
 def show(model: str, folder: Path, card: Mapping[str, Any], seconds: float) -> None:
     """Print the card of a model that was just trained, and sum up on standard error; arguments as of `summary`."""
-    from crfdeid.model_card.markdown import render_card  # noqa: PLC0415
+    from crfdeid.model_card.render import render_card  # noqa: PLC0415
 
     print(render_card(folder, card), flush=True)
     print(summary(model, folder, card, seconds), file=sys.stderr)

@@ -32,11 +32,11 @@ from crfdeid.corpora import (
     label_studio,
     xmi,
 )
-from crfdeid.corpora.files import find_files, require_characters
+from crfdeid.corpora.common import find_files, require_characters
 from crfdeid.documents import PHI, Document
 from crfdeid.errors import DataError, UsageError
 
-__all__ = ["FORMATS", "WRITERS", "read_corpus", "recognise", "write_corpus"]
+__all__ = ["CORPUS_FORMATS", "WRITERS", "read_corpus", "recognise", "write_corpus"]
 
 
 class Format(Protocol):
@@ -51,7 +51,7 @@ class Format(Protocol):
         ...
 
 
-FORMATS: dict[str, Format] = {
+CORPUS_FORMATS: dict[str, Format] = {
     "brat": brat,
     "i2b2-2014": i2b2_2014,
     "i2b2-2006": i2b2_2006,
@@ -102,9 +102,9 @@ def read_corpus(path: Path | str, *, format: str = "auto") -> list[Document]:
     if not path.exists():
         raise UsageError(f"no such file or folder: {path}")
     name = recognise(path) if format == "auto" else format
-    if name not in FORMATS:
-        raise UsageError(f"unknown format '{name}': choose from auto, {', '.join(FORMATS)}")
-    documents = FORMATS[name].read(path)
+    if name not in CORPUS_FORMATS:
+        raise UsageError(f"unknown format '{name}': choose from auto, {', '.join(CORPUS_FORMATS)}")
+    documents = CORPUS_FORMATS[name].read(path)
     if not documents:
         raise DataError(f"holds no {name} documents: check the path and the format", path=path)
     _require_unique_ids(documents)
@@ -124,9 +124,9 @@ def recognise(path: Path | str) -> str:
         raise UsageError(f"no such file or folder: {path}")
     if not any(file.stat().st_size for file in find_files(path)):
         raise DataError("empty: there are no documents to read", path=path)
-    names = [name for name, format in FORMATS.items() if format.recognises(path)]
+    names = [name for name, format in CORPUS_FORMATS.items() if format.recognises(path)]
     if not names:
-        raise UsageError(f"{path} is in none of the known formats: name it with --format ({', '.join(FORMATS)})")
+        raise UsageError(f"{path} is in none of the known formats: name it with --format ({', '.join(CORPUS_FORMATS)})")
     if len(names) > 1:
         raise UsageError(f"{path} could be {' or '.join(names)}: choose one with --format, or name a subfolder")
     return names[0]

@@ -14,11 +14,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from crfdeid.corpora.files import build_document, find_files, relative_stem
+from crfdeid.corpora.common import build_document, find_files, relative_stem
 from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError
-from crfdeid.system.files import read_head, read_text
-from crfdeid.system.unique_keys import parse_json
+from crfdeid.utils.files import read_head, read_text
+from crfdeid.utils.json import parse_json
 
 _QUERY, _TAGS = "===QUERY===", "===PHI_TAGS==="
 # One character for one, so that offsets stay.

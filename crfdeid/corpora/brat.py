@@ -10,10 +10,10 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from crfdeid.corpora.files import build_document, document_file, find_files, relative_stem
+from crfdeid.corpora.common import build_document, document_file, find_files, relative_stem
 from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError
-from crfdeid.system.files import read_text, write_files
+from crfdeid.utils.files import read_text, write_files
 
 _ENTITY = re.compile(r"T\S*\t(\S+) (\d{1,18}) (\d{1,18})\t(.*)", re.ASCII | re.DOTALL)
 _DISCONTINUOUS = re.compile(r"T\S*\t\S+ \d+ \d+;")

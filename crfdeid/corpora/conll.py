@@ -21,10 +21,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from crfdeid import bio
-from crfdeid.corpora.files import find_files, require_file_target
+from crfdeid.corpora.common import find_files, require_file_target
 from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError
-from crfdeid.system.files import read_head, read_text, relative_name, write_files
+from crfdeid.utils.files import read_head, read_text, relative_name, write_files
 from features.tokens import Sentence
 
 _DOCUMENT_START = "-DOCSTART-"

@@ -12,12 +12,20 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from crfdeid.corpora.exchanged import NOTE, identity, require_unaltered
-from crfdeid.corpora.files import build_document, find_files, json_lines, require_characters, write_lines
-from crfdeid.corpora.utf16 import Utf16
+from crfdeid.corpora.common import (
+    NOTE,
+    Utf16,
+    build_document,
+    find_files,
+    identity,
+    json_lines,
+    require_characters,
+    require_unaltered,
+    write_lines,
+)
 from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError
-from crfdeid.system.files import read_head
+from crfdeid.utils.files import read_head
 
 _SUFFIXES = (".jsonl", ".ndjson")
 _LABELS = ("label", "labels", "entities")

@@ -12,11 +12,11 @@ from pathlib import Path
 from xml.etree.ElementTree import Element
 from xml.sax.saxutils import escape, quoteattr
 
-from crfdeid.corpora.files import build_document, find_files, require_file_target
+from crfdeid.corpora.common import build_document, find_files, require_file_target
 from crfdeid.corpora.markup import keep_returns, parse, require_xml_characters
 from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError
-from crfdeid.system.files import read_head, read_text, write_files
+from crfdeid.utils.files import read_head, read_text, write_files
 
 
 def recognises(path: Path) -> bool:

@@ -13,10 +13,10 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from crfdeid.corpora.files import build_document, document_file, find_files, relative_stem
+from crfdeid.corpora.common import build_document, document_file, find_files, relative_stem
 from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError
-from crfdeid.system.files import read_text, write_files
+from crfdeid.utils.files import read_text, write_files
 
 _SUFFIX, _TEXT_SUFFIX = ".con", ".txt"
 _CONCEPTS, _TEXTS = "concept", "txt"

@@ -14,11 +14,11 @@ from pathlib import Path
 from xml.etree.ElementTree import Element
 from xml.sax.saxutils import quoteattr
 
-from crfdeid.corpora.files import build_document, find_files, relative_stem
+from crfdeid.corpora.common import build_document, find_files, relative_stem
 from crfdeid.corpora.markup import cdata, keep_returns, parse, write_each
 from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError
-from crfdeid.system.files import read_head, read_text
+from crfdeid.utils.files import read_head, read_text
 
 _STANDOFF = re.compile(r"<TEXT>\s*<!\[CDATA\[|<TAGS\b")
 _OFFSET = re.compile(r"\d{1,18}", re.ASCII)

@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from crfdeid.corpora.common import build_document, find_files, json_lines, require_characters, write_lines
 from crfdeid.corpora.doccano import looks_like_doccano
-from crfdeid.corpora.files import build_document, find_files, json_lines, require_characters, write_lines
 from crfdeid.documents import PHI, Document, Span
 from crfdeid.errors import DataError
 

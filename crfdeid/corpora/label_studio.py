@@ -15,12 +15,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from crfdeid.corpora.exchanged import NOTE, identity, require_unaltered
-from crfdeid.corpora.files import build_document, find_files, require_characters, require_file_target
+from crfdeid.corpora.common import (
+    NOTE,
+    build_document,
+    find_files,
+    identity,
+    require_characters,
+    require_file_target,
+    require_unaltered,
+)
 from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError
-from crfdeid.system.files import read_head, read_text, write_files
-from crfdeid.system.unique_keys import NOT_JSON, parse_json
+from crfdeid.utils.files import read_head, read_text, write_files
+from crfdeid.utils.json import NOT_JSON, parse_json
 
 _SUFFIX = ".json"
 _FROM, _TO = "label", "text"  # the names of Label Studio's own template for named entities

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from xml.etree.ElementTree import Element, ParseError
 
-from crfdeid.corpora.files import document_file
+from crfdeid.corpora.common import document_file
 from crfdeid.documents import Document
 from crfdeid.errors import DataError
-from crfdeid.system.files import write_files
+from crfdeid.utils.files import write_files
 
 # XML 1.0, section 2.2: what a document can hold, even escaped.
 _NOT_A_CHARACTER = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

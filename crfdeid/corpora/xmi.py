@@ -20,13 +20,19 @@ from pathlib import Path, PurePosixPath
 from xml.etree.ElementTree import Element
 from xml.sax.saxutils import quoteattr
 
-from crfdeid.corpora.exchanged import DIGEST, require_unaltered, text_digest
-from crfdeid.corpora.files import build_document, find_files, relative_stem
+from crfdeid.corpora.common import (
+    DIGEST,
+    Utf16,
+    build_document,
+    find_files,
+    relative_stem,
+    require_unaltered,
+    text_digest,
+)
 from crfdeid.corpora.markup import parse, write_each
-from crfdeid.corpora.utf16 import Utf16
 from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError
-from crfdeid.system.files import read_head, read_text, relative_name
+from crfdeid.utils.files import read_head, read_text, relative_name
 
 _SUFFIX = ".xmi"
 _OFFSET = re.compile(r"\d{1,9}", re.ASCII)

@@ -8,7 +8,7 @@ conjunctions.py    those of neighbouring words together                      alg
 remembered.py      what was looked up once
 """
 
-from crfdeid.crf.settings import CrfSettings
 from crfdeid.crf.tagger import CrfTagger
+from crfdeid.crf.training import CrfSettings
 
 __all__ = ["CrfSettings", "CrfTagger"]

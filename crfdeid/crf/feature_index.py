@@ -1,25 +1,209 @@
-"""From sentences to the rows of their features' weights, quickly, and also where the strings are stored as hashes.
+"""Sentences to rows of feature weights, for all tokens of many sentences at once.
 
-What is found is remembered, by word and by value: most words of a note were seen before, and for those no feature
-string is put together. This stands in memory alone, is bounded, and is no part of a saved model.
-"""
+Rows are cached by word and by feature value: for a known word no feature string is built. The caches are bounded, live
+in memory only, and are no part of a saved model. Feature names may be stored as keyed hashes."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
+from itertools import combinations, pairwise
+from threading import Lock
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from crfdeid.crf.conjunctions import Conjunctions
-from crfdeid.crf.crfsuite import holdable
-from crfdeid.crf.remembered import AFTER, BEFORE, Remembered
-from features.batch import Batch
-from features.columns import Extractor, Value, WordColumn
+from crfdeid.crf.weights import escape_for_crfsuite
+from features.columns import AFTER, BOS, Batch, Conjunction, Extractor, Value, WordColumn
 from features.tokens import Sentence
+
+_NO_FEATURES, _BEFORE_SENTENCE, _AFTER_SENTENCE = range(3)
+"""The numbers of what has no feature; and, of words, of what stands before a sentence and after it."""
+
+
+class RowCache(dict[Value, int]):
+    """Values, numbered as they come, and the rows of the features of each: -1 where there is none.
+
+    Several threads may look values up: numbers and rows are given under a lock, and never change.
+
+    Args:
+        look_up: the rows of a value that is not known yet.
+        width: how many these are, W.
+    """
+
+    def __init__(self, look_up: Callable[[Any], Sequence[int]], width: int) -> None:
+        super().__init__({None: _NO_FEATURES})
+        self._look_up = look_up
+        self._lock = Lock()
+        self._count = 1
+        self._rows = np.full((64, width), -1, np.int32)
+
+    @property
+    def rows(self) -> np.ndarray:
+        """The rows of each number: [at least as many as there are, W]. To be asked for after the numbers."""
+        return self._rows
+
+    def numbers(self, values: Iterable[Value]) -> np.ndarray:
+        """The numbers of some values."""
+        return np.fromiter(map(self.__getitem__, values), np.intp)
+
+    def __missing__(self, value: str) -> int:
+        found = self._look_up(value)
+        if max(found, default=-1) < 0:  # most of what is new has no weight
+            self[value] = _NO_FEATURES
+            return _NO_FEATURES
+        with self._lock:
+            number = self.get(value)
+            if number is None:
+                number = self[value] = self._append(found)
+        return number
+
+    def add(self, rows: Sequence[int]) -> int:
+        """Give what is no value a number of its own."""
+        with self._lock:
+            return self._append(rows)
+
+    def _append(self, rows: Sequence[int]) -> int:
+        number = self._count
+        if number == len(self._rows):
+            self._rows = np.concatenate([self._rows, np.full_like(self._rows, -1)])
+        self._rows[number] = rows
+        self._count = number + 1
+        return number
+
+
+_NO_PART = -1
+_PartNumbers = Callable[[int, int], np.ndarray]
+"""The number that the word at an offset from each token has as a part, by the part and the offset: [N]."""
+
+
+class ConjunctionRows:
+    """The rows of all features of some conjunctions.
+
+    Args:
+        conjunctions: what the features are.
+        rows: the row of each feature string.
+    """
+
+    def __init__(self, conjunctions: Sequence[Conjunction], rows: Mapping[str, int]) -> None:
+        self._known = [
+            _ConjunctionTable.of(kind, place, head, rows) for kind in conjunctions for place, head in kind.heads
+        ]
+        self._of_words = [(known.kind.value, part) for known in self._known for part in known.words]
+        self._values = dict.fromkeys(value for value, _ in self._of_words)
+        self.reach = max((max(-known.place, known.place + known.kind.size - 1) for known in self._known), default=0)
+
+    def before(self) -> list[int]:
+        """The numbers, as every part that is a word's, of what stands before a sentence."""
+        return [numbers.get(BOS, _NO_PART) for _, numbers in self._of_words]
+
+    def after(self) -> list[int]:
+        """The same of what stands after it."""
+        return [numbers.get(AFTER, _NO_PART) for _, numbers in self._of_words]
+
+    def of_word(self, word: str) -> list[int]:
+        """The same of a word."""
+        values = {value: escape_for_crfsuite(value(word)) for value in self._values}
+        return [numbers.get(values[value], _NO_PART) for value, numbers in self._of_words]
+
+    def rows(self, sentences: Sequence[Sentence], lengths: np.ndarray, numbers: _PartNumbers) -> Iterator[np.ndarray]:
+        """The rows of the features of all tokens: for each head [N], -1 where there is none.
+
+        Args:
+            sentences: the sentences.
+            lengths: the tokens of each, N together.
+            numbers: their words as parts, in the order of `of_word`.
+        """
+        first, openings = 0, dict[Callable[[Sentence], str], list[str]]()
+        for known in self._known:
+            parts = [numbers(first + k, known.place + k) for k in range(known.kind.size)]
+            opening = known.kind.opening
+            if opening is not None:
+                if opening not in openings:
+                    openings[opening] = [escape_for_crfsuite(opening(sentence)) for sentence in sentences]
+                opened = [known.parts[0].get(text, _NO_PART) for text in openings[opening]]
+                parts.insert(0, np.repeat(np.array(opened, np.intp), lengths))
+            yield known.rows_of(parts)
+            first += known.kind.size
+
+
+class _ConjunctionTable(NamedTuple):
+    """The features with weights that begin in one way.
+
+    Attributes:
+        kind: what they are.
+        place: the offset of the first word from the token that has the feature.
+        parts: for each part of their texts, a number for each text that stands there.
+        steps: for each part but the first, `_pairs` of the numbers of what stands before it and of its own, sorted,
+            each once; last, a pair that is larger than all. The place of a pair there is the number of both together,
+            so that no number grows beyond 64 bits however many parts there are.
+        rows: the row of each feature, by the number of all its parts.
+    """
+
+    kind: Conjunction
+    place: int
+    parts: Sequence[Mapping[str, int]]
+    steps: Sequence[np.ndarray]
+    rows: np.ndarray
+
+    @classmethod
+    def of(cls, kind: Conjunction, place: int, head: str, rows: Mapping[str, int]) -> _ConjunctionTable:
+        """Those of a conjunction that begin with one of its heads."""
+        count = kind.size + (kind.opening is not None)
+        found = [
+            (parts, row)
+            for name, row in rows.items()
+            if name.startswith(head)
+            for parts in _splits(name[len(head) :], kind.joint, count)
+        ]
+        numbers = [
+            {text: i for i, text in enumerate(dict.fromkeys(parts[k] for parts, _ in found))} for k in range(count)
+        ]
+        columns = [np.array([part[parts[k]] for parts, _ in found], np.int64) for k, part in enumerate(numbers)]
+        together, steps = columns[0], []
+        for column, part in zip(columns[1:], numbers[1:], strict=True):
+            step, together = np.unique(_pairs(together, column, part), return_inverse=True)
+            steps.append(np.append(step, np.iinfo(np.int64).max))
+        found_rows = np.empty(len(found), np.int32)
+        found_rows[together] = [row for _, row in found]
+        return cls(kind, place, numbers, steps, found_rows)
+
+    @property
+    def words(self) -> Sequence[Mapping[str, int]]:
+        """Of the parts, those that are a word's."""
+        return self.parts[len(self.parts) - self.kind.size :]
+
+    def rows_of(self, parts: Sequence[np.ndarray]) -> np.ndarray:
+        """The row of each token's feature, [N]; -1 where it has no weight.
+
+        Args:
+            parts: the number of each part of it, [N]; `_NO_PART` for what is none.
+        """
+        rows = np.full(len(parts[0]), -1, np.int32)
+        places = np.flatnonzero(np.logical_and.reduce([part > _NO_PART for part in parts]))
+        together = parts[0][places].astype(np.int64)
+        for step, part, numbers in zip(self.steps, parts[1:], self.parts[1:], strict=True):
+            pairs = _pairs(together, part[places], numbers)
+            together = step.searchsorted(pairs)
+            known = step[together] == pairs
+            together, places = together[known], places[known]
+        rows[places] = self.rows[together]
+        return rows
+
+
+def _pairs(before: np.ndarray, column: np.ndarray, numbers: Mapping[str, int]) -> np.ndarray:
+    """What stands before a part, and the part, as one number, [N]."""
+    return before * len(numbers) + column
+
+
+def _splits(text: str, joint: str, count: int) -> Iterator[tuple[str, ...]]:
+    """Each way in which so many parts can have become a text; mostly one, since parts seldom hold what joins them."""
+    pieces = text.split(joint)
+    for cuts in combinations(range(1, len(pieces)), count - 1):
+        yield tuple(joint.join(pieces[a:b]) for a, b in pairwise([0, *cuts, len(pieces)]))
+
 
 # How many words, and values of one kind of feature, are remembered; with more, all are forgotten.
 _MOST_REMEMBERED = 1 << 15
@@ -45,10 +229,10 @@ class FeatureIndex:
         self._find = rows.get if stored is None else lambda name: rows.get(stored(name))
         self._window = _Window.of(extractor.word_columns())
         # Of hashes nobody can tell which words they are made of: their texts are put together and looked up.
-        self._conjunctions = Conjunctions(extractor.conjunctions() if stored is None else (), rows)
+        self._conjunctions = ConjunctionRows(extractor.conjunctions() if stored is None else (), rows)
         self._reach = max(self._window.reach, self._conjunctions.reach)
         self._words = self._remembered_words()
-        self._kinds: dict[tuple[str, ...], Remembered] = {}
+        self._kinds: dict[tuple[str, ...], RowCache] = {}
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -62,7 +246,7 @@ class FeatureIndex:
             >>> index.row("w[0]=Dr"), index.row("w[0]=Doe")
             (0, None)
         """
-        return self._find(holdable(name))
+        return self._find(escape_for_crfsuite(name))
 
     def matrix(self, sentences: Sequence[Sentence]) -> csr_array:
         """How often each token has each known feature: [N, F], N tokens of all sentences together."""
@@ -87,7 +271,7 @@ class FeatureIndex:
             self._words = self._remembered_words()
         words = self._words
         numbers = words.numbers(batch.distinct)[batch.numbers]
-        around, places = batch.padded(numbers, self._reach, BEFORE, AFTER)
+        around, places = batch.padded(numbers, self._reach, _BEFORE_SENTENCE, _AFTER_SENTENCE)
         for offset, first, stop in self._window.parts:
             yield words.rows[around[places + offset], first:stop]
 
@@ -110,21 +294,21 @@ class FeatureIndex:
             for k in range(len(heads)):
                 yield kind.rows[numbers[first + k], k : k + 1]
 
-    def _kind(self, heads: tuple[str, ...]) -> Remembered:
+    def _kind(self, heads: tuple[str, ...]) -> RowCache:
         kind = self._kinds.get(heads)
         if kind is None or len(kind) > _MOST_REMEMBERED:
-            kind = self._kinds[heads] = Remembered(partial(self._rows_of_value, heads), len(heads))
+            kind = self._kinds[heads] = RowCache(partial(self._rows_of_value, heads), len(heads))
         return kind
 
     def _rows_of_value(self, heads: tuple[str, ...], value: str) -> list[int]:
-        held = holdable(value)
+        held = escape_for_crfsuite(value)
         found = [self._find(head + held) for head in heads]
         return [-1 if row is None else row for row in found]
 
-    def _remembered_words(self) -> Remembered:
+    def _remembered_words(self) -> RowCache:
         columns, joined = self._window.columns, self._conjunctions
         before, after = joined.before(), joined.after()
-        words = Remembered(self._rows_of_word, self._window.size + len(before))
+        words = RowCache(self._rows_of_word, self._window.size + len(before))
         words.add(self._rows_in_window([column.before for column in columns]) + before)
         words.add(self._rows_in_window([column.after for column in columns]) + after)
         return words
@@ -138,7 +322,7 @@ class FeatureIndex:
         rows, find = [-1] * self._window.size, self._find
         for value, heads in zip(values, self._window.heads, strict=True):
             if value is not None:
-                held = holdable(value)
+                held = escape_for_crfsuite(value)
                 for head, places in heads:
                     row = find(head + held)
                     if row is not None:  # few are

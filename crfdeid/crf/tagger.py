@@ -13,8 +13,8 @@ CRF++, which yadav2016 ran with its default settings, minimises ``-sum log p(y |
 the profile "yadav2016" is therefore c1 = 0 and c2 = 1 / (2 C) = 0.5, with a weight for every feature and tag whether
 or not they meet in training (CRF++ expands each template for every tag), every transition, and no frequency cut-off.
 
-CRFsuite trains; its weights are then read out (`crfdeid.crf.crfsuite`), and tags and marginals are computed from them
-in NumPy (`crfdeid.crf.viterbi`, `crfdeid.crf.inference`). A saved model is therefore plain arrays, several threads can
+CRFsuite trains; its weights are then read out (`crfdeid.crf.weights`), and tags and marginals are computed from them
+in NumPy (`crfdeid.crf.decoding`, `crfdeid.crf.decoding`). A saved model is therefore plain arrays, several threads can
 use one model, and feature strings can be stored as hashes.
 
 Reference:
@@ -31,24 +31,22 @@ from typing import ClassVar, Self
 
 import numpy as np
 
+from crfdeid.crf.decoding import best_paths, chain_marginals
 from crfdeid.crf.feature_index import FeatureIndex
-from crfdeid.crf.inference import marginals
-from crfdeid.crf.settings import CrfSettings
-from crfdeid.crf.training import train_weights
-from crfdeid.crf.viterbi import best_paths
+from crfdeid.crf.training import CrfSettings, train_weights
 from crfdeid.crf.weights import CrfWeights
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import DataError, UsageError
-from crfdeid.saving import ModelFiles, pack_arrays
 from crfdeid.secrets import hash_word
+from crfdeid.serialization import ModelFiles, pack_arrays
 from crfdeid.tagger import OnProgress, Tagger, Traits
 from features.extractor import FeatureSet, feature_set
 from features.pos import PosUnavailable
 from features.tokens import Sentence
 
 # Raised whenever the feature strings or the files change, so that a model never meets features it was not trained on.
-_SCHEMA = 2
-_FILES = ModelFiles("crf", _SCHEMA, "weights.npz", ("python-crfsuite", "sklearn-crfsuite", "numpy"))
+_FORMAT_VERSION = 2
+_FILES = ModelFiles("crf", _FORMAT_VERSION, "weights.npz", ("python-crfsuite", "sklearn-crfsuite", "numpy"))
 _WORD_HEADS = tuple(f"{kind}[{place}]=" for kind in ("w", "lower") for place in range(-3, 4))  # of `ContextWords`
 # Sentences whose features are in memory together. How many change the last digit of a marginal, by the order in which
 # a product of matrices sums: models that exist have their thresholds from as many as here.
@@ -102,7 +100,7 @@ class CrfTagger(Tagger):
     @classmethod
     def traits(cls, settings: CrfSettings) -> Traits:
         """What the model needs and can do: its training starts from zero weights, and has nothing random in it."""
-        return Traits(uses_seed=False, memorises=True, accelerated=False, takes_vectors=False, public_vocabulary=False)
+        return Traits(uses_seed=False, is_trained=True, accelerated=False, takes_vectors=False, public_vocabulary=False)
 
     @property
     def settings(self) -> CrfSettings:
@@ -168,7 +166,7 @@ class CrfTagger(Tagger):
         return [
             table
             for emissions, lengths, transitions in self._emissions(sentences, _WEIGHED_AT_ONCE)
-            for table in marginals(emissions, lengths, transitions)
+            for table in chain_marginals(emissions, lengths, transitions)
         ]
 
     def _emissions(

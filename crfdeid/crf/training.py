@@ -1,4 +1,4 @@
-"""CRFsuite at work: from tagged sentences to weights."""
+"""CRF settings, and training with CRFsuite: from tagged sentences to weights."""
 
 from __future__ import annotations
 
@@ -6,16 +6,62 @@ import dataclasses
 import struct
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from tempfile import TemporaryFile, gettempdir
 from typing import Any
 
-from crfdeid.crf.crfsuite import holdable, read_weights
-from crfdeid.crf.settings import CrfSettings
-from crfdeid.crf.weights import CrfWeights
+from crfdeid.crf.weights import CrfWeights, escape_for_crfsuite, read_crfsuite_model
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import DataError
 from crfdeid.tagger import FitProgress, OnProgress
+from crfdeid.validation import require_choice, require_counts, require_flags, require_number
 from features.columns import Extractor
+from features.extractor import FEATURE_SETS
+from features.pos import POS_BACKENDS
+
+_MOST = 2**31 - 1  # CRFsuite's whole numbers have 32 bits
+
+
+@dataclass(frozen=True, slots=True)
+class CrfSettings:
+    """What a CRF is trained with.
+
+    Args:
+        features: a key of `features.FEATURE_SETS`.
+        pos: a key of `features.POS_BACKENDS`; "none" leaves part-of-speech and chunk features out.
+        c1: weight of the L1 penalty; above 0 it sets most weights to zero, which makes a small model.
+        c2: weight of the squared L2 penalty.
+        max_iterations: L-BFGS iterations at most.
+        min_freq: a feature seen less often in training is dropped.
+        min_documents: a feature that fewer training documents have is dropped: what only one patient's notes hold.
+        all_possible_states: whether feature and tag pairs that never meet in training get a weight too.
+        all_possible_transitions: the same for pairs of tags.
+        num_memories: gradients that L-BFGS remembers; each costs 16 bytes per weight.
+
+    Raises:
+        UsageError: a value cannot work.
+    """
+
+    features: str = "strong"
+    pos: str = "none"
+    c1: float = 0.02
+    c2: float = 0.02
+    max_iterations: int = 100
+    min_freq: int = 0
+    min_documents: int = 1
+    all_possible_states: bool = False
+    all_possible_transitions: bool = True
+    num_memories: int = 6
+
+    def __post_init__(self) -> None:
+        require_choice(self, "features", FEATURE_SETS)
+        require_choice(self, "pos", POS_BACKENDS)
+        for name in ("c1", "c2"):
+            require_number(name, getattr(self, name), "a number of 0 or more", lambda v: v >= 0)
+        require_counts(self, "max_iterations", "num_memories", most=_MOST)
+        require_counts(self, "min_documents")
+        require_counts(self, "min_freq", least=0, most=_MOST)
+        require_flags(self, "all_possible_states", "all_possible_transitions")
 
 
 def train_weights(
@@ -54,7 +100,7 @@ def train_weights(
         crf.fit(_rows(labelled, features, settings.min_documents), (item.tags for item in labelled))
         file.seek(0)
         try:
-            return CrfWeights.of_crfsuite(read_weights(file.read()))
+            return CrfWeights.of_crfsuite(read_crfsuite_model(file.read()))
         except (OSError, ValueError, struct.error):
             problem = "CRFsuite could not write its model: make room there, or set TMPDIR to a folder with room"
             raise DataError(problem, path=gettempdir()) from None
@@ -79,7 +125,9 @@ def _extract(features: Extractor, labelled: Sequence[LabelledSentence]) -> Itera
     sentences = [item.sentence for item in labelled]
     for sentence, rows in zip(sentences, features.extract_all(sentences), strict=True):
         text = "".join((sentence.heading, sentence.line_prefix, *sentence.words))
-        yield rows if holdable(text) == text else [[holdable(name) for name in row] for row in rows]
+        yield (
+            rows if escape_for_crfsuite(text) == text else [[escape_for_crfsuite(name) for name in row] for row in rows]
+        )
 
 
 def _trainer(total: int, on_progress: OnProgress | None) -> type[Any]:

@@ -1,6 +1,6 @@
 """A model's card: what it was trained on, how it did on the development notes, and the thresholds chosen there.
 
-It lies beside the model as ``card.json`` and holds counts and scores and no text (`crfdeid.model_card.likeness` says
+It lies beside the model as ``card.json`` and holds counts and scores and no text (`crfdeid.model_card.drift` says
 how it tells known words). It holds its own checksum, and names
 the model it belongs to by the checksum of its description, which in turn holds that of the weights: a bit that changes
 anywhere in the folder is found. The description says that there is a card, so that a missing one is found too.
@@ -13,20 +13,22 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NotRequired, TypedDict
 
-from crfdeid.description import BESIDE, declare, read_description, verify
 from crfdeid.errors import DataError, UsageError
-from crfdeid.model_card.likeness import ProfilePart
-from crfdeid.sealed import RETRAIN, checksum, read_sealed, sealed
-from crfdeid.shapes import problems
-from crfdeid.system.files import write_files
+from crfdeid.known_phi.lists import CustomLists
+from crfdeid.model_card.drift import ProfilePart
+from crfdeid.serialization import OPTIONAL_FILES, read_description, update_metadata, verify
+from crfdeid.utils.files import write_files
+from crfdeid.utils.json import RETRAIN, dump_with_checksum, fields_checksum, read_with_checksum
+from crfdeid.validation import shape_errors
 
-CARD = BESIDE["card"]
+CARD = OPTIONAL_FILES["card"]
 LEAST_PPV = 0.5
 """Below this share of PHI among what a threshold hides, a warning says so."""
-_SCHEMA = 4
+_CARD_FORMAT_VERSION = 4
 _log = logging.getLogger(__name__)
 
 
@@ -140,7 +142,7 @@ class Card(TypedDict):
     hides_phi: NotRequired[bool]
     corpus: CorpusPart
     augment: str
-    started_from: NotRequired[str]  # the digest of the model that training went on from
+    base_model_sha256: NotRequired[str]  # the digest of the model that training went on from
     dev: MeasuredPart
     test: NotRequired[MeasuredPart]
     operating_points: list[PointPart]
@@ -157,10 +159,10 @@ def write_card(folder: Path, card: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         DataError: there is no model, or the card cannot be written.
     """
-    model = declare(folder, card=CARD)
-    whole = {**card, "schema": _SCHEMA, "model_sha256": model["sha256"]}
-    write_files({folder / CARD: sealed(whole)})
-    return whole | {"sha256": checksum(whole)}
+    model = update_metadata(folder, card=CARD)
+    whole = {**card, "schema": _CARD_FORMAT_VERSION, "model_sha256": model["sha256"]}
+    write_files({folder / CARD: dump_with_checksum(whole)})
+    return whole | {"sha256": fields_checksum(whole)}
 
 
 def read_card(folder: Path) -> dict[str, Any] | None:
@@ -171,12 +173,12 @@ def read_card(folder: Path) -> dict[str, Any] | None:
     """
     description, path = read_description(folder), folder / CARD
     try:
-        card = read_sealed(path, "model's card")
+        card = read_with_checksum(path, "model's card")
     except FileNotFoundError:
         if "card" in description:
             raise DataError(f"the model's card is missing: {RETRAIN}", path=path) from None
         return None
-    if card.get("schema") != _SCHEMA:
+    if card.get("schema") != _CARD_FORMAT_VERSION:
         raise DataError(f"not a model's card of this version: {RETRAIN}", path=path)
     if card.get("model_sha256") != description["sha256"]:
         raise DataError(f"the card of another model: {RETRAIN}", path=path)
@@ -188,7 +190,7 @@ def read_card(folder: Path) -> dict[str, Any] | None:
 
 def _problem(card: dict[str, Any]) -> str | None:
     """The first thing in a card that cannot be."""
-    for problem in problems(card, Card):
+    for problem in shape_errors(card, Card):
         return problem
     for place, point in enumerate(card["operating_points"]):
         if not 0 < point["required"] <= 1:
@@ -252,3 +254,42 @@ def _point(card: Mapping[str, Any] | None, sensitivity: float) -> Mapping[str, A
         known = ", ".join(f"{value:g}" for value in points)
         raise UsageError(f"no threshold was chosen for a sensitivity of {sensitivity:g} %: there are {known}")
     return points[round(sensitivity, 6)]
+
+
+SITE = OPTIONAL_FILES["site"]
+_LISTS_FORMAT_VERSION = 1
+
+
+def save_site(folder: Path, site: CustomLists) -> None:
+    """Write a site's lists beside a model, which must be there, and before its card.
+
+    Raises:
+        DataError: there is no model, or they cannot be written.
+    """
+    write_files({folder / SITE: dump_with_checksum({"schema": _LISTS_FORMAT_VERSION, **asdict(site)})})
+    update_metadata(folder, site=read_with_checksum(folder / SITE, _WHAT)["sha256"])
+
+
+def read_saved_site(folder: Path) -> CustomLists:
+    """The lists that a model was saved with; empty ones where it has none.
+
+    Raises:
+        DataError: they are damaged, missing, or another model's, or there is no model.
+    """
+    expected = read_description(folder).get("site")
+    if expected is None:
+        return CustomLists()
+    path = folder / SITE
+    try:
+        content = read_with_checksum(path, _WHAT)
+    except (FileNotFoundError, NotADirectoryError):
+        raise DataError(f"the model's lists of its site are missing: {RETRAIN}", path=path) from None
+    if content["sha256"] != expected or content.get("schema") != _LISTS_FORMAT_VERSION:
+        raise DataError(f"the lists of another model's site, or of another version: {RETRAIN}", path=path)
+    try:
+        return CustomLists.of(content)
+    except (DataError, KeyError, TypeError):
+        raise DataError(f"not a site's lists: {RETRAIN}", path=path) from None
+
+
+_WHAT = "file of a site's lists"

@@ -11,10 +11,10 @@ from typing import Any, Protocol
 from crfdeid.augmentation import NONE
 from crfdeid.corpora.splits import Corpus
 from crfdeid.documents import LabelledSentence
-from crfdeid.given.site import Site
+from crfdeid.known_phi.lists import CustomLists
 from crfdeid.label_schemes import in_order
-from crfdeid.model_card.likeness import NoteReader
-from crfdeid.model_card.train import REQUIRED, make_card, require_phi, write_model
+from crfdeid.model_card.drift import NoteReader
+from crfdeid.model_card.training import REQUIRED, make_card, require_phi, write_model
 from crfdeid.tagger import OnProgress, Tagger
 
 _NOTICE = (
@@ -24,7 +24,7 @@ _NOTICE = (
 
 
 class Shared(Protocol):
-    """A file of notes that were shared; `rnn.sharing.shared.SharedNotes` is one."""
+    """A file of notes that were shared; `rnn.privacy.shared_file.SharedNotes` is one."""
 
     @property
     def sha256(self) -> str:
@@ -56,7 +56,7 @@ def train_on_shared(
     corpus: Corpus,
     folder: Path,
     *,
-    site: Site | None = None,
+    site: CustomLists | None = None,
     required: Sequence[float] = REQUIRED,
     on_progress: OnProgress | None = None,
 ) -> dict[str, Any]:
@@ -67,7 +67,7 @@ def train_on_shared(
         shared: what it learns from.
         corpus: the notes with text, for development and test; none for training. Its name is that of the files.
         folder: where to.
-        site: as of `crfdeid.model_card.train.train_model`, and so are the others.
+        site: as of `crfdeid.model_card.training.train_model`, and so are the others.
         required: the sensitivities to choose thresholds for, fractions.
         on_progress: called for each step of training.
 

@@ -47,7 +47,7 @@ class PersonName(NamedTuple):
         return None
 
 
-class People:
+class PersonClusterer:
     """The people of a note, numbered as they come.
 
     Names can be one person's only where they share a word, or where one of them has none and they share a letter: an

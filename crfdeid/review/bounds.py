@@ -10,12 +10,19 @@ Reference:
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import csv
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from crfdeid.errors import UsageError
+from crfdeid.errors import DataError, UsageError
+from crfdeid.utils.files import read_text
+from crfdeid.utils.json import require_unique
 
 LEVEL = 0.95
 _MOST_NOTES = 10**9  # more than anybody reads
@@ -141,3 +148,251 @@ def _check(reviewed: int, leaking: int, recall: float, total: int | None) -> Non
         raise UsageError(f"a reviewer's recall of {recall}: give a share above 0, at most 1, such as 0.96")
     if total is not None and not max(reviewed, 1) <= total:
         raise UsageError(f"{reviewed} notes read of {total}: there cannot be fewer than were read")
+
+
+_LONGEST = 12  # digits: more notes or tokens than there are
+
+
+def read_table(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
+    """The rows of a table, each with its line, as the text of each column that is asked for.
+
+    Raises:
+        DataError: it cannot be read, a column is missing or there twice, or a row has not as many fields as the header.
+    """
+    text = read_text(path)
+    reader = csv.reader(text.splitlines(), delimiter="\t" if "\t" in text.partition("\n")[0] else ",", strict=True)
+    try:
+        header = [name.strip() for name in next(reader, [])]
+        missing = [name for name in columns if name not in header]
+        if missing:
+            problem = (
+                f"no column {', '.join(missing)}: the first line names the columns, {', '.join(columns)} among them"
+            )
+            raise DataError(problem, path=path, line=1)
+        require_unique(header, path=path, line=1)
+        for row in reader:
+            if not row:
+                continue
+            if len(row) != len(header):
+                problem = f"{len(row)} fields, where the first line has {len(header)}"
+                raise DataError(problem, path=path, line=reader.line_num)
+            named = dict(zip(header, (field.strip() for field in row), strict=True))
+            yield reader.line_num, {name: named[name] for name in columns}
+    except csv.Error:
+        raise DataError("no row of a table: check its quotes", path=path, line=reader.line_num) from None
+
+
+def whole(text: str, path: Path, line: int) -> int:
+    """A field as a whole number from 0.
+
+    Raises:
+        DataError: it is none.
+    """
+    if not (text.isascii() and text.isdigit() and len(text) <= _LONGEST):
+        raise DataError("expected a whole number from 0 in each column of numbers", path=path, line=line)
+    return int(text)
+
+
+_PROPORTIONAL = 1.1
+
+
+@dataclass(frozen=True, slots=True)
+class Stratum:
+    """A kind of notes.
+
+    Args:
+        name: of the kind.
+        notes: all notes of it.
+        reviewed: those read, drawn at random from them.
+        leaking: those found to leak.
+
+    Raises:
+        UsageError: numbers that cannot be.
+    """
+
+    name: str
+    notes: int
+    reviewed: int
+    leaking: int
+
+    def __post_init__(self) -> None:
+        if not (0 <= self.leaking <= self.reviewed <= self.notes and self.notes):
+            problem = f"{self.leaking} leaking of {self.reviewed} read of {self.notes} notes"
+            raise UsageError(f"{problem}: give numbers that hold each other, and at least one note of a kind")
+
+    def bound(self, *, recall: float = 1.0, level: float = LEVEL) -> float:
+        """The upper bound for this kind alone."""
+        return upper_bound(self.reviewed, self.leaking, recall=recall, total=self.notes, level=level)
+
+
+def read_strata(path: Path) -> list[Stratum]:
+    """The kinds of notes of a table with columns ``stratum``, ``notes``, ``reviewed`` and ``leaking``.
+
+    Raises:
+        DataError: it cannot be read, or a line is not such a kind.
+    """
+    found = []
+    for line, row in read_table(path, ("stratum", "notes", "reviewed", "leaking")):
+        numbers = (whole(row[name], path, line) for name in ("notes", "reviewed", "leaking"))
+        try:
+            found.append(Stratum(row["stratum"], *numbers))
+        except UsageError as problem:
+            raise DataError(str(problem), path=path, line=line) from None
+    if not found:
+        raise DataError("holds no kind of notes: give one a line", path=path)
+    if len({stratum.name for stratum in found}) < len(found):
+        raise DataError("names a kind of notes twice: give each one line", path=path)
+    return found
+
+
+def stratified_bound(strata: Sequence[Stratum], *, recall: float = 1.0, level: float = LEVEL) -> float:
+    """The upper bound of the share of leaking notes over all kinds together.
+
+    Which of two bounds is given depends on how many were read of each kind alone, and never on what was found in them,
+    so that the level holds:
+
+    - *pooled*, where kinds were read in proportion to their sizes: the number of leaking notes found is a sum of
+      independent draws of different probability, n of them, and the binomial of the same mean has the heavier tail
+      (Hoeffding 1956), so that Clopper and Pearson's bound U holds for this mean. The share over all kinds is at most
+      ``w U``, where w, here at most 1.1, is the largest ratio of a kind's share of the notes to its share of those
+      read.
+    - *combined*, where some kind was read more than others: numbers of leaking notes D_h are possible together where
+      Fisher's combination of the kinds' tail probabilities, ``-sum ln P_h(found <= k_h; D_h)``, is at most half the
+      chi-squared quantile of 2 S degrees of freedom; the bound is the largest sum of D_h that is.
+
+    Args:
+        strata: the kinds.
+        recall: as of `upper_bound`, the same in all kinds.
+        level: the confidence.
+
+    Returns:
+        A fraction of all notes of all kinds.
+
+    Example:
+        >>> kinds = [Stratum("letters", 8000, 200, 0), Stratum("reports", 4000, 100, 0)]
+        >>> round(stratified_bound(kinds), 5) == round(upper_bound(300, 0), 5)
+        True
+
+    Reference:
+        Hoeffding 1956 (Annals of Mathematical Statistics), On the distribution of the number of successes in
+        independent trials; Fisher 1932, Statistical methods for research workers, section 21.1;
+        Ottoboni et al. 2018 (E-Vote-ID),
+        Risk-limiting audits by stratified union-intersection tests of elections, for the sum's bound.
+    """
+    if len(strata) == 1:
+        return strata[0].bound(recall=recall, level=level)
+    weight = _weight(strata)
+    if weight > _PROPORTIONAL:
+        return _combined(strata, recall, level)
+    reviewed, leaking = sum(one.reviewed for one in strata), sum(one.leaking for one in strata)
+    bound = upper_bound(reviewed, leaking, level=level)
+    # So near to 1, Hoeffding's theorem says nothing.
+    return 1.0 if reviewed * bound < leaking + 1 else min(1.0, weight * bound / recall)
+
+
+def _weight(strata: Sequence[Stratum]) -> float:
+    """The largest ratio of a kind's share of the notes to its share of those read."""
+    notes, reviewed = sum(one.notes for one in strata), sum(one.reviewed for one in strata)
+    return max(one.notes * reviewed / (one.reviewed * notes) if one.reviewed else math.inf for one in strata)
+
+
+def _combined(strata: Sequence[Stratum], recall: float, level: float) -> float:
+    """The largest number of leaking notes in all kinds whose combined evidence is not above the limit.
+
+    Evidence grows by the more, the more leaking notes there are (the tails are log-concave), so that the numbers can be
+    built up one note at a time, the cheapest first. Were a step out of order, the bound would be too high, not too low.
+    """
+    from scipy.stats import chi2  # noqa: PLC0415  It takes long to import.
+
+    limit = float(chi2.ppf(level, 2 * len(strata))) / 2
+    steps = np.sort(np.concatenate([_evidence(one, recall, limit) for one in strata]))
+    found = sum(one.leaking for one in strata)
+    return float(found + np.count_nonzero(np.cumsum(steps) <= limit)) / sum(one.notes for one in strata)
+
+
+def _evidence(stratum: Stratum, recall: float, limit: float) -> np.ndarray:
+    """What each further leaking note adds to -ln P, from those found on; as far as one kind alone may go."""
+    counts = stratum.reviewed, stratum.leaking, stratum.notes
+    most = most_leaking(*counts, recall=recall, level=1 - float(np.exp(-limit)))
+    probable = tail(*counts, np.arange(stratum.leaking, most + 1), recall=recall)
+    return np.maximum(np.diff(-np.log(probable)), 0.0)
+
+
+_CELLS = 1 << 20  # draws times notes held at once: 8 MiB
+
+
+class NoteCount(NamedTuple):
+    """What a reviewer counted in a note.
+
+    Attributes:
+        leaked: the tokens of PHI that were left in it.
+        tokens: all its tokens of PHI, those that were hidden and those left.
+    """
+
+    leaked: int
+    tokens: int
+
+
+def read_counts(path: Path) -> list[NoteCount]:
+    """The counts of a table with columns ``leaked`` and ``tokens``, one note a line.
+
+    Raises:
+        DataError: it cannot be read, or a line holds no such counts.
+    """
+    found = []
+    for line, row in read_table(path, NoteCount._fields):
+        count = NoteCount(*(whole(row[name], path, line) for name in NoteCount._fields))
+        if count.leaked > count.tokens:
+            problem = f"{count.leaked} leaked of {count.tokens} tokens: count those hidden and those left as tokens"
+            raise DataError(problem, path=path, line=line)
+        found.append(count)
+    if not found:
+        raise DataError("holds no counts: give one line for each note that was read", path=path)
+    return found
+
+
+def leaked_tokens_bound(
+    counts: Sequence[NoteCount], *, recall: float = 1.0, level: float = LEVEL, samples: int = 20_000, seed: int = 0
+) -> float:
+    """The upper bound of the share of PHI tokens that leak.
+
+    Notes are resampled with random weights (the Bayesian bootstrap), and to those that were read comes one more that
+    nobody has seen: as long as the longest of them, and leaking all its tokens. Without it, a sample in which nothing
+    leaks would give a bound of 0. With it, and notes that have one token each, this is Clopper and Pearson's bound, and
+    for a mean of values between 0 and 1 it is Learned-Miller and Thomas's. A longer note than any that was read is not
+    allowed for.
+
+    Args:
+        counts: of each note read, drawn at random.
+        recall: the share of leaking notes that a reader finds; in a note that he finds, he counts all that leaks.
+        level: the confidence.
+        samples: how often the notes are resampled.
+        seed: of the draws.
+
+    Returns:
+        A fraction of all PHI tokens.
+
+    Raises:
+        UsageError: no tokens were counted, or a recall that is none.
+
+    Example:
+        >>> clean = [NoteCount(0, 20)] * 300
+        >>> 0.009 < leaked_tokens_bound(clean) < 0.011
+        True
+
+    Reference:
+        Rubin 1981 (Annals of Statistics), The Bayesian bootstrap; Learned-Miller and Thomas 2019, A new confidence
+        interval for the mean of a bounded random variable (arXiv 1905.06208), section 2; Phan et al. 2021 (ICML),
+        Towards practical mean bounds for small samples.
+    """
+    if not 0 < recall <= 1:
+        raise UsageError(f"a reviewer's recall of {recall}: give a share above 0, at most 1, such as 0.96")
+    table = np.array(counts, float).reshape(-1, 2)  # [N, 2]
+    longest = table[:, 1].max(initial=0)
+    if not longest:
+        raise UsageError("no note has a token of PHI: there is no share of leaked tokens to bound")
+    table = np.vstack([table, [longest, longest]])  # [N + 1, 2]
+    rng, step = np.random.default_rng(seed), max(1, _CELLS // len(table))
+    sums = [rng.exponential(size=(min(step, samples - done), len(table))) @ table for done in range(0, samples, step)]
+    drawn = np.concatenate(sums)  # [samples, 2]
+    return min(1.0, float(np.quantile(drawn[:, 0] / drawn[:, 1], level)) / recall)

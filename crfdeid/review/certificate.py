@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from crfdeid.review.bounds import LEVEL, upper_bound
-from crfdeid.review.strata import Stratum, stratified_bound
-from crfdeid.review.tokens import NoteCount, leaked_tokens_bound
+from crfdeid.review.bounds import LEVEL, NoteCount, Stratum, leaked_tokens_bound, stratified_bound, upper_bound
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Values that surrogates keep: sex, kin, ages under 90, common occupations, the country of the notes.
 
-Readers take them for misses unless the page shows them. The rules of `crfdeid.rules.table` find them in any note, and a
-model finds more. Whether a value stays is asked of the surrogates themselves.
+Readers take them for misses unless the page shows them. The rules of `crfdeid.rules.matcher` find them in any note,
+and a model finds more. Whether a value stays is asked of the surrogates themselves.
 """
 
 from __future__ import annotations
@@ -12,17 +12,15 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
-from crfdeid.deidentifier import Deidentifier
-from crfdeid.documents import Document, Span
+from crfdeid.documents import Document, Span, merge
+from crfdeid.io.journal import HIDDEN, read_begun
 from crfdeid.label_schemes import surrogate_kind
-from crfdeid.notes.begun import read_begun
-from crfdeid.notes.journal import HIDDEN
-from crfdeid.policy import SURROGATE
+from crfdeid.pipeline import Deidentifier
+from crfdeid.redaction.policy import SURROGATE
 from crfdeid.redaction.surrogates import KEPT, Surrogates, guess_locale
 from crfdeid.redaction.surrogates.locales import ENGLISH
-from crfdeid.review.notes import PageNote
-from crfdeid.rules.table import find_rules
-from crfdeid.spans import merge
+from crfdeid.review.page import PageNote
+from crfdeid.rules.matcher import find_rules
 
 # Words for a sex that no rule of the table finds, for they are no PHI alone: a letter after its field, English words.
 _SEX = re.compile(

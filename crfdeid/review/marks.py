@@ -15,15 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from crfdeid.corpora import read_corpus
-from crfdeid.corpora.exchanged import DIGEST
-from crfdeid.corpora.files import json_lines
-from crfdeid.corpora.pairs import listed
-from crfdeid.documents import Document, Span
+from crfdeid.corpora.common import DIGEST, json_lines, listed
+from crfdeid.documents import Document, Span, positions_in, tokens_of
 from crfdeid.errors import DataError
-from crfdeid.review.plan import Listed, Plan, require_planned
-from crfdeid.review.strata import Stratum
-from crfdeid.review.tokens import NoteCount
-from crfdeid.spans import positions_in, tokens_of
+from crfdeid.review.bounds import NoteCount, Stratum
+from crfdeid.review.plan import Plan, SampledNote, require_planned
 
 _NO_DIGEST = (
     "marks without the digest of the redacted text that was read: read the note again, on a page of crfdeid review "
@@ -93,7 +89,7 @@ def _span(entry: Any, document: Document, path: Path, line: int) -> Span:
     raise DataError("a mark that is none of its text: do not alter the file", path=path, line=line)
 
 
-def require_current(reviewed: Iterable[Reviewed], notes: Iterable[Listed]) -> None:
+def require_current(reviewed: Iterable[Reviewed], notes: Iterable[SampledNote]) -> None:
     """Refuse marks of other texts than the redacted notes have now; the message lists the lines of such marks.
 
     Args:
@@ -124,7 +120,7 @@ def strata_of(reviewed: Sequence[Reviewed], plan: Plan, *, path: Path) -> list[S
     Raises:
         DataError: not exactly the notes of the plan were read, or their redacted text was another one.
     """
-    require_planned(plan, [Listed(one.document.id, "", one.sha256) for one in reviewed], path=path)
+    require_planned(plan, [SampledNote(one.document.id, "", one.sha256) for one in reviewed], path=path)
     kinds = {note.id: note.kind for note in plan.read}
     counts = {kind: [0, 0] for kind in plan.kinds}
     for one in reviewed:

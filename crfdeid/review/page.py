@@ -2,13 +2,155 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from importlib.resources import files
-from typing import Any
+from itertools import accumulate
+from typing import Any, NamedTuple
 
-from crfdeid.pages import render_page
-from crfdeid.review.notes import PageNote
+from crfdeid.bio import phi_probabilities
+from crfdeid.corpora.common import text_digest
+from crfdeid.documents import Document, Span
+from crfdeid.label_schemes import BINARY
+from crfdeid.tagger import Tagger
+from crfdeid.utils.html import render_page
+
+# A label, a stretch of letters and digits, one of white space, or one other character.
+_PIECE = re.compile(r"\[[A-Z][A-Z_-]*(?:-\d+)?\]|[^\W_]+|\s+|.", re.DOTALL)
+_Change = tuple[int, int, int, int]  # pieces [i, j) of the text before become pieces [k, m) of the text after
+_LABEL = re.compile(r"\[([A-Z][A-Z_-]*?)(?:-\d+)?\]")
+
+
+class Replaced(NamedTuple):
+    """A stretch of the original text, and what stands in its place.
+
+    Attributes:
+        start: its first character in the original.
+        end: the one after its last.
+        by: the text in its place; "" where it was removed.
+    """
+
+    start: int
+    end: int
+    by: str
+
+    @property
+    def label(self) -> str:
+        """Its type, where a label such as ``[DOCTOR]`` or ``[DOCTOR-2]`` stands in its place; else "PHI"."""
+        found = _LABEL.fullmatch(self.by.strip())
+        return found[1] if found else BINARY
+
+
+def find_replaced(original: str, redacted: str) -> list[Replaced]:
+    """What has to be replaced in a text to give its redacted form, as few words as can be.
+
+    A surrogate that shares a word with the original is found without that word: it differs in nothing there.
+
+    Args:
+        original: the text before.
+        redacted: the text after.
+
+    Returns:
+        By place, none empty. Put in their places, they give ``redacted``, character by character.
+
+    Example:
+        >>> find_replaced("Seen by Dr. Roe on 3/14.", "Seen by Dr. [DOCTOR] on [DATE].")
+        [Replaced(start=12, end=15, by='[DOCTOR]'), Replaced(start=19, end=23, by='[DATE]')]
+    """
+    if original == redacted:
+        return []
+    before, after = _PIECE.findall(original), _PIECE.findall(redacted)
+    matcher = SequenceMatcher(_is_space, before, after, autojunk=False)
+    changes = [(i, j, k, m) for tag, i, j, k, m in matcher.get_opcodes() if tag != "equal"]
+    starts = [0, *accumulate(map(len, before))]
+    return [
+        Replaced(starts[i], starts[j], "".join(after[k:m])) for i, j, k, m in _filled(changes, len(before)) if i < j
+    ]
+
+
+def _is_space(piece: str) -> bool:
+    """White space is no anchor: it stands everywhere."""
+    return piece.isspace()
+
+
+def _filled(changes: Sequence[_Change], size: int) -> list[_Change]:
+    """The changes with a piece of the original in each, those that then touch as one.
+
+    What was only put in takes the piece before it, or after it where there is none.
+    """
+    done: list[_Change] = []
+    for i, j, k, m in changes:
+        if i < j:
+            change = i, j, k, m
+        elif i:
+            change = i - 1, j, k - 1, m
+        else:
+            change = i, min(j + 1, size), k, m + 1
+        if done and change[0] <= done[-1][1]:
+            first, _, begin, _ = done.pop()
+            change = first, change[1], begin, change[3]
+        done.append(change)
+    return done
+
+
+UNSURE = 0.02
+"""Tokens with a probability of being PHI from this to one minus this are shown as uncertain."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageNote:
+    """A note on a review page.
+
+    Args:
+        document: the note; its spans are those that a reviewer corrects.
+        others: the spans of the other side: what a model found, or a second annotator marked.
+        by: for each span of the document, what stands in its place in the redacted note; none where there is none.
+        sha256: the digest of the redacted text; "" where there is none.
+        kept: values that surrogates leave as they are (`crfdeid.review.kept`), with their kinds.
+    """
+
+    document: Document
+    others: tuple[Span, ...] = ()
+    by: tuple[str, ...] = ()
+    sha256: str = ""
+    kept: tuple[Span, ...] = ()
+
+
+def compared(first: Sequence[Document], second: Mapping[str, Sequence[Span]]) -> list[PageNote]:
+    """The notes of two sides: gold and predicted, or two annotators'."""
+    return [PageNote(document, tuple(second[document.id])) for document in first]
+
+
+def redacted(pairs: Iterable[tuple[Document, str]]) -> list[PageNote]:
+    """Notes with what was replaced in them, from their texts before and after."""
+    notes = []
+    for document, after in pairs:
+        found = find_replaced(document.text, after)
+        spans = tuple(Span(one.start, one.end, one.label) for one in found)
+        made = Document(document.id, document.text, spans, place=document.place)
+        notes.append(PageNote(made, by=tuple(one.by for one in found), sha256=text_digest(after)))
+    return notes
+
+
+def unsure_tokens(tagger: Tagger, documents: Sequence[Document]) -> list[list[tuple[int, int, float]]]:
+    """For each note the tokens that a model is unsure of: where they begin and end, and how probably they are PHI."""
+    groups = [document.sentences() for document in documents]
+    tables = iter(tagger.marginals([sentence for group in groups for sentence in group]))
+    found = []
+    for group in groups:
+        here = []
+        for sentence in group:
+            probable = phi_probabilities(next(tables), tagger.tags).tolist()
+            here += [
+                (token.start, token.end, round(share, 3))
+                for token, share in zip(sentence.tokens, probable, strict=True)
+                if UNSURE <= share <= 1 - UNSURE and token.start < token.end
+            ]
+        found.append(sorted(here))
+    return found
+
 
 Unsure = Sequence[Sequence[tuple[int, int, float]]]
 

@@ -12,27 +12,26 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from crfdeid.corpora.exchanged import text_digest
-from crfdeid.description import OF_SYSTEMS
+from crfdeid.corpora.common import text_digest
 from crfdeid.errors import DataError, UsageError
-from crfdeid.notes.journal import HIDDEN
-from crfdeid.notes.reading import read_notes
-from crfdeid.notes.records import Columns
-from crfdeid.notes.sources import KINDS
-from crfdeid.system.files import read_text, write_files
-from crfdeid.system.unique_keys import parse_json
+from crfdeid.io.journal import HIDDEN
+from crfdeid.io.records import Columns
+from crfdeid.io.sources import KINDS, read_notes
+from crfdeid.serialization import DESKTOP_FILES
+from crfdeid.utils.files import read_text, write_files
+from crfdeid.utils.json import parse_json
 
 _VERSION = 2
 _NO_PLAN = "no sampling plan: give the file that crfdeid certify --plan wrote"
 
 
-class Listed(NamedTuple):
+class SampledNote(NamedTuple):
     """A note that can be drawn.
 
     Attributes:
         id: its id.
         kind: the kind of note that it is; "" where kinds are not told apart.
-        sha256: of its redacted text (`crfdeid.corpora.exchanged.text_digest`).
+        sha256: of its redacted text (`crfdeid.corpora.common.text_digest`).
     """
 
     id: str
@@ -40,7 +39,7 @@ class Listed(NamedTuple):
     sha256: str
 
 
-def list_notes(path: Path, columns: Columns, *, kinds: bool = False) -> list[Listed]:
+def list_notes(path: Path, columns: Columns, *, kinds: bool = False) -> list[SampledNote]:
     """Every note of a file or folder of redacted notes, with the digest of its text.
 
     Args:
@@ -52,7 +51,7 @@ def list_notes(path: Path, columns: Columns, *, kinds: bool = False) -> list[Lis
         DataError: there is no note, or one cannot be read.
     """
     notes = read_notes(path, columns)
-    return [Listed(note.id, (note.patient or "") if kinds else "", text_digest(note.text)) for note in notes]
+    return [SampledNote(note.id, (note.patient or "") if kinds else "", text_digest(note.text)) for note in notes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +67,7 @@ class Plan:
 
     seed: int
     kinds: dict[str, int]
-    read: tuple[Listed, ...]
+    read: tuple[SampledNote, ...]
     digest: str
 
     @property
@@ -77,7 +76,7 @@ class Plan:
         return sum(self.kinds.values())
 
 
-def draw(listed: Iterable[Listed], count: int, *, seed: int) -> Plan:
+def draw(listed: Iterable[SampledNote], count: int, *, seed: int) -> Plan:
     """Draw notes at random: of each kind in proportion to how many there are, and at least one.
 
     Which are drawn depends on the ids and the seed, and not on the order of the notes.
@@ -108,7 +107,7 @@ def draw(listed: Iterable[Listed], count: int, *, seed: int) -> Plan:
     return Plan(seed, dict(kinds), tuple(sorted(read)), digest_of(notes))
 
 
-def digest_of(listed: Iterable[Listed]) -> str:
+def digest_of(listed: Iterable[SampledNote]) -> str:
     """The SHA-256 over the ids and texts of notes, whatever their order and kinds."""
     lines = sorted(json.dumps([note.id, note.sha256]) for note in listed)
     return hashlib.sha256("".join(f"{line}\n" for line in lines).encode()).hexdigest()
@@ -165,7 +164,7 @@ def _plan(content: Any) -> Plan:
     if content["plan"] != _VERSION:
         raise ValueError("another version")
     kinds = {str(kind): int(size) for kind, size in content["kinds"].items()}
-    read = tuple(Listed(str(note["id"]), str(note["kind"]), str(note["sha256"])) for note in content["read"])
+    read = tuple(SampledNote(str(note["id"]), str(note["kind"]), str(note["sha256"])) for note in content["read"])
     return Plan(int(content["seed"]), kinds, read, str(content["digest"]))
 
 
@@ -180,13 +179,13 @@ def require_only_notes(path: Path) -> None:
     for folder, subfolders, names in os.walk(path):
         here = Path(folder)
         subfolders[:] = sorted(name for name in subfolders if not (here == path and name == HIDDEN))
-        for name in sorted(set(names) - OF_SYSTEMS):
+        for name in sorted(set(names) - DESKTOP_FILES):
             hidden = any(part.startswith(".") for part in (here / name).relative_to(path).parts)
             if hidden or Path(name).suffix.lower() not in KINDS:
                 raise DataError("no file of notes, so nobody would read it: move it elsewhere", path=here / name)
 
 
-def require_unchanged(plan: Plan, found: Sequence[Listed], *, path: Path) -> None:
+def require_unchanged(plan: Plan, found: Sequence[SampledNote], *, path: Path) -> None:
     """Refuse notes other than all those from which a plan was drawn.
 
     The notes that were not drawn count too: the certificate speaks of them.
@@ -213,7 +212,7 @@ def require_unchanged(plan: Plan, found: Sequence[Listed], *, path: Path) -> Non
     raise DataError(f"not the notes that the plan was drawn from ({said}): {remedy}", path=path)
 
 
-def require_planned(plan: Plan, read: Sequence[Listed], *, path: Path) -> None:
+def require_planned(plan: Plan, read: Sequence[SampledNote], *, path: Path) -> None:
     """Refuse notes that are not exactly those that a plan tells to read, with the text that they had when it was drawn.
 
     Args:
@@ -235,7 +234,7 @@ def require_planned(plan: Plan, read: Sequence[Listed], *, path: Path) -> None:
         raise DataError(problem, path=path)
 
 
-def _missing_and_altered(plan: Plan, found: Sequence[Listed]) -> tuple[int, int]:
+def _missing_and_altered(plan: Plan, found: Sequence[SampledNote]) -> tuple[int, int]:
     """The numbers of drawn notes that are not there and that have another text."""
     texts = {note.id: note.sha256 for note in found}
     missing = sum(note.id not in texts for note in plan.read)

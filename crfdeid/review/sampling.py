@@ -7,20 +7,26 @@ drawn at random: it alone is an honest picture of the notes.
 
 from __future__ import annotations
 
+import csv
+import io
 import math
 import random
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from heapq import heapify, heappop, heapreplace
 from itertools import chain, islice, zip_longest
+from pathlib import Path
 
 import numpy as np
 
+from crfdeid.bio import phi_probabilities
+from crfdeid.corpora import label_studio, write_corpus
 from crfdeid.documents import Document
 from crfdeid.errors import UsageError
 from crfdeid.tagger import Tagger
-from crfdeid.thresholds import phi_probabilities
+from crfdeid.utils.files import write_files
+from crfdeid.utils.folders import whole_folder
 
 WAYS = ("uncertainty", "coverage", "random", "mixed")
 RANDOM_SHARE = 0.2
@@ -177,3 +183,55 @@ def _covering(notes: Sequence[Candidate], covered: Collection[str]) -> Iterator[
         heappop(heap)
         done.update(notes[place].words)
         yield notes[place]
+
+
+LIST = "drawn.csv"
+_FILES = {"jsonl": "notes.jsonl", "doccano": "notes.jsonl", "label-studio": "notes.json"}
+FORMATS = ("brat", "xmi", *_FILES)
+
+
+def write_sample(drawn: Sequence[Drawn], folder: Path, *, format: str, model: str = "", for_test: bool = False) -> None:
+    """Write a sample; the folder appears whole or not at all.
+
+    Args:
+        drawn: the notes, with what a model found in them, for annotators to correct.
+        folder: where to.
+        format: one of `FORMATS`.
+        model: which model found it; "" for none.
+        for_test: leave out what was found, and how the notes were rated.
+
+    Raises:
+        UsageError: the folder cannot be exchanged for another.
+        DataError: it cannot be written, or the format cannot hold a note.
+    """
+    documents = [_shown(one.candidate.document, for_test) for one in drawn]
+    with whole_folder(folder) as partial:
+        target = partial / _FILES[format] if format in _FILES else partial
+        if format == "label-studio" and model and not for_test:
+            tasks = (
+                label_studio.to_task(document, annotated=False, model=model, score=one.candidate.complete)
+                for document, one in zip(documents, drawn, strict=True)
+            )
+            write_files({target: "[\n" + ",\n".join(tasks) + "\n]\n"})
+        elif format == "label-studio":
+            bare = (replace(document, phi_annotated=False) for document in documents)
+            tasks = (label_studio.to_task(document, annotated=False) for document in bare)
+            write_files({target: "[\n" + ",\n".join(tasks) + "\n]\n"})
+        else:
+            write_corpus(documents, target, format=format)
+        write_files({partial / LIST: _table(drawn, rated=not for_test)})
+
+
+def _shown(document: Document, for_test: bool) -> Document:
+    return replace(document, spans=()) if for_test else document
+
+
+def _table(drawn: Sequence[Drawn], *, rated: bool) -> str:
+    stream = io.StringIO()
+    rows = csv.writer(stream, lineterminator="\n")
+    rows.writerow(["note", "drawn", "minutes", "expected_misses"])
+    for one in drawn:
+        note = one.candidate
+        missed = "" if note.missed is None or not rated else f"{note.missed:.3f}"
+        rows.writerow([note.document.id, one.by, f"{note.minutes:.2f}", missed])
+    return stream.getvalue()

@@ -10,9 +10,9 @@ import re
 from functools import lru_cache
 from importlib.resources import files
 
-from crfdeid.given.common_names import is_word
-from crfdeid.given.folded import fold
-from features.lexicons import word_classes
+from crfdeid.known_phi.folding import fold
+from crfdeid.known_phi.names import is_word
+from features.word_lists import word_classes
 
 
 def _read() -> dict[str, frozenset[str]]:
@@ -27,7 +27,7 @@ _GIVEN = _LISTS["given es"] | _LISTS["given en"]
 _FAMILY = _LISTS["family es"] | _LISTS["family en"]
 _ALSO_WORDS = _LISTS["both"]
 _LANGUAGE = (_LISTS["language es"] | _LISTS["language en"] | _LISTS["abbreviations"]) - _ALSO_WORDS
-_CLASSES = {"title", "honorific", "kin", "hospital", "contact", "identifier", "weekday"}  # of `features.lexicons`
+_CLASSES = {"title", "honorific", "kin", "hospital", "contact", "identifier", "weekday"}  # of `features.word_lists`
 _PLACES = {"province", "state", "country", "place", "street", "month"}
 _LISTED = frozenset(("given", "family"))  # kinds of words that are names and nothing else
 _PARTICLES = _LISTS["particles"]
@@ -45,7 +45,7 @@ _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*|,")
 
 
 @lru_cache(maxsize=1 << 14)
-def kind_of(word: str) -> str:
+def name_word_kind(word: str) -> str:
     """The kind of a word with a capital.
 
     Returns:
@@ -84,7 +84,7 @@ def _name_kind(word: str, name: str, *, is_both: bool) -> str:
 def _kinds(value: str) -> list[str]:
     """The kinds of a value's words; a comma's is ",". It is empty where the value cannot be a name whatever the cue."""
     words = _WORD.findall(value)
-    kinds = ["," if word == "," else kind_of(word) for word in words]
+    kinds = ["," if word == "," else name_word_kind(word) for word in words]
     if not kinds or "word" in kinds or kinds[-1] in ("particle", ","):
         return []
     if "acronym" in kinds and any(not word.isupper() for word in words if len(word) > 1):

@@ -163,7 +163,7 @@ _NO_CUE = rf"(?!(?:{one_of((*_ROLES, *_SIGNED, *_SEEN, *_TITLE_WORDS, 'by', 'pat
 _PATIENT_WORDS = forms("patient pt paciente usuario usuaria client cliente enfermo enferma")
 _NEAR = 5  # tokens from the first word of a cue to the name at most
 
-NAMES = (
+NAME_RULES = (
     Rule(
         "name after a title",
         _TITLES + _VALUE,

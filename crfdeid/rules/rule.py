@@ -20,7 +20,7 @@ class Rule(NamedTuple):
         leaves: texts in which it must find nothing.
         after: names of fields, one of which must stand before it ("MRN: 4822"); none where its form says enough.
         words: tokens in lower case, one of which stands in every find: a sentence without is not searched. For a rule
-            with ``after`` they come from there.
+            with ``left_context`` they come from there.
         token: an expression that is found in a token of each find, with regard to case: a sentence without is not
             searched. It may be slow, since what a token has is remembered.
         near: where more than 0, a match of ``form`` begins with one of ``words`` and holds a token with a capital, at
@@ -47,9 +47,9 @@ class Rule(NamedTuple):
     name: str
     form: str
     types: tuple[str, ...]
-    finds: tuple[str, ...]
-    leaves: tuple[str, ...]
-    after: tuple[str, ...] = ()
+    positive_examples: tuple[str, ...]
+    negative_examples: tuple[str, ...]
+    left_context: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
     token: str = ""
     near: int = 0
@@ -59,8 +59,8 @@ class Rule(NamedTuple):
     chain: int = 0
     sign: str = ""
     check: Callable[[str], bool] | None = None
-    proven: bool = False
-    by_example: bool = False
+    has_checksum: bool = False
+    requires_support: bool = False
 
 
 def forms(stems: str, *endings: str) -> tuple[str, ...]:
@@ -106,15 +106,17 @@ _ADDRESS = (
     r"|apartado|campus|servicio|service|departamento|department|dpto|dept|unidad|unit|sección|seccion|hospital|tel|tfno"
     r"|tlf|fax|phone|dra?|cp|españa)(?!\w)"
 )
-WORD = rf"[\"“”«»]?(?!{_ADDRESS}){CAPITAL}[\w’'&]{{0,40}}+[\"“”«»]?"
-LINKED = rf"(?:(?: (?:(?:de|del|da|do|dos|para|en|la|las|los|el|y|e|i|of|for|the|and) |d['’]){{0,3}}|-){WORD}){{0,6}}"
+NAME_WORD = rf"[\"“”«»]?(?!{_ADDRESS}){CAPITAL}[\w’'&]{{0,40}}+[\"“”«»]?"
+NAME_REST = (
+    rf"(?:(?: (?:(?:de|del|da|do|dos|para|en|la|las|los|el|y|e|i|of|for|the|and) |d['’]){{0,3}}|-){NAME_WORD}){{0,6}}"
+)
 
 # What corpora call the numbers that stand for somebody or something.
-RECORD = ("MEDICALRECORD", "MEDICAL_RECORD_NUMBER", "ID_SUJETO_ASISTENCIA", "IDNUM", "ID")
-PERSON = ("IDNUM", "UNIQUE_IDENTIFIER", "ID_SUJETO_ASISTENCIA", "ID")
-PLAN = ("HEALTHPLAN", "HEALTH_PLAN_BENEFICIARY_NUMBER", "NUMERO_BENEF_PLAN_SALUD", "ID_ASEGURAMIENTO", "ID")
-SECURITY = ("SSN", "SOCIAL_SECURITY_NUMBER", "ID_ASEGURAMIENTO", "IDNUM", "ID")
-ACCOUNT = ("ACCOUNT", "ACCOUNT_NUMBER", "OTRO_NUMERO_IDENTIF", "IDNUM", "ID")
-LICENCE = ("LICENSE", "CERTIFICATE_LICENSE_NUMBER", "IDNUM", "ID")
-VEHICLE = ("VEHICLE", "VEHICLE_IDENTIFIER", "IDENTIF_VEHICULOS_NRSERIE_PLACAS", "IDNUM", "ID")
-DEVICE = ("DEVICE", "DEVICE_IDENTIFIER", "IDENTIF_DISPOSITIVOS_NRSERIE", "IDNUM", "ID")
+RECORD_TYPES = ("MEDICALRECORD", "MEDICAL_RECORD_NUMBER", "ID_SUJETO_ASISTENCIA", "IDNUM", "ID")
+PERSON_TYPES = ("IDNUM", "UNIQUE_IDENTIFIER", "ID_SUJETO_ASISTENCIA", "ID")
+PLAN_TYPES = ("HEALTHPLAN", "HEALTH_PLAN_BENEFICIARY_NUMBER", "NUMERO_BENEF_PLAN_SALUD", "ID_ASEGURAMIENTO", "ID")
+SECURITY_TYPES = ("SSN", "SOCIAL_SECURITY_NUMBER", "ID_ASEGURAMIENTO", "IDNUM", "ID")
+ACCOUNT_TYPES = ("ACCOUNT", "ACCOUNT_NUMBER", "OTRO_NUMERO_IDENTIF", "IDNUM", "ID")
+LICENCE_TYPES = ("LICENSE", "CERTIFICATE_LICENSE_NUMBER", "IDNUM", "ID")
+VEHICLE_TYPES = ("VEHICLE", "VEHICLE_IDENTIFIER", "IDENTIF_VEHICULOS_NRSERIE_PLACAS", "IDNUM", "ID")
+DEVICE_TYPES = ("DEVICE", "DEVICE_IDENTIFIER", "IDENTIF_DISPOSITIVOS_NRSERIE", "IDNUM", "ID")

@@ -19,7 +19,7 @@ from exercise import exercise
 import crfdeid
 from crfdeid.bio import decode, encode
 from crfdeid.corpora.synthetic import generate_notes
-from crfdeid.scoring import count_tags
+from crfdeid.evaluation import count_tags
 from features import (
     Affixes,
     Column,

@@ -20,8 +20,7 @@ from exercise import exercise
 import crfdeid
 from crfdeid.bio import encode
 from crfdeid.corpora.synthetic import generate_notes
-from crfdeid.crf.inference import log_messages, marginals
-from crfdeid.crf.viterbi import best_paths
+from crfdeid.crf.decoding import best_paths, chain_marginals, log_messages
 from features import split_sentences
 
 # %% [markdown]
@@ -135,7 +134,7 @@ assert np.allclose(P, brute)
 # each:
 
 # %%
-(from_library,) = marginals(E, [T], A)
+(from_library,) = chain_marginals(E, [T], A)
 assert np.allclose(P, from_library)
 assert np.allclose(messages(E, A), log_messages(E, A))
 
@@ -223,9 +222,9 @@ for word, k, p in zip(sentence.words, viterbi(scores_of_tags, learned.transition
 HUNTINGTON = sentence.words.index("Huntington")
 why = crfdeid.explain_prediction(tagger, sentence, HUNTINGTON)
 forward, backward = messages(scores_of_tags, learned.transitions)
-a, b = place[why.tag], place[why.rival]
+a, b = place[why.tag], place[why.contrast_tag]
 parts = [table[HUNTINGTON, a] - table[HUNTINGTON, b] for table in (scores_of_tags, forward, backward)]
-print(f"{why.tag} against {why.rival}: features {parts[0]:.3f}, before {parts[1]:.3f}, after {parts[2]:.3f}")
+print(f"{why.tag} against {why.contrast_tag}: features {parts[0]:.3f}, before {parts[1]:.3f}, after {parts[2]:.3f}")
 assert np.isclose(sum(parts), why.log_odds)
 assert np.allclose(parts[1:], [why.crf.before, why.crf.after])
 
@@ -234,7 +233,7 @@ terms = sorted(why.crf.features, key=lambda term: -abs(term.value))[:10][::-1]
 figure, axes = plt.subplots(figsize=(7, 3.5), layout="constrained")
 colours = ["tab:blue" if term.value > 0 else "tab:red" for term in terms]
 axes.barh([term.name for term in terms], [term.value for term in terms], color=colours)
-axes.set(title=f"Huntington: what speaks for {why.tag}, and not {why.rival}", xlabel="log-odds")
+axes.set(title=f"Huntington: what speaks for {why.tag}, and not {why.contrast_tag}", xlabel="log-odds")
 plt.show()
 
 # %% [markdown]

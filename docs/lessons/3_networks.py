@@ -20,8 +20,8 @@ from flax import nnx
 import crfdeid
 from crfdeid.bio import encode
 from crfdeid.corpora.synthetic import generate_notes
-from crfdeid.explaining import explain_weights
-from crfdeid.scoring import count_tags
+from crfdeid.evaluation import count_tags
+from crfdeid.explain import explain_weights
 from rnn import Elman, Jordan
 from rnn.layers.windows import context_windows
 from rnn.network import named

@@ -20,7 +20,7 @@ from exercise import exercise
 import crfdeid
 from crfdeid.bio import encode
 from crfdeid.corpora.synthetic import generate_notes
-from crfdeid.scoring import count_tags
+from crfdeid.evaluation import count_tags
 from experiments.papers.yadav2016 import TABLE_4
 from rnn.embeddings import (
     CbowSettings,
@@ -32,7 +32,7 @@ from rnn.embeddings import (
     train_cbow,
 )
 from rnn.embeddings.rnnlm import train_language_model
-from rnn.vocabulary import fold
+from rnn.vocab import fold
 
 # %% [markdown]
 # ## A word by its company

@@ -19,7 +19,7 @@ from exercise import exercise
 import crfdeid
 from crfdeid.corpora.splits import Split
 from crfdeid.corpora.synthetic import generate_notes
-from crfdeid.scoring import (
+from crfdeid.evaluation import (
     CATEGORIES,
     bootstrap_f1,
     document_counts,
@@ -29,7 +29,7 @@ from crfdeid.scoring import (
     randomisation_test,
     score_entities,
 )
-from crfdeid.scoring.evaluation import predict_spans
+from crfdeid.evaluation.evaluate import predict_spans
 from experiments.papers.yadav2016 import SCORED, TABLE_2_TEST, TABLE_5
 
 # %% [markdown]

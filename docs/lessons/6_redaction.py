@@ -20,10 +20,10 @@ import crfdeid
 from crfdeid.bio import encode
 from crfdeid.consistency import make_consistent
 from crfdeid.corpora.synthetic import generate_notes
+from crfdeid.evaluation import at_threshold, operating_points, token_probabilities
+from crfdeid.evaluation.evaluate import count_leaking
+from crfdeid.evaluation.tokens import leaks_by_type
 from crfdeid.review.bounds import upper_bound
-from crfdeid.scoring import at_threshold, operating_points, token_probabilities
-from crfdeid.scoring.evaluation import count_leaking
-from crfdeid.scoring.leaks import leaks_by_type
 from features import tokenize
 
 # %% [markdown]

@@ -1,7 +1,7 @@
 """friedrich2019: the upper part of its Table 2, the systems that are given the text itself, in per cent.
 
 All were trained on the i2b2 2014 corpus and scored on its test part of 514 notes, by token-based binary HIPAA F: was
-each token of a type that HIPAA names found, under whichever of these types (`crfdeid.scoring.score_hipaa_tokens`)?
+each token of a type that HIPAA names found, under whichever of these types (`crfdeid.evaluation.score_hipaa_tokens`)?
 
 Reference:
     M. Friedrich, A. Köhn, G. Wiedemann, C. Biemann: Adversarial Learning of Privacy-Preserving Text Representations for

@@ -93,7 +93,7 @@ class Paper:
         year: when it was published.
         source: authors, year and title.
         warning: why its scores and ours cannot be compared directly.
-        models: its names of the models -> ours, a name in `crfdeid.models.MODELS`.
+        models: its names of the models -> ours, a name in `crfdeid.registry.MODELS`.
         tables: its printed scores.
         orders: what its scores put in order.
         synthetic: the profile of the synthetic corpus (`crfdeid.corpora.synthetic.PROFILES`) that comes nearest to its

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from crfdeid.documents import Span
 from crfdeid.errors import DataError
-from crfdeid.scoring import CATEGORIES, CAUSES, EntityError
+from crfdeid.evaluation import CATEGORIES, CAUSES, EntityError
 from experiments.reporting.explanations import page_name
 from features.tokens import Sentence, split_sentences
 
@@ -62,7 +62,7 @@ def browser_data(
         shown, "text": the characters shown or None, "gold": [start, end, type] each, "outcomes": {"runs": positions in
         "runs", "spans": as "gold", "errors": [category, type, causes] each}, "why": the address of its
         explanation, where there is one}. Offsets are code points in the document. An error's type is the one that it
-        counts under in `crfdeid.scoring.summarise`.
+        counts under in `crfdeid.evaluation.summarise`.
 
     Raises:
         DataError: gold, predictions, errors and texts do not belong together.

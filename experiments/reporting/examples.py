@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from crfdeid.corpora.splits import Split
-from crfdeid.scoring import CATEGORIES, in_context
+from crfdeid.evaluation import CATEGORIES, in_context
 from experiments.running.runs import Run
 
 PER_CATEGORY = 3

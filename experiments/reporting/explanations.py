@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from crfdeid.deidentifier import Deidentifier
 from crfdeid.errors import UsageError
-from crfdeid.explaining import explain_document
-from crfdeid.explaining.rendering.page import ModelView, text_page
-from crfdeid.models import load_tagger
+from crfdeid.explain import explain_document
+from crfdeid.explain.page import ModelView, text_page
+from crfdeid.pipeline import Deidentifier
+from crfdeid.registry import load_tagger
 from experiments.results.folder import Folder
 
 FOLDER = "explanations"

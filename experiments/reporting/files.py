@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from crfdeid.system.files import write_files
+from crfdeid.utils.files import write_files
 from experiments.plots import plots, to_png, to_svg
 from experiments.reporting.explanations import FOLDER as EXPLANATIONS
 from experiments.reporting.explanations import MOST_PAGES, explanation_pages

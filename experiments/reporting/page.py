@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from markupsafe import Markup
 
 from crfdeid.documents import PHI
-from crfdeid.pages import render_page
+from crfdeid.utils.html import render_page
 from experiments.reporting.browsed import browsed
 from experiments.reporting.findings import cautions, probability, ranking, sentences
 from experiments.reporting.joint import joint_cautions, joint_sentences

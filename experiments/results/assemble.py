@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from crfdeid.corpora.splits import Corpus
-from crfdeid.scoring.evaluation import REPAIR
+from crfdeid.evaluation.evaluate import REPAIR
 from experiments.results.environment import describe_environment, describe_libraries
 from experiments.results.schema import SCHEMA
 from experiments.running.experiment import Comparison, Outcome, Sweep, full_settings
@@ -33,7 +33,7 @@ def assemble(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def identity(prepared: Comparison) -> dict[str, Any]:
+def fingerprint(prepared: Comparison) -> dict[str, Any]:
     """What makes two experiments the same, so that one can go on with what is finished of the other."""
     return {"schema": SCHEMA, **common_identity(prepared, full_settings(prepared.systems, prepared.plan))}
 
@@ -73,7 +73,7 @@ def common_identity(prepared: Prepared[Any, Any], settings: Mapping[str, Mapping
 
 
 def describe_settings(prepared: Prepared[Any, Any], settings: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """The ``settings`` part: the options, how invalid tags are read, and each system's full settings."""
+    """The ``known_phi_settings`` part: the options, how invalid tags are read, and each system's full settings."""
     return {
         "command": dict(prepared.experiment.command),
         "repair": REPAIR,

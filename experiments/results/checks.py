@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from crfdeid.shapes import problems
+from crfdeid.validation import shape_errors
 from experiments.results.schema import SCHEMA, ResultsPart
 from experiments.results.schema_joint import JOINT, JOINT_SCHEMA, JointResultsPart
 from experiments.results.schema_parts import SPLITS
@@ -16,7 +16,7 @@ from experiments.results.schema_transfer import TRANSFER, TRANSFER_SCHEMA, Trans
 def damage(results: Any) -> Iterator[str]:
     """What is wrong with data that should be those of results.json: their shape first, then what refers to what."""
     form = _FORMS[kind_of(results)]
-    yield from list(problems(results, form.shape)) or form.loose_ends(results)
+    yield from list(shape_errors(results, form.shape)) or form.loose_ends(results)
 
 
 def kind_of(results: Any) -> str | None:

@@ -21,8 +21,8 @@ from typing import Any, TypeVar
 
 from crfdeid.documents import PHI, Span
 from crfdeid.errors import DataError, UsageError
-from crfdeid.scoring import EntityError
-from crfdeid.shapes import problems
+from crfdeid.evaluation import EntityError
+from crfdeid.validation import shape_errors
 from experiments.results.checks import damage, schema_of
 from experiments.results.lines import AGAIN, damaged, read_errors, read_json, read_spans, read_texts
 
@@ -136,7 +136,7 @@ class Folder:
             found = read_json(self.neighbours_file)
         except FileNotFoundError:
             return None
-        if any(problems(found, dict[str, dict[str, list[list[str | float]]]])):
+        if any(shape_errors(found, dict[str, dict[str, list[list[str | float]]]])):
             raise damaged(self.neighbours_file)
         try:
             return {

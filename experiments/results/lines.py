@@ -12,8 +12,8 @@ from typing import Any, NotRequired, TypedDict
 
 from crfdeid.documents import PHI, Span
 from crfdeid.errors import DataError
-from crfdeid.scoring import EntityError
-from crfdeid.shapes import problems
+from crfdeid.evaluation import EntityError
+from crfdeid.validation import shape_errors
 
 AGAIN = "run the experiment again, with --resume to keep what is finished"
 """What to do where a file is damaged or not there."""
@@ -175,7 +175,7 @@ def _lines(path: Path, shape: Any) -> list[dict[str, Any]]:
         raise FileNotFoundError(path) from None
     except (OSError, ValueError):
         raise damaged(path) from None
-    if any(problem for line in found for problem in problems(line, shape)):
+    if any(problem for line in found for problem in shape_errors(line, shape)):
         raise damaged(path)
     return found
 

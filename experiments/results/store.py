@@ -16,7 +16,7 @@ from typing import Any
 from crfdeid.corpora.splits import Corpus
 from crfdeid.documents import PHI
 from crfdeid.errors import DataError, UsageError
-from crfdeid.system.files import TEMPORARY, write_files
+from crfdeid.utils.files import TEMPORARY, write_files
 from experiments.results.folder import LOCK, Folder, make_folder, require_empty
 from experiments.results.lines import (
     errors_jsonl,

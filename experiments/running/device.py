@@ -6,9 +6,8 @@ import os
 from collections.abc import Iterable
 
 from crfdeid.errors import UsageError
-from crfdeid.system.memory import keep_freed_memory
-from crfdeid.system.threads import cores, one_thread
 from crfdeid.tagger import Traits
+from crfdeid.utils.process import cores, keep_freed_memory, one_thread
 
 DEVICES = ("auto", "cpu", "gpu")
 CPU = "cpu"

@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from crfdeid.corpora import FORMATS, read_corpus
-from crfdeid.corpora.files import find_files
+from crfdeid.corpora import CORPUS_FORMATS, read_corpus
+from crfdeid.corpora.common import find_files
 from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.errors import DataError
-from crfdeid.system.files import read_text
-from crfdeid.system.on_use import named
+from crfdeid.registry import import_string
+from crfdeid.utils.files import read_text
 from experiments.running.settings import RANDOM, VectorSettings
 from features.tokens import split_sentences
 
@@ -30,7 +30,7 @@ SEED = 0  # of vectors trained here: the same for every seed of the networks tha
 
 
 class Recipe(NamedTuple):
-    """How one kind of word vectors is trained. Text, as in `crfdeid.models.MODELS`: nothing is imported before use.
+    """How one kind of word vectors is trained. Text, as in `crfdeid.registry.MODELS`: nothing is imported before use.
 
     Attributes:
         settings: "module:class" of its settings, with ``epochs``; the defaults are taken.
@@ -88,7 +88,7 @@ def prepare_embeddings(
     """Every embedding that is used.
 
     Args:
-        used: names in ``settings.sources``; others are not prepared.
+        used: names in ``known_phi_settings.sources``; others are not prepared.
         corpus: its training texts are learned from; the other splits only tell how many of their words are known.
         settings: where vectors come from.
         seed: of the generated notes, where the corpus is synthetic.
@@ -152,8 +152,8 @@ def _train(kind: str, text: Words, what: str, on_step: OnStep) -> WordVectors:
     from rnn.embeddings import cached  # noqa: PLC0415
 
     recipe = RECIPES[kind]
-    settings = named(recipe.settings)()
-    train = named(recipe.train)
+    settings = import_string(recipe.settings)()
+    train = import_string(recipe.train)
 
     def make() -> WordVectors:
         return train(text, settings, seed=SEED, on_progress=lambda done, *_: on_step(what, done, settings.epochs))
@@ -191,7 +191,7 @@ def _hash(vectors: WordVectors) -> str:
 def _words_of_training(counts: Counter[str]) -> WordVectors:
     """The words that a network without given vectors learns one for."""
     from rnn.embeddings import random_vectors  # noqa: PLC0415
-    from rnn.vocabulary import Vocabulary  # noqa: PLC0415
+    from rnn.vocab import Vocabulary  # noqa: PLC0415
 
     return random_vectors(Vocabulary.build([list(counts.elements())]).words)
 
@@ -214,7 +214,7 @@ def _unlabelled(corpus: Corpus, settings: VectorSettings, seed: int) -> Iterator
 
 def _sentences_of(path: Path) -> Iterator[Sequence[str]]:
     """The sentences of text files, or of a corpus in any format."""
-    if any(format.recognises(path) for format in FORMATS.values()):
+    if any(format.recognises(path) for format in CORPUS_FORMATS.values()):
         for document in read_corpus(path):
             yield from (sentence.words for sentence in document.sentences())
         return

@@ -27,7 +27,7 @@ from experiments.running.systems import (
 )
 
 if TYPE_CHECKING:  # Its package imports JAX, and an experiment on the CRF alone needs none.
-    from rnn.sharing.neighbours import Neighbours
+    from rnn.privacy.neighbours import Neighbours
 
 Train = Callable[[Sequence[Cell]], Sequence[Run]]
 
@@ -51,7 +51,7 @@ class Sweep:
 
 
 @dataclass(frozen=True)
-class Settled:
+class ResolvedSystems:
     """The systems as they are compared.
 
     Args:
@@ -76,7 +76,7 @@ class Outcome:
     """
 
     prepared: Comparison
-    settled: Settled
+    settled: ResolvedSystems
     runs: tuple[Run, ...]
     total_seconds: float
     significance: Mapping[str, Any]
@@ -119,8 +119,8 @@ def prepare(experiment: Experiment, *, on_step: OnStep) -> Comparison:
 
 def _neighbours(plan: Plan, corpus: Corpus, embedding: str, count: int) -> dict[float, Neighbours]:
     """What the words of PHI in each share of the training documents may become, by the vectors of that share."""
-    from rnn.sharing.neighbours import Neighbours  # noqa: PLC0415
-    from rnn.sharing.pseudonyms import phi_words  # noqa: PLC0415
+    from rnn.privacy.neighbours import Neighbours  # noqa: PLC0415
+    from rnn.privacy.substitution import phi_words  # noqa: PLC0415
 
     return {
         share: Neighbours.of(phi_words(plan.sentences(corpus, share)), vectors, count)
@@ -158,19 +158,19 @@ def full_settings(systems: Iterable[System], plan: Plan) -> dict[str, dict[str, 
     return found
 
 
-def settle_systems(prepared: Comparison, train: Train) -> Settled:
+def settle_systems(prepared: Comparison, train: Train) -> ResolvedSystems:
     """Try the settings that are to be swept; each system goes on with those that are best on the development set."""
     models = prepared.experiment.models
     if not models.sweep:
-        return Settled(prepared.systems, full_settings(prepared.systems, prepared.plan), None)
+        return ResolvedSystems(prepared.systems, full_settings(prepared.systems, prepared.plan), None)
     grid = dict(models.sweep)
     tried = tuple(train(sweep_cells(prepared.systems, models.seeds, grid)))
     chosen = choose({run.cell: run.record["dev_f1"] for run in tried})
     systems = tuple(settle(prepared.systems, chosen))
-    return Settled(systems, full_settings(systems, prepared.plan), Sweep(grid, tried, chosen))
+    return ResolvedSystems(systems, full_settings(systems, prepared.plan), Sweep(grid, tried, chosen))
 
 
-def run_systems(prepared: Comparison, settled: Settled, train: Train) -> Outcome:
+def run_systems(prepared: Comparison, settled: ResolvedSystems, train: Train) -> Outcome:
     """Train what is compared, and test which differences hold."""
     models = prepared.experiment.models
     runs = tuple(train(plain_cells(settled.systems, models.seeds, models.fractions)))

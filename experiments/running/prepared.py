@@ -130,7 +130,7 @@ def plain_settings(settings: Any) -> dict[str, Any]:
     return found
 
 
-class Keeper(Protocol):
+class RunCache(Protocol):
     """Keeps finished cells, so that an interrupted experiment can go on."""
 
     def finished(self, cells: Iterable[Cell]) -> list[Run]:
@@ -146,7 +146,7 @@ def train_cells(
     prepared: Prepared[Any, Work],
     cells: Sequence[Cell],
     *,
-    keeper: Keeper | None,
+    keeper: RunCache | None,
     on_progress: OnProgress,
     on_done: Callable[[Cell], None],
     grouped: Callable[[Sequence[Cell]], list[list[Cell]]] | None = None,

@@ -14,14 +14,14 @@ import numpy as np
 from crfdeid.augmentation import NONE, augmented
 from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.documents import PHI, LabelledSentence, Span
-from crfdeid.scoring import EntityError, find_errors, score_entities, summarise
-from crfdeid.scoring.evaluation import predict_spans, score
-from crfdeid.system.folders import write_folder
+from crfdeid.evaluation import EntityError, find_errors, score_entities, summarise
+from crfdeid.evaluation.evaluate import predict_spans, score
 from crfdeid.tagger import FitProgress, Tagger
+from crfdeid.utils.folders import write_folder
 from experiments.running.systems import Cell, Vectors, make_tagger
 
 if TYPE_CHECKING:  # Its package imports JAX, and an experiment on the CRF alone needs none.
-    from rnn.sharing.neighbours import Neighbours
+    from rnn.privacy.neighbours import Neighbours
 
 PSEUDONYM_SEED = 0
 OnProgress = Callable[[Cell, FitProgress], None]
@@ -66,7 +66,7 @@ class Plan:
         train = augmented(corpus.part(fraction), self.augment).sentences
         if fraction not in self.neighbours:
             return train
-        from rnn.sharing.pseudonyms import pseudonymised  # noqa: PLC0415
+        from rnn.privacy.substitution import pseudonymised  # noqa: PLC0415
 
         return pseudonymised(train, self.neighbours[fraction], np.random.default_rng(PSEUDONYM_SEED))
 

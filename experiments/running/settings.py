@@ -23,11 +23,11 @@ class ModelSettings:
     """Which models are trained, how, and how often.
 
     Args:
-        models: names in `crfdeid.models.MODELS`.
+        models: names in `crfdeid.registry.MODELS`.
         profile: the settings that each starts from.
         changes: what replaces the profile's settings, in every model that has it.
-        combine: how the models are joined into one more system (`crfdeid.combined.ensemble.COMBINE`); None for none.
-        seeds: each system is trained with each of them.
+        combine: how the models are joined into one more system (`crfdeid.ensembles.ensemble.COMBINATIONS`); None for
+        none. seeds: each system is trained with each of them.
         fractions: further shares of the training documents to train on.
         sweep: settings and the values to try, each with each.
     """
@@ -49,13 +49,13 @@ class CorpusSettings:
         train: a file or folder of annotated documents; None for the synthetic corpus.
         dev: the development documents; None for a part of the training documents.
         test: the documents to score; None for the development documents.
-        format: theirs, a name in `crfdeid.corpora.FORMATS`, or "auto".
+        format: theirs, a name in `crfdeid.corpora.CORPUS_FORMATS`, or "auto".
         types: the type map, one of `crfdeid.label_schemes.TYPES`.
         synthetic: the synthetic corpus's profile.
         seed: the synthetic corpus's.
         augment: how training documents are rewritten in copies: what `crfdeid.augmentation.parse_kinds` gives.
         pseudonymise: how many neighbours each word of PHI in the training documents may become, itself among them
-            (`rnn.sharing.pseudonyms`); None to train on the documents as they are.
+            (`rnn.privacy.substitution`); None to train on the documents as they are.
         concepts: where the concepts are annotated that are read beside the PHI; None for none.
         synthetic_concepts: whether the synthetic corpus has concepts.
         share: the share of the training documents that there is to learn from.

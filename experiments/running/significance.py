@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from crfdeid.documents import Document
 from crfdeid.errors import UsageError
-from crfdeid.label_schemes import in_order
-from crfdeid.scoring import (
+from crfdeid.evaluation import (
     Predictions,
     bootstrap_f1,
     document_counts,
@@ -22,6 +21,7 @@ from crfdeid.scoring import (
     percentile_interval,
     randomisation_test,
 )
+from crfdeid.label_schemes import in_order
 
 OVERALL = "Overall"
 Pair = tuple[str, str]

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from crfdeid.models import require_known, setting_names
+from crfdeid.registry import require_known, setting_names
 from experiments.running.settings import RANDOM, Point
 from experiments.running.systems import Cell, System, traits_of
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crfdeid.documents import PHI
 from crfdeid.errors import UsageError
-from crfdeid.models import create, require_known, select, setting_names, settings_of, tagger_class
+from crfdeid.registry import create, model_settings, require_known, select, setting_names, tagger_class
 from experiments.running.settings import Point
 
 if TYPE_CHECKING:  # Its package imports JAX, and an experiment on the CRF alone needs none.
@@ -25,7 +25,7 @@ class System:
 
     Args:
         name: the model's, with the embedding's where several are compared: "elman", "elman-cbow".
-        model: its name in `crfdeid.models.MODELS`.
+        model: its name in `crfdeid.registry.MODELS`.
         embedding: the word vectors it starts from; None for a model that takes none.
         settings: what replaces the settings of the profile.
         members: the models compared that it joins, and what replaces the settings of each.
@@ -95,7 +95,7 @@ def make_ensemble(models: Sequence[str], combine: str, settings: Mapping[str, An
 
     Args:
         models: the members.
-        combine: how they are joined, one of `crfdeid.combined.ensemble.COMBINE`; also the system's name.
+        combine: how they are joined, one of `crfdeid.ensembles.ensemble.COMBINATIONS`; also the system's name.
         settings: what replaces the settings of the members' profiles.
     """
     own = (("members", tuple(models)), ("combine", combine), *settings.items())
@@ -104,7 +104,7 @@ def make_ensemble(models: Sequence[str], combine: str, settings: Mapping[str, An
 
 def traits_of(system: System, point: Point = ()) -> Traits:
     """What a system needs and can do, at a point of a sweep."""
-    return tagger_class(system.model).traits(settings_of(system.model, overrides=system.overrides(point)))
+    return tagger_class(system.model).traits(model_settings(system.model, overrides=system.overrides(point)))
 
 
 def profile_of(system: System, profile: str) -> str:

@@ -10,7 +10,7 @@ from threading import Thread
 from typing import Any
 
 from crfdeid.corpora.splits import Corpus
-from crfdeid.system.processes import processes
+from crfdeid.utils.process import processes
 from experiments.running.runs import OnProgress, Run, Work
 from experiments.running.systems import Cell
 

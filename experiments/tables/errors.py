@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from crfdeid.scoring import CAUSES
+from crfdeid.evaluation import CAUSES
 from experiments.tables.cells import Table, count, long_form, run_counts, run_notes, score_notes
 from experiments.tables.frames import (
     ALL_ERRORS,

@@ -12,7 +12,7 @@ import pandas as pd
 
 from crfdeid.documents import CONCEPT, PHI
 from experiments.papers import lange2020
-from experiments.running.joint.settings import SOURCED
+from experiments.running.joint.settings import concept_annotated_text
 from experiments.tables.cells import MARK, NO_VALUE, Table, name_of_test, percent
 from experiments.tables.errors import confusion_table, error_table
 from experiments.tables.frames import OVERALL, Results
@@ -53,14 +53,14 @@ def concept_corpus_table(corpus: Mapping[str, Any]) -> Table:
 
 def _of_layer(results: Results, scored: str, name: str) -> Iterator[tuple[str, Table]]:
     """The tables that a comparison has too, of one layer; of the scores without unsourced text, how sure they are."""
-    layer = CONCEPT if scored == SOURCED else scored
+    layer = CONCEPT if scored == concept_annotated_text else scored
     seen = of_layer(results, layer, scores=scored)
     if not seen["models"]:
         return
     makers: dict[str, Callable[[Results], Table]] = {"intervals": interval_table}
     if results["significance"][scored]["pairs"]:
         makers["significance"] = pair_table
-    if scored != SOURCED:
+    if scored != concept_annotated_text:
         makers = {"scores": score_table, "replicates": replicate_table, **makers, "errors": error_table}
         makers |= {f"confusions-{one}": partial(confusion_table, system=one) for one in seen["models"]}
     for kind, make in makers.items():
@@ -176,7 +176,11 @@ def _sourced(results: Results, name: str) -> dict[str, str]:
     """F without the stretches that nobody annotated, of the best seed on dev."""
     runs = results["systems"][name]["runs"]
     best = max(runs, key=lambda run: run["dev_f1"][CONCEPT])["scores"]
-    return {"F, sourced": percent(best[SOURCED]["entity_strict"]["micro"]["f1"])} if SOURCED in best else {}
+    return (
+        {"F, sourced": percent(best[concept_annotated_text]["entity_strict"]["micro"]["f1"])}
+        if concept_annotated_text in best
+        else {}
+    )
 
 
 def _differing(significance: Mapping[str, Any]) -> set[str]:
@@ -209,6 +213,6 @@ def _notes(results: Results, tested: str | None, *, published: bool) -> tuple[st
 
 
 def _sourced_notes(results: Results) -> tuple[str, ...]:
-    if SOURCED not in results["significance"]:
+    if concept_annotated_text not in results["significance"]:
         return ()
     return ("F, sourced: without spans that lie wholly in text that the annotators of concepts never saw.",)

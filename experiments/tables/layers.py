@@ -7,10 +7,10 @@ from typing import Any
 
 from crfdeid.documents import CONCEPT, PHI
 from crfdeid.label_schemes import in_order
-from experiments.running.joint.settings import SOURCED
+from experiments.running.joint.settings import concept_annotated_text
 from experiments.tables.frames import Results
 
-LAYERS = {PHI: "PHI", CONCEPT: "Concepts", SOURCED: "Concepts without unsourced text"}
+LAYERS = {PHI: "PHI", CONCEPT: "Concepts", concept_annotated_text: "Concepts without unsourced text"}
 """What results in several layers are scored in, and how it is called."""
 
 

@@ -7,9 +7,8 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from crfdeid.documents import Document, Span
-from crfdeid.scoring.tokens import missed_tokens, token_types
-from crfdeid.spans import tokens_of
+from crfdeid.documents import Document, Span, tokens_of
+from crfdeid.evaluation.tokens import missed_tokens, token_types
 from experiments.tables.cells import Table
 from experiments.tables.frames import Results
 

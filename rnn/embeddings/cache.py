@@ -10,7 +10,7 @@ from importlib.metadata import version
 from typing import Any
 
 from crfdeid.errors import DataError
-from crfdeid.system.cache import cache_folder, make_cache_folder
+from crfdeid.utils.folders import cache_folder, make_cache_folder
 from rnn.embeddings.vectors import WordVectors
 
 

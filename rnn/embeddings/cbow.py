@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from crfdeid.settings import require_counts, require_positive
+from crfdeid.validation import require_counts, require_positive
 from rnn.embeddings.gensim_text import OnEpoch, callbacks, readable_text
 from rnn.embeddings.vectors import WordVectors
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from crfdeid.errors import UsageError
-from crfdeid.settings import require_counts, require_positive
+from crfdeid.validation import require_counts, require_positive
 from rnn.embeddings.gensim_text import OnEpoch, callbacks, readable_text
 from rnn.embeddings.subwords import SubwordVectors, encodable
 from rnn.embeddings.vectors import WordVectors

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnn.embeddings.vectors import WordVectors, class_word
-from rnn.vocabulary import fold
+from rnn.vocab import fold
 
 
 @dataclass(frozen=True, eq=False)

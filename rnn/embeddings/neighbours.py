@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnn.embeddings.vectors import WordVectors, extend
-from rnn.vocabulary import FIRST_WORD, UNKNOWN_CLASSES, Vocabulary, fold, unknown_class
+from rnn.vocab import FIRST_WORD, UNKNOWN_CLASSES, Vocabulary, fold, unknown_class
 
 # How many words of each casing class to look at; short words tell little.
 _PROBES = {"lower": 4, "initial capital": 3, "all capitals": 1}

@@ -20,7 +20,7 @@ from typing import Any, BinaryIO, cast
 import numpy as np
 
 from crfdeid.errors import DataError
-from crfdeid.system.files import require_file
+from crfdeid.utils.files import require_file
 from rnn.embeddings.fasttext_file import DAMAGED, FASTTEXT, NOT_FINITE, read_fasttext
 from rnn.embeddings.vectors import WordVectors
 

@@ -20,10 +20,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from crfdeid.errors import DataError
-from crfdeid.settings import require, require_counts
+from crfdeid.validation import require_counts, require_number
 from rnn.embeddings.language_model import Parameters, initial_squares, initial_weights, lay_out, perplexity, train_epoch
 from rnn.embeddings.vectors import BOUNDARY, CLASS_WORDS, WordVectors, class_word, replace_rare
-from rnn.vocabulary import fold
+from rnn.vocab import fold
 
 _SCORED = 256  # words a chunk when nothing is trained
 _BLOCK = 50  # sentences held out together: about a note, so that few of them were half seen in training
@@ -63,9 +63,9 @@ class RnnlmSettings:
 
     def __post_init__(self) -> None:
         require_counts(self, "dim", "epochs", "streams", "steps", "min_count")
-        require("lr", self.lr, "a number above 0, at most 1", lambda v: 0 < v <= 1)
-        require("final_lr", self.final_lr, "a number from 0 to 1", lambda v: 0 <= v <= 1)
-        require("held_out", self.held_out, "a number above 0, at most 0.5", lambda v: 0 < v <= 0.5)
+        require_number("lr", self.lr, "a number above 0, at most 1", lambda v: 0 < v <= 1)
+        require_number("final_lr", self.final_lr, "a number from 0 to 1", lambda v: 0 <= v <= 1)
+        require_number("held_out", self.held_out, "a number above 0, at most 0.5", lambda v: 0 < v <= 0.5)
 
 
 @dataclass(frozen=True, eq=False)

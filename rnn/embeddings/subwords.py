@@ -113,7 +113,7 @@ class SubwordVectors:
         """Refused: no simple key keeps secret which words these vectors were learned from.
 
         A vocabulary can store keyed hashes of its words, because nothing else in it says how they are spelt
-        (`rnn.vocabulary.Vocabulary.hashed`). These vectors do say it:
+        (`rnn.vocab.Vocabulary.hashed`). These vectors do say it:
 
         - As they are, they answer whether a name was in the text. Training moves the buckets of the text's n-grams; all
           others keep their first random numbers, which the seed tells. By the public hash anybody can look whether the

@@ -17,13 +17,13 @@ import numpy as np
 import numpy.typing as npt
 
 from crfdeid.errors import DataError
-from crfdeid.system.files import read_bytes, write_files
+from crfdeid.utils.files import read_bytes, write_files
 from rnn.embeddings.subwords import SubwordVectors
-from rnn.vocabulary import FIRST_WORD, UNKNOWN_CLASSES, Vocabulary, fold, unknown_class
+from rnn.vocab import FIRST_WORD, UNKNOWN_CLASSES, Vocabulary, fold, unknown_class
 
 BOUNDARY = "</s>"  # the word that stands for a sentence's end, as in word2vec's files; its vector is the padding's
 CLASS_WORDS = tuple(f"<{name}>" for name in UNKNOWN_CLASSES)
-SPECIAL_WORDS = (BOUNDARY, *CLASS_WORDS)  # the words of the ids before `rnn.vocabulary.FIRST_WORD`; in no text
+SPECIAL_WORDS = (BOUNDARY, *CLASS_WORDS)  # the words of the ids before `rnn.vocab.FIRST_WORD`; in no text
 _SUBWORDS = "subwords."  # before the names of their arrays in a saved file
 _CAPITALS = 0.01  # vectors are lower-case when a smaller share of their words has capitals: no list is without odd ones
 

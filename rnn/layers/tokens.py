@@ -8,9 +8,9 @@ import jax
 import jax.numpy as jnp
 from flax import nnx
 
-from rnn.codecs.casing import CASINGS
-from rnn.codecs.characters import PAD as NO_CHARACTER
 from rnn.layers.characters import CharacterCnn
+from rnn.processors.casing import CASINGS
+from rnn.processors.characters import PAD as NO_CHARACTER
 
 
 class TokenInputs(nnx.Module):

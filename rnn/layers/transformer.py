@@ -13,8 +13,8 @@ import jax.numpy as jnp
 import numpy as np
 from flax import nnx
 
-from rnn.encoders.config import EncoderConfig
 from rnn.network import Draw
+from rnn.pretrained.config import EncoderConfig
 
 _NEVER = -1e9  # the score of a place that holds no piece; finite, so that a row without any gives no NaN
 _SPREAD = 0.02  # the standard deviation of initial weights (Devlin et al. 2019, released code)

@@ -15,26 +15,26 @@ import numpy as np
 import optax
 from flax import nnx
 
-from crfdeid.description import PUBLIC
 from crfdeid.documents import PHI, LabelledSentence
 from crfdeid.errors import UsageError
-from crfdeid.settings import require, require_counts, require_shares
+from crfdeid.serialization import PUBLIC
 from crfdeid.tagger import Traits
+from crfdeid.validation import require_counts, require_number, require_shares
 from features.tokens import Sentence
-from rnn.batches import Cut, Row, make_buckets
-from rnn.codecs.subwords import NOT_COUNTED, PIECES, SubwordCodec
-from rnn.codecs.words import tags_of
-from rnn.decoding import chosen_tags
-from rnn.encoders.config import EncoderConfig
-from rnn.encoders.hub import Encoder, read_encoder
-from rnn.encoders.small import DISTRIBUTION, LICENCE, small_encoder
+from rnn.batching import Cut, Row, make_buckets
+from rnn.decode import chosen_tags
 from rnn.layers.transformer import Linear, TransformerEncoder
 from rnn.network import Draw, Network, Scores, Weights, named
+from rnn.pretrained.config import EncoderConfig
+from rnn.pretrained.hub import Encoder, read_encoder
+from rnn.pretrained.small import DISTRIBUTION, LICENCE, small_encoder
+from rnn.processors.subwords import NOT_COUNTED, PIECES, SubwordCodec
+from rnn.processors.words import tags_of
 from rnn.saved_weights import like
 from rnn.settings import TrainingSettings
 from rnn.tagger import NetworkTagger
 from rnn.training.dev_notes import DevNotes
-from rnn.training.phases import Phase, Schedule, adam, patient, per_sentences, warmed_up
+from rnn.training.phases import Phase, Schedule, adam, early_stopping, per_sentences, warmup_linear_decay
 from rnn.training.replicates import Learned
 from rnn.training.structure import Named
 
@@ -93,7 +93,7 @@ def first_pieces_loss(
 
 
 @cache  # one object for one program: JAX compiles anew for another
-def slower_below(decay: float, layers: int) -> optax.GradientTransformation:
+def layerwise_lr_decay(decay: float, layers: int) -> optax.GradientTransformation:
     """Adam at a learning rate of 1 for the map to tags, and ``decay`` times that of the layer above for each below it.
 
     Args:
@@ -150,9 +150,9 @@ class BertSettings(TrainingSettings):
         super().__post_init__()
         require_counts(self, "window", "batch")
         require_shares(self, "warmup", "dropout")
-        require("layer_decay", self.layer_decay, "a number above 0 and at most 1", lambda v: 0 < v <= 1)
+        require_number("layer_decay", self.layer_decay, "a number above 0 and at most 1", lambda v: 0 < v <= 1)
         less = f"a whole number from 0 to below the window, {self.window}"
-        require("overlap", self.overlap, less, lambda v: isinstance(v, int) and 0 <= v < self.window)
+        require_number("overlap", self.overlap, less, lambda v: isinstance(v, int) and 0 <= v < self.window)
         if not isinstance(self.encoder, str):
             raise UsageError(f"encoder is {self.encoder}: give the folder of a pretrained encoder")
 
@@ -226,7 +226,7 @@ class BertTagger(NetworkTagger):
     def schedule(self, codec: SubwordCodec, rows: Sequence[Row]) -> Schedule:
         """The same windows in every epoch, some of about one length in an update; the learning rate by the update."""
         settings = self._settings
-        cut = per_sentences(settings.batch, slower_below(settings.layer_decay, codec.encoder.layers))
+        cut = per_sentences(settings.batch, layerwise_lr_decay(settings.layer_decay, codec.encoder.layers))
         buckets = make_buckets(rows, buckets=cut.buckets, cost=cut.bucket_cost)
         updates = settings.epochs * sum(-(-len(bucket.lengths) // settings.batch) for bucket in buckets)
         warm = round(settings.warmup * updates)
@@ -238,9 +238,9 @@ class BertTagger(NetworkTagger):
             loss=first_pieces_loss,
             rates=dict.fromkeys(("embedding", "attention", "hidden", "output"), settings.dropout),
             max_norm=settings.longest_gradient,
-            share=partial(warmed_up, updates=updates, warm=warm, last=settings.final_lr),
+            share=partial(warmup_linear_decay, updates=updates, warm=warm, last=settings.final_lr),
         )
-        return patient(lambda epoch: phase, epochs=settings.epochs, patience=None)
+        return early_stopping(lambda epoch: phase, epochs=settings.epochs, patience=None)
 
     def measure(self, codec: SubwordCodec, dev: Sequence[LabelledSentence]) -> DevNotes:
         """F on the development sentences, read by windows over their notes."""

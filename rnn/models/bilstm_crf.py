@@ -10,15 +10,15 @@ import jax
 from flax import nnx
 
 from crfdeid.documents import PHI
-from rnn.batches import Row
+from rnn.batching import Row
 from rnn.bilstm_tagger import LANGE2020, BilstmSettings, BilstmTagger
-from rnn.codecs.words import WordCodec
 from rnn.layers.crf import CrfOutput
 from rnn.layers.lstm import BiLstms
 from rnn.layers.tokens import TokenInputs
 from rnn.network import Draw, Scores
+from rnn.processors.words import WordCodec
 from rnn.training.phases import Schedule, optimiser, per_sentences
-from rnn.vocabulary import PAD
+from rnn.vocab import PAD
 
 
 class BilstmCrf(nnx.Module):

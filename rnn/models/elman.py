@@ -12,10 +12,10 @@ import numpy as np
 from flax import nnx
 
 from crfdeid.documents import PHI
-from crfdeid.settings import require_counts
-from rnn.codecs.words import WordCodec
+from crfdeid.validation import require_counts
 from rnn.layers.recurrence import run, uniform
 from rnn.layers.windows import WindowNetwork
+from rnn.processors.words import WordCodec
 from rnn.window_tagger import PAPER, WindowSettings, WindowTagger
 
 

@@ -12,12 +12,12 @@ import numpy as np
 from flax import nnx
 
 from crfdeid.documents import PHI
-from crfdeid.explaining.contents import Matrix
+from crfdeid.explain.data import TagMatrix
 from features.tokens import Sentence
-from rnn.codecs.words import WordCodec
 from rnn.layers.recurrence import run, uniform
 from rnn.layers.windows import WindowNetwork, context_windows
-from rnn.network import look_up
+from rnn.network import embedding_lookup
+from rnn.processors.words import WordCodec
 from rnn.window_tagger import PAPER, WindowSettings, WindowTagger
 
 
@@ -92,7 +92,7 @@ class JordanTagger(WindowTagger):
         """Settings by profile name: "yadav2016" is the J-RNN of Table 3, with weights in [-1, 1]."""
         return {"default": JordanSettings(), "yadav2016": JordanSettings(window=9, hidden=150, **PAPER)}
 
-    def tag_matrices(self, arrays: Mapping[str, np.ndarray], sentences: Sequence[Sentence]) -> Iterable[Matrix]:
+    def tag_matrices(self, arrays: Mapping[str, np.ndarray], sentences: Sequence[Sentence]) -> Iterable[TagMatrix]:
         """What the posterior of a word adds to the scores of the next word's tags: U diag(f') V, [K, K].
 
         f' is averaged over the tokens of some sentences; without any it is taken where the window says nothing, f'(b).
@@ -104,7 +104,7 @@ class JordanTagger(WindowTagger):
         slope = (states * (1 - states)).mean(axis=0)  # [H]
         found = (arrays["network.U"] * slope[None]) @ arrays["network.V"]  # [to, from]
         title = f"What a tag of the word before adds to the score of a tag, {where}"
-        yield Matrix(title, self.tags, tuple(map(tuple, found.T.tolist())))
+        yield TagMatrix(title, self.tags, tuple(map(tuple, found.T.tolist())))
 
     def _states(self, arrays: Mapping[str, np.ndarray], sentences: Sequence[Sentence]) -> np.ndarray:
         """The hidden states of all tokens by equation 12, from the posteriors that the network gives: [N, H]."""
@@ -112,7 +112,7 @@ class JordanTagger(WindowTagger):
         network = nnx.merge(learned.graph, jax.tree.map(lambda leaf: leaf[0], learned.weights.network))
         tables = {name: table[0] for name, table in learned.weights.tables.items()}
         for row, posteriors in zip(learned.codec.rows(sentences), self.marginals(sentences), strict=True):
-            vectors = look_up(network, tables, jax.tree.map(jnp.asarray, dict(row.inputs)))["words"]
+            vectors = embedding_lookup(network, tables, jax.tree.map(jnp.asarray, dict(row.inputs)))["words"]
             windows = np.asarray(context_windows(vectors, self._settings.window), float)  # [T, W * D]
             before = np.concatenate([np.zeros((1, len(self.tags))), posteriors])[:-1]  # [T, K]
             driven = windows @ arrays["network.W"].T + before @ arrays["network.V"].T + arrays["network.b"][None]

@@ -17,17 +17,17 @@ import jax.numpy as jnp
 from flax import nnx
 
 from crfdeid.documents import CONCEPT, PHI
-from crfdeid.settings import require_counts
-from rnn.batches import Row
-from rnn.codecs.words import WordCodec
+from crfdeid.validation import require_counts
+from rnn.batching import Row
 from rnn.joint_tagger import LANGE2020_JOINT, JointSettings, JointTagger
 from rnn.layers.crf import CrfOutput
 from rnn.layers.lstm import BiLstms
 from rnn.layers.recurrence import uniform
 from rnn.layers.tokens import TokenInputs
 from rnn.network import Draw, Scores
+from rnn.processors.words import WordCodec
 from rnn.training.draws import WordDropout
-from rnn.vocabulary import PAD
+from rnn.vocab import PAD
 
 
 class TaskOutput(nnx.Module):

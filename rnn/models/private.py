@@ -1,12 +1,12 @@
 """The BiLSTM-CRF over a private representation (friedrich2019, section 5).
 
-    words -> word vectors -> representation, frozen (`rnn.sharing.representation`) --+
+    words -> word vectors -> representation, frozen (`rnn.privacy.representation`) --+
                                                                                      +-> BiLSTM layers -> CRF
     words -> casing -----------------------------------------------------------------+
 
 It learns from annotated notes with text, encoded with noise as who shares notes encodes them, or from vectors that
-others shared (`rnn.sharing.shared.SharedNotes`), with the noise that these have. Text that is to be tagged is encoded
-without noise.
+others shared (`rnn.privacy.shared_file.SharedNotes`), with the noise that these have. Text that is to be tagged is
+encoded without noise.
 """
 
 from __future__ import annotations
@@ -21,23 +21,22 @@ import jax.numpy as jnp
 import numpy as np
 from flax import nnx
 
-from crfdeid.description import PUBLIC
 from crfdeid.documents import PHI, LabelledSentence
 from crfdeid.errors import UsageError
-from crfdeid.saving import different_names
-from crfdeid.settings import require_counts, require_shares
+from crfdeid.serialization import PUBLIC, distinct_names
 from crfdeid.tagger import OnProgress, Traits
-from rnn.batches import Row
-from rnn.codecs.words import tags_of
+from crfdeid.validation import require_counts, require_shares
+from rnn.batching import Row
 from rnn.layers.lstm import dropout_rates
 from rnn.models.bilstm_crf import BilstmCrf
 from rnn.network import Draw, Scores
+from rnn.privacy.processor import CASING, VECTORS, PrivateCodec
+from rnn.privacy.representation import RepresentationModel
+from rnn.privacy.shared_file import SharedNotes
+from rnn.processors.words import tags_of
 from rnn.settings import TrainingSettings
-from rnn.sharing.codec import CASING, VECTORS, PrivateCodec
-from rnn.sharing.representation import RepresentationModel
-from rnn.sharing.shared import SharedNotes
 from rnn.tagger import NetworkTagger
-from rnn.training.phases import Phase, Schedule, nadam, patient, per_sentences
+from rnn.training.phases import Phase, Schedule, early_stopping, nadam, per_sentences
 from rnn.training.replicates import fit_rows
 
 
@@ -204,7 +203,7 @@ class PrivateTagger(NetworkTagger):
     ) -> PrivateCodec:
         """The codec of a saved model; the tagger reads by its representation from now on."""
         self._representation = RepresentationModel.read(described["representation"], arrays)
-        tags = different_names(described["tags"])
+        tags = distinct_names(described["tags"])
         if not tags:
             raise ValueError("no tags")
         return PrivateCodec(self._representation, {PHI: tags}, self._seed)
@@ -239,6 +238,6 @@ class PrivateTagger(NetworkTagger):
             max_norm=settings.longest_gradient,
             average=settings.average,
         )
-        return patient(
+        return early_stopping(
             lambda epoch: phase._replace(rate=settings.rate(epoch)), epochs=settings.epochs, patience=settings.patience
         )

@@ -24,12 +24,9 @@ import numpy as np
 from flax import nnx
 
 from crfdeid.documents import CONCEPT, PHI, LabelledSentence
-from crfdeid.settings import require
 from crfdeid.tagger import Traits
-from rnn.batches import Row
-from rnn.codecs.characters import Characters
-from rnn.codecs.stacked import StackedCodec, as_own, forgetting, own, without_phi
-from rnn.codecs.words import WordCodec, tags_of
+from crfdeid.validation import require_number
+from rnn.batching import Row
 from rnn.joint_tagger import LANGE2020_JOINT, JointSettings, JointTagger
 from rnn.layers.crf import CrfOutput
 from rnn.layers.lstm import BiLstms
@@ -37,9 +34,12 @@ from rnn.layers.masked import MaskedEmbedding, gumbel_softmax
 from rnn.layers.tokens import TokenInputs
 from rnn.models.bilstm_crf import BilstmCrf
 from rnn.network import DECIDED, Draw, Scores
+from rnn.processors.characters import Characters
+from rnn.processors.stacked import StackedCodec, add_prefix, exclude_phi_words, strip_prefix, without_phi
+from rnn.processors.words import WordCodec, tags_of
 from rnn.settings import WordSettings
 from rnn.training.draws import WordDropout
-from rnn.vocabulary import FIRST_WORD, PAD
+from rnn.vocab import FIRST_WORD, PAD
 
 
 class ConceptPart(nnx.Module):
@@ -103,12 +103,14 @@ class Stacked(nnx.Module):
     @property
     def tables(self) -> dict[str, str]:
         """The tables of both parts, of which each has its own."""
-        return self.phi.tables | {name: name for name in as_own(self.concept.tokens.tables)}
+        return self.phi.tables | {name: name for name in add_prefix(self.concept.tokens.tables)}
 
     def draws(self, length: int) -> dict[str, Draw]:
         """Dropout of both parts, and the noise of the Gumbel softmax."""
         tags = self.phi.crf.c[...].shape[0]
-        return self.phi.draws(length) | as_own(self.concept.draws(length)) | {"gumbel": Draw("gumbel", (length, tags))}
+        return (
+            self.phi.draws(length) | add_prefix(self.concept.draws(length)) | {"gumbel": Draw("gumbel", (length, tags))}
+        )
 
     def scores(
         self,
@@ -121,7 +123,9 @@ class Stacked(nnx.Module):
         phi = self.phi.scores(vectors, inputs, length, draws)[PHI]
         soft = gumbel_softmax(phi.emissions, draws["gumbel"], self.temperature)
         decided = inputs[DECIDED] if DECIDED in inputs else jnp.argmax(phi.emissions + draws["gumbel"], axis=1)
-        concept = self.concept(own(vectors), own(inputs), own(draws), decided=decided, soft=soft)
+        concept = self.concept(
+            strip_prefix(vectors), strip_prefix(inputs), strip_prefix(draws), decided=decided, soft=soft
+        )
         return {PHI: phi, CONCEPT: concept}
 
 
@@ -141,7 +145,7 @@ class StackedSettings(JointSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require("temperature", self.temperature, "a number from 0.01 to 100", lambda v: 0.01 <= v <= 100)
+        require_number("temperature", self.temperature, "a number from 0.01 to 100", lambda v: 0.01 <= v <= 100)
 
 
 @final
@@ -171,7 +175,7 @@ class StackedTagger(JointTagger):
         """The codec for some training sentences."""
         phi = dataclasses.replace(self.filled(self.blank_codec(), train), tags={PHI: tags_of(train, PHI)})
         concept = self.filled(self._own_blank_codec(), without_phi(train))
-        vocabulary = forgetting(concept.vocabulary, train)
+        vocabulary = exclude_phi_words(concept.vocabulary, train)
         return StackedCodec(
             phi, dataclasses.replace(concept, vocabulary=vocabulary, tags={CONCEPT: tags_of(train, CONCEPT)})
         )
@@ -184,7 +188,7 @@ class StackedTagger(JointTagger):
 
     def tables(self, codec: StackedCodec, rngs: nnx.Rngs) -> dict[str, jax.Array]:
         """The initial vectors of both parts."""
-        return super().tables(codec.phi, rngs) | as_own(super().tables(codec.concept, rngs))
+        return super().tables(codec.phi, rngs) | add_prefix(super().tables(codec.concept, rngs))
 
     def network(self, codec: StackedCodec, rngs: nnx.Rngs) -> Stacked:
         """A new network."""
@@ -198,18 +202,18 @@ class StackedTagger(JointTagger):
 
     def rates(self) -> dict[str, float]:
         """The rates of dropping of both parts."""
-        return super().rates() | as_own(super().rates())
+        return super().rates() | add_prefix(super().rates())
 
     def dropped(self, codec: StackedCodec, rows: Sequence[Row]) -> Mapping[str, WordDropout]:
         """Rare words, drawn for each part by itself."""
-        (words,) = as_own({"words": None})
+        (words,) = add_prefix({"words": None})
         return self.word_dropout(codec.phi, rows) | self.word_dropout(codec.concept, rows, name=words)
 
     def word_codec(self, codec: StackedCodec) -> WordCodec:
         """How the part reads that finds PHI."""
         return codec.phi
 
-    def holds(self, words: Sequence[str]) -> list[bool]:
+    def stores(self, words: Sequence[str]) -> list[bool]:
         """Whether the concept part has a vector of its own for each word."""
         codec: Any = self._trained().codec
         return [number >= FIRST_WORD for number in codec.concept.vocabulary.ids(words)]

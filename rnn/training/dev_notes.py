@@ -11,12 +11,12 @@ import numpy as np
 from flax import nnx
 
 from crfdeid.documents import PHI, LabelledSentence
-from crfdeid.scoring import count_tags
-from rnn.batches import Cut, Row
-from rnn.codecs.codec import Codec
-from rnn.decoding import chosen_tags
+from crfdeid.evaluation import count_tags
+from rnn.batching import Cut, Row
+from rnn.decode import chosen_tags
 from rnn.inference import answers, posteriors
 from rnn.network import Weights
+from rnn.processors.base import Processor
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class DevNotes:
     """
 
     sentences: Sequence[LabelledSentence]
-    codec: Codec
+    codec: Processor
     decoding: str
     cut: Cut
 

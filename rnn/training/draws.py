@@ -17,9 +17,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rnn.batches import Batch, Row
+from rnn.batching import Batch, Row
 from rnn.network import Draw
-from rnn.vocabulary import PAD, Vocabulary
+from rnn.vocab import PAD, Vocabulary
 
 STEPS = 1 << 16  # a hidden unit is dropped when a 16-bit number is below a threshold: cheaper than a float
 

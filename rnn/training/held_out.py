@@ -13,8 +13,8 @@ import numpy as np
 from flax import nnx
 
 from crfdeid.documents import PHI
-from rnn.batches import Batch, Row, batches, even_batches
-from rnn.decoding import predecessors
+from rnn.batching import Batch, Row, batches, even_batches
+from rnn.decode import iob_constraints
 from rnn.inference import best_of_each_layer
 from rnn.network import Weights, side_by_side, still
 from rnn.training.draws import noise
@@ -56,7 +56,7 @@ class Dev:
     Args:
         batches: the sentences.
         gold: by annotation layer.
-        begins: by layer, which tag must precede which, from `rnn.decoding.predecessors`, [K].
+        begins: by layer, which tag must precede which, from `rnn.decode.iob_constraints`, [K].
         hides_phi: as of `rnn.inference.best_of_each_layer`.
     """
 
@@ -82,7 +82,7 @@ class Dev:
             gold: by layer, the right tags of each sentence, of which training may not have seen all; None for a
                 sentence that lacks the layer.
             tags: by layer, the tags that can be given, PHI first.
-            decoding: as of `rnn.decoding.predecessors`.
+            decoding: as of `rnn.decode.iob_constraints`.
             hides_phi: as of `rnn.inference.best_of_each_layer`.
         """
         found = list(batches([row._replace(targets={}) for row in rows]))
@@ -91,7 +91,7 @@ class Dev:
         return cls(
             tuple(batch for _, batch in found),
             {layer: _gold(gold[layer], names, order, sizes) for layer, names in tags.items()},
-            {layer: predecessors(names, decoding) for layer, names in tags.items()},
+            {layer: iob_constraints(names, decoding) for layer, names in tags.items()},
             hides_phi,
         )
 

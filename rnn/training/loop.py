@@ -14,7 +14,7 @@ import optax
 from flax import nnx
 
 from crfdeid.tagger import FitProgress, OnProgressOfMany
-from rnn.batches import Batch, Row, make_buckets
+from rnn.batching import Batch, Row, make_buckets
 from rnn.network import Weights, named, side_by_side
 from rnn.training.draws import Drawn, Draws, kept_scale
 from rnn.training.held_out import Measure, held_out_losses

@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import optax
 
-from rnn.batches import Row
+from rnn.batching import Row
 from rnn.layers import crf
 from rnn.network import Network, Scores
 from rnn.training.draws import WordDropout
@@ -90,7 +90,7 @@ def always_whole(update: int) -> float:
     return 1.0
 
 
-def warmed_up(update: int, *, updates: int, warm: int, last: float) -> float:
+def warmup_linear_decay(update: int, *, updates: int, warm: int, last: float) -> float:
     """A share of the learning rate that rises from 0 to 1, and falls linearly to ``last``.
 
     Args:
@@ -183,7 +183,7 @@ Schedule = Generator[Phase, HeldOut, None]
 """The phases of a training, each drawn up knowing how those before it turned out; training ends when it does."""
 
 
-def patient(phase_of: Callable[[int], Phase], *, epochs: int, patience: int | None) -> Schedule:
+def early_stopping(phase_of: Callable[[int], Phase], *, epochs: int, patience: int | None) -> Schedule:
     """A phase an epoch, until F on dev has not risen for ``patience`` epochs (None: to the end).
 
     Args:
@@ -200,7 +200,7 @@ def patient(phase_of: Callable[[int], Phase], *, epochs: int, patience: int | No
             return
 
 
-def halving(
+def reduce_lr_on_plateau(
     phase_of: Callable[[int, float], Phase], *, epochs: int, rate: float, after: int, patience: int | None
 ) -> Schedule:
     """A phase an epoch, at a learning rate that is halved whenever F on dev has not risen for some epochs.
@@ -210,7 +210,7 @@ def halving(
         epochs: how many at most.
         rate: the learning rate that it begins with.
         after: epochs without a better F before the rate is halved, and again after as many more.
-        patience: as of `patient`.
+        patience: as of `early_stopping`.
     """
     best, since = -1.0, 0
     for epoch in range(epochs):

@@ -12,12 +12,12 @@ from flax import nnx
 
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import DataError, UsageError
-from crfdeid.system.memory import keep_freed_memory
 from crfdeid.tagger import OnProgressOfMany, Traits, require_layers
-from rnn.batches import Row
-from rnn.codecs.codec import Codec
-from rnn.compilation import keep_compiled
+from crfdeid.utils.process import keep_freed_memory
+from rnn.batching import Row
+from rnn.compile_cache import keep_compiled
 from rnn.network import Weights
+from rnn.processors.base import Processor
 from rnn.training.held_out import Measure
 from rnn.training.loop import train
 from rnn.training.phases import Schedule
@@ -32,12 +32,12 @@ class Learned(NamedTuple):
         weights: its weights, as those of one replicate.
     """
 
-    codec: Codec
+    codec: Processor
     graph: nnx.GraphDef[Any]
     weights: Weights
 
 
-class Trainee(Protocol):
+class Trainable(Protocol):
     """What training needs of a tagger; `rnn.tagger.NetworkTagger` is one."""
 
     model: ClassVar[str]
@@ -64,11 +64,11 @@ class Trainee(Protocol):
         ...
 
     @property
-    def goes_on(self) -> bool:
+    def is_finetuned(self) -> bool:
         """Whether training begins with what another tagger learned; it is then trained by itself."""
         ...
 
-    def codec_for(self, train: Sequence[LabelledSentence]) -> Codec:
+    def codec_for(self, train: Sequence[LabelledSentence]) -> Processor:
         """The codec of training on some sentences."""
         ...
 
@@ -86,7 +86,7 @@ class Trainee(Protocol):
 
 
 def fit_together(
-    taggers: Sequence[Trainee],
+    taggers: Sequence[Trainable],
     training: Sequence[LabelledSentence],
     dev: Sequence[LabelledSentence],
     *,
@@ -123,8 +123,8 @@ def fit_together(
 
 
 def fit_rows(
-    taggers: Sequence[Trainee],
-    codec: Codec,
+    taggers: Sequence[Trainable],
+    codec: Processor,
     rows: Sequence[Row],
     dev: Sequence[LabelledSentence],
     *,
@@ -156,10 +156,10 @@ def fit_rows(
         tagger.learned = Learned(codec, graph, jax.tree.map(lambda array, n=n: array[n : n + 1], weights))
 
 
-def groups(taggers: Sequence[Trainee]) -> list[list[int]]:
+def groups(taggers: Sequence[Trainable]) -> list[list[int]]:
     """The places of those taggers that can train in one program, group by group.
 
-    They are of one model whose replicates can (`Trainee.own_settings`), start from the same word vectors, and
+    They are of one model whose replicates can (`Trainable.own_settings`), start from the same word vectors, and
     differ in no other settings.
     """
     found: dict[Any, list[int]] = {}
@@ -168,8 +168,8 @@ def groups(taggers: Sequence[Trainee]) -> list[list[int]]:
     return list(found.values())
 
 
-def _kind(tagger: Trainee, place: int) -> Any:
-    if tagger.own_settings is None or tagger.goes_on:
+def _kind(tagger: Trainable, place: int) -> Any:
+    if tagger.own_settings is None or tagger.is_finetuned:
         return place
     settings = dataclasses.asdict(tagger.settings)
     shared = tuple((name, value) for name, value in settings.items() if name not in tagger.own_settings)

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from crfdeid.bio import goes_on
-from crfdeid.scoring import Scores
-from crfdeid.scoring.counts import scores_from_totals
+from crfdeid.bio import continues
+from crfdeid.evaluation import Scores
+from crfdeid.evaluation.counts import scores_from_totals
 
 
 def count_tag_ids(tags: Sequence[str], gold: np.ndarray, predicted: np.ndarray, first: np.ndarray) -> list[Scores]:
-    """What `crfdeid.scoring.count_tags` gives for each of N predictions, without a loop over tokens.
+    """What `crfdeid.evaluation.count_tags` gives for each of N predictions, without a loop over tokens.
 
     The sentences stand one after the other, P tokens in all.
 
@@ -30,7 +30,7 @@ def count_tag_ids(tags: Sequence[str], gold: np.ndarray, predicted: np.ndarray, 
     types = sorted({tag[2:] for tag in tags if tag[:2] in ("B-", "I-") and tag[2:]})
     number = {label: k for k, label in enumerate(types, start=1)}
     labels = np.array([number.get(tag[2:], 0) if tag[:2] in ("B-", "I-") else 0 for tag in tags])
-    continuing = np.array([[goes_on(tag, before) for tag in tags] for before in tags], bool)
+    continuing = np.array([[continues(tag, before) for tag in tags] for before in tags], bool)
     _, start, end, label = _entities(gold[None], labels, continuing, first)
     ends_at, label_at = np.full(gold.size, -1), np.zeros(gold.size, labels.dtype)
     ends_at[start], label_at[start] = end, label

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 from flax import nnx
 
-from rnn.network import Network, Weights, look_up, named
+from rnn.network import Network, Weights, embedding_lookup, named
 from rnn.training.phases import Loss
 
 Named = dict[str, Any]
@@ -56,7 +56,7 @@ def total_loss(
 ) -> jax.Array:
     """The summed loss of B rows, [B, ...] each, or of each of its parts; a row of length 0 counts nothing."""
     network = structure.network(weights)
-    vectors = look_up(network, weights.tables, inputs)
+    vectors = embedding_lookup(network, weights.tables, inputs)
     losses = jax.vmap(partial(loss, network))(vectors, inputs, targets, lengths, draws)
     real = (lengths > 0).reshape(-1, *[1] * (losses.ndim - 1))
     return jnp.sum(losses, axis=0, where=real)

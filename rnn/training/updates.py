@@ -17,8 +17,8 @@ import numpy as np
 import optax
 from jax import lax
 
-from rnn.batches import Batch
-from rnn.network import look_up, side_by_side
+from rnn.batching import Batch
+from rnn.network import embedding_lookup, side_by_side
 from rnn.training.phases import Loss
 from rnn.training.structure import Named, Structure, total_loss
 
@@ -118,7 +118,7 @@ def _descend(
     network = structure.network(whole)
     learned = {table: name for table, name in network.tables.items() if f"tables.{table}" in moving}
     dense = {name: array for name, array in moving.items() if not name.startswith("tables.")}
-    looked_up = look_up(network, whole.tables, inputs)
+    looked_up = embedding_lookup(network, whole.tables, inputs)
 
     def value(dense: Named, rows: Named) -> jax.Array:
         # The tables themselves play no part in the loss: their rows come as arguments.

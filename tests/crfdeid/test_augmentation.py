@@ -16,8 +16,9 @@ from crfdeid.augmentation import (
 from crfdeid.augmentation.spelling import REWRITES
 from crfdeid.corpora.splits import Split
 from crfdeid.documents import Document, Span
-from crfdeid.models import create
-from features.tokens import Sentence, tokenize
+from crfdeid.registry import create
+from features.tokenizer import tokenize
+from features.tokens import Sentence
 
 NOTE = Document("1", "Vista por la Dra. Nuñez. Está bien.", (Span(18, 23, "DOCTOR"),))
 ALL = sorted({rewrite for rewrites in REWRITES.values() for rewrite in rewrites}, key=lambda rewrite: rewrite.__name__)

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crfdeid.consistency import make_consistent
-from crfdeid.documents import Document, Span
-from crfdeid.spans import tokens_of
+from crfdeid.documents import Document, Span, tokens_of
 
 
 def marked(text: str) -> Document:

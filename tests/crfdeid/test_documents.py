@@ -126,9 +126,9 @@ def test_documents_cannot_be_changed():
 def test_sentences_are_those_given_or_those_found():
     text = "Seen by Dr. Doe. Stable.\r\n\r\nPlan: rest"
     assert Document("1", text).sentences() == tuple(split_sentences(text))
-    given_sentences = (Sentence.from_words(["Dr.", "Doe"]),)
-    assert Document("1", "Dr. Doe", given_sentences=given_sentences).sentences() == given_sentences
-    assert Document("1", "Dr. Doe", given_sentences=()).sentences() == ()
+    pretokenized = (Sentence.from_words(["Dr.", "Doe"]),)
+    assert Document("1", "Dr. Doe", pretokenized=pretokenized).sentences() == pretokenized
+    assert Document("1", "Dr. Doe", pretokenized=()).sentences() == ()
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from crfdeid.label_schemes import (
     types_in,
     types_without_answer,
 )
-from crfdeid.rules.table import RULES
+from crfdeid.rules.matcher import RULES
 from features.tokens import Sentence
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -148,7 +148,7 @@ def test_binary_marks_the_same_characters_and_joins_what_overlaps(spans):
 def test_mapping_keeps_everything_but_the_labels(types):
     document = Document("7", "Dr. Doe", (Span(4, 7, "DOCTOR"),), (Sentence.from_words(["Dr.", "Doe"]),))
     (mapped,) = map_types([document], types)
-    assert (mapped.id, mapped.text, mapped.given_sentences) == ("7", "Dr. Doe", document.given_sentences)
+    assert (mapped.id, mapped.text, mapped.pretokenized) == ("7", "Dr. Doe", document.pretokenized)
     assert [span[:2] for span in mapped.spans] == [(4, 7)]
 
 

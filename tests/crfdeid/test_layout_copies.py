@@ -10,8 +10,9 @@ from crfdeid.augmentation import ALL, KINDS, NONE, LayoutRewriter, augmented, pa
 from crfdeid.augmentation.layout import RELATIVE
 from crfdeid.corpora.splits import Split
 from crfdeid.documents import CONCEPT, Document, Span
-from crfdeid.models import create
-from features.tokens import Sentence, tokenize
+from crfdeid.registry import create
+from features.tokenizer import tokenize
+from features.tokens import Sentence
 
 BODY = {
     "en": "The pain began in the night and was worse in the morning. She was seen by us. No fever on arrival.",

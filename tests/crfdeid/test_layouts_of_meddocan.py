@@ -8,8 +8,8 @@ import pytest
 
 from crfdeid.augmentation import augmented, parse_kinds
 from crfdeid.corpora.splits import read_splits
-from crfdeid.deidentifier import Deidentifier
-from crfdeid.models import create
+from crfdeid.pipeline import Deidentifier
+from crfdeid.registry import create
 
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 from layout_changes import LAYOUTS

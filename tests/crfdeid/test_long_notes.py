@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from crfdeid.bio import encode
-from crfdeid.combined.hybrid import HybridSettings, HybridTagger
 from crfdeid.corpora.synthetic import generate_notes
+from crfdeid.ensembles.hybrid import HybridSettings, HybridTagger
 
 REDACT = """
 import re, sys

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from crfdeid.errors import DataError, UsageError
-from crfdeid.secrets import VARIABLE, derive, hash_text, read_secret
+from crfdeid.secrets import SECRET_VARIABLE, derive, hash_text, read_secret
 
 SECRET = b"0123456789abcdef"
 
@@ -15,7 +15,7 @@ SECRET = b"0123456789abcdef"
 def test_a_file_goes_before_the_environment_and_its_line_end_does_not_matter(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(VARIABLE, "another secret of 30 characters")
+    monkeypatch.setenv(SECRET_VARIABLE, "another secret of 30 characters")
     path = tmp_path / "secret"
     path.write_bytes(SECRET + b"\r\n")
     assert read_secret(path) == SECRET
@@ -23,8 +23,8 @@ def test_a_file_goes_before_the_environment_and_its_line_end_does_not_matter(
 
 
 def test_without_a_secret_the_error_says_how_to_make_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(VARIABLE, raising=False)
-    with pytest.raises(UsageError, match=f"set {VARIABLE}, or name a file that holds it .*openssl rand"):
+    monkeypatch.delenv(SECRET_VARIABLE, raising=False)
+    with pytest.raises(UsageError, match=f"set {SECRET_VARIABLE}, or name a file that holds it .*openssl rand"):
         read_secret()
 
 
@@ -34,8 +34,8 @@ def test_a_short_secret_is_refused_without_being_shown(tmp_path: Path, monkeypat
     with pytest.raises(UsageError, match="has 7 bytes: give 16 or more") as caught:
         read_secret(path)
     assert "hunter2" not in str(caught.value)
-    monkeypatch.setenv(VARIABLE, "short")
-    with pytest.raises(UsageError, match=f"{VARIABLE} has 5 bytes"):
+    monkeypatch.setenv(SECRET_VARIABLE, "short")
+    with pytest.raises(UsageError, match=f"{SECRET_VARIABLE} has 5 bytes"):
         read_secret()
 
 

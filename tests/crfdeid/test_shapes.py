@@ -6,7 +6,7 @@ from typing import Any, NotRequired, TypedDict
 
 import pytest
 
-from crfdeid.shapes import problems
+from crfdeid.validation import shape_errors
 
 
 class Inner(TypedDict):
@@ -33,4 +33,4 @@ class Inner(TypedDict):
     ],
 )
 def test_what_is_wrong_is_named_with_its_place(value: Any, shape: Any, found: list[str]) -> None:
-    assert list(problems(value, shape)) == found
+    assert list(shape_errors(value, shape)) == found

@@ -5,9 +5,8 @@ import itertools
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crfdeid.documents import Document, Span
-from crfdeid.spans import in_characters, merge, positions_in, tokens_of
-from features.tokens import Token
+from crfdeid.documents import Document, Span, in_characters, merge, positions_in, tokens_of
+from features.tokenizer import Token
 
 SPANS = st.lists(
     st.builds(lambda a, n, label: Span(a, a + n, label), st.integers(0, 20), st.integers(1, 9), st.sampled_from("ABC")),

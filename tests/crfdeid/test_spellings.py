@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crfdeid.bio import encode
-from crfdeid.deidentifier import Deidentifier
 from crfdeid.documents import Document, Span
-from crfdeid.models import create
-from crfdeid.redaction.replace import HOW, redact
+from crfdeid.pipeline import Deidentifier
+from crfdeid.redaction.redact import HOW, redact
+from crfdeid.registry import create
 from features.normal import normal_form
 
 NAMES = ("Íñigo Múgica", "Zoë Quill-Ångström", "Ana Marš")

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from crfdeid.bio import phi_probabilities, phi_spans
 from crfdeid.documents import Document, Span
-from crfdeid.scoring import score_entities, score_tokens
-from crfdeid.scoring.counts import Counts
-from crfdeid.thresholds import phi_probabilities, phi_spans
+from crfdeid.evaluation import score_entities, score_tokens
+from crfdeid.evaluation.counts import Counts
 from features.tokens import Sentence
 
 TAGS = ("B-DOCTOR", "B-ID", "I-DOCTOR", "O")

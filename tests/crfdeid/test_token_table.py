@@ -3,10 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crfdeid.documents import Span
-from crfdeid.spans import positions_in
-from crfdeid.token_table import TokenTable
-from features.tokens import tokenize
+from crfdeid.consistency import TokenTable
+from crfdeid.documents import Span, positions_in
+from features.tokenizer import tokenize
 
 TEXTS = st.text("aB1 .\n\u0301\u200b", max_size=40)
 

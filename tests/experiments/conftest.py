@@ -14,7 +14,7 @@ from invented_notes import DOCTORS, notes
 
 from crfdeid.corpora import write_corpus
 from crfdeid.documents import Document, LabelledSentence, Span
-from crfdeid.models import MODELS
+from crfdeid.registry import MODELS
 from crfdeid.tagger import FitProgress, Tagger, Traits
 
 
@@ -72,7 +72,7 @@ class MemoryTagger(Tagger):
 
     @classmethod
     def traits(cls, settings: MemorySettings) -> Traits:
-        return Traits(uses_seed=True, memorises=True, accelerated=True, takes_vectors=False, public_vocabulary=False)
+        return Traits(uses_seed=True, is_trained=True, accelerated=True, takes_vectors=False, public_vocabulary=False)
 
     @property
     def settings(self) -> MemorySettings:

@@ -13,15 +13,8 @@ from typing import Any
 from samples import rich_results
 
 from crfdeid.documents import PHI, Document, Span
-from crfdeid.scoring import (
-    EntityError,
-    count_token_pairs,
-    find_errors,
-    score_entities,
-    summarise,
-    token_scores,
-)
-from crfdeid.system.files import write_files
+from crfdeid.evaluation import EntityError, count_token_pairs, find_errors, score_entities, summarise, token_scores
+from crfdeid.utils.files import write_files
 from experiments.results.folder import Folder
 from experiments.results.lines import errors_jsonl, spans_jsonl, texts_jsonl, to_json
 from experiments.running.significance import compare_systems

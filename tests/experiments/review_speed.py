@@ -16,8 +16,7 @@ from chromium import Browser, Page
 from crfdeid.corpora import read_corpus
 from crfdeid.corpora.synthetic import generate_notes
 from crfdeid.documents import Document
-from crfdeid.review.notes import compared
-from crfdeid.review.page import GOLD, review_html
+from crfdeid.review.page import GOLD, compared, review_html
 
 _VIEWS = {"desktop": {"width": 1200, "height": 900}, "phone": {"width": 360, "height": 740}}
 _OPENED = "performance.getEntriesByType('navigation')[0].loadEventEnd"

@@ -13,7 +13,7 @@ import random
 from collections import Counter
 from typing import Any
 
-from crfdeid.scoring import CATEGORIES, Counts, Scores
+from crfdeid.evaluation import CATEGORIES, Counts, Scores
 
 TYPES = ("PATIENT", "DOCTOR", "HOSPITAL", "LOCATION", "PHONE", "ID", "DATE")
 GOLD = {"PATIENT": 46, "DOCTOR": 235, "HOSPITAL": 163, "LOCATION": 19, "PHONE": 13, "ID": 261, "DATE": 497}

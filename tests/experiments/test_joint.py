@@ -10,12 +10,12 @@ import pytest
 from two_layers import two_layer_folder, two_layer_note
 
 from crfdeid.corpora import read_corpus, write_corpus
-from crfdeid.corpora.layers import alone
+from crfdeid.corpora.layers import select_layer
 from crfdeid.crf import CrfTagger
 from crfdeid.documents import CONCEPT, PHI
 from crfdeid.errors import UsageError
-from crfdeid.models import load_tagger
-from crfdeid.scoring import score_entities
+from crfdeid.evaluation import score_entities
+from crfdeid.registry import load_tagger
 from experiments.compare import main as compare
 from experiments.joint import main, measure, parse
 from experiments.reporting import files
@@ -137,7 +137,7 @@ def test_two_corpora_that_share_no_text_are_each_scored_in_their_layer(
     """A tenth of each becomes the development notes, which are scored; no row of Table 5 needs gold PHI."""
     notes = [two_layer_note(number, "n") for number in range(20)]
     for layer, some in ((PHI, notes[:10]), (CONCEPT, notes[10:])):
-        write_corpus([alone(note, layer) for note in some], tmp_path / f"{layer}.jsonl", format="jsonl")
+        write_corpus([select_layer(note, layer) for note in some], tmp_path / f"{layer}.jsonl", format="jsonl")
     argv = ["--train", str(tmp_path / "phi.jsonl"), "--concepts", str(tmp_path / "concept.jsonl"), "--apart"]
     results = measure(parse([*argv, "--systems", "pipeline,crf", *HALVES, "--permutations", "9", "--jobs", "1"]))
     assert list(results["systems"]) == [*results["tables"]["table_5"], "crf"]
@@ -156,13 +156,19 @@ def test_scores_are_those_of_the_predictions_that_are_kept(run: tuple[Path, Path
     documents = read_corpus(folder / "test.jsonl")
     for system, found in results["systems"].items():
         (record,) = found["runs"]
-        assert list(record["scores"]) == [*([PHI] if system == "pipeline" else []), CONCEPT, plan.SOURCED]
+        assert list(record["scores"]) == [
+            *([PHI] if system == "pipeline" else []),
+            CONCEPT,
+            plan.concept_annotated_text,
+        ]
         for layer in (PHI, CONCEPT) if system == "pipeline" else (CONCEPT,):
-            gold = [alone(document, layer) for document in documents]
+            gold = [select_layer(document, layer) for document in documents]
             assert Folder(out).gold(layer) == {d.id: list(d.spans) for d in gold}
             scores = score_entities(gold, Folder(out).predictions(system, 0, layer))
             assert record["scores"][layer]["entity_strict"] == scores.to_dict()
-        every, sourced = (record["scores"][name]["entity_strict"]["micro"] for name in (CONCEPT, plan.SOURCED))
+        every, sourced = (
+            record["scores"][name]["entity_strict"]["micro"] for name in (CONCEPT, plan.concept_annotated_text)
+        )
         assert (every["tp"] + every["fn"], sourced["tp"] + sourced["fn"]) == (10, 5)
     line = json.loads((out / "predictions/pipeline/0.jsonl").read_text("utf-8").split("\n")[0])
     assert list(line) == ["id", "layers"]

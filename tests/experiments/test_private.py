@@ -7,7 +7,7 @@ import pytest
 
 from crfdeid.corpora.splits import Corpus
 from crfdeid.errors import UsageError
-from crfdeid.models import create
+from crfdeid.registry import create
 from experiments.private import main, parse
 from experiments.results.folder import Folder
 from experiments.running.private import plan

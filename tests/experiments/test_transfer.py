@@ -11,8 +11,8 @@ from two_corpora import two_corpora
 
 from crfdeid.corpora import read_corpus
 from crfdeid.errors import UsageError
-from crfdeid.models import load_tagger
-from crfdeid.scoring import score_tokens
+from crfdeid.evaluation import score_tokens
+from crfdeid.registry import load_tagger
 from experiments import report
 from experiments.plots import plots
 from experiments.reporting import files

@@ -1,8 +1,7 @@
 """Names from lists, and clusters of words."""
 
 from features import Sentence
-from features.clusters import WordClusters, make_clusters
-from features.gazetteers import Gazetteers, gazetteers
+from features.word_lists import Gazetteers, WordClusters, gazetteers, make_clusters
 
 
 def test_a_capitalised_word_has_the_lists_it_is_in() -> None:

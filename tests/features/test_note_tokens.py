@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from features import note_tokens
+from features import tokens
 from features.normal import normal_form
-from features.note_tokens import NoteTokens
-from features.tokens import Sentence, split_sentences, tokenize
+from features.tokenizer import tokenize
+from features.tokens import NoteTokens, Sentence, split_sentences
 
 # Words, white space of all kinds, and marks that are no part of the normal form.
 PARTS = st.sampled_from(["Quill", "a", "7", ".", "Mu\u0301gica", "\u200b", " ", "\n", "\r\n", "\x1c", "\u00a0", "12-B"])
@@ -20,8 +20,8 @@ TEXTS = st.lists(PARTS, max_size=60).map("".join)
 
 @pytest.fixture(autouse=True)
 def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(note_tokens, "_PAGE_CHARACTERS", 8)
-    monkeypatch.setattr(note_tokens, "_PAGES_KEPT", 2)
+    monkeypatch.setattr(tokens, "_PAGE_CHARACTERS", 8)
+    monkeypatch.setattr(tokens, "_PAGES_KEPT", 2)
 
 
 @given(TEXTS, st.integers(-70, 70), st.integers(-70, 70), st.sampled_from([None, 1, 2, -1]))
@@ -49,7 +49,7 @@ def test_up_to_a_place_are_those_that_begin_before_it(text: str, start: int, pla
 def test_sentences_do_not_depend_on_the_size_of_a_page(text: str) -> None:
     sentences = split_sentences(text)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(note_tokens, "_PAGE_CHARACTERS", 1 << 16)
+        patch.setattr(tokens, "_PAGE_CHARACTERS", 1 << 16)
         whole = split_sentences(text)
     assert sentences == whole
     for sentence, other in zip(sentences, whole, strict=True):
@@ -82,7 +82,7 @@ def test_pages_may_begin_within_a_word(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["Seen by Dr. Quill on 3/14/72.\n" * 2_000, "seenbydr.quillon3/14/72." * 2_000])
 def test_few_of_a_long_note_are_in_memory(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
-    monkeypatch.setattr(note_tokens, "_PAGE_CHARACTERS", 1 << 10)
+    monkeypatch.setattr(tokens, "_PAGE_CHARACTERS", 1 << 10)
     tracemalloc.start()
     try:
         count = sum(1 for _ in NoteTokens(text))

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from features import tokenizer
 from features.normal import normal_form
-from features.tokens import Sentence, Token, split_sentences, tokenize
+from features.tokenizer import Token, tokenize
+from features.tokens import Sentence, split_sentences
 
 NOTE_CHARACTERS = st.characters(codec="utf-8") | st.sampled_from(list(" \t\r\n\u00a0\u2028.,:;-/()#@'áÑ5A\u0301🙂"))
 NOTES = st.text(NOTE_CHARACTERS, max_size=120)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from crfdeid.crf.inference import log_messages, marginals
+from crfdeid.crf.decoding import chain_marginals, log_messages
 
 
 def log_sum_exp(values):
@@ -17,7 +17,7 @@ def pair_probability(E, A, t, a, b):
 
 
 def product_of_two(E, A, t, a, b):
-    (table,) = marginals(E, [len(E)], A)
+    (table,) = chain_marginals(E, [len(E)], A)
     return table[t, a] * table[t + 1, b]
 
 
@@ -26,7 +26,7 @@ def without_the_second_word(E, A, t, a, b):
 
 
 def gradient(E, A, path):
-    (table,) = marginals(E, [len(E)], A)
+    (table,) = chain_marginals(E, [len(E)], A)
     return np.eye(E.shape[1])[list(path)] - table
 
 

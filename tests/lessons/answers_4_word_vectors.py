@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rnn.vocabulary import fold
+from rnn.vocab import fold
 
 
 def cosine(one, other):

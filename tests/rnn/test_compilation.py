@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rnn.compilation import forget_damaged
+from rnn.compile_cache import forget_damaged
 
 WORD = "Quillfeather"
 PROGRAM = """
@@ -21,7 +21,7 @@ PROGRAM = """
     from crfdeid.documents import LabelledSentence
     from features.tokens import Sentence
     from rnn import BilstmCrfSettings, BilstmCrfTagger, ElmanSettings, ElmanTagger
-    from rnn.compilation import keep_compiled
+    from rnn.compile_cache import keep_compiled
     from rnn.network import named
 
     keep_compiled()
@@ -118,7 +118,7 @@ def test_programs_that_were_written_in_part_are_removed_and_each_is_looked_at_on
 
 TINY = """
     import jax
-    from rnn.compilation import keep_compiled
+    from rnn.compile_cache import keep_compiled
 
     keep_compiled()
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)

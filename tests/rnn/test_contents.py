@@ -11,8 +11,8 @@ from paper_equations import f, g, windows_by_hand
 from tiny_networks import letters
 from tiny_notes import SMALL, TRAIN
 
-from crfdeid import models
-from crfdeid.explaining.learned import explain_weights
+from crfdeid import registry
+from crfdeid.explain.weights import explain_weights
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")
 SENTENCES = [item.sentence for item in TRAIN[:3]]
@@ -21,7 +21,7 @@ SENTENCES = [item.sentence for item in TRAIN[:3]]
 @cache
 def drawn(name: str, **more: Any) -> Any:
     """A tiny network whose weights are all drawn at random."""
-    tagger: Any = models.create(name, overrides=models.select(name, {**SMALL, "feature_min_count": 1, **more}))
+    tagger: Any = registry.create(name, overrides=registry.select(name, {**SMALL, "feature_min_count": 1, **more}))
     learned = tagger.start(tagger.codec(TRAIN[:20]))
     random = np.random.default_rng(0)
     weights = jax.tree.map(lambda a: jnp.asarray(random.normal(size=a.shape), jnp.float32), learned.weights)
@@ -95,7 +95,7 @@ def test_nearest_words_are_those_of_the_vectors_it_learned_and_hashes_where_they
     assert explain_weights(tagger, words=["Zxqv"]).network.words[0].near is None
     assert "called" in [item.word for item in explain_weights(tagger).network.words]
     tagger.save(tmp_path, key=bytes(32))
-    loaded = models.load_tagger(tmp_path, key=bytes(32))
+    loaded = registry.load_tagger(tmp_path, key=bytes(32))
     private = explain_weights(loaded, words=["called"])
     assert private.hashed
     assert not {word for word, _ in private.network.words[0].near} & set(vocabulary.words)

@@ -9,8 +9,8 @@ import tiny_crf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rnn.batches import make_batch
-from rnn.decoding import best_path, predecessors
+from rnn.batching import make_batch
+from rnn.decode import best_path, iob_constraints
 from rnn.inference import best_tags
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")
@@ -40,7 +40,7 @@ def draw_scores(seed):
 @given(st.integers(1, 4), st.integers(0, 2**32 - 1))
 def test_it_is_the_most_probable_valid_sequence_whatever_follows_as_padding(length, seed):
     scores = draw_scores(seed)
-    path = np.asarray(best(scores, np.int32(length), predecessors(TAGS, "valid")))
+    path = np.asarray(best(scores, np.int32(length), iob_constraints(TAGS, "valid")))
     gains = log_probabilities(scores[:length].astype(float))
 
     def total(candidate):
@@ -55,12 +55,12 @@ def test_it_is_the_most_probable_valid_sequence_whatever_follows_as_padding(leng
 @given(st.integers(1, PADDED), st.integers(0, 2**32 - 1))
 def test_without_constraints_it_is_the_argmax_of_every_token(length, seed):
     scores = draw_scores(seed)
-    path = best(scores, np.int32(length), predecessors(TAGS, "argmax"))
+    path = best(scores, np.int32(length), iob_constraints(TAGS, "argmax"))
     np.testing.assert_array_equal(path[:length], scores[:length].argmax(axis=1))
 
 
 def test_an_inside_tag_whose_begin_tag_is_unknown_is_free():
-    assert predecessors(("I-ID", "O"), "valid").tolist() == [-1, -1]
+    assert iob_constraints(("I-ID", "O"), "valid").tolist() == [-1, -1]
 
 
 TOKENS = 4
@@ -72,7 +72,7 @@ EVERY_VALID = list(filter(is_valid, product(range(len(TAGS)), repeat=TOKENS)))
 def test_the_path_of_a_crf_is_the_best_of_all_or_of_all_valid_ones(seed, decoding):
     graph, weights = tiny_crf.start(seed, tags=len(TAGS), words=TOKENS + 1)
     batch = make_batch([tiny_crf.row_of(range(1, TOKENS + 1))], length=TOKENS + 2)
-    begins = predecessors(TAGS, decoding)
+    begins = iob_constraints(TAGS, decoding)
     found = np.asarray(best_tags(graph, weights, batch, begins=begins, layer="phi"))[0, 0, :TOKENS]
     emissions = np.asarray(weights.tables["words"][0, 1:] + weights.network.c[...], float)
     steps = np.asarray(weights.network.A[...][0], float)
@@ -92,5 +92,5 @@ def test_however_sure_it_is_of_the_wrong_no_path_breaks_iob2(seed, length, scale
     weights.tables["words"] *= scale
     weights.network.A[...] *= scale
     batch = make_batch([tiny_crf.row_of(range(1, length + 1))], length=9)
-    found = best_tags(graph, weights, batch, begins=predecessors(TAGS, "valid"), layer="phi")
+    found = best_tags(graph, weights, batch, begins=iob_constraints(TAGS, "valid"), layer="phi")
     assert is_valid(np.asarray(found)[0, 0, :length])

@@ -23,7 +23,7 @@ from rnn.embeddings import (
 )
 from rnn.embeddings.vectors import BOUNDARY, CLASS_WORDS
 from rnn.models.elman import ElmanSettings, ElmanTagger
-from rnn.vocabulary import FIRST_WORD, PAD, UNKNOWN_CLASSES, Vocabulary, fold
+from rnn.vocab import FIRST_WORD, PAD, UNKNOWN_CLASSES, Vocabulary, fold
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")
 

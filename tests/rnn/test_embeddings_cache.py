@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from crfdeid.errors import DataError
-from crfdeid.system.cache import cache_folder
+from crfdeid.utils.folders import cache_folder
 from rnn.embeddings import cache
 from rnn.embeddings.cache import cached
 from rnn.embeddings.cbow import CbowSettings

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from rnn.embeddings.neighbours import nearest, out_of_vocabulary, probe_words
 from rnn.embeddings.vectors import WordVectors, extend
-from rnn.vocabulary import FIRST_WORD, Vocabulary
+from rnn.vocab import FIRST_WORD, Vocabulary
 
 
 def vectors_of(*words, seed=0):

@@ -13,9 +13,9 @@ from paper_equations import elman_by_hand, jordan_by_hand, windows_by_hand
 from tiny_networks import letters
 from tiny_notes import SMALL, TRAIN
 
-from crfdeid import models
-from crfdeid.crf.inference import marginals
-from crfdeid.explaining import explain_prediction
+from crfdeid import registry
+from crfdeid.crf.decoding import chain_marginals
+from crfdeid.explain import explain_prediction
 from features.tokens import Sentence
 from rnn import Elman, Jordan
 from rnn.layers.crf import log_odds
@@ -30,7 +30,7 @@ WORDS = ("Dr", "Quill", "called", "seen", "03", "/", "by", "Zxqv", ".")
 def drawn(name: str, scale: float = 0.7):
     """A tiny network whose weights are all drawn at random, and large enough to bend its answers."""
     own = BILSTM if name == "bilstm-crf" else {}
-    tagger: Any = models.create(name, overrides=models.select(name, SMALL | own))
+    tagger: Any = registry.create(name, overrides=registry.select(name, SMALL | own))
     learned = tagger.start(tagger.codec(TRAIN[:20]))
     random = np.random.default_rng(0)
     weights = jax.tree.map(
@@ -45,9 +45,9 @@ def drawn(name: str, scale: float = 0.7):
 @pytest.mark.parametrize("name", ["elman", "jordan", pytest.param("bilstm-crf", marks=pytest.mark.slow)])
 def test_the_shares_of_all_words_are_the_log_odds(name, words, data):
     token = data.draw(st.integers(0, len(words) - 1))
-    tag, rival = data.draw(st.permutations(drawn(name).tags))[:2]
+    tag, contrast_tag = data.draw(st.permutations(drawn(name).tags))[:2]
     found = explain_prediction(
-        drawn(name), Sentence.from_words(words), token, tag=tag, rival=rival, methods=["gradients"]
+        drawn(name), Sentence.from_words(words), token, tag=tag, contrast_tag=contrast_tag, methods=["gradients"]
     )
     assert found.gradients.log_odds == pytest.approx(found.log_odds, rel=1e-3, abs=1e-3)
     assert found.gradients.total == pytest.approx(found.log_odds, rel=0.01, abs=0.005)
@@ -66,7 +66,7 @@ def test_the_shares_are_right_where_a_network_makes_up_its_mind_all_at_once():
 @pytest.mark.parametrize(("name", "network"), [("elman", Elman), ("jordan", Jordan)])
 def test_a_word_s_share_is_the_integral_of_the_slope_along_its_vector(name, network):
     tagger, words, token, step = drawn(name), ["seen", "by", "Quill", "."], 2, 1e-4
-    tag, rival = tagger.tags.index("B-DOCTOR"), tagger.tags.index("O")
+    tag, contrast_tag = tagger.tags.index("B-DOCTOR"), tagger.tags.index("O")
     p = letters(tagger.learned.graph, tagger.learned.weights)
     ids = [0, *tagger.learned.codec.vocabulary.ids(words), 0]
 
@@ -76,10 +76,10 @@ def test_a_word_s_share_is_the_integral_of_the_slope_along_its_vector(name, netw
             table = jordan_by_hand(p["W"], p["V"], p["b"], p["U"], p["c"], windows)
         else:
             table = elman_by_hand([(p["W"], p["V"], p["b"])], p["U"], p["c"], windows)
-        return np.log(table[token, tag]) - np.log(table[token, rival])
+        return np.log(table[token, tag]) - np.log(table[token, contrast_tag])
 
     found = explain_prediction(
-        tagger, Sentence.from_words(words), token, tag="B-DOCTOR", rival="O", methods=["gradients"]
+        tagger, Sentence.from_words(words), token, tag="B-DOCTOR", contrast_tag="O", methods=["gradients"]
     ).gradients
     middles = (np.arange(400) + 0.5) / 400  # another rule than theirs, with more points
     for i, term in enumerate(found.words, start=1):
@@ -92,11 +92,11 @@ def test_a_word_s_share_is_the_integral_of_the_slope_along_its_vector(name, netw
 def test_the_log_odds_of_a_crf_layer_are_those_of_its_marginals():
     random = np.random.default_rng(0)
     emissions, transitions = random.normal(size=(5, 3)).astype("f4"), random.normal(size=(3, 3)).astype("f4")
-    table = np.log(marginals(emissions[:4].astype(float), [4], transitions)[0])
+    table = np.log(chain_marginals(emissions[:4].astype(float), [4], transitions)[0])
     asked = jax.jit(jax.vmap(log_odds, (None, None, None, 0, 0, 0)))
-    token, tag, rival = np.array([0, 2, 3]), np.array([0, 1, 2]), np.array([2, 0, 1])
-    found = asked(emissions, transitions, np.int32(4), token, tag, rival)
-    np.testing.assert_allclose(found, table[token, tag] - table[token, rival], atol=1e-5)
+    token, tag, contrast_tag = np.array([0, 2, 3]), np.array([0, 1, 2]), np.array([2, 0, 1])
+    found = asked(emissions, transitions, np.int32(4), token, tag, contrast_tag)
+    np.testing.assert_allclose(found, table[token, tag] - table[token, contrast_tag], atol=1e-5)
 
 
 def test_a_network_is_explained_by_occlusion_and_gradients_without_asking():

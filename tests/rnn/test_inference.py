@@ -6,8 +6,8 @@ import pytest
 from tiny_networks import BUCKET, SENTENCES, K, letters, posteriors_by_hand, replicate, start, together
 
 from rnn import Elman, Jordan, inference
-from rnn.batches import Row
-from rnn.decoding import ANY
+from rnn.batching import Row
+from rnn.decode import ANY
 from rnn.inference import answers, best_tags, posteriors
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")

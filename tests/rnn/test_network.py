@@ -7,8 +7,8 @@ from flax import nnx
 from tiny_networks import start
 
 from rnn import Elman
-from rnn.network import Draw, look_up, named, side_by_side, still
-from rnn.vocabulary import FIRST_WORD
+from rnn.network import Draw, embedding_lookup, named, side_by_side, still
+from rnn.vocab import FIRST_WORD
 
 
 def test_an_array_has_the_name_of_its_place():
@@ -46,7 +46,7 @@ def test_a_given_vector_is_added_for_unknown_words_alone():
     ids = np.array([0, 1, FIRST_WORD - 1, FIRST_WORD])
     given = np.full((4, 3), 0.5, np.float32)
     assert len(table) > FIRST_WORD
-    plain = look_up(network, {"words": table}, {"words": ids})["words"]
+    plain = embedding_lookup(network, {"words": table}, {"words": ids})["words"]
     np.testing.assert_array_equal(plain, table[ids])
-    found = look_up(network, {"words": table}, {"words": ids, "given": given})["words"]
+    found = embedding_lookup(network, {"words": table}, {"words": ids, "given": given})["words"]
     np.testing.assert_array_equal(found - plain, [[0] * 3, [0.5] * 3, [0.5] * 3, [0] * 3])

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from crfdeid.errors import UsageError
-from crfdeid.models import create
+from crfdeid.registry import create
 
 NETWORKS = ("elman", "jordan", "bilstm-crf")
 

@@ -10,12 +10,12 @@ import pytest
 from tiny_notes import DEV, FEW, SMALL, TRAIN, labelled
 
 from crfdeid.errors import DataError, UsageError
-from crfdeid.models import create, load_tagger
+from crfdeid.registry import create, load_tagger
 from features.tokens import Sentence
 from rnn import ElmanSettings, ElmanTagger, JordanSettings, JordanTagger
 from rnn.embeddings import WordVectors
 from rnn.inference import best_tags
-from rnn.vocabulary import FIRST_WORD
+from rnn.vocab import FIRST_WORD
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")
 

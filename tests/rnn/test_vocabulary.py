@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crfdeid.secrets import hash_word
-from rnn.vocabulary import FIRST_WORD, UNKNOWN_CLASSES, Vocabulary, unknown_class
+from rnn.vocab import FIRST_WORD, UNKNOWN_CLASSES, Vocabulary, unknown_class
 
 WORDS = ("Dr", "Brown", "00", "pain")
 
@@ -63,7 +63,7 @@ def test_hashed_it_finds_the_same_words_in_other_rows(words):
 
 
 def test_it_forgets_nothing_but_what_it_remembered(monkeypatch):
-    monkeypatch.setattr("rnn.vocabulary._MOST_REMEMBERED", 2)
+    monkeypatch.setattr("rnn.vocab._MOST_REMEMBERED", 2)
     vocabulary = Vocabulary(WORDS)
     words = [*WORDS, "x", "Y", *WORDS]
     assert vocabulary.ids(words) == [i for word in words for i in Vocabulary(WORDS).ids([word])]

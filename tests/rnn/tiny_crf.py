@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from flax import nnx
 
-from rnn.batches import Row
+from rnn.batching import Row
 from rnn.network import Draw, Scores, Weights
 
 K, V, T = 3, 6, 3  # tags, words, tokens in a sentence

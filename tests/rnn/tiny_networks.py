@@ -7,9 +7,9 @@ from flax import nnx
 from paper_equations import elman_by_hand, jordan_by_hand, windows_by_hand
 
 from rnn import Elman, Jordan
-from rnn.batches import Row, make_batch
+from rnn.batching import Row, make_batch
 from rnn.network import Weights
-from rnn.vocabulary import PAD
+from rnn.vocab import PAD
 
 W, D, H, K, V = 3, 2, 3, 6, 9
 M = W // 2

@@ -5,7 +5,7 @@ import numpy as np
 from crfdeid.documents import LabelledSentence
 from features.tokens import Sentence
 from rnn.embeddings.vectors import WordVectors
-from rnn.sharing.settings import PrivateSettings
+from rnn.privacy.settings import PrivateSettings
 
 D, S = 3, 2
 NAMES = ("Quill", "Marsh", "Reed", "Heron", "Teal", "Rook")

@@ -12,8 +12,8 @@ import numpy as np
 from crfdeid.documents import Document, Span
 from rnn.embeddings.subwords import SubwordVectors
 from rnn.embeddings.vectors import WordVectors
-from rnn.sharing.representation import RepresentationModel
-from rnn.sharing.settings import PrivateSettings
+from rnn.privacy.representation import RepresentationModel
+from rnn.privacy.settings import PrivateSettings
 
 PUBLIC_WORDS = ("seen", "by", "on", "Dr", ".", "00", "no", "pain", "stable")
 NAMES = ("Quill", "Marsh", "Vole", "Tarn")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from crfdeid.cli.corpus_options import add_corpus, add_seed, read_notes
+from crfdeid.cli.arguments import add_corpus, add_seed, read_notes
 from crfdeid.cli.share.attacks import add_effort
 from crfdeid.cli.share.representation import add_representation, load_representation
 from crfdeid.cli.shell import file_path
@@ -30,15 +30,15 @@ def run(options: argparse.Namespace) -> None:
         DataError: notes or a representation that cannot be read, or too few notes.
     """
     from crfdeid.cli.share.attacks import attack_bar, effort_of, render  # noqa: PLC0415
-    from crfdeid.system.on_use import named  # noqa: PLC0415
-    from crfdeid.system.threads import one_thread  # noqa: PLC0415
+    from crfdeid.registry import import_string  # noqa: PLC0415
+    from crfdeid.utils.process import one_thread  # noqa: PLC0415
 
     one_thread()
     representation = load_representation(options.representation)
     paths = [options.notes] if options.known is None else [options.notes, options.known]
     notes, *known = (read_notes(path, options) for path in paths)
-    effort = named("rnn.sharing.attack_card:Effort")(**effort_of(options))
-    attack = named("rnn.sharing.attack_card:attack_notes")
+    effort = import_string("rnn.privacy.attack_card:AttackBudget")(**effort_of(options))
+    attack = import_string("rnn.privacy.attack_card:attack_notes")
     with attack_bar() as step:
         card = attack(representation, notes, *known, effort=effort, seed=options.seed, on_step=step)
     print(render(card))

@@ -10,8 +10,7 @@ from typing import Any
 
 from tabulate import tabulate
 
-from crfdeid.cli.progress import make_bar
-from crfdeid.cli.shell import whole_number
+from crfdeid.cli.shell import make_bar, whole_number
 
 _STRONG = 0.75  # of pairs without noise: an adversary that tells fewer is too weak to say anything
 _ADVERSARIES = {

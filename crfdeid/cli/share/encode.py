@@ -6,12 +6,12 @@ import argparse
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from crfdeid.cli.corpus_options import add_corpus, read_notes, require_outside
+from crfdeid.cli.arguments import add_corpus, read_notes, require_outside
 from crfdeid.cli.share.attacks import in_a_sentence
 from crfdeid.cli.share.representation import add_representation, load_representation
 from crfdeid.cli.shell import file_path, whole_number
 from crfdeid.errors import UsageError
-from crfdeid.settings import MOST_SEED
+from crfdeid.validation import MOST_SEED
 
 _SUFFIX = ".npz"
 
@@ -39,8 +39,8 @@ def run(options: argparse.Namespace) -> None:
         UsageError: options that cannot work, or notes that were encoded before.
         DataError: notes or a representation that cannot be read, or a file that cannot be written.
     """
-    from crfdeid.system.on_use import named  # noqa: PLC0415
-    from crfdeid.system.threads import one_thread  # noqa: PLC0415
+    from crfdeid.registry import import_string  # noqa: PLC0415
+    from crfdeid.utils.process import one_thread  # noqa: PLC0415
 
     path = options.out
     if path.suffix != _SUFFIX:
@@ -50,10 +50,10 @@ def run(options: argparse.Namespace) -> None:
     require_outside(path, {"--notes": options.notes})
     one_thread()
     representation = load_representation(options.representation)
-    card = named("rnn.sharing.kept_card:read_card")(options.representation)
-    key = named("rnn.sharing.once:record_key")(options.key_file)
+    card = import_string("rnn.privacy.attack_card:read_card")(options.representation)
+    key = import_string("rnn.privacy.release:record_key")(options.key_file)
     notes = read_notes(options.notes, options)
-    written = named("rnn.sharing.encoding:write_shared")(notes, representation, path, key=key, seed=options.seed)
+    written = import_string("rnn.privacy.release:write_shared")(notes, representation, path, key=key, seed=options.seed)
     for line in (*_summary(options, written, len(notes.documents)), _attacked(card)):
         print(line)
 

@@ -24,14 +24,14 @@ def add_representation(parser: argparse.ArgumentParser) -> None:
 
 
 def load_representation(folder: Path) -> Any:
-    """The representation in a folder, a `rnn.sharing.representation.RepresentationModel`.
+    """The representation in a folder, a `rnn.privacy.representation.RepresentationModel`.
 
     Raises:
         DataError: there is none, or a damaged one.
     """
-    from crfdeid.system.on_use import named  # noqa: PLC0415
+    from crfdeid.registry import import_string  # noqa: PLC0415
 
-    return named("rnn.sharing.representation:RepresentationModel").load(folder)
+    return import_string("rnn.privacy.representation:RepresentationModel").load(folder)
 
 
 def render_representation(folder: Path) -> str:
@@ -41,11 +41,11 @@ def render_representation(folder: Path) -> str:
         DataError: it is damaged, or the figures of the attacks are.
     """
     from crfdeid.cli.share.attacks import render  # noqa: PLC0415
-    from crfdeid.description import read_description  # noqa: PLC0415
-    from crfdeid.model_card.markdown import listed, saved_facts  # noqa: PLC0415
-    from crfdeid.system.on_use import named  # noqa: PLC0415
+    from crfdeid.model_card.render import listed, saved_facts  # noqa: PLC0415
+    from crfdeid.registry import import_string  # noqa: PLC0415
+    from crfdeid.serialization import read_description  # noqa: PLC0415
 
-    model, card = load_representation(folder), named("rnn.sharing.kept_card:read_card")(folder)
+    model, card = load_representation(folder), import_string("rnn.privacy.attack_card:read_card")(folder)
     vectors, (of_inputs, of_outputs) = model.vectors, (float(place.mean()) for place in model.deviations)
     others = "" if vectors.subwords is None else ", others have those of their parts"
     facts = [

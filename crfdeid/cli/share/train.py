@@ -7,10 +7,10 @@ import sys
 import time
 from typing import Any
 
-from crfdeid.cli.corpus_options import add_corpus, add_seed, require_outside
+from crfdeid.cli.arguments import add_corpus, add_seed, require_outside
 from crfdeid.cli.share.attacks import add_effort
 from crfdeid.cli.shell import file_path, setting
-from crfdeid.models import profile_name
+from crfdeid.registry import profile_name
 
 _LEARNED = ("fasttext", "cbow")
 
@@ -49,20 +49,20 @@ def run(options: argparse.Namespace) -> None:
     from crfdeid.cli.share.attacks import attack_bar, effort_of, render  # noqa: PLC0415
     from crfdeid.cli.shell import duration  # noqa: PLC0415
     from crfdeid.corpora.splits import read_splits  # noqa: PLC0415
-    from crfdeid.system.folders import require_new  # noqa: PLC0415
-    from crfdeid.system.on_use import named  # noqa: PLC0415
-    from crfdeid.system.threads import one_thread  # noqa: PLC0415
+    from crfdeid.registry import import_string  # noqa: PLC0415
+    from crfdeid.utils.folders import require_new  # noqa: PLC0415
+    from crfdeid.utils.process import one_thread  # noqa: PLC0415
 
     require_outside(options.out, {"--train": options.train, "--dev": options.dev, "--test": options.test})
     require_new(options.out)
     one_thread()
-    settings = named("rnn.sharing.settings:settings_of")(options.profile, dict(options.set))
-    effort = named("rnn.sharing.attack_card:Effort")(**effort_of(options))
+    settings = import_string("rnn.privacy.settings:settings_of")(options.profile, dict(options.set))
+    effort = import_string("rnn.privacy.attack_card:AttackBudget")(**effort_of(options))
     corpus = read_splits(options.train, options.dev, options.test, corpus_format=options.format, types=options.types)
     started, vectors = time.monotonic(), _vectors(options, corpus.train)
     print(f"{len(vectors)} word vectors of size {vectors.dim}", file=sys.stderr, flush=True)
     with attack_bar() as step:
-        provided = named("rnn.sharing.provide:provide")(
+        provided = import_string("rnn.privacy.provide:train_and_audit")(
             corpus, vectors, settings, effort, options.out, seed=options.seed, on_epoch=_tell, on_step=step
         )
     print(render(provided.card))
@@ -71,13 +71,13 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _vectors(options: argparse.Namespace, notes: Any) -> Any:
-    from crfdeid.system.on_use import named  # noqa: PLC0415
+    from crfdeid.registry import import_string  # noqa: PLC0415
 
     source = str(options.vectors)
     if source in _LEARNED:
         print(f"learning {source} vectors", file=sys.stderr, flush=True)
-        return named("rnn.sharing.provide:learned_vectors")(source, notes, seed=options.seed)
-    return named("rnn.embeddings:read_vectors")(options.vectors)
+        return import_string("rnn.privacy.provide:learned_vectors")(source, notes, seed=options.seed)
+    return import_string("rnn.embeddings:read_vectors")(options.vectors)
 
 
 def _tell(epoch: Any) -> None:

@@ -9,8 +9,7 @@ from random import Random
 from typing import NamedTuple, NoReturn, TypeVar
 
 from crfdeid.corpora.synthetic.data import Scenario, scenarios, sections
-from crfdeid.corpora.synthetic.people import Cast, draw_person
-from crfdeid.corpora.synthetic.surrogates import DATE_HABITS, Hospital, Person, fill_pattern
+from crfdeid.corpora.synthetic.people import DATE_HABITS, Cast, Hospital, Person, draw_person, fill_pattern
 from crfdeid.corpora.synthetic.templates import render
 
 T = TypeVar("T")
@@ -24,8 +23,8 @@ class Source(NamedTuple):
 
     Attributes:
         own: what the note's split has for itself.
-        seen: what training notes draw from (the same as ``own`` for training notes).
-        unseen_share: how often ``own`` is used, a fraction.
+        seen: what training notes draw from (the same as ``strip_prefix`` for training notes).
+        unseen_share: how often ``strip_prefix`` is used, a fraction.
     """
 
     own: Cast

@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 from crfdeid.corpora.synthetic.data import sections, template_pools
 from crfdeid.corpora.synthetic.people import SplitName, deal
-from crfdeid.corpora.synthetic.pieces import Piece
-from crfdeid.corpora.synthetic.templates import expand
+from crfdeid.corpora.synthetic.templates import TemplatePart, expand
 from crfdeid.documents import Span
 
 TYPES = ("PROBLEM", "TREATMENT", "TEST")
@@ -33,8 +32,8 @@ class Vocabulary(NamedTuple):
 
     Attributes:
         own: what the split has for itself.
-        seen: what training notes draw from (the same as ``own`` for training notes).
-        unseen_share: how often a term is one of ``own``, a fraction.
+        seen: what training notes draw from (the same as ``strip_prefix`` for training notes).
+        unseen_share: how often a term is one of ``strip_prefix``, a fraction.
     """
 
     own: Mapping[str, tuple[str, ...]]
@@ -79,7 +78,7 @@ class Terms:
                 chosen.append(term)
         return [expand(term, self._rng) for term in chosen]
 
-    def __call__(self, name: str, form: str) -> Piece:
+    def __call__(self, name: str, form: str) -> TemplatePart:
         """The concept that a field stands for.
 
         Args:
@@ -95,5 +94,5 @@ class Terms:
         return _marked(term[0].upper() + term[1:] if form == "cap" else term, _LISTS[name][0])
 
 
-def _marked(text: str, label: str) -> Piece:
-    return Piece(text, concepts=(Span(0, len(text), label),))
+def _marked(text: str, label: str) -> TemplatePart:
+    return TemplatePart(text, concepts=(Span(0, len(text), label),))

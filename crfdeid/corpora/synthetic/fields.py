@@ -9,17 +9,8 @@ from random import Random
 from crfdeid.corpora.synthetic.case import SETTLED_FACTS, Case
 from crfdeid.corpora.synthetic.concepts import FIELDS, Terms
 from crfdeid.corpora.synthetic.data import sections
-from crfdeid.corpora.synthetic.pieces import Piece, join
-from crfdeid.corpora.synthetic.surrogates import (
-    DATE_FORMS,
-    DATE_HABITS,
-    PERSON_FORMS,
-    Hospital,
-    Person,
-    fill_pattern,
-    typo,
-)
-from crfdeid.corpora.synthetic.templates import Value, labelled
+from crfdeid.corpora.synthetic.people import DATE_FORMS, DATE_HABITS, PERSON_FORMS, Hospital, Person, fill_pattern, typo
+from crfdeid.corpora.synthetic.templates import TemplatePart, Value, join, labelled
 
 # The forms a name takes in running text where the template names none, the usual ones more often.
 _NAME_FORMS: Mapping[str, tuple[str, ...]] = {
@@ -100,7 +91,7 @@ class Fields:
         }
         self._answers = self._answer_table()
 
-    def __call__(self, name: str) -> Value | Piece:
+    def __call__(self, name: str) -> Value | TemplatePart:
         """The value of a field.
 
         Raises:
@@ -112,7 +103,7 @@ class Fields:
         value = self._answers[key](key, "" if form == "any" else form)
         return self._refined(key, value) if self._fine else value
 
-    def _refined(self, key: str, value: Value) -> Value | Piece:
+    def _refined(self, key: str, value: Value) -> Value | TemplatePart:
         """The same text with the types of i2b2 2014; of an address, each part has its own."""
         if value.label == "ID":
             return value._replace(label=_FINE_IDS[key])
@@ -125,7 +116,7 @@ class Fields:
         street, town, rest = value.text.split(", ")
         code, gap, number = rest.partition(" ")
         parts = (labelled(street, "STREET"), labelled(town, "CITY"), labelled(code, "STATE"))
-        return join((join(parts, ", "), Piece(gap), labelled(number, "ZIP" if number else "")))
+        return join((join(parts, ", "), TemplatePart(gap), labelled(number, "ZIP" if number else "")))
 
     def _answer_table(self) -> dict[str, Callable[[str, str], Value]]:
         """For every field, the function of its name and form that gives its value."""

@@ -9,9 +9,8 @@ from typing import NamedTuple
 
 from crfdeid.corpora.synthetic.case import Source
 from crfdeid.corpora.synthetic.concepts import Vocabulary, make_vocabularies
-from crfdeid.corpora.synthetic.notes import draft_note, finish
+from crfdeid.corpora.synthetic.notes import draft_note, finish, meet
 from crfdeid.corpora.synthetic.people import Cast, SplitName, make_casts
-from crfdeid.corpora.synthetic.quotas import meet
 from crfdeid.corpora.synthetic.texts import draw_texts
 from crfdeid.corpora.synthetic.world import make_worlds
 from crfdeid.documents import CONCEPT, Document

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from random import Random
 from typing import NamedTuple
 
@@ -14,8 +15,7 @@ from crfdeid.corpora.synthetic.concepts import Terms, Vocabulary, concept_pools
 from crfdeid.corpora.synthetic.data import template_pools
 from crfdeid.corpora.synthetic.fields import Fields
 from crfdeid.corpora.synthetic.layout import KINDS, SectionPlan, Style
-from crfdeid.corpora.synthetic.pieces import Piece, join, wrap
-from crfdeid.corpora.synthetic.templates import expand, render
+from crfdeid.corpora.synthetic.templates import TemplatePart, expand, join, render, wrap
 
 _FACT = regex.compile(r"\{(\w+)\}")
 _FALLBACK = " || "
@@ -36,8 +36,8 @@ class Block(NamedTuple):
         required: whether the block is always there. A block without spans always is.
     """
 
-    piece: Piece
-    fallback: Piece | None
+    piece: TemplatePart
+    fallback: TemplatePart | None
     required: bool
 
 
@@ -49,7 +49,7 @@ class Section(NamedTuple):
     blocks: tuple[Block, ...]
 
 
-class House(NamedTuple):
+class HouseStyle(NamedTuple):
     """The habits of one hospital's notes: how headings, lists and doctors' titles are written."""
 
     heading: Callable[[str], str]
@@ -68,7 +68,7 @@ class Draft(NamedTuple):
 
     title: str
     sections: tuple[Section, ...]
-    house: House
+    house: HouseStyle
 
 
 _HEADINGS: tuple[Callable[[str], str], ...] = (
@@ -81,8 +81,8 @@ _HEADINGS: tuple[Callable[[str], str], ...] = (
 )
 
 
-def _house(rng: Random) -> House:
-    return House(
+def _house(rng: Random) -> HouseStyle:
+    return HouseStyle(
         heading=rng.choice(_HEADINGS),
         bullet=rng.choice(("{}. ", "{}) ", "- ", "", "* ", "{}. ")),
         column_gap=rng.choice(("    ", "\t", "   ", "  |  ", "          ", "  ")),
@@ -117,7 +117,7 @@ def draft_note(source: Source, rng: Random, *, fine: bool = False, vocabulary: V
 class _Writer:
     """Turns section plans into sections, with one case, one house style and one running date."""
 
-    def __init__(self, case: Case, house: House, rng: Random, *, fine: bool, terms: Terms | None) -> None:
+    def __init__(self, case: Case, house: HouseStyle, rng: Random, *, fine: bool, terms: Terms | None) -> None:
         self._case, self._house, self._rng = case, house, rng
         self._pools = template_pools() if terms is None else concept_pools()
         self._fields = Fields(case, rng, doctor=house.doctor, fine=fine, terms=terms)
@@ -190,7 +190,7 @@ class _Writer:
             raise ValueError(f"a fallback must hold no PHI, or the counts go wrong: {fallback}")
         return Block(piece, substitute, required or not piece.spans)
 
-    def _render(self, template: str) -> Piece:
+    def _render(self, template: str) -> TemplatePart:
         return render(template, self._fields, self._rng)
 
 
@@ -206,7 +206,7 @@ def _split_tags(template: str) -> tuple[list[str], str]:
     return tags, template
 
 
-def finish(draft: Draft, left_out: Collection[tuple[int, int]]) -> Piece:
+def finish(draft: Draft, left_out: Collection[tuple[int, int]]) -> TemplatePart:
     """The note's text and spans, without the blocks left out.
 
     Args:
@@ -214,7 +214,7 @@ def finish(draft: Draft, left_out: Collection[tuple[int, int]]) -> Piece:
         left_out: (section, block) positions of the blocks to leave out, or to put the fallback for.
     """
     house = draft.house
-    parts = [Piece(draft.title)] if draft.title else []
+    parts = [TemplatePart(draft.title)] if draft.title else []
     for i, section in enumerate(draft.sections):
         kept = [
             block.fallback if (i, j) in left_out else block.piece
@@ -232,12 +232,12 @@ def finish(draft: Draft, left_out: Collection[tuple[int, int]]) -> Piece:
     return note._replace(text=note.text + "\n")
 
 
-def _set_section(section: Section, pieces: Sequence[Piece], house: House) -> Piece:
+def _set_section(section: Section, pieces: Sequence[TemplatePart], house: HouseStyle) -> TemplatePart:
     if section.style == "columns":
         rows = [pieces[i : i + house.columns] for i in range(0, len(pieces), house.columns)]
         return join((join(row, house.column_gap) for row in rows), "\n")
     if section.style == "list":
-        pieces = [join((Piece(house.bullet.format(i + 1)), piece)) for i, piece in enumerate(pieces)]
+        pieces = [join((TemplatePart(house.bullet.format(i + 1)), piece)) for i, piece in enumerate(pieces)]
     if not house.full_stops and section.style in ("lines", "list"):
         pieces = [piece.without_full_stop() for piece in pieces]
     if section.style in ("prose", "inline"):
@@ -250,4 +250,49 @@ def _set_section(section: Section, pieces: Sequence[Piece], house: House) -> Pie
     same_line = section.style == "inline" or (
         section.style == "prose" and section.heading.endswith(":") and not house.blank_lines
     )
-    return join((Piece(section.heading), body), " " if same_line else "\n")
+    return join((TemplatePart(section.heading), body), " " if same_line else "\n")
+
+
+_LATER = 0.4
+
+
+def meet(drafts: Sequence[Draft], quota: Mapping[str, int], rng: Random) -> list[set[tuple[int, int]]]:
+    """For every draft, the blocks to leave out, so that the spans of all notes together meet the counts.
+
+    Blocks that are always there are counted first. The optional ones are then taken in random order, each if it still
+    fits. As most types have many blocks with a single span, one pass ends with every count met.
+
+    Args:
+        drafts: the notes.
+        quota: type -> the number of spans wanted.
+        rng: the source of the order.
+
+    Raises:
+        ValueError: the drafts cannot meet the counts: there are too few or too many notes for them.
+    """
+    left = Counter(quota)
+    optional = []
+    for n, draft in enumerate(drafts):
+        for i, section in enumerate(draft.sections):
+            for j, block in enumerate(section.blocks):
+                if block.required:
+                    left.subtract(block.piece.counts())
+                else:
+                    optional.append((n, i, j))
+    # Blocks with one span come somewhat later, so that some are left to close the counts with.
+    optional.sort(key=lambda place: rng.random() + _LATER * (_counts(drafts, *place).total() == 1))
+    left_out: list[set[tuple[int, int]]] = [set() for _ in drafts]
+    for n, i, j in optional:
+        counts = _counts(drafts, n, i, j)
+        if all(left[label] >= count for label, count in counts.items()):
+            left.subtract(counts)
+        else:
+            left_out[n].add((i, j))
+    missed = {label: count for label, count in sorted(left.items()) if count}
+    if missed:
+        raise ValueError(f"{len(drafts)} notes cannot meet these counts, spans still to place: {missed}")
+    return left_out
+
+
+def _counts(drafts: Sequence[Draft], note: int, section: int, block: int) -> Counter[str]:
+    return drafts[note].sections[section].blocks[block].piece.counts()

@@ -5,14 +5,90 @@ Choices nest, and an option may be empty. Fields may stand inside choices: only 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from random import Random
 from typing import NamedTuple
 
 import regex
 
-from crfdeid.corpora.synthetic.pieces import Piece, join
 from crfdeid.documents import Span
+
+
+class TemplatePart(NamedTuple):
+    """A stretch of text and what is marked in it, counted from its own start.
+
+    Attributes:
+        text: the text.
+        spans: the PHI.
+        concepts: the concepts, where notes have any.
+    """
+
+    text: str
+    spans: tuple[Span, ...] = ()
+    concepts: tuple[Span, ...] = ()
+
+    @property
+    def marks(self) -> tuple[Span, ...]:
+        """What is marked in either layer."""
+        return self.spans + self.concepts
+
+    def counts(self) -> Counter[str]:
+        """How many spans of PHI of each type there are."""
+        return Counter(span.label for span in self.spans)
+
+    def without_full_stop(self) -> TemplatePart:
+        """The same without a full stop at its end, unless that belongs to a span."""
+        end = len(self.text) - 1
+        inside = any(span.end > end for span in self.marks)
+        return self if inside or not self.text.endswith(".") else self._replace(text=self.text[:-1])
+
+    def upper(self) -> TemplatePart:
+        """The same in capitals. Surrogates hold no letter whose capital has another length ("ß"): offsets stay."""
+        return self._replace(text=self.text.upper())
+
+    def lower(self) -> TemplatePart:
+        """The same in small letters."""
+        return self._replace(text=self.text.lower())
+
+
+def join(pieces: Iterable[TemplatePart], separator: str = "") -> TemplatePart:
+    """The pieces one after the other.
+
+    Example:
+        >>> join([Piece("Dr."), Piece("Doe", (Span(0, 3, "DOCTOR"),))], " ").spans
+        (Span(start=4, end=7, label='DOCTOR'),)
+    """
+    texts: list[str] = []
+    spans: list[Span] = []
+    concepts: list[Span] = []
+    length = 0
+    for piece in pieces:
+        if texts:
+            texts.append(separator)
+            length += len(separator)
+        for layer, marks in ((spans, piece.spans), (concepts, piece.concepts)):
+            layer.extend(Span(start + length, end + length, label) for start, end, label in marks)
+        texts.append(piece.text)
+        length += len(piece.text)
+    return TemplatePart("".join(texts), tuple(spans), tuple(concepts))
+
+
+def wrap(piece: TemplatePart, width: int) -> TemplatePart:
+    """Break long lines at spaces, never inside a span; a space becomes a line end, so no offset moves."""
+    inside = {i for span in piece.marks for i in range(span.start, span.end)}
+    letters = list(piece.text)
+    start = last_break = 0
+    for i, letter in enumerate(piece.text):
+        if letter == "\n":
+            start = last_break = i + 1
+        elif letter == " " and i not in inside and i > start:
+            last_break = i
+        if i - start >= width and last_break > start:
+            letters[last_break] = "\n"
+            start = last_break + 1
+    return piece._replace(text="".join(letters))
+
 
 _INNER_CHOICE = regex.compile(r"\[([^\[\]]*)\]")
 _FIELD = regex.compile(r"\{([^}]*)\}")
@@ -26,9 +102,9 @@ class Value(NamedTuple):
     label: str = ""
 
 
-def labelled(text: str, label: str) -> Piece:
+def labelled(text: str, label: str) -> TemplatePart:
     """A text that is PHI from end to end; with "", one that is none."""
-    return Piece(text, (Span(0, len(text), label),) if label else ())
+    return TemplatePart(text, (Span(0, len(text), label),) if label else ())
 
 
 def expand(template: str, rng: Random) -> str:
@@ -44,7 +120,7 @@ def expand(template: str, rng: Random) -> str:
     return template
 
 
-def render(template: str, field: Callable[[str], Value | Piece], rng: Random) -> Piece:
+def render(template: str, field: Callable[[str], Value | TemplatePart], rng: Random) -> TemplatePart:
     """A template as text with spans.
 
     Args:
@@ -56,10 +132,10 @@ def render(template: str, field: Callable[[str], Value | Piece], rng: Random) ->
     pieces = []
     for i, part in enumerate(parts):
         if i % 2 == 0:
-            pieces.append(Piece(part))
+            pieces.append(TemplatePart(part))
             continue
         value = Value(_number(part, rng)) if part.startswith("n:") else field(part)
-        pieces.append(value if isinstance(value, Piece) else labelled(value.text, value.label))
+        pieces.append(value if isinstance(value, TemplatePart) else labelled(value.text, value.label))
     return join(pieces)
 
 

@@ -7,8 +7,7 @@ from random import Random
 from typing import NamedTuple
 
 from crfdeid.corpora.synthetic.data import text_pools
-from crfdeid.corpora.synthetic.pieces import Piece, join
-from crfdeid.corpora.synthetic.templates import render
+from crfdeid.corpora.synthetic.templates import TemplatePart, join, render
 from crfdeid.corpora.synthetic.text_fields import TextFields, make_faker
 from crfdeid.corpora.synthetic.world import World
 from crfdeid.documents import Document
@@ -80,7 +79,7 @@ def draw_texts(count: int, world: World, rng: Random, *, name: str) -> Iterator[
             yield Document(f"{name}-{style}-{len(seen):04d}", piece.text, piece.spans)
 
 
-def _draw(name: str, fields: TextFields, rng: Random) -> Piece:
+def _draw(name: str, fields: TextFields, rng: Random) -> TemplatePart:
     style = STYLES[name]
     piece = _table(fields, rng) if name == "table" else _text(style, fields, rng)
     other = piece
@@ -92,7 +91,7 @@ def _draw(name: str, fields: TextFields, rng: Random) -> Piece:
     return other if len(other.text) == len(piece.text) else piece
 
 
-def _text(style: Style, fields: TextFields, rng: Random) -> Piece:
+def _text(style: Style, fields: TextFields, rng: Random) -> TemplatePart:
     pools = text_pools()
     chosen = [
         template for pool, least, most in style.parts for template in rng.sample(pools[pool], rng.randint(least, most))
@@ -100,7 +99,7 @@ def _text(style: Style, fields: TextFields, rng: Random) -> Piece:
     return join((_tidy(render(template, fields, rng)) for template in chosen), rng.choice(style.joints))
 
 
-def _table(fields: TextFields, rng: Random) -> Piece:
+def _table(fields: TextFields, rng: Random) -> TemplatePart:
     """A header and one to three rows, of some of the columns."""
     columns = [entry.split(" | ") for entry in rng.sample(text_pools()["columns"], rng.randint(3, 6))]
     gap = rng.choice(_COLUMN_GAPS)
@@ -108,7 +107,7 @@ def _table(fields: TextFields, rng: Random) -> Piece:
     return join((join((render(column[row], fields, rng) for column in columns), gap) for row in rows), "\n")
 
 
-def _tidy(piece: Piece) -> Piece:
+def _tidy(piece: TemplatePart) -> TemplatePart:
     """Without spaces at its end, where a choice was empty."""
     text = piece.text.rstrip()
-    return Piece(text, piece.spans)
+    return TemplatePart(text, piece.spans)

@@ -13,15 +13,9 @@ keyed.py       choices by HMAC: nothing is remembered, so that runs, machines an
 """
 
 from crfdeid.redaction.surrogates.date_forms import order_in
-from crfdeid.redaction.surrogates.kinds import (
-    KEPT,
-    Surrogates,
-    agreed_labels,
-    patient_key,
-    text_key,
-)
+from crfdeid.redaction.surrogates.generator import KEPT, Surrogates, agreed_labels, patient_key, text_key
 from crfdeid.redaction.surrogates.locales import guess_locale
-from crfdeid.redaction.surrogates.name_roles import name_roles
+from crfdeid.redaction.surrogates.names import name_roles
 
 __all__ = [
     "KEPT",

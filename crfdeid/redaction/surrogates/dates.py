@@ -14,10 +14,9 @@ from typing import NamedTuple
 
 import regex
 
+from crfdeid.redaction.surrogates.chooser import HmacChooser, fold
 from crfdeid.redaction.surrogates.date_forms import DAY_NAME, FORMS, LOOKS_DATED, RELATIVE, SHORT_MONTHS, weekday_number
-from crfdeid.redaction.surrogates.keyed import Keyed
-from crfdeid.redaction.surrogates.letters import fold
-from features.lexicons import ENGLISH_MONTHS, SPANISH_MONTHS, month_number
+from features.word_lists import ENGLISH_MONTHS, SPANISH_MONTHS, month_number
 
 # Whoever reads two digits as a year takes those up to this one for 20xx.
 _LAST_OF_THIS_CENTURY = 40
@@ -47,7 +46,7 @@ class Shift(NamedTuple):
     years: int
 
 
-def shift_of(keyed: Keyed) -> Shift:
+def shift_of(keyed: HmacChooser) -> Shift:
     """A patient's shift: two to nine years back, and 34 to 75 days more or less; no whole number of weeks.
 
     Day, month, year and weekday therefore all change, and the season stays about what it is.
@@ -61,7 +60,7 @@ def shift_of(keyed: Keyed) -> Shift:
     return Shift(days, round(days / 30.436875), -years)
 
 
-def moved(text: str, shift: Shift, *, month_first: bool) -> str | None:
+def shift_date(text: str, shift: Shift, *, month_first: bool) -> str | None:
     """A date, or several, moved and written as before; None where part of it is no date in any known form.
 
     A day without a year is moved as one of the year 2000, so it may be a day off.
@@ -115,7 +114,7 @@ def year_shift(dates: Iterable[str], shift: Shift, *, month_first: bool) -> int:
     votes = Counter({shift.years: 0})
     for text, years in whole if alone else ():
         if _DATED.search(text) and alone.intersection(years):
-            found = _YEARS.findall(moved(text, shift, month_first=month_first) or "")
+            found = _YEARS.findall(shift_date(text, shift, month_first=month_first) or "")
             votes.update(int(new) - int(old) for old, new in zip(years, found, strict=False) if old in alone)
     return votes.most_common(1)[0][0]
 

@@ -9,15 +9,13 @@ from typing import NamedTuple
 import regex
 
 from crfdeid.redaction.persons import PARTICLES, TITLES
-from crfdeid.redaction.surrogates.countries import known_countries, other_country
-from crfdeid.redaction.surrogates.invented import invented
-from crfdeid.redaction.surrogates.keyed import Keyed
-from crfdeid.redaction.surrogates.letters import fold, folded
+from crfdeid.redaction.surrogates.chooser import HmacChooser, fold, folded
+from crfdeid.redaction.surrogates.identifiers import other_code
+from crfdeid.redaction.surrogates.locale_data import locale_lists
 from crfdeid.redaction.surrogates.names import Names
+from crfdeid.redaction.surrogates.place_tables import HOUSES, LANDSCAPES, known_countries, other_country
 from crfdeid.redaction.surrogates.places import ARTICLES, BEFORE_NAMES, PIECE, Places
-from crfdeid.redaction.surrogates.shapes import other_code
-from crfdeid.redaction.surrogates.streets import HOUSES, LANDSCAPES
-from features.lexicons import LEXICONS, SPANISH_MONTHS
+from features.word_lists import LEXICONS, SPANISH_MONTHS
 
 _KINDS_OF = """
     universitari universitaria materno infantil provincial regional comarcal nacional central municipal público
@@ -91,7 +89,7 @@ class _Towns(NamedTuple):
 
 @lru_cache(maxsize=8)
 def _towns(locale: str) -> _Towns:
-    names = tuple(name for name in invented(locale).town if " " not in name)
+    names = tuple(name for name in locale_lists(locale).town if " " not in name)
     return _Towns(names, folded(names))
 
 
@@ -107,7 +105,7 @@ class Hospitals:
     """
 
     def __init__(
-        self, keyed: Keyed, locale: str, names: Names, places: Places, spelled_out: Iterable[str] = ()
+        self, keyed: HmacChooser, locale: str, names: Names, places: Places, spelled_out: Iterable[str] = ()
     ) -> None:
         self._keyed, self._locale, self._names, self._places = keyed, locale, names, places
         self._spanish = locale.startswith("es")

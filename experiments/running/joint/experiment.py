@@ -7,15 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from crfdeid.corpora.layers import Stretches, read_stretches, without_stretches
 from crfdeid.corpora.splits import Corpus
-from crfdeid.corpora.stretches import Stretches, read_stretches, without_stretches
 from crfdeid.documents import CONCEPT, PHI
-from crfdeid.models import settings_of
+from crfdeid.registry import model_settings
 from crfdeid.tagger import require_layers
 from experiments.running.device import choose_device, choose_jobs
 from experiments.running.embeddings import OnStep, prepare_embeddings
 from experiments.running.joint.plan import JointPlan, gold_of
-from experiments.running.joint.settings import PIPELINE, SOURCED, JointExperiment
+from experiments.running.joint.settings import PIPELINE, JointExperiment, concept_annotated_text
 from experiments.running.joint.systems import (
     ALONE,
     CONCATENATED,
@@ -100,7 +100,7 @@ def _significance(prepared: JointPrepared, runs: Sequence[Run]) -> dict[str, Any
     """Of each layer, every system against the pipeline, or else the first; of Table 5, each row against the first."""
     systems = systems_of(prepared.experiment)
     found = {}
-    for layer in (PHI, CONCEPT, *([SOURCED] if prepared.plan.unsourced is not None else [])):
+    for layer in (PHI, CONCEPT, *([concept_annotated_text] if prepared.plan.unsourced is not None else [])):
         names = [system.name for system in systems.compared if layer != PHI or PHI in layers_of(system)]
         found[layer] = _against(prepared, runs, names, PIPELINE, layer)
     if systems.table_5:
@@ -112,10 +112,10 @@ def _against(
     prepared: JointPrepared, runs: Sequence[Run], names: Sequence[str], reference: str, scored: str
 ) -> dict[str, Any]:
     """Systems against one of them, by what their runs found in a layer."""
-    layer = CONCEPT if scored == SOURCED else scored
+    layer = CONCEPT if scored == concept_annotated_text else scored
     gold = gold_of(prepared.corpus.scored, layer)
     by_name = {name: [run.layers[layer].predictions for run in runs if run.cell.system.name == name] for name in names}
-    if scored == SOURCED and prepared.plan.unsourced is not None:
+    if scored == concept_annotated_text and prepared.plan.unsourced is not None:
         stretches = prepared.plan.unsourced
         by_name = {
             name: [without_stretches(gold, found, stretches).predicted for found in all_found]
@@ -138,6 +138,6 @@ def settings_by_system(systems: Systems, profile: str) -> dict[str, dict[str, An
 
 
 def _settings(system: System, profile: str) -> dict[str, Any]:
-    full = settings_of(system.model, profile=profile_of(system, profile), overrides=system.overrides())
+    full = model_settings(system.model, profile=profile_of(system, profile), overrides=system.overrides())
     found = plain_settings(full)
     return found if system.embedding is None else {"embedding": system.embedding, **found}

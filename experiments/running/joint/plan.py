@@ -10,19 +10,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from crfdeid.combined.hiding import annotated, with_concepts
-from crfdeid.combined.pipeline import PipelineTagger
-from crfdeid.corpora.layers import alone
+from crfdeid.corpora.layers import Stretches, select_layer, without_stretches
 from crfdeid.corpora.splits import Corpus, Split
-from crfdeid.corpora.stretches import Stretches, without_stretches
 from crfdeid.documents import CONCEPT, PHI, Document, LabelledSentence, Span
-from crfdeid.models import create
-from crfdeid.scoring import find_errors, score_entities, summarise
-from crfdeid.scoring.evaluation import decoded, score
-from crfdeid.scoring.held import phi_held
-from crfdeid.system.folders import write_folder
-from crfdeid.tagger import LayeredTagger, Tagger, WordHolder
-from experiments.running.joint.settings import SOURCED
+from crfdeid.ensembles.cascade import CascadeTagger, as_concept_sentence, with_layer
+from crfdeid.evaluation import find_errors, score_entities, summarise
+from crfdeid.evaluation.evaluate import decoded, score
+from crfdeid.evaluation.tokens import memorised_phi_rate
+from crfdeid.registry import create
+from crfdeid.tagger import LayeredTagger, Tagger, VocabularyProbe
+from crfdeid.utils.folders import write_folder
+from experiments.running.joint.settings import concept_annotated_text
 from experiments.running.joint.systems import layers_of, reads_gold
 from experiments.running.runs import Found, OnProgress, Run, Trained, fit_cells
 from experiments.running.systems import Cell, System, Vectors, profile_of
@@ -58,10 +56,10 @@ class JointPlan:
 
     def _fit_of(self, cell: Cell, tagger: Tagger) -> Callable[..., None]:
         """What trains taggers together; of pipelines with a folder for their parts."""
-        if not isinstance(tagger, PipelineTagger):
+        if not isinstance(tagger, CascadeTagger):
             return type(tagger).fit_many
         return partial(
-            PipelineTagger.fit_many, keep=None if self.parts_folder is None else self.parts_folder / cell.name
+            CascadeTagger.fit_many, keep=None if self.parts_folder is None else self.parts_folder / cell.name
         )
 
     def forget_parts(self) -> None:
@@ -106,7 +104,7 @@ class JointPlan:
         """Every kind of score of each layer; of concepts again without the stretches that nobody annotated."""
         scores = {layer: score(gold[layer], spans[layer]) for layer in spans}
         if self.unsourced is not None:
-            scores[SOURCED] = score(*without_stretches(gold[CONCEPT], spans[CONCEPT], self.unsourced))
+            scores[concept_annotated_text] = score(*without_stretches(gold[CONCEPT], spans[CONCEPT], self.unsourced))
         return scores
 
 
@@ -114,7 +112,7 @@ def to_learn(tagger: Tagger, sentences: Sequence[LabelledSentence]) -> list[Labe
     """What a model learns from: a model of one layer, the concepts alone, in the text as it is."""
     if isinstance(tagger, LayeredTagger):
         return list(sentences)
-    return [with_concepts(item, item.sentence) for item in annotated(sentences, CONCEPT)]
+    return [as_concept_sentence(item, item.sentence) for item in with_layer(sentences, CONCEPT)]
 
 
 def spans_of(tagger: Tagger, split: Split, system: System) -> dict[str, Spans]:
@@ -137,7 +135,7 @@ def spans_of(tagger: Tagger, split: Split, system: System) -> dict[str, Spans]:
 
 def gold_of(split: Split, layer: str) -> list[Document]:
     """The documents that are annotated in a layer, with its spans alone."""
-    return [alone(document, layer) for document in split.annotated(layer).documents]
+    return [select_layer(document, layer) for document in split.annotated(layer).documents]
 
 
 def _strict_f1(scores: Mapping[str, Any], layers: Iterable[str]) -> dict[str, float]:
@@ -152,7 +150,7 @@ def _dev_f1(tagger: Tagger, dev: Split, system: System) -> dict[str, float]:
 
 def _held(tagger: Tagger, train: Split) -> Mapping[str, int] | None:
     """How many words that are nothing but PHI in the training documents the model of concepts has stored."""
-    if not isinstance(tagger, WordHolder):
+    if not isinstance(tagger, VocabularyProbe):
         return None
-    share = phi_held(tagger, train.sentences)
+    share = memorised_phi_rate(tagger, train.sentences)
     return {"held": share.count, "words": share.total}

@@ -13,7 +13,7 @@ from experiments.running.settings import CorpusSettings, OutputSettings, Point, 
 PERMUTATIONS = 2**20
 """Of each test, as in section 4.1 of lange2020."""
 
-SOURCED = "concept_sourced"
+concept_annotated_text = "concept_sourced"
 """The name of the scores of concepts without the stretches that their annotators never saw."""
 
 PIPELINE = "pipeline"
@@ -31,7 +31,7 @@ class JointExperiment:
     """All that ``experiments.joint`` is asked to do.
 
     Args:
-        systems: names in `crfdeid.models.MODELS`; those that tag one layer learn concepts from the text as it is.
+        systems: names in `crfdeid.registry.MODELS`; those that tag one layer learn concepts from the text as it is.
         profile: the settings that each starts from, or its default where it lacks the profile.
         changes: what replaces the profile's settings, in every model that has it.
         corpus: what is learned from and scored.

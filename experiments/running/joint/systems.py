@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from crfdeid.combined.hiding import GOLD, ORIGINAL, PREDICTED
 from crfdeid.documents import CONCEPT, PHI
+from crfdeid.ensembles.cascade import GOLD, ORIGINAL, PREDICTED
 from crfdeid.errors import UsageError
-from crfdeid.models import require_known, select, setting_names
+from crfdeid.registry import require_known, select, setting_names
 from experiments.running.joint.settings import PIPELINE, JointExperiment
 from experiments.running.settings import RANDOM
 from experiments.running.systems import Cell, System, require_profile, traits_of

@@ -12,10 +12,10 @@ from experiments.running.private.systems import neighbours_of
 from experiments.running.systems import Cell
 
 if TYPE_CHECKING:  # Importing these takes JAX.
-    from rnn.sharing.attacks.averaging import Averaging
-    from rnn.sharing.encoder import Encoder
-    from rnn.sharing.same_sentence import Outcome as PairOutcome
-    from rnn.sharing.training import TrainedRepresentation
+    from rnn.privacy.attacks.averaging import Averaging
+    from rnn.privacy.encoder import Encoder
+    from rnn.privacy.same_sentence import Outcome as PairOutcome
+    from rnn.privacy.training import TrainedRepresentation
 
 DRAWS = (1, 16, 256)
 """How often the attack by averaging encodes each candidate."""
@@ -33,8 +33,8 @@ def attack(learned: Learned, cell: Cell, corpus: Corpus, recipe: Recipe) -> dict
     Returns:
         An entry for each of `NAMES`.
     """
-    from rnn.sharing.attacks.encoders import PlainVectors, PseudonymVectors  # noqa: PLC0415
-    from rnn.sharing.pseudonyms import phi_words  # noqa: PLC0415
+    from rnn.privacy.attacks.encoders import PlainVectors, PseudonymVectors  # noqa: PLC0415
+    from rnn.privacy.substitution import phi_words  # noqa: PLC0415
 
     found: dict[str, Any] = dict.fromkeys(NAMES)
     vectors, count = recipe.vectors_of(cell.system), neighbours_of(cell.system)
@@ -53,8 +53,8 @@ def attack(learned: Learned, cell: Cell, corpus: Corpus, recipe: Recipe) -> dict
 
 def _on_encoder(encoder: Encoder, cell: Cell, corpus: Corpus, recipe: Recipe) -> dict[str, Any]:
     """Averaging, linking and learned inversion."""
-    from rnn.sharing.attacks.averaging import AveragingSettings  # noqa: PLC0415
-    from rnn.sharing.attacks.every import attack_vectors  # noqa: PLC0415
+    from rnn.privacy.attacks.averaging import AveragingSettings  # noqa: PLC0415
+    from rnn.privacy.attacks.every import attack_vectors  # noqa: PLC0415
 
     found = attack_vectors(
         encoder,
@@ -88,7 +88,7 @@ def _averaged(found: Averaging) -> dict[str, Any]:
 
 def _same_sentence(trained: TrainedRepresentation, cell: Cell, corpus: Corpus, recipe: Recipe) -> dict[str, Any]:
     """Whether two vectors are of the same sentence: fresh adversaries, those it grew up with, and the two controls."""
-    from rnn.sharing.attacks.every import attack_sentences  # noqa: PLC0415
+    from rnn.privacy.attacks.every import attack_sentences  # noqa: PLC0415
 
     outcomes = attack_sentences(
         trained.model,
@@ -105,7 +105,7 @@ def _same_sentence(trained: TrainedRepresentation, cell: Cell, corpus: Corpus, r
 
 def worst_of(outcomes: Sequence[PairOutcome]) -> dict[str, Any]:
     """The adversary that was right most often, and the best of each kind after each number of epochs."""
-    from rnn.sharing.same_sentence import worst  # noqa: PLC0415
+    from rnn.privacy.same_sentence import worst  # noqa: PLC0415
 
     best = worst(outcomes)
     low, high = best.share.interval()

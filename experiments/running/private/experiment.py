@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from crfdeid.corpora.splits import Corpus
-from crfdeid.models import settings_of
+from crfdeid.registry import model_settings
 from experiments.running.device import choose_device, choose_jobs
 from experiments.running.embeddings import Embeddings, OnStep, prepare_embeddings
 from experiments.running.prepared import Prepared, compare_runs, models_folder, plain_settings, read_corpus
@@ -111,7 +111,7 @@ def settings_by_system(experiment: PrivateExperiment, recipe: Recipe) -> dict[st
     for system in [*systems_of(experiment), *pooling_systems(experiment)]:
         represented = system.model in REPRESENTED
         model = PRIVATE_TAGGER if represented else TAGGER
-        settings = plain_settings(settings_of(model, profile=PROFILE, overrides=recipe.tagger_settings(model)))
+        settings = plain_settings(model_settings(model, profile=PROFILE, overrides=recipe.tagger_settings(model)))
         own = plain_settings(recipe.private_settings(system)) if represented else {}
         found[system.name] = {"embedding": system.embedding, **dict(system.settings), **settings}
         found[system.name] |= {f"representation {name}": value for name, value in own.items()}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.documents import LabelledSentence
-from crfdeid.models import create, require_known, select, setting_names, settings_of
+from crfdeid.registry import create, model_settings, require_known, select, setting_names
 from crfdeid.tagger import FitProgress, Tagger
 from experiments.running.private.settings import DANN, Sizes
 from experiments.running.private.systems import neighbours_of
@@ -18,10 +18,10 @@ from experiments.running.systems import Cell, System
 if TYPE_CHECKING:  # Importing these takes JAX.
     from rnn.embeddings import WordVectors
     from rnn.models.private import PrivateTagger
-    from rnn.sharing.pseudonymise import Pseudonymised
-    from rnn.sharing.representation import RepresentationModel
-    from rnn.sharing.settings import PrivateSettings
-    from rnn.sharing.training import Epoch, TrainedRepresentation
+    from rnn.privacy.pseudonymise import Pseudonymised
+    from rnn.privacy.representation import RepresentationModel
+    from rnn.privacy.settings import PrivateSettings
+    from rnn.privacy.training import Epoch, TrainedRepresentation
 
 TAGGER, PRIVATE_TAGGER, PROFILE = "bilstm-crf", "private", "friedrich2019"
 
@@ -77,7 +77,7 @@ class Recipe:
         """An untrained BiLSTM-CRF of Table 1 that reads representations and casing."""
         from rnn.models.private import PrivateTagger  # noqa: PLC0415
 
-        settings = settings_of(PRIVATE_TAGGER, profile=PROFILE, overrides=self.tagger_settings(PRIVATE_TAGGER))
+        settings = model_settings(PRIVATE_TAGGER, profile=PROFILE, overrides=self.tagger_settings(PRIVATE_TAGGER))
         return PrivateTagger(settings, seed=cell.seed, representation=representation)
 
     def private_settings(self, system: System) -> PrivateSettings:
@@ -86,7 +86,7 @@ class Recipe:
         Raises:
             UsageError: there is no such setting, or a value is refused.
         """
-        from rnn.sharing.settings import settings_of as representation_settings  # noqa: PLC0415
+        from rnn.privacy.settings import settings_of as representation_settings  # noqa: PLC0415
 
         given = {**self.sizes.representation, **dict(self.representation), **dict(system.settings)}
         return representation_settings(self.profile, given | ({"procedure": "dann"} if system.model == DANN else {}))
@@ -117,7 +117,7 @@ def learn_raw(recipe: Recipe, cell: Cell, corpus: Corpus, on_epoch: OnEpoch) -> 
 
 def learn_pseudonyms(recipe: Recipe, cell: Cell, corpus: Corpus, on_epoch: OnEpoch) -> Learned:
     """From shuffled sentences with pseudonyms."""
-    from rnn.sharing.pseudonymise import pseudonymise  # noqa: PLC0415
+    from rnn.privacy.pseudonymise import pseudonymise  # noqa: PLC0415
 
     vectors = recipe.vectors_of(cell.system)
     made = pseudonymise(corpus.train, vectors, count=neighbours_of(cell.system) or 1, seed=cell.seed)
@@ -136,7 +136,7 @@ def trained_representation(
     recipe: Recipe, cell: Cell, train: Split, held_out: Split, on_epoch: OnEpoch
 ) -> tuple[TrainedRepresentation, list[dict[str, Any]]]:
     """A private representation, and what was told of every epoch of its training."""
-    from rnn.sharing.training import train_representation  # noqa: PLC0415
+    from rnn.privacy.training import train_representation  # noqa: PLC0415
 
     settings, history = recipe.private_settings(cell.system), list[dict[str, Any]]()
     most = settings.epochs + settings.adversary_epochs + 3 * settings.rounds

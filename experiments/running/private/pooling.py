@@ -51,7 +51,7 @@ def learn_pooled_raw(recipe: Recipe, cell: Cell, corpus: Corpus, on_epoch: OnEpo
 
 def learn_pooled_pseudonyms(recipe: Recipe, cell: Cell, corpus: Corpus, on_epoch: OnEpoch) -> Learned:
     """From the pseudonyms of both hospitals."""
-    from rnn.sharing.pseudonymise import pseudonymise  # noqa: PLC0415
+    from rnn.privacy.pseudonymise import pseudonymise  # noqa: PLC0415
 
     vectors, count = recipe.vectors_of(cell.system), neighbours_of(cell.system) or 1
     made = [
@@ -66,8 +66,8 @@ def learn_pooled_representations(recipe: Recipe, cell: Cell, corpus: Corpus, on_
 
     These are what is attacked, by somebody who has the provider's notes as text.
     """
-    from rnn.sharing.encoding import encode_notes  # noqa: PLC0415
-    from rnn.sharing.pseudonyms import shareable  # noqa: PLC0415
+    from rnn.privacy.release import encode_notes  # noqa: PLC0415
+    from rnn.privacy.substitution import shareable  # noqa: PLC0415
 
     trained, history = trained_representation(recipe, cell, recipe.parts[PROVIDER], corpus.dev, on_epoch)
     shared = [

@@ -24,7 +24,7 @@ class Sizes:
         pseudonyms: the numbers of neighbours of Figure 4, beside that of Table 2.
         representations: those of Figure 5, where it is asked for.
         tagger: settings of the tagger, in the place of those that its own profile friedrich2019 has.
-        representation: settings of the representation, in the place of its profile's (`rnn.sharing.settings.profiles`).
+        representation: settings of the representation, in the place of its profile's (`rnn.privacy.settings.profiles`).
         names: how many names the attack by averaging is tried on.
         encodings: of one sentence, over all candidates, at most, for each number of draws.
     """

@@ -17,7 +17,7 @@ POOLED_REPRESENTATIONS = "pooled-representations"
 REPRESENTED = (REPRESENTATION, DANN, POOLED_REPRESENTATIONS)
 """Those whose tagger reads a private representation."""
 
-TRAITS = Traits(uses_seed=True, memorises=True, accelerated=True, takes_vectors=True, public_vocabulary=False)
+TRAITS = Traits(uses_seed=True, is_trained=True, accelerated=True, takes_vectors=True, public_vocabulary=False)
 """Of every system here: all are networks that start from word vectors."""
 
 

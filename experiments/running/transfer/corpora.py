@@ -8,14 +8,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from crfdeid.corpora import FORMATS
-from crfdeid.corpora.parts import Parts, read_parts
-from crfdeid.corpora.splits import Corpus, Split
+from crfdeid.corpora import CORPUS_FORMATS
+from crfdeid.corpora.splits import Corpus, Parts, Split, read_parts
 from crfdeid.documents import Document
 from crfdeid.errors import UsageError
 from crfdeid.label_schemes import to_categories
-from crfdeid.model_card.train import require_phi
-from crfdeid.settings import MOST_SEED
+from crfdeid.model_card.training import require_phi
+from crfdeid.validation import MOST_SEED
 from experiments.running.prepared import shared
 from experiments.running.transfer.settings import Source
 
@@ -71,8 +70,8 @@ def _format(value: str, text: str) -> tuple[str, str]:
     where, colon, last = value.rpartition(":")
     if not colon or os.path.exists(value):  # noqa: PTH110  Path.exists raises for a name that is too long.
         return value, "auto"
-    if last not in (*FORMATS, "auto"):
-        raise UsageError(f"--corpora {text}: unknown format '{last}': choose from auto, {', '.join(FORMATS)}")
+    if last not in (*CORPUS_FORMATS, "auto"):
+        raise UsageError(f"--corpora {text}: unknown format '{last}': choose from auto, {', '.join(CORPUS_FORMATS)}")
     return where, last
 
 

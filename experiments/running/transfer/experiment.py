@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from crfdeid.models import settings_of
+from crfdeid.registry import model_settings
 from experiments.running.device import choose_device, choose_jobs
 from experiments.running.embeddings import Embeddings
 from experiments.running.prepared import Prepared, models_folder, plain_settings
@@ -84,6 +84,6 @@ def settings_by_system(experiment: TransferExperiment) -> dict[str, dict[str, An
     for entry in entries_of(experiment):
         system = entry.system
         profile = profile_of(system, experiment.profile)
-        full = settings_of(system.model, profile=profile, overrides=system.overrides())
+        full = model_settings(system.model, profile=profile, overrides=system.overrides())
         found[system.name] = plain_settings(full)
     return found

@@ -10,7 +10,7 @@ from typing import Any
 
 from crfdeid.corpora.splits import Corpus
 from crfdeid.documents import PHI, Document, Span
-from crfdeid.scoring import (
+from crfdeid.evaluation import (
     OperatingPoint,
     find_errors,
     operating_points,
@@ -18,9 +18,9 @@ from crfdeid.scoring import (
     summarise,
     token_probabilities,
 )
-from crfdeid.scoring.evaluation import predict_spans
-from crfdeid.system.folders import write_folder
+from crfdeid.evaluation.evaluate import predict_spans
 from crfdeid.tagger import Tagger
+from crfdeid.utils.folders import write_folder
 from experiments.running.runs import Found, OnProgress, Run, Trained, fit_cells, strict_f1
 from experiments.running.systems import Cell, make_tagger, profile_of
 from experiments.running.transfer.settings import REQUIRED

@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crfdeid import label_schemes
-from crfdeid.documents import Document
-from crfdeid.scoring import Counts, Predictions, bootstrap_f1, percentile_interval, token_scores
-from crfdeid.scoring.tokens import missed_tokens, token_types
-from crfdeid.spans import tokens_of
+from crfdeid.documents import Document, tokens_of
+from crfdeid.evaluation import Counts, Predictions, bootstrap_f1, percentile_interval, token_scores
+from crfdeid.evaluation.tokens import missed_tokens, token_types
 from experiments.running.transfer.settings import BINARY, CATEGORIES, NAME
-from features.tokens import Token
+from features.tokenizer import Token
 
 Pairs = Counter[tuple[str, str]]
 

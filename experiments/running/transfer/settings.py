@@ -31,7 +31,7 @@ class Source(NamedTuple):
         train: what is learned from; None for a corpus that is made up.
         dev: what chooses a network's best epoch; None for a tenth of the training documents.
         test: what is scored; None for a corpus that is made up.
-        format: a name in `crfdeid.corpora.FORMATS`, or "auto"; of a corpus that is made up, its kind.
+        format: a name in `crfdeid.corpora.CORPUS_FORMATS`, or "auto"; of a corpus that is made up, its kind.
         seed: of a corpus that is made up; None for one that is read.
     """
 
@@ -54,7 +54,7 @@ class TransferExperiment:
 
     Args:
         sources: the corpora.
-        models: names in `crfdeid.models.MODELS`.
+        models: names in `crfdeid.registry.MODELS`.
         encoders: the folders of encoders that the model bert starts from, one after the other; none for its own.
         types: what is compared, one of `TYPES`.
         profile: the settings that each model starts from, or its default where it lacks the profile.

@@ -21,12 +21,12 @@ from notes_samples import NoSpark, in_this_process, tiny_joint_model, tiny_joint
 from crfdeid.bio import encode
 from crfdeid.cli import main
 from crfdeid.corpora import read_corpus, write_corpus
-from crfdeid.corpora.layers import ConceptPaths, alone
+from crfdeid.corpora.layers import ConceptPaths, select_layer
 from crfdeid.corpora.splits import read_splits
-from crfdeid.deidentifier import load
 from crfdeid.documents import CONCEPT, PHI, Document
-from crfdeid.redaction.replace import HOW, redact
-from crfdeid.spark import pieces, session
+from crfdeid.integrations.spark import session, slices
+from crfdeid.pipeline import load
+from crfdeid.redaction.redact import HOW, redact
 
 SECRET = "0123456789abcdef0123456789abcdef"
 NOTES = {name: document.text for name, document in zip(("a", "p1/b", "p1/c"), tiny_joint_notes(), strict=False)}
@@ -180,7 +180,7 @@ def test_each_row_of_a_table_has_a_line(model: Path, notes: Path) -> None:
 def test_spark_keeps_them_too(model: Path, notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lines = [{"n": number, "text": text} for number, text in enumerate(2 * list(NOTES.values()))]
     Path("in/rows.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    monkeypatch.setattr(pieces, "_LEAST_PIECE", 300)
+    monkeypatch.setattr(slices, "_LEAST_PIECE", 300)
     monkeypatch.setattr(session, "started_jobs", lambda master: nullcontext(NoSpark(in_this_process)))
     assert run("redact", model, "--keep-concepts", "kept.jsonl") == 0
     on_spark = ("--engine", "spark", "--master", "local[2]", "--keep-concepts", "many.jsonl")
@@ -217,7 +217,7 @@ def test_a_run_that_goes_on_has_the_concepts_of_all_of_it(
     assert run("redact", model, "--keep-concepts", "whole.jsonl", output="whole") == 0
     keep = ("--keep-concepts", "kept.jsonl")
     with monkeypatch.context() as patch:
-        patch.setattr("crfdeid.cli.note_run.put_together", interrupted)
+        patch.setattr("crfdeid.io.annotations.concat_sidecars", interrupted)
         assert run("redact", model, *keep) == 130
     assert not Path("kept.jsonl").exists()
     (notes / "p1" / "c.txt").write_text("Given iron.")
@@ -240,7 +240,7 @@ def interrupted(*_: Any) -> None:
 _KILLED = """
 import os, signal, sys
 from crfdeid.cli import main
-from crfdeid.notes.output import OutputFolder
+from crfdeid.io.output import OutputFolder
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # what a shell runs in the background ignores it
 done, left = OutputFolder.done, 4
@@ -314,7 +314,7 @@ def test_what_the_documentation_says_for_use_works_in_its_order(
     monkeypatch.chdir(tmp_path)
     for part in ("train", "dev", "test"):
         for folder, layer in (("phi", PHI), ("concepts", CONCEPT)):
-            write_corpus([alone(note, layer) for note in tiny_joint_notes()], Path(folder, part), format="brat")
+            write_corpus([select_layer(note, layer) for note in tiny_joint_notes()], Path(folder, part), format="brat")
     page = (Path(__file__).parents[3] / "docs" / "joint.md").read_text(encoding="utf-8")
     (block,) = re.findall(r"<!-- for-use -->\n```\n(.*?)```", page, re.DOTALL)
     commands = [line.removeprefix("crfdeid ").replace("--model stacked", QUICK).split() for line in block.splitlines()]
@@ -325,7 +325,7 @@ def test_what_the_documentation_says_for_use_works_in_its_order(
 
 
 def test_kept_concepts_can_be_learned_from_beside_other_notes_with_phi(model: Path, notes: Path) -> None:
-    write_corpus([alone(document, PHI) for document in tiny_joint_notes()], Path("phi.jsonl"), format="jsonl")
+    write_corpus([select_layer(document, PHI) for document in tiny_joint_notes()], Path("phi.jsonl"), format="jsonl")
     assert run("redact", model, "--keep-concepts", "kept.jsonl") == 0
     corpus = read_splits(
         Path("phi.jsonl"), Path("phi.jsonl"), None, types="all",

@@ -16,8 +16,8 @@ from notes_samples import tiny_model
 
 from crfdeid import Policy, UsageError
 from crfdeid.cli import main
-from crfdeid.engines import RedactBatches
-from crfdeid.secrets import VARIABLE
+from crfdeid.integrations.arrow import RedactBatches
+from crfdeid.secrets import SECRET_VARIABLE
 
 KINDS = [".csv", ".jsonl", ".parquet"]
 SECRET = "a secret of the tests, long enough"
@@ -33,7 +33,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def secret(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(VARIABLE, SECRET)
+    monkeypatch.setenv(SECRET_VARIABLE, SECRET)
 
 
 def rows(dates: list[Any], **more: Any) -> list[dict[str, Any]]:
@@ -249,7 +249,7 @@ def test_record_batches_are_refused_by_type_and_changed_by_name(model: Path) -> 
 def test_without_a_secret_no_record_batch_has_what_was_to_be_changed(
     model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delenv(VARIABLE)
+    monkeypatch.delenv(SECRET_VARIABLE)
     table = pa.Table.from_pylist(rows(typed(".parquet")))
     result = RedactBatches(model, Policy(), "text", hash_columns=["seen"])(table)
     assert result["status"].to_pylist() == ["failed"] * 3 + ["done"]  # the last has no date

@@ -7,9 +7,9 @@ import stat
 import pytest
 
 from crfdeid.cli import main
-from crfdeid.combined.hybrid import HybridTagger
 from crfdeid.crf import CrfTagger
 from crfdeid.documents import LabelledSentence
+from crfdeid.ensembles.hybrid import HybridTagger
 from features.tokens import split_sentences
 
 TEXT = "Seen by Dr Quill on 3/14/72. No pain."

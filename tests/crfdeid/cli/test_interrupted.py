@@ -26,7 +26,7 @@ sys.exit(main(["redact", "--model", "model", "--input", "-"]))
 """
 
 
-@pytest.mark.parametrize("module", ["crfdeid.cli.shell", "argparse", "numpy", "crfdeid.models"])
+@pytest.mark.parametrize("module", ["crfdeid.cli.shell", "argparse", "numpy", "crfdeid.registry"])
 def test_while_a_module_is_imported(module: str) -> None:
     command = [sys.executable, "-c", _CODE, module]
     done = subprocess.run(command, input="", capture_output=True, text=True, check=False)

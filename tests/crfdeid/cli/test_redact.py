@@ -20,9 +20,9 @@ import pytest
 from notes_samples import crfdeid, tiny_model, written
 
 from crfdeid.cli import main
-from crfdeid.deidentifier import load
 from crfdeid.model_card.card import model_digest
-from crfdeid.redaction.replace import redact
+from crfdeid.pipeline import load
+from crfdeid.redaction.redact import redact
 from crfdeid.secrets import derive, hash_text
 
 SECRET = "0123456789abcdef0123456789abcdef"

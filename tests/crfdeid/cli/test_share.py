@@ -13,13 +13,13 @@ from tiny_sharing import NAMES, tiny_notes, tiny_representation
 
 from crfdeid import Document, Span, write_corpus
 from crfdeid.cli import main
-from crfdeid.description import read_description
 from crfdeid.model_card.card import model_digest, read_card
-from crfdeid.model_card.likeness import Likeness, NoteReader
-from crfdeid.secrets import VARIABLE
-from rnn.sharing.kept_card import save_card
-from rnn.sharing.once import RECORD
-from rnn.sharing.shared import SharedNotes
+from crfdeid.model_card.drift import DriftDetector, NoteReader
+from crfdeid.secrets import SECRET_VARIABLE
+from crfdeid.serialization import read_description
+from rnn.privacy.attack_card import save_card
+from rnn.privacy.release import RECORD
+from rnn.privacy.shared_file import SharedNotes
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")
 
@@ -30,7 +30,7 @@ QUICK = ["--set", "epochs=12", "lr=0.02", "hidden=8", "layers=1", "batch=4", "av
 @pytest.fixture(autouse=True)
 def _no_secret(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.getbasetemp() / "state"))
-    monkeypatch.delenv(VARIABLE, raising=False)
+    monkeypatch.delenv(SECRET_VARIABLE, raising=False)
     yield
 
 
@@ -208,7 +208,7 @@ def test_a_provider_trains_a_model_on_its_public_notes_to_go_with_its_representa
 def test_likeness_holds_notes_against_the_words_of_the_representation(model: Path) -> None:
     card = read_card(model)
     assert card is not None
-    reader, same, other = NoteReader.of(card["likeness"], None), *(Likeness(card["likeness"]) for _ in range(2))
+    reader, same, other = NoteReader.of(card["likeness"], None), *(DriftDetector(card["likeness"]) for _ in range(2))
     for note in NOTES[:20]:
         same.add(reader.measure(note.text, {"DATE": 1, "DOCTOR": 1}))
         other.add(reader.measure("Otra nota con palabras que nadie conoce aquí", {}))

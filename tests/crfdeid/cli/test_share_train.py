@@ -13,12 +13,12 @@ from crfdeid import write_corpus
 from crfdeid.cli import main
 from crfdeid.corpora.splits import Split
 from crfdeid.errors import DataError
-from rnn.sharing.kept_card import CARD, read_card
-from rnn.sharing.provide import learned_vectors
-from rnn.sharing.representation import RepresentationModel
-from rnn.sharing.same_sentence import Outcome
-from rnn.sharing.settings import settings_of
-from rnn.sharing.training import Epoch, TrainedRepresentation
+from rnn.privacy.attack_card import CARD, read_card
+from rnn.privacy.provide import learned_vectors
+from rnn.privacy.representation import RepresentationModel
+from rnn.privacy.same_sentence import Outcome
+from rnn.privacy.settings import settings_of
+from rnn.privacy.training import Epoch, TrainedRepresentation
 
 TINY = ["--set", "neighbours=5", "size=6", "adversary=4", "hidden=4", "epochs=1", "adversary_epochs=1", "rounds=1"]
 LITTLE = ["--attack-epochs", "1", "--adversaries", "1", "--names", "1"]
@@ -50,8 +50,8 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     def attack_pairs(*_: Any, **__: Any) -> list[Outcome]:
         return [Outcome("fresh", 0, 1, "T1", 26, 50)]
 
-    monkeypatch.setattr("rnn.sharing.provide.train_representation", train_representation)
-    monkeypatch.setattr("rnn.sharing.attacks.every.attack_pairs", attack_pairs)
+    monkeypatch.setattr("rnn.privacy.training.train_representation", train_representation)
+    monkeypatch.setattr("rnn.privacy.same_sentence.attack_pairs", attack_pairs)
     return given
 
 
@@ -117,7 +117,7 @@ def test_a_training_that_fails_leaves_nothing(
     def fail(*_: Any, **__: Any) -> None:
         raise DataError("no PHI that could be replaced")
 
-    monkeypatch.setattr("rnn.sharing.attacks.every.attack_pairs", fail)
+    monkeypatch.setattr("rnn.privacy.same_sentence.attack_pairs", fail)
     assert share_train(notes, tmp_path / "representation", "--vectors", str(notes / "vectors.txt")) == 1
     assert list(tmp_path.iterdir()) == []
 

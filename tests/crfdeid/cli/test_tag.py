@@ -12,8 +12,8 @@ from notes_samples import crfdeid, tiny_model, written
 
 from crfdeid.cli import main
 from crfdeid.corpora import read_corpus
-from crfdeid.deidentifier import load
 from crfdeid.documents import Document
+from crfdeid.pipeline import load
 
 NOTE = "Patient Quill was seen on 3/14/2031.\r\nAttending: Dr. Orla Marsh, call 555-1037.\n"
 OTHER = "Señora Ines Tarn was seen on 4/2/2031 \U0001f600."

@@ -24,14 +24,14 @@ from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.corpora.synthetic import generate
 from crfdeid.corpora.synthetic.generate import Splits
 from crfdeid.crf import CrfTagger
+from crfdeid.evaluation import score_tokens
+from crfdeid.evaluation.evaluate import count_leaking, predict_spans
 from crfdeid.model_card.card import model_digest, read_card
-from crfdeid.model_card.markdown import render_card
-from crfdeid.model_card.train import train_model
+from crfdeid.model_card.render import render_card
+from crfdeid.model_card.training import train_model
 from crfdeid.rules import RulesTagger
-from crfdeid.scoring import score_tokens
-from crfdeid.scoring.evaluation import count_leaking, predict_spans
-from crfdeid.secrets import VARIABLE, vocabulary_key
-from crfdeid.system.folders import whole_folder
+from crfdeid.secrets import SECRET_VARIABLE, vocabulary_key
+from crfdeid.utils.folders import whole_folder
 
 SECRET = "a secret of more than 16 bytes"
 QUICK = ["--set", "max_iterations=15"]
@@ -186,7 +186,7 @@ def test_a_private_vocabulary_needs_its_secret_everywhere(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.delenv(VARIABLE, raising=False)
+    monkeypatch.delenv(SECRET_VARIABLE, raising=False)
     assert train(notes, tmp_path / "none", "--private-vocabulary") == 2
     key = tmp_path / "key"
     key.write_text(SECRET)

@@ -6,7 +6,7 @@ import pytest
 
 from crfdeid import Document, Span, load, write_corpus
 from crfdeid.cli import main
-from crfdeid.deidentifier import Deidentifier
+from crfdeid.pipeline import Deidentifier
 
 NOTE = "Seen by Dr. Quill on 3/14/72.\n"
 NEW = "j.quill@tawn.org, 482-21-3448, card 4929 5260 1815 9081, MRN 48-2213, 2001:db8::8a2e:7"

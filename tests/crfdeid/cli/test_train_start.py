@@ -11,7 +11,7 @@ import pytest
 from crfdeid import Document, Span, load, write_corpus
 from crfdeid.cli import main
 from crfdeid.model_card.card import model_digest, read_card
-from crfdeid.models import load_tagger
+from crfdeid.registry import load_tagger
 from crfdeid.secrets import read_secret, vocabulary_key
 from features.tokens import Sentence
 
@@ -64,7 +64,7 @@ def test_it_goes_on_and_keeps_settings_tags_and_words(folder: Path, capsys: pyte
     assert not np.array_equal(new.marginals(sentence)[0], old.marginals(sentence)[0])
     np.testing.assert_array_equal(new.marginals(sentence)[0], same.marginals(sentence)[0])
     card = read_card(folder / "new")
-    assert card is not None and card["started_from"] == before == model_digest(folder / "model")
+    assert card is not None and card["base_model_sha256"] == before == model_digest(folder / "model")
 
 
 @pytest.mark.parametrize(

@@ -172,6 +172,6 @@ def test_an_id_that_fits_no_column_is_refused(name, tmp_path):
 
 @pytest.mark.parametrize("word", ["-DOCSTART-", "a\tb", "a\nb", ""])
 def test_a_token_that_fits_no_column_is_refused(word, tmp_path):
-    document = Document("d1", word, given_sentences=(Sentence.from_words([word]),))
+    document = Document("d1", word, pretokenized=(Sentence.from_words([word]),))
     with pytest.raises(DataError, match="document 1, offset 0: a token that columns cannot hold"):
         write_corpus([document], tmp_path / "a.conll", format="conll")

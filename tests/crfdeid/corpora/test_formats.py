@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from crfdeid.corpora import FORMATS, WRITERS, read_corpus, recognise, write_corpus
+from crfdeid.corpora import CORPUS_FORMATS, WRITERS, read_corpus, recognise, write_corpus
 from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError, UsageError
 
@@ -53,12 +53,12 @@ SAMPLES = {
 
 
 def test_every_format_is_listed():
-    assert set(SAMPLES) == set(FORMATS)
-    assert set(WRITERS) == set(FORMATS) - {"asq-phi"}
+    assert set(SAMPLES) == set(CORPUS_FORMATS)
+    assert set(WRITERS) == set(CORPUS_FORMATS) - {"asq-phi"}
 
 
 @pytest.mark.parametrize("line_end", ["\n", "\r\n"])
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", CORPUS_FORMATS)
 def test_auto_reads_each_format_from_a_folder_and_from_a_file(name, line_end, tmp_path):
     files = {file: content.replace("\n", line_end) for file, content in SAMPLES[name].items()}
     folder = put(tmp_path / "corpus", {**files, "README.md": "About this corpus.", "LICENSE": "MIT"})
@@ -90,7 +90,7 @@ def test_two_formats_in_one_folder_ask_for_a_choice(tmp_path):
 
 def test_what_no_format_fits_names_them_all(tmp_path):
     put(tmp_path, {"note.txt": "Seen by Dr. Doe.\n"})
-    with pytest.raises(UsageError, match=", ".join(FORMATS)):
+    with pytest.raises(UsageError, match=", ".join(CORPUS_FORMATS)):
         read_corpus(tmp_path / "note.txt")
 
 
@@ -107,7 +107,7 @@ def test_unknown_format_path_and_target(tmp_path):
             write_corpus([Document("a", "x")], tmp_path, format=name)
 
 
-@pytest.mark.parametrize("name", ["auto", *FORMATS])
+@pytest.mark.parametrize("name", ["auto", *CORPUS_FORMATS])
 def test_nothing_to_read_is_an_error(name, tmp_path):
     with pytest.raises(DataError):
         read_corpus(tmp_path, format=name)
@@ -116,7 +116,7 @@ def test_nothing_to_read_is_an_error(name, tmp_path):
         read_corpus(tmp_path, format=name)
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", CORPUS_FORMATS)
 def test_bytes_that_are_not_utf8_name_file_and_line(name, tmp_path):
     put(tmp_path, {file: content.encode() + b"\nMu\xf1oz\n" for file, content in SAMPLES[name].items()})
     with pytest.raises(DataError, match=r"line \d+: not UTF-8 at byte \d+"):
@@ -153,7 +153,7 @@ def test_links_to_files_and_to_the_corpus_are_followed(tmp_path):
     assert [d.id for d in read_corpus(tmp_path / "link")] == ["a"]
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", CORPUS_FORMATS)
 def test_a_file_or_folder_that_we_may_not_read_is_named(name, tmp_path, monkeypatch):
     def refuse(*_: object) -> None:
         raise PermissionError(13, "Permission denied")

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from crfdeid.bio import decode
 from crfdeid.corpora import write_corpus
-from crfdeid.corpora.layers import ConceptPaths, alone, concept_documents, join_layers, set_side_by_side
+from crfdeid.corpora.layers import ConceptPaths, concat_corpora, concept_documents, join_layers, select_layer
 from crfdeid.corpora.splits import read_splits
 from crfdeid.documents import CONCEPT, PHI, Document, Span
 from crfdeid.errors import DataError, UsageError
+from crfdeid.evaluation import score_entities
 from crfdeid.label_schemes import map_types
-from crfdeid.scoring import score_entities
 
 TEXT = "Dr. Doe gave aspirin."
 NOTE = Document("1", TEXT, (Span(4, 7, "DOCTOR"),), place="phi/1.ann")
@@ -86,11 +86,11 @@ def test_concepts_are_given_once() -> None:
     with pytest.raises(DataError, match=r"^phi/1\.ann: has concepts of its own"):
         join_layers(join_layers([NOTE], [DRUG]), [DRUG])
     with pytest.raises(DataError, match=r"^phi/1\.ann: has concepts of its own"):
-        set_side_by_side(join_layers([NOTE], [DRUG]), [])
+        concat_corpora(join_layers([NOTE], [DRUG]), [])
 
 
 def test_side_by_side_what_nobody_annotated_is_not_empty() -> None:
-    phi, concepts = set_side_by_side([OTHER], [DRUG])
+    phi, concepts = concat_corpora([OTHER], [DRUG])
     assert (phi.annotated, concepts.annotated) == ((PHI,), (CONCEPT,))
     for document, absent in ((phi, CONCEPT), (concepts, PHI)):
         with pytest.raises(DataError, match=f"not annotated in the layer '{absent}'"):
@@ -102,11 +102,11 @@ def test_side_by_side_what_nobody_annotated_is_not_empty() -> None:
 def test_side_by_side_corpora_share_no_document(same: dict[str, str]) -> None:
     what = "id" if same["id"] == "1" else "text"
     with pytest.raises(DataError, match=rf"^concepts/x: the same {what} as phi/1\.ann"):
-        set_side_by_side([NOTE], [Document(**same, place="concepts/x")])
+        concat_corpora([NOTE], [Document(**same, place="concepts/x")])
 
 
 def test_what_nobody_annotated_is_neither_mapped_nor_scored() -> None:
-    _, concepts = set_side_by_side([OTHER], [DRUG])
+    _, concepts = concat_corpora([OTHER], [DRUG])
     for types in ("all", "seven", "binary"):
         with pytest.raises(DataError, match=r"^concepts/1\.ann: not annotated in the layer 'phi': there are concept"):
             map_types([concepts], types)
@@ -118,8 +118,8 @@ def test_what_nobody_annotated_is_neither_mapped_nor_scored() -> None:
 
 def test_one_layer_alone_is_a_corpus_of_its_own() -> None:
     (joined,) = join_layers([NOTE], [DRUG])
-    assert alone(joined, CONCEPT) == DRUG
-    assert alone(joined, PHI) == NOTE
+    assert select_layer(joined, CONCEPT) == DRUG
+    assert select_layer(joined, PHI) == NOTE
     assert concept_documents([joined, OTHER]) == [DRUG, OTHER]
 
 

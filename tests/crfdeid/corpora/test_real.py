@@ -6,9 +6,8 @@ import pytest
 
 from crfdeid import bio
 from crfdeid.corpora import read_corpus, recognise, write_corpus
-from crfdeid.corpora.layers import ConceptPaths, alone
+from crfdeid.corpora.layers import ConceptPaths, read_stretches, select_layer, without_stretches
 from crfdeid.corpora.splits import read_splits
-from crfdeid.corpora.stretches import read_stretches, without_stretches
 from crfdeid.errors import UsageError
 from crfdeid.label_schemes import SEVEN, map_types, types_in
 
@@ -70,7 +69,7 @@ def test_pharmaconer_stands_beside_meddocan(data_folder):
         ]
         assert len(decoded) == sum(CONCEPTS[name].values()) - 4
         stretches = read_stretches(concepts / "unsourced.tsv", corpus.splits[name].documents)
-        gold = [alone(document, "concept") for document in corpus.splits[name].documents]
+        gold = [select_layer(document, "concept") for document in corpus.splits[name].documents]
         assert without_stretches(gold, {}, stretches).gold == gold, "nobody marked what annotators never saw"
 
 

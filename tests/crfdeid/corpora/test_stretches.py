@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crfdeid.corpora.stretches import read_stretches, without_stretches
+from crfdeid.corpora.layers import read_stretches, without_stretches
 from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError
-from crfdeid.scoring import score_entities
+from crfdeid.evaluation import score_entities
 
 NOTES = [Document("1", "x" * 20), Document("2", "y" * 10)]
 

@@ -16,12 +16,9 @@ from hypothesis import strategies as st
 from crfdeid.bio import encode
 from crfdeid.corpora.synthetic import PROFILES, generate, generate_notes
 from crfdeid.corpora.synthetic.data import scenarios, sections, template_words
-from crfdeid.corpora.synthetic.notes import Block, Draft, Section, _house, finish
-from crfdeid.corpora.synthetic.people import make_casts
-from crfdeid.corpora.synthetic.pieces import Piece, join, wrap
-from crfdeid.corpora.synthetic.quotas import meet
-from crfdeid.corpora.synthetic.surrogates import DATE_FORMS, fill_pattern, typo
-from crfdeid.corpora.synthetic.templates import Value, expand, render
+from crfdeid.corpora.synthetic.notes import Block, Draft, Section, _house, finish, meet
+from crfdeid.corpora.synthetic.people import DATE_FORMS, fill_pattern, make_casts, typo
+from crfdeid.corpora.synthetic.templates import TemplatePart, Value, expand, join, render, wrap
 from crfdeid.documents import Document, Span
 from crfdeid.errors import UsageError
 
@@ -340,7 +337,7 @@ def test_data_sections_and_comments():
 def test_choices_nest_and_fields_give_spans():
     assert expand("a[ b[c|c]|  bc]", Random(1)) in ("a bc", "a  bc")
     piece = render("Dr. {x}, {n:3-3} mg", lambda name: Value("Doe", "DOCTOR"), Random(0))
-    assert piece == Piece("Dr. Doe, 3 mg", (Span(4, 7, "DOCTOR"),))
+    assert piece == TemplatePart("Dr. Doe, 3 mg", (Span(4, 7, "DOCTOR"),))
 
 
 def test_a_damaged_number_field_is_refused():
@@ -350,7 +347,7 @@ def test_a_damaged_number_field_is_refused():
 
 @given(st.lists(st.text("ab ", min_size=1), min_size=1), st.integers(5, 20))
 def test_joining_and_wrapping_keep_every_span_in_place(texts, width):
-    pieces = [Piece(text, (Span(0, len(text), "ID"),)) for text in texts]
+    pieces = [TemplatePart(text, (Span(0, len(text), "ID"),)) for text in texts]
     joined = join(pieces, " ")
     wrapped = wrap(joined, width)
     assert [wrapped.text[s.start : s.end] for s in wrapped.spans] == texts
@@ -358,9 +355,9 @@ def test_joining_and_wrapping_keep_every_span_in_place(texts, width):
 
 
 def test_a_full_stop_that_belongs_to_a_span_stays():
-    piece = Piece("Lives in St.", (Span(9, 12, "LOCATION"),))
+    piece = TemplatePart("Lives in St.", (Span(9, 12, "LOCATION"),))
     assert piece.without_full_stop() == piece
-    assert Piece("Stable.").without_full_stop() == Piece("Stable")
+    assert TemplatePart("Stable.").without_full_stop() == TemplatePart("Stable")
 
 
 @given(st.text("abcdef", min_size=4, max_size=10), st.integers(0, 50))
@@ -383,7 +380,7 @@ def test_patterns():
 
 
 def test_counts_that_cannot_be_met_are_refused_with_what_is_missing():
-    block = Block(Piece("4711", (Span(0, 4, "ID"),)), None, False)
+    block = Block(TemplatePart("4711", (Span(0, 4, "ID"),)), None, False)
     draft = Draft("", (Section("", "lines", (block, block)),), _house(Random(0)))
     assert meet([draft], {"ID": 2}, Random(0)) == [set()]
     assert len(meet([draft], {"ID": 1}, Random(0))[0]) == 1
@@ -392,7 +389,7 @@ def test_counts_that_cannot_be_met_are_refused_with_what_is_missing():
 
 
 def test_a_block_left_out_is_replaced_by_its_fallback():
-    wish = Block(Piece("Seen by Brown.", (Span(8, 13, "DOCTOR"),)), Piece("Seen."), False)
+    wish = Block(TemplatePart("Seen by Brown.", (Span(8, 13, "DOCTOR"),)), TemplatePart("Seen."), False)
     house = _house(Random(0))._replace(case="as is", full_stops=True)
     draft = Draft("NOTE", (Section("", "lines", (wish,)), Section("Empty:", "lines", ())), house)
     assert finish(draft, set()).text.endswith("Seen by Brown.\n")

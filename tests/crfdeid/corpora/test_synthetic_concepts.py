@@ -13,7 +13,7 @@ from crfdeid.corpora.splits import generate_corpus
 from crfdeid.corpora.synthetic import PROFILES, Splits, generate_concepts
 from crfdeid.corpora.synthetic.concepts import TYPES, make_vocabularies
 from crfdeid.corpora.synthetic.data import scenarios, sections
-from crfdeid.corpora.synthetic.pieces import Piece, join, wrap
+from crfdeid.corpora.synthetic.templates import TemplatePart, join, wrap
 from crfdeid.documents import CONCEPT, PHI, Document, Span
 from crfdeid.errors import UsageError
 
@@ -119,8 +119,8 @@ def test_a_seed_decides_everything_whatever_the_types_of_phi() -> None:
 
 
 def test_pieces_keep_concepts_where_they_stand() -> None:
-    pain = Piece("chest pain.", concepts=(Span(0, 10, "PROBLEM"),))
-    note = join([Piece("Doe", (Span(0, 3, "PATIENT"),)), pain.without_full_stop()], " has ").upper()
+    pain = TemplatePart("chest pain.", concepts=(Span(0, 10, "PROBLEM"),))
+    note = join([TemplatePart("Doe", (Span(0, 3, "PATIENT"),)), pain.without_full_stop()], " has ").upper()
     assert (note.text, note.spans, note.concepts) == (
         "DOE HAS CHEST PAIN",
         (Span(0, 3, "PATIENT"),),

@@ -10,13 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crfdeid.crf.crfsuite import holdable
 from crfdeid.crf.feature_index import FeatureIndex
+from crfdeid.crf.weights import escape_for_crfsuite
 from crfdeid.secrets import hash_word
-from features.batch import Batch
-from features.columns import Column, Conjunction, Extractor, WordColumn, window_column
+from features.columns import Batch, Column, Conjunction, Extractor, WordColumn, window_column
 from features.context import ContextWords, FarWords, NGrams
-from features.extractor import FORM, PAPER, STRONG
+from features.extractor import PAPER, STRONG, SURFACE
 from features.tokens import Sentence, split_sentences
 
 WORDS = [f"word{n}" for n in range(300)]  # more than the table of one kind holds at first, several times over
@@ -28,7 +27,7 @@ def by_hand(extractor: Extractor, rows: dict[str, int], sentences: Sequence[Sent
     strings = [row for sentence in sentences for row in extractor.extract(sentence)]
     table = np.zeros((len(strings), len(rows)))
     for own, names in zip(table, strings, strict=True):
-        for name in map(holdable, names):
+        for name in map(escape_for_crfsuite, names):
             if name in rows:
                 own[rows[name]] += 1
     return table
@@ -70,10 +69,10 @@ NOTES = st.text(st.sampled_from("aAbJé ñ:.,/-@0179\n Dr\u0301İſ"), max_size=
 
 
 @pytest.mark.parametrize("stored", [None, lambda name: hash_word(name, KEY)])
-@pytest.mark.parametrize("extractor", [Mixed(), STRONG.with_pos("none"), FORM.with_pos("none"), PAPER])
+@pytest.mark.parametrize("extractor", [Mixed(), STRONG.with_pos("none"), SURFACE.with_pos("none"), PAPER])
 @given(known=SENTENCES, asked=st.one_of(SENTENCES, NOTES))
 def test_each_token_has_the_features_that_its_strings_name(extractor, stored, known, asked) -> None:
-    names = {holdable(name) for sentence in known for row in extractor.extract(sentence) for name in row}
+    names = {escape_for_crfsuite(name) for sentence in known for row in extractor.extract(sentence) for name in row}
     rows = {name: row for row, name in enumerate(sorted(names))}
     index = FeatureIndex(extractor, {stored(name) if stored else name: row for name, row in rows.items()}, stored)
     expected = by_hand(extractor, rows, [*known, *asked])
@@ -144,4 +143,4 @@ def test_threads_that_meet_words_at_once_find_the_same_rows(most: int, monkeypat
 
 @pytest.mark.parametrize(("text", "held"), [("a\0b", "a\\x00b"), ("a\ud800", "a\\ud800"), ("ñ", "ñ"), ("", "")])
 def test_what_crfsuite_cannot_hold_is_escaped(text: str, held: str) -> None:
-    assert holdable(text) == held
+    assert escape_for_crfsuite(text) == held

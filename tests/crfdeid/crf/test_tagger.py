@@ -21,12 +21,13 @@ from scipy.optimize import minimize
 from tiny_notes import tagged
 
 from crfdeid.crf import tagger as crf_module
-from crfdeid.crf.crfsuite import CrfsuiteWeights, read_weights
-from crfdeid.crf.tagger import CrfSettings, CrfTagger
+from crfdeid.crf.tagger import CrfTagger
+from crfdeid.crf.training import CrfSettings
+from crfdeid.crf.weights import CrfsuiteWeights, read_crfsuite_model
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import DataError, UsageError
-from crfdeid.sealed import checksum
 from crfdeid.tagger import FitProgress
+from crfdeid.utils.json import fields_checksum
 from features import FEATURE_SETS, ContextWords, FeatureSet, PosUnavailable, Sentence, add_feature_set, feature_set
 
 TRAIN = [
@@ -148,9 +149,9 @@ def fitted_beside_crfsuite(
 
     def read(content: bytes) -> CrfsuiteWeights:
         files.append(content)
-        return read_weights(content)
+        return read_crfsuite_model(content)
 
-    monkeypatch.setattr("crfdeid.crf.training.read_weights", read)
+    monkeypatch.setattr("crfdeid.crf.weights.read_crfsuite_model", read)
     tagger = fitted(settings)
     peer = pycrfsuite.Tagger()
     peer.open_inmemory(files[0])
@@ -356,7 +357,7 @@ def damage_description(**changes: object):
     def damage(folder: Path) -> None:
         path = folder / "model.json"
         description = json.loads(path.read_text()) | changes
-        path.write_text(json.dumps(description | {"sha256": checksum(description)}))
+        path.write_text(json.dumps(description | {"sha256": fields_checksum(description)}))
 
     return damage
 

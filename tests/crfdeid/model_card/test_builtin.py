@@ -16,22 +16,21 @@ from crfdeid import DataError, load
 from crfdeid.cli import main
 from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.corpora.synthetic import generate_all_types, generate_notes
-from crfdeid.model_card import builtin
-from crfdeid.model_card.builtin import find_model, synthetic_model
-from crfdeid.model_card.builtin_corpus import JOINED, builtin_corpus
+from crfdeid.model_card import pretrained
 from crfdeid.model_card.card import model_digest, read_card
+from crfdeid.model_card.pretrained import JOINED, builtin_corpus, find_model, synthetic_model
 
 
 def quick_built_in_model(monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
     """Train the built-in model in few steps, and keep it in this folder."""
     monkeypatch.setenv("CRFDEID_CACHE", str(cache))
-    monkeypatch.setattr(builtin, "SETTINGS", {"max_iterations": 8})
+    monkeypatch.setattr(pretrained, "SETTINGS", {"max_iterations": 8})
 
 
 def learn_from_few_notes(monkeypatch: pytest.MonkeyPatch) -> None:
     train, dev = list(generate_notes(8)), list(generate_notes(4, seed=1))
     small = Corpus("small", "synthetic", "seven", Split.of(train), Split.of(dev), None)
-    monkeypatch.setattr("crfdeid.model_card.builtin_corpus.builtin_corpus", lambda: small)
+    monkeypatch.setattr("crfdeid.model_card.pretrained.builtin_corpus", lambda: small)
 
 
 @pytest.mark.slow
@@ -44,7 +43,7 @@ def test_the_built_in_model_learns_from_the_built_in_corpus(monkeypatch: pytest.
     types = set(whole.statistics()["types"])
     assert {"ID", "EMAIL", "STREET", "ORGANIZATION", "ZIP"} < types and not types & set(JOINED)
     few = replace(whole, train=whole.part(0.05), dev=Split.of(whole.dev.documents[::20]))
-    monkeypatch.setattr("crfdeid.model_card.builtin_corpus.builtin_corpus", lambda: few)
+    monkeypatch.setattr("crfdeid.model_card.pretrained.builtin_corpus", lambda: few)
     quick_built_in_model(monkeypatch, tmp_path)
     assert load("synthetic").annotate("Discharged on 03/14/1992.").spans
     card = read_card(next(tmp_path.glob("model-synthetic-*")))
@@ -84,14 +83,14 @@ def test_of_several_first_uses_at_once_one_trains_and_the_others_wait(
 ) -> None:
     quick_built_in_model(monkeypatch, tmp_path)
     learn_from_few_notes(monkeypatch)
-    quick, trained, waiting = builtin.create, [], threading.Event()
+    quick, trained, waiting = pretrained.create, [], threading.Event()
 
     def counted(name: str, **options: Any) -> Any:
         trained.append(name)
         assert waiting.wait(60)  # the others have come to wait
         return quick(name, **options)
 
-    monkeypatch.setattr(builtin, "create", counted)
+    monkeypatch.setattr(pretrained, "create", counted)
     caplog.set_level(logging.INFO, "crfdeid")
     found: list[str] = []
     threads = [threading.Thread(target=lambda: found.append(model_digest(synthetic_model()))) for _ in range(3)]
@@ -110,15 +109,15 @@ def test_of_several_first_uses_at_once_one_trains_and_the_others_wait(
 def test_the_model_is_kept_under_all_that_it_was_made_from(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     quick_built_in_model(monkeypatch, tmp_path)
     learn_from_few_notes(monkeypatch)
-    builtin.made_from.cache_clear()
+    pretrained.build_fingerprint.cache_clear()
     first = synthetic_model()
     assert synthetic_model() == first
     known = importlib.metadata.version
-    monkeypatch.setattr(builtin, "version", lambda name: "99" if name == "Faker" else known(name))
-    builtin.made_from.cache_clear()
+    monkeypatch.setattr(pretrained, "version", lambda name: "99" if name == "Faker" else known(name))
+    pretrained.build_fingerprint.cache_clear()
     second = synthetic_model()
     monkeypatch.undo()
-    builtin.made_from.cache_clear()
+    pretrained.build_fingerprint.cache_clear()
     assert second != first
     assert [folder.parent for folder in (first, second)] == [tmp_path, tmp_path]
 
@@ -128,16 +127,16 @@ def test_other_code_or_data_make_another_model(file: str, monkeypatch: pytest.Mo
     for package in ("crfdeid/corpora/synthetic", "crfdeid/model_card", "features"):
         (tmp_path / package).mkdir(parents=True)
     (tmp_path / "crfdeid/corpora/synthetic/notes.py").write_text("")
-    monkeypatch.setattr(builtin, "__file__", str(tmp_path / "crfdeid/model_card/builtin.py"))
-    builtin.made_from.cache_clear()
-    before = builtin.made_from()
+    monkeypatch.setattr(pretrained, "__file__", str(tmp_path / "crfdeid/model_card/pretrained.py"))
+    pretrained.build_fingerprint.cache_clear()
+    before = pretrained.build_fingerprint()
     (tmp_path / file).write_text("x")
-    builtin.made_from.cache_clear()
-    after = builtin.made_from()
+    pretrained.build_fingerprint.cache_clear()
+    after = pretrained.build_fingerprint()
     (tmp_path / "crfdeid" / "notes.pyc").write_text("compiled")
-    builtin.made_from.cache_clear()
-    assert builtin.made_from() == after != before
-    builtin.made_from.cache_clear()
+    pretrained.build_fingerprint.cache_clear()
+    assert pretrained.build_fingerprint() == after != before
+    pretrained.build_fingerprint.cache_clear()
 
 
 def test_the_name_is_the_built_in_model_and_a_path_is_a_folder(

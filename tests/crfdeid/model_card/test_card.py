@@ -15,10 +15,10 @@ import pytest
 from crfdeid import DataError, Document, Span, UsageError, create, load
 from crfdeid.cli import main
 from crfdeid.corpora.splits import Corpus, Split
-from crfdeid.deidentifier import Deidentifier
 from crfdeid.model_card.card import model_digest, read_card, threshold_in
-from crfdeid.model_card.train import train_model
-from crfdeid.sealed import checksum, sealed
+from crfdeid.model_card.training import train_model
+from crfdeid.pipeline import Deidentifier
+from crfdeid.utils.json import dump_with_checksum, fields_checksum
 
 NOTE = Document("1", "Seen by Dr. Quill on 03/14/72.", (Span(12, 17, "DOCTOR"), Span(21, 29, "DATE")))
 
@@ -44,7 +44,7 @@ def reseal(folder: Path, change: Callable[[dict[str, Any]], object], file: str =
     """Change a file's fields, and give it the right checksum for them."""
     fields = json.loads((folder / file).read_text())
     change(fields)
-    (folder / file).write_text(json.dumps(fields | {"sha256": checksum(fields)}))
+    (folder / file).write_text(json.dumps(fields | {"sha256": fields_checksum(fields)}))
 
 
 @pytest.mark.parametrize("threshold", ["8.0002", "NaN", "1e999", "-0.1", "0.4", "null", '"0"'])
@@ -105,7 +105,7 @@ def test_a_card_that_lacks_something_or_holds_another_kind_is_refused(
                     del place(card, path)[name]
                 else:
                     place(card, path)[name] = odd
-                (model / "card.json").write_text(json.dumps(card | {"sha256": checksum(card)}))
+                (model / "card.json").write_text(json.dumps(card | {"sha256": fields_checksum(card)}))
                 with pytest.raises(DataError):
                     read_card(model)
                 assert main(["inspect", "--model", str(model)]) == 1
@@ -206,6 +206,6 @@ def test_a_description_of_other_kinds_of_values_is_refused(
 
 
 def test_what_json_cannot_hold_is_not_written() -> None:
-    assert json.loads(sealed({"a": 0.5}))["sha256"] == checksum({"a": 0.5})
+    assert json.loads(dump_with_checksum({"a": 0.5}))["sha256"] == fields_checksum({"a": 0.5})
     with pytest.raises(ValueError, match="not JSON compliant"):
-        sealed({"a": float("nan")})
+        dump_with_checksum({"a": float("nan")})

@@ -11,19 +11,19 @@ from notes_samples import tiny_joint_notes
 
 from crfdeid.cli import main
 from crfdeid.corpora import write_corpus
-from crfdeid.corpora.layers import alone
-from crfdeid.deidentifier import load
+from crfdeid.corpora.layers import select_layer
 from crfdeid.documents import CONCEPT, PHI, Document, Span
 from crfdeid.errors import DataError
+from crfdeid.evaluation.entities import score_entities
 from crfdeid.model_card.card import read_card, write_card
-from crfdeid.scoring.entities import score_entities
+from crfdeid.pipeline import load
 
 SETTINGS = ("deid=crf", "concepts=crf", "max_iterations=20", "folds=2")
 
 
 def written(notes: list[Document], name: str) -> None:
     for layer in (PHI, CONCEPT):
-        write_corpus([alone(note, layer) for note in notes], Path(layer, name), format="brat")
+        write_corpus([select_layer(note, layer) for note in notes], Path(layer, name), format="brat")
 
 
 def train(*more: str, settings: tuple[str, ...] = SETTINGS) -> int:
@@ -50,7 +50,7 @@ def test_concepts_are_scored_as_they_are_found_in_use(
     card: Any = read_card(Path("model"))
     model = load("model")
     found = {note.id: model.annotate(note.text).layer(CONCEPT) for note in notes}
-    scores = score_entities([alone(note, CONCEPT) for note in notes], found, match="strict")
+    scores = score_entities([select_layer(note, CONCEPT) for note in notes], found, match="strict")
     assert card["dev"]["concepts"] == {"entity_strict": scores.to_dict()}
     assert scores.micro.fn >= 4
     assert "| PERSON          |   0.00 |   0.00 |   0.00 |        4 |       0 |        4 |" in shown.out
@@ -64,7 +64,7 @@ def test_concepts_are_scored_as_they_are_found_in_use(
 
 def test_of_corpora_that_share_no_text_each_is_scored_for_what_was_annotated(notes: list[Document]) -> None:
     others = [replace(note, id=f"c{note.id}", text=note.text.replace("Leg", "Arm")) for note in tiny_joint_notes()]
-    write_corpus([alone(note, CONCEPT) for note in others], Path("others.jsonl"), format="jsonl")
+    write_corpus([select_layer(note, CONCEPT) for note in others], Path("others.jsonl"), format="jsonl")
     assert train("--concepts", "others.jsonl", "--apart", settings=(*SETTINGS, "reads=original")) == 0
     card: Any = read_card(Path("model"))
     counts = card["corpus"]["splits"]["dev"]["layers"]

@@ -12,7 +12,7 @@ import pytest
 from crfdeid.corpora import read_corpus
 from crfdeid.corpora.synthetic import generate
 from crfdeid.documents import Document, Span
-from crfdeid.model_card.likeness import MEASURES, Likeness, NoteReader, make_profile, unlike_measures
+from crfdeid.model_card.drift import MEASURES, DriftDetector, NoteReader, make_profile, unlike_measures
 
 sys.path.append(str(Path(__file__).parents[3] / "benchmarks"))
 from drift import Drift, halves
@@ -51,7 +51,7 @@ PROFILE = make_profile(NOTES[:40], NOTES[20:40], key=None)
 
 
 def differences(documents, profile=PROFILE, *, key=None, raised=False):
-    reader, likeness = NoteReader.of(profile, key), Likeness(profile, raised=raised)
+    reader, likeness = NoteReader.of(profile, key), DriftDetector(profile, raised=raised)
     for document in documents:
         likeness.add(reader.measure(document.text, Counter(span.label for span in document.spans)))
     return likeness.differences()
@@ -151,7 +151,7 @@ def test_invisible_marks_and_spaces_make_no_note_unlike():
 def test_few_development_notes_say_nothing():
     profile = make_profile(NOTES[:40], NOTES[20:29], key=None)
     assert differences(changed(str.upper), profile) == []
-    assert Likeness(None).differences() == []
+    assert DriftDetector(None).differences() == []
 
 
 def test_a_profile_holds_no_word_and_with_a_key_nobody_can_look_one_up():

@@ -9,13 +9,12 @@ import pytest
 
 import crfdeid
 from crfdeid.errors import DataError
-from crfdeid.given.site import Pattern, Site, Term
-from crfdeid.model_card.card import model_digest
-from crfdeid.model_card.site import SITE, read_saved_site, save_site
+from crfdeid.known_phi.lists import CustomLists, Pattern, Term
+from crfdeid.model_card.card import SITE, model_digest, read_saved_site, save_site
 from crfdeid.rules import RulesSettings, RulesTagger
 from features.tokens import split_sentences
 
-LISTS = Site((Term("Tawn", "HOSPITAL"),), (Term("Foley"),), (Pattern("TL[0-9]", "ID"),))
+LISTS = CustomLists((Term("Tawn", "HOSPITAL"),), (Term("Foley"),), (Pattern("TL[0-9]", "ID"),))
 
 
 @pytest.fixture
@@ -29,11 +28,11 @@ def model(tmp_path: Path) -> Path:
 
 def test_lists_come_with_their_model_and_those_of_a_run_are_added(model: Path) -> None:
     before = model_digest(model)
-    assert read_saved_site(model) == Site()
+    assert read_saved_site(model) == CustomLists()
     save_site(model, LISTS)
     assert read_saved_site(model) == LISTS
     assert model_digest(model) != before
-    found = crfdeid.load(model, site=Site(deny=(Term("Marsh", "DOCTOR"),))).annotate("Tawn, TL4, Marsh")
+    found = crfdeid.load(model, site=CustomLists(deny=(Term("Marsh", "DOCTOR"),))).annotate("Tawn, TL4, Marsh")
     assert [span.label for span in found.spans] == ["HOSPITAL", "ID", "DOCTOR"]
 
 
@@ -49,7 +48,7 @@ def test_damaged_lists_are_refused(model: Path, tmp_path: Path, damage: str) -> 
             path.write_text(json.dumps({**content, "deny": []}))
         case "another":
             saved = path.read_bytes()
-            save_site(model, Site(allow=(Term("Foley"),)))
+            save_site(model, CustomLists(allow=(Term("Foley"),)))
             path.write_bytes(saved)
         case _:
             path.write_text("no")

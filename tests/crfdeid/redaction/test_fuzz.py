@@ -17,12 +17,12 @@ import pytest
 from notes_samples import tiny_model, written
 
 from crfdeid.cli import main
-from crfdeid.deidentifier import Deidentifier, load
 from crfdeid.documents import Document, Span
-from crfdeid.notes import jsonl
-from crfdeid.notes.records import Columns, Failure, NoteFile
-from crfdeid.redaction.replace import redact
-from crfdeid.redaction.surrogates.kept import kept_age
+from crfdeid.io import jsonl
+from crfdeid.io.records import Columns, Failure, NoteFile
+from crfdeid.pipeline import Deidentifier, load
+from crfdeid.redaction.redact import redact
+from crfdeid.redaction.surrogates.demographics import generalise_age
 
 NUMBERS = range(int(os.environ.get("CRFDEID_FUZZ", "300")))
 LABELS = ("PATIENT", "DOCTOR", "HOSPITAL", "LOCATION", "PHONE", "ID", "DATE", "AGE", "OTRO_NUMERO_IDENTIF")
@@ -143,7 +143,7 @@ def test_nothing_is_changed_outside_the_spans(how: str) -> None:
             if how == "mask":
                 assert after == "".join(c if c.isspace() else "*" for c in before), number
             else:
-                by_rule = how == "surrogate" and kept_age(before) == before
+                by_rule = how == "surrogate" and generalise_age(before) == before
                 assert after != before or by_rule, number
 
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crfdeid.redaction.persons import People, PersonName, parse_name
+from crfdeid.redaction.persons import PersonClusterer, PersonName, parse_name
 
 NAMES = st.lists(st.sampled_from(["Jane", "John", "J.", "Q", "Quill", "quinn", "Dr.", "D.", "Doe"]), max_size=4)
 
@@ -23,5 +23,5 @@ def one_by_one(names: list[PersonName]) -> list[int]:
 @given(st.lists(NAMES.map(" ".join), max_size=12))
 def test_numbers_are_those_that_holding_a_name_against_everybody_gives(texts: list[str]) -> None:
     names = [name for name in map(parse_name, texts) if name is not None]
-    people = People()
+    people = PersonClusterer()
     assert [people.number(name) for name in names] == one_by_one(names)

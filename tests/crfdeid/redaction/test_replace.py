@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crfdeid.documents import Document, Span
+from crfdeid.documents import Document, Span, merge
 from crfdeid.errors import DataError, UsageError
-from crfdeid.redaction.replace import HOW, redact
-from crfdeid.spans import merge
+from crfdeid.redaction.redact import HOW, redact
 
 SECRET = b"sixteen bytes or more"
 NOTE = Document(

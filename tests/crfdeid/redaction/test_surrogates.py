@@ -11,13 +11,11 @@ from hypothesis import strategies as st
 from crfdeid.errors import UsageError
 from crfdeid.label_schemes import SURROGATE_KINDS, surrogate_kind
 from crfdeid.redaction.surrogates import KEPT, Surrogates, guess_locale, order_in, patient_key
-from crfdeid.redaction.surrogates.countries import known_countries
-from crfdeid.redaction.surrogates.dates import moved, shift_of
-from crfdeid.redaction.surrogates.invented import invented, sexes
-from crfdeid.redaction.surrogates.keyed import Keyed
-from crfdeid.redaction.surrogates.letters import fold, folded
-from crfdeid.redaction.surrogates.towns import states
-from features.lexicons import SPANISH_MONTHS
+from crfdeid.redaction.surrogates.chooser import HmacChooser, fold, folded
+from crfdeid.redaction.surrogates.dates import shift_date, shift_of
+from crfdeid.redaction.surrogates.locale_data import locale_lists, sexes
+from crfdeid.redaction.surrogates.place_tables import known_countries, states
+from features.word_lists import SPANISH_MONTHS
 
 SECRET = b"sixteen bytes or more"
 
@@ -54,7 +52,7 @@ def test_parts_of_a_name_are_parts_of_its_surrogate(ours: Surrogates) -> None:
 )
 def test_a_first_name_becomes_one_of_the_same_sex_whichever_lists_it_is_in(names: tuple[str, ...], sex: str) -> None:
     for locale in ("en_US", "es_ES"):
-        known = folded(getattr(invented(locale), sex))
+        known = folded(getattr(locale_lists(locale), sex))
         for number in range(6):
             ours = of_patient(number, locale)
             assert all(fold(ours.of(name, "PATIENT")) in known for name in names)
@@ -164,7 +162,7 @@ FORMS = [
 
 
 def shift_of_patient(number: int):
-    return shift_of(Keyed(patient_key(SECRET, f"patient {number}")))
+    return shift_of(HmacChooser(patient_key(SECRET, f"patient {number}")))
 
 
 @pytest.mark.parametrize(("text", "form"), FORMS)
@@ -226,25 +224,25 @@ WAYS: dict[str, tuple[Callable[[dt.date], str], Callable[[str], float]]] = {
     [("3 de ABRİL de 1972", "3 de ABRIL de 1972"), ("5 ſept 20", "5 sept 20"), ("MİÉRCOLES", "MIÉRCOLES")],
 )
 def test_a_date_in_letters_that_are_others_without_case_is_moved(text: str, like: str) -> None:
-    shift = shift_of(Keyed(b"any"))
-    assert moved(text, shift, month_first=False) == moved(like, shift, month_first=False)
+    shift = shift_of(HmacChooser(b"any"))
+    assert shift_date(text, shift, month_first=False) == shift_date(like, shift, month_first=False)
 
 
 @given(st.integers(0, 2**32), DAYS, DAYS, st.sampled_from(sorted(WAYS)))
 def test_intervals_between_dates_of_one_form_are_exact(key: int, one: dt.date, other: dt.date, way: str) -> None:
     write, read = WAYS[way]
-    shift = shift_of(Keyed(key.to_bytes(32)))
+    shift = shift_of(HmacChooser(key.to_bytes(32)))
     texts = [write(one), write(other)]
-    found = [moved(text, shift, month_first=False) or "" for text in texts]
+    found = [shift_date(text, shift, month_first=False) or "" for text in texts]
     assert read(found[1]) - read(found[0]) == read(texts[1]) - read(texts[0])
     assert all(a != b for a, b in zip(texts, found, strict=True))
 
 
 @given(st.integers(0, 2**32), DAYS)
 def test_a_month_or_a_year_alone_is_moved_as_whole_dates_are_to_the_month_or_year(key: int, day: dt.date) -> None:
-    shift = shift_of(Keyed(key.to_bytes(32)))
+    shift = shift_of(HmacChooser(key.to_bytes(32)))
     whole, month, year = (
-        WAYS[way][1](moved(WAYS[way][0](day), shift, month_first=False) or "") for way in ("iso", "month", "year")
+        WAYS[way][1](shift_date(WAYS[way][0](day), shift, month_first=False) or "") for way in ("iso", "month", "year")
     )
     new = dt.date.fromordinal(int(whole))
     assert abs(12 * new.year + new.month - 1 - month) <= 1
@@ -392,7 +390,7 @@ def test_another_patient_or_secret_has_other_surrogates() -> None:
     names = {ours.of("Jane Quillan", "PATIENT") for ours in PATIENTS}
     assert len(names) > len(PATIENTS) / 2
     assert len({Surrogates(patient_key(bytes([n]) * 16, "p"), "en_US").of("48-2213-7", "ID") for n in range(20)}) == 20
-    assert len({shift_of(Keyed(bytes([n]) * 32)) for n in range(50)}) > 25
+    assert len({shift_of(HmacChooser(bytes([n]) * 32)) for n in range(50)}) > 25
 
 
 @pytest.mark.parametrize(
@@ -407,7 +405,7 @@ def test_another_patient_or_secret_has_other_surrogates() -> None:
 )
 def test_a_locale_that_cannot_be_used_is_refused(locale: str, problem: str) -> None:
     with pytest.raises(UsageError, match=problem):
-        invented(locale)
+        locale_lists(locale)
 
 
 @pytest.mark.parametrize(
@@ -467,11 +465,11 @@ def test_the_order_of_values_does_not_matter(names: list[str], random) -> None:
 
 @given(st.integers(0, 2**32), st.integers(0, 365 * 120))
 def test_any_day_is_moved_by_the_same_number(key: int, day: int) -> None:
-    shift = shift_of(Keyed(key.to_bytes(32)))
+    shift = shift_of(HmacChooser(key.to_bytes(32)))
     assert -3400 < shift.days < -280
     assert shift.days % 7
     date = dt.date(1910, 1, 1) + dt.timedelta(day)
     new = date + dt.timedelta(shift.days)
-    assert moved(date.isoformat(), shift, month_first=True) == new.isoformat()
+    assert shift_date(date.isoformat(), shift, month_first=True) == new.isoformat()
     assert (new.month, new.year) != (date.month, date.year)
     assert new.month != date.month

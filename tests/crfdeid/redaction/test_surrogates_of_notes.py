@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crfdeid.documents import Document, Span
-from crfdeid.redaction.replace import redact
+from crfdeid.redaction.redact import redact
 from crfdeid.redaction.surrogates import Surrogates, name_roles, patient_key
-from crfdeid.redaction.surrogates.invented import invented, sexes
-from crfdeid.redaction.surrogates.letters import fold
-from crfdeid.redaction.surrogates.towns import COMMUNITIES, abroad, provinces, spanish_towns, states
+from crfdeid.redaction.surrogates.chooser import fold
+from crfdeid.redaction.surrogates.locale_data import locale_lists, sexes
+from crfdeid.redaction.surrogates.place_tables import COMMUNITIES, abroad, provinces, spanish_towns, states
 
 SECRET = b"sixteen bytes or more"
 PATIENTS = [f"patient {number}" for number in range(12)]
@@ -87,7 +87,7 @@ def test_title_and_position_tell_first_names_from_family_names(note: str, locale
     ],
 )
 def test_the_words_of_a_note_tell_the_sex_of_an_unlisted_patient(note: str, locale: str, sex: str) -> None:
-    known = invented(locale)
+    known = locale_lists(locale)
     listed = {"female": {*known.female}, "male": {*known.male}, "either": {*known.female, *known.male}}
     found = {
         name for patient in PATIENTS for name in after(note, patient, locale)[0].split() if name in listed["either"]
@@ -101,14 +101,14 @@ def test_an_unlisted_first_name_becomes_one_of_the_sex_of_its_title_wherever_it_
     for patient in PATIENTS:
         whole, family, first = after("Dra. {DOCTOR:Xurxiña Vidal}; Dra. {DOCTOR:Vidal}; {DOCTOR:Xurxiña}", patient)
         assert whole == f"{first} {family}"
-        assert first in invented("es_ES").female
-        assert family in invented("es_ES").last
+        assert first in locale_lists("es_ES").female
+        assert family in locale_lists("es_ES").last
 
 
 @pytest.mark.parametrize("locale", ["es_ES", "es_MX", "en_US", "en_GB"])
 def test_no_surrogate_is_a_pet_name_or_in_spanish_a_first_name_for_a_family_name(locale: str) -> None:
     pets = {"Charo", "Nando", "Pancho", "Samu", "Paco", "Encarnita", "Lupita", "Pepe", "Bob", "Jimmy", "Kathy", "Mike"}
-    known = invented(locale)
+    known = locale_lists(locale)
     assert not {*known.female, *known.male} & pets
     assert {sexes().get(fold(name), "female") for name in known.female} == {"female"}
     assert {sexes().get(fold(name), "male") for name in known.male} == {"male"}
@@ -116,9 +116,9 @@ def test_no_surrogate_is_a_pet_name_or_in_spanish_a_first_name_for_a_family_name
 
 
 def test_no_family_name_is_listed_with_and_without_its_accents() -> None:
-    folded = [fold(name) for name in invented("es_ES").last]
+    folded = [fold(name) for name in locale_lists("es_ES").last]
     assert len(folded) == len(set(folded))
-    assert {"Fernández", "Gutiérrez"} <= {*invented("es_ES").last}
+    assert {"Fernández", "Gutiérrez"} <= {*locale_lists("es_ES").last}
 
 
 def test_an_account_is_called_after_the_person_whose_name_it_holds() -> None:

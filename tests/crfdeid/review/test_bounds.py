@@ -8,8 +8,7 @@ import pytest
 from scipy.stats import binom, binomtest
 
 from crfdeid.errors import UsageError
-from crfdeid.review.bounds import most_leaking, notes_to_read, tail, upper_bound
-from crfdeid.review.strata import Stratum, stratified_bound
+from crfdeid.review.bounds import Stratum, most_leaking, notes_to_read, stratified_bound, tail, upper_bound
 
 
 @pytest.mark.parametrize(("reviewed", "leaking"), [(1, 0), (50, 3), (300, 0), (300, 299), (2000, 41)])

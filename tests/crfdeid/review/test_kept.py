@@ -6,9 +6,9 @@ import pytest
 
 from crfdeid.documents import Document, Span
 from crfdeid.errors import UsageError
-from crfdeid.redaction.replace import redact
+from crfdeid.redaction.redact import redact
 from crfdeid.review.kept import kept_spans, with_kept
-from crfdeid.review.notes import redacted
+from crfdeid.review.page import redacted
 
 SECRET = b"0123456789abcdef"
 

@@ -6,9 +6,9 @@ import pytest
 
 from crfdeid.corpora import read_corpus
 from crfdeid.errors import DataError
+from crfdeid.review.bounds import NoteCount
 from crfdeid.review.marks import read_marks, require_current, strata_of
-from crfdeid.review.plan import Listed, draw
-from crfdeid.review.tokens import NoteCount
+from crfdeid.review.plan import SampledNote, draw
 
 TEXT = "Dr. Roe saw Ann Doe on 3/14."
 
@@ -63,7 +63,7 @@ def test_what_a_page_cannot_have_given_is_refused(tmp_path, records, message):
 
 
 def test_marks_are_held_against_the_plan(tmp_path):
-    listed = [Listed(f"{n}", "a" if n < 6 else "b", f"digest {n}") for n in range(9)]
+    listed = [SampledNote(f"{n}", "a" if n < 6 else "b", f"digest {n}") for n in range(9)]
     plan = draw(listed, 3, seed=1)
     lines = [record(note.id, sha256=note.sha256) for note in plan.read]
     lines[0] = record(plan.read[0].id, missed=[span("3/14")], sha256=plan.read[0].sha256)
@@ -79,7 +79,7 @@ def test_marks_are_held_against_the_plan(tmp_path):
 
 def test_marks_of_another_redaction_are_refused_line_by_line(tmp_path):
     reviewed = read_marks([write(tmp_path, *(record(f"{n}") for n in range(8)))])
-    notes = [Listed(f"{n}", "", f"digest {n}") for n in range(8)]
+    notes = [SampledNote(f"{n}", "", f"digest {n}") for n in range(8)]
     require_current(reviewed, notes)
     for note in (1, 3):
         notes[note] = notes[note]._replace(sha256="another")
@@ -87,6 +87,6 @@ def test_marks_of_another_redaction_are_refused_line_by_line(tmp_path):
         require_current(reviewed, notes)
     assert "Roe" not in str(found.value)
     with pytest.raises(DataError, match=r"line 7; .*, line 8: give all redacted notes"):
-        require_current(reviewed, [Listed(f"{n}", "", f"digest {n}") for n in range(6)])
+        require_current(reviewed, [SampledNote(f"{n}", "", f"digest {n}") for n in range(6)])
     with pytest.raises(DataError, match="line 5 and 3 more"):
         require_current(reviewed, [note._replace(sha256="another") for note in notes])

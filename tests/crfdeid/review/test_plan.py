@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crfdeid.corpora.exchanged import text_digest
+from crfdeid.corpora.common import text_digest
 from crfdeid.errors import DataError, UsageError
-from crfdeid.notes.records import Columns
+from crfdeid.io.records import Columns
 from crfdeid.review.plan import (
-    Listed,
+    SampledNote,
     digest_of,
     draw,
     list_notes,
@@ -22,8 +22,10 @@ from crfdeid.review.plan import (
 )
 
 
-def listed(kinds: list[int]) -> list[Listed]:
-    return [Listed(f"{k}/{n}", f"kind {k}", text_digest(f"{n}")) for k, size in enumerate(kinds) for n in range(size)]
+def listed(kinds: list[int]) -> list[SampledNote]:
+    return [
+        SampledNote(f"{k}/{n}", f"kind {k}", text_digest(f"{n}")) for k, size in enumerate(kinds) for n in range(size)
+    ]
 
 
 @settings(max_examples=20)
@@ -85,7 +87,7 @@ def test_notes_that_are_missing_or_altered_are_refused(tmp_path):
 
 
 CHANGES = {
-    "added": lambda notes, n: [*notes, Listed("new", "", text_digest("raw"))],
+    "added": lambda notes, n: [*notes, SampledNote("new", "", text_digest("raw"))],
     "removed": lambda notes, n: notes[:n] + notes[n + 1 :],
     "swapped": lambda notes, n: [*notes[:n], notes[n]._replace(sha256=text_digest("raw")), *notes[n + 1 :]],
     "renamed": lambda notes, n: [*notes[:n], notes[n]._replace(id="new"), *notes[n + 1 :]],
@@ -118,7 +120,7 @@ def test_neither_the_order_nor_the_kinds_of_notes_matter_to_their_digest(notes):
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (lambda notes, plan: [*notes, Listed("new", "", "")], "10 notes now, 9 then"),
+        (lambda notes, plan: [*notes, SampledNote("new", "", "")], "10 notes now, 9 then"),
         (lambda notes, plan: [one for one in notes if one not in plan.read], "3 of the 3 drawn notes are missing"),
         (lambda notes, plan: [one._replace(sha256="0") for one in notes], "3 of the 3 drawn notes have another text"),
         (
@@ -138,4 +140,7 @@ def test_notes_are_listed_by_the_columns_of_their_table(tmp_path):
     table = tmp_path / "notes.csv"
     table.write_text("key,ward,body\n7,a,Seen by [DOCTOR].\n8,b,Well.\n")
     found = list_notes(table, Columns("body", "key", "ward"), kinds=True)
-    assert found == [Listed("7", "a", text_digest("Seen by [DOCTOR].")), Listed("8", "b", text_digest("Well."))]
+    assert found == [
+        SampledNote("7", "a", text_digest("Seen by [DOCTOR].")),
+        SampledNote("8", "b", text_digest("Well.")),
+    ]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from crfdeid import redact
 from crfdeid.corpora.synthetic import generate_notes
-from crfdeid.review.replaced import Replaced, find_replaced
+from crfdeid.review.page import Replaced, find_replaced
 
 texts = st.lists(st.sampled_from(["Dr", ".", " ", "Roe", "Ann", "\r\n", "é", "😀", "3", "/", "[", "]"])).map("".join)
 

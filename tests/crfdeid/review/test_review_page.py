@@ -14,8 +14,7 @@ from crfdeid.corpora import read_corpus
 from crfdeid.documents import Document, Span
 from crfdeid.review.kept import with_kept
 from crfdeid.review.marks import read_marks
-from crfdeid.review.notes import PageNote, compared, redacted
-from crfdeid.review.page import ANNOTATORS, GOLD, REDACTED, review_html
+from crfdeid.review.page import ANNOTATORS, GOLD, REDACTED, PageNote, compared, redacted, review_html
 
 pytestmark = pytest.mark.skipif(chromium.COMMAND is None, reason="there is no Chromium here")
 
@@ -163,7 +162,7 @@ def test_only_notes_that_differ_can_be_stepped_through(open_page):
     assert said(page, "name") == "n1"
 
 
-def go_on_from(page: Page, path: Path) -> str:
+def init_from(page: Page, path: Path) -> str:
     """Choose a file to go on from; what the page says then."""
     root = page.send("DOM.getDocument")["root"]["nodeId"]
     node = page.send("DOM.querySelector", nodeId=root, selector="#file")["nodeId"]
@@ -178,7 +177,7 @@ def test_work_goes_on_from_a_file(open_page, tmp_path):
     press(page, ".", "n", "r")
     path = saved(page, tmp_path / "saved")
     again = open_page(notes)
-    assert go_on_from(again, path) == "1 of 1 notes of the file were taken up."
+    assert init_from(again, path) == "1 of 1 notes of the file were taken up."
     assert said(again, "status") == "1 of 2 read · 0 with something missed · 1 needless marks"
 
 
@@ -195,7 +194,7 @@ def test_marks_of_an_older_redaction_are_refused_note_by_note(open_page, tmp_pat
     press(page, "r", "r", "r")
     path = saved(page, tmp_path / "saved")
     again = open_page(second, REDACTED)
-    answer = go_on_from(again, path)
+    answer = init_from(again, path)
     assert answer.startswith("1 of 3 notes of the file were taken up.")
     assert "Refused: marks of another text or redaction of notes 2, 3. Read them again." in answer
     assert said(again, "status").startswith("1 of 3 read")
@@ -240,7 +239,7 @@ def test_replayed_marks_swapped_and_added_notes_get_no_certificate(browser, tmp_
     for path in Path("clean").iterdir():
         path.write_text(Path("raw", path.name).read_text())
     again = plan_and_page("second")
-    assert go_on_from(again, marks).startswith("0 of 3 notes of the file were taken up. Refused: ")
+    assert init_from(again, marks).startswith("0 of 3 notes of the file were taken up. Refused: ")
     press(again, "d")
     assert said(again, "saved").startswith("There is nothing to download")
     again.close()
@@ -259,7 +258,7 @@ def test_marks_without_a_digest_and_of_notes_that_are_not_there_are_refused(open
     path = tmp_path / "marks.jsonl"
     path.write_text("".join(json.dumps(record) + "\n" for record in records))
     again = open_page(first, REDACTED)
-    answer = go_on_from(again, path)
+    answer = init_from(again, path)
     assert answer.startswith("0 of 3 notes of the file were taken up.")
     assert "notes 1, 2" in answer
     assert "1 is not on this page" in answer
@@ -273,7 +272,7 @@ def test_a_file_that_breaks_off_changes_nothing(open_page, tmp_path):
     path = saved(page, tmp_path / "saved")
     path.write_text(path.read_text()[:-9])
     again = open_page(first, REDACTED)
-    assert go_on_from(again, path) == "This is no file of a review page."
+    assert init_from(again, path) == "This is no file of a review page."
     assert said(again, "status").startswith("0 of 3 read")
 
 

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from crfdeid.errors import UsageError
-from crfdeid.review.bounds import upper_bound
-from crfdeid.review.tokens import NoteCount, leaked_tokens_bound
+from crfdeid.review.bounds import NoteCount, leaked_tokens_bound, upper_bound
 
 
 @pytest.mark.parametrize("leaking", [0, 3, 40])

@@ -41,60 +41,63 @@ def tags(tagger: RulesTagger, text: str) -> list[str]:
 def test_a_rule_has_the_type_that_its_finds_have() -> None:
     tagger = fitted(*["on [3/14/72|WHEN] at 9"] * 9)
     assert tags(tagger, "on 1/2/73") == ["O", "B-WHEN", *["I-WHEN"] * 4]
-    assert tagger.trusted[DATE] == ("WHEN", pytest.approx(10 / 11))
+    assert tagger.rule_precision[DATE] == ("WHEN", pytest.approx(10 / 11))
 
 
 def test_a_rule_is_used_until_the_notes_speak_against_it() -> None:
-    assert DATE in fitted("on [3/14/72|DATE]").trusted
-    assert DATE in fitted(*["on [3/14/72|DATE]"] * 9, "on 3/14/72").trusted  # 10 of 11
-    assert DATE not in fitted(*["on [3/14/72|DATE]"] * 8, "on 3/14/72", "[3/14|DATE]/72").trusted
-    assert DATE not in fitted("on 3/14/72", "[Quill|PATIENT]").trusted
-    assert DATE in fitted("on [3/14/72|DATE]", "on 3/14/72", precision=0.6).trusted
+    assert DATE in fitted("on [3/14/72|DATE]").rule_precision
+    assert DATE in fitted(*["on [3/14/72|DATE]"] * 9, "on 3/14/72").rule_precision  # 10 of 11
+    assert DATE not in fitted(*["on [3/14/72|DATE]"] * 8, "on 3/14/72", "[3/14|DATE]/72").rule_precision
+    assert DATE not in fitted("on 3/14/72", "[Quill|PATIENT]").rule_precision
+    assert DATE in fitted("on [3/14/72|DATE]", "on 3/14/72", precision=0.6).rule_precision
 
 
 def test_whatever_type_makes_a_find_right_and_the_most_frequent_one_is_given() -> None:
-    assert fitted(*["on [3/14/72|DATE]"] * 2, "on [3/14|DATE][/72|ID]", "on [3/14/72|ID]").trusted[DATE][0] == "DATE"
+    assert (
+        fitted(*["on [3/14/72|DATE]"] * 2, "on [3/14|DATE][/72|ID]", "on [3/14/72|ID]").rule_precision[DATE][0]
+        == "DATE"
+    )
 
 
 def test_a_few_finds_of_another_type_do_not_rename_a_rule_whose_type_the_notes_have() -> None:
     street, patient = "lives at [Don Quill|STREET] 4", "[Orla|PATIENT]"
-    assert fitted(*[street] * 3, patient).trusted["name after a form of address"][0] == "PATIENT"
-    assert fitted(*[street] * 10, patient).trusted["name after a form of address"][0] == "STREET"
-    assert fitted(*[street] * 3).trusted["name after a form of address"][0] == "STREET"
+    assert fitted(*[street] * 3, patient).rule_precision["name after a form of address"][0] == "PATIENT"
+    assert fitted(*[street] * 10, patient).rule_precision["name after a form of address"][0] == "STREET"
+    assert fitted(*[street] * 3).rule_precision["name after a form of address"][0] == "STREET"
 
 
 def test_a_rule_that_has_to_prove_itself_needs_many_right_finds() -> None:
-    assert DATE not in fitted(*["on [3/14/72|DATE]"] * 8, keep_untried=False).trusted  # 8 of 9
-    assert DATE in fitted(*["on [3/14/72|DATE]"] * 9, keep_untried=False).trusted
+    assert DATE not in fitted(*["on [3/14/72|DATE]"] * 8, keep_untried=False).rule_precision  # 8 of 9
+    assert DATE in fitted(*["on [3/14/72|DATE]"] * 9, keep_untried=False).rule_precision
 
 
 def test_a_rule_that_met_nothing_has_a_type_of_the_notes_or_its_own() -> None:
     every = fitted("call [x|CORREO_ELECTRONICO]")
-    assert every.trusted["e-mail"] == ("CORREO_ELECTRONICO", 0.9)
-    assert every.trusted[DATE] == ("DATE", 0.9)
+    assert every.rule_precision["e-mail"] == ("CORREO_ELECTRONICO", 0.9)
+    assert every.rule_precision[DATE] == ("DATE", 0.9)
     assert tags(every, "to j.quill@tawn.org")[:2] == ["O", "B-CORREO_ELECTRONICO"]
     assert set(tags(every, "to j.quill@tawn.org on 3/14/72")) <= set(every.tags)
 
 
 def test_a_rule_that_met_nothing_can_be_left_out_where_the_notes_have_no_type_for_it() -> None:
-    assert fitted("call [x|EMAIL]", keep_untried=False).trusted == {"e-mail": ("EMAIL", 0.9)}
+    assert fitted("call [x|EMAIL]", keep_untried=False).rule_precision == {"e-mail": ("EMAIL", 0.9)}
 
 
 def test_where_all_types_are_one_a_rule_that_met_nothing_has_that_one() -> None:
-    assert fitted("call [x|PHI]").trusted["e-mail"] == ("PHI", 0.9)
+    assert fitted("call [x|PHI]").rule_precision["e-mail"] == ("PHI", 0.9)
 
 
 def test_a_rule_for_what_is_phi_in_some_corpora_alone_needs_examples() -> None:
-    assert "relative" not in fitted("her mother, [Quill|RELATIVE]").trusted
-    assert fitted("su [madre|KIN], su [tía materna|KIN]").trusted["relative"] == ("KIN", 3 / 4)
-    assert "relative" not in fitted("su [madre|KIN]", "su madre, su tía").trusted
-    assert fitted("on [3/14/72|DATE]").trusted["institution"][0] == "INSTITUCION"
+    assert "relative" not in fitted("her mother, [Quill|RELATIVE]").rule_precision
+    assert fitted("su [madre|KIN], su [tía materna|KIN]").rule_precision["relative"] == ("KIN", 3 / 4)
+    assert "relative" not in fitted("su [madre|KIN]", "su madre, su tía").rule_precision
+    assert fitted("on [3/14/72|DATE]").rule_precision["institution"][0] == "INSTITUCION"
 
 
 def test_a_find_that_a_checksum_proves_is_phi_whatever_annotators_left() -> None:
     ignored = ["paid by 4929 5260 1815 9081"] * 9
-    assert fitted(*ignored, "[Quill|PATIENT]").trusted["payment card"] == ("ACCOUNT", 0.9)
-    assert "payment card" not in fitted(*ignored, "[Quill|PATIENT]", keep_untried=False).trusted
+    assert fitted(*ignored, "[Quill|PATIENT]").rule_precision["payment card"] == ("ACCOUNT", 0.9)
+    assert "payment card" not in fitted(*ignored, "[Quill|PATIENT]", keep_untried=False).rule_precision
 
 
 @pytest.mark.parametrize("change", ["tags", "rule"])
@@ -104,7 +107,7 @@ def test_a_saved_model_that_does_not_fit_the_table_is_refused(tmp_path: Path, ch
     if change == "tags":
         tagger._learned = learned._replace(tags=tuple(tag for tag in learned.tags if tag != "I-DATE"))
     else:
-        tagger._learned = learned._replace(trusted={"a rule of another version": ("DATE", 0.9)})
+        tagger._learned = learned._replace(rule_precision={"a rule of another version": ("DATE", 0.9)})
     tagger.save(tmp_path)
     with pytest.raises(DataError, match="damaged"):
         RulesTagger.load(tmp_path)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError
-from crfdeid.scoring import find_errors, summarise
+from crfdeid.evaluation import find_errors, summarise
 from experiments.reporting.error_browser import MOST_CONTEXT, SystemRun, browser_data
 
 TEXT = "Ann Doe, seen 03/14 by Dr. Holm at QRH. She goes to Hill Road on 03/20, by bus."

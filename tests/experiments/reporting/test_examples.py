@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crfdeid.corpora.splits import Split
 from crfdeid.documents import PHI, Document, Span
-from crfdeid.scoring import EntityError
+from crfdeid.evaluation import EntityError
 from experiments.reporting.examples import error_examples
 from experiments.running.runs import Found, Run
 from experiments.running.systems import Cell, System

@@ -10,12 +10,12 @@ import chromium
 import pytest
 from chromium import Browser, Page
 
-from crfdeid.combined.hybrid import HybridTagger
 from crfdeid.crf import CrfTagger
-from crfdeid.deidentifier import Deidentifier
 from crfdeid.documents import LabelledSentence
-from crfdeid.explaining import explain_document, explain_prediction
-from crfdeid.explaining.rendering.page import ModelView, text_page
+from crfdeid.ensembles.hybrid import HybridTagger
+from crfdeid.explain import explain_document, explain_prediction
+from crfdeid.explain.page import ModelView, text_page
+from crfdeid.pipeline import Deidentifier
 from features.tokens import split_sentences
 
 pytestmark = pytest.mark.skipif(chromium.COMMAND is None, reason="there is no Chromium here")
@@ -93,7 +93,7 @@ def test_the_first_hidden_word_is_explained_at_once_and_a_click_explains_another
     (sentence, *_) = split_sentences(TEXT)
     found = explain_prediction(model.tagger, sentence, 5)
     why = page.evaluate("document.querySelector('.why').textContent")
-    assert f"exact sum for {found.tag} against {found.rival}: log-odds {found.log_odds:+.2f}" in why
+    assert f"exact sum for {found.tag} against {found.contrast_tag}: log-odds {found.log_odds:+.2f}" in why
     assert "Hidden as DOCTOR because" in why
     values = page.evaluate(
         "[...document.querySelector('.why .terms').querySelectorAll('.value')].map((v) => v.textContent)"

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from crfdeid.documents import CONCEPT, PHI, Span
 from crfdeid.errors import DataError, UsageError
-from crfdeid.scoring import CATEGORIES, CAUSES, EntityError
-from crfdeid.system.files import write_files
+from crfdeid.evaluation import CATEGORIES, CAUSES, EntityError
+from crfdeid.utils.files import write_files
 from experiments.results.folder import Folder, require_empty
 from experiments.results.lines import errors_jsonl, read_errors, read_spans, spans_jsonl, texts_jsonl, to_json
 

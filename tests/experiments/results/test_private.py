@@ -6,7 +6,7 @@ import pytest
 from private_samples import private_results
 
 from crfdeid.errors import DataError
-from crfdeid.system.files import write_files
+from crfdeid.utils.files import write_files
 from experiments.results.checks import damage
 from experiments.results.folder import Folder
 from experiments.results.lines import to_json

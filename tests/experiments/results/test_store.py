@@ -9,7 +9,7 @@ import pytest
 
 from crfdeid.documents import CONCEPT, PHI, Span
 from crfdeid.errors import DataError, UsageError
-from crfdeid.scoring import EntityError
+from crfdeid.evaluation import EntityError
 from experiments.results.store import Store
 from experiments.running.runs import Found, Run
 from experiments.running.systems import Cell, System

@@ -9,7 +9,7 @@ import jax
 import pytest
 
 from crfdeid.errors import UsageError
-from crfdeid.system.threads import cores
+from crfdeid.utils.process import cores
 from experiments.compare_options import parse
 from experiments.running.device import CPU, choose_device, choose_jobs
 from experiments.running.experiment import possible_traits

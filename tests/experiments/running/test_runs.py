@@ -12,14 +12,14 @@ import pytest
 from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError
-from crfdeid.scoring.evaluation import predict_spans, score
-from crfdeid.system.folders import write_folder
+from crfdeid.evaluation.evaluate import predict_spans, score
 from crfdeid.tagger import FitProgress
+from crfdeid.utils.folders import write_folder
 from experiments.running.runs import Plan, run_group
 from experiments.running.systems import Cell, System, groups
 from experiments.running.workers import run_cells
 from rnn.embeddings import WordVectors
-from rnn.sharing.neighbours import Neighbours
+from rnn.privacy.neighbours import Neighbours
 
 MEMORY = System("memory", "memory")
 FOUND = (Span(4, 7, "DOCTOR"), Span(12, 15, "PATIENT"), Span(20, 23, "DATE"))

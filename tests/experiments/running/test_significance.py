@@ -10,7 +10,7 @@ from samples import rich_results
 
 from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError, UsageError
-from crfdeid.scoring import (
+from crfdeid.evaluation import (
     bootstrap_f1,
     document_counts,
     holm,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from crfdeid.errors import UsageError
-from crfdeid.models import parts_of
+from crfdeid.registry import member_settings
 from experiments.running.sweeps import choose, settle, sweep_cells
 from experiments.running.systems import (
     Cell,
@@ -138,8 +138,8 @@ def test_members_take_what_a_sweep_chose_for_their_models() -> None:
     chosen = {CRF: (("c1", 0.5),), cbow: (("hidden", 5),), random: (("hidden", 6),)}
     *_, settled = settle([CRF, cbow, random, vote], chosen)
     found = make_tagger(Cell(settled, 0), "default", {}).settings
-    own = dict(parts_of(found))
+    own = dict(member_settings(found))
     assert (own["crf"].c1, own["elman"].hidden, own["elman"].epochs) == (0.5, 6, 3)
     assert own["jordan"].hidden == make_tagger(Cell(JORDAN, 0), "default", {}).settings.hidden
     *_, settled = settle([cbow, vote], {cbow: (("hidden", 5),)})
-    assert dict(parts_of(make_tagger(Cell(settled, 0), "default", {}).settings))["elman"].hidden == 5
+    assert dict(member_settings(make_tagger(Cell(settled, 0), "default", {}).settings))["elman"].hidden == 5

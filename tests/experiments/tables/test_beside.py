@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from samples import rich_results
 
-from crfdeid.models import MODELS
+from crfdeid.registry import MODELS
 from experiments import tables
 from experiments.papers import PAPERS, yadav2016
 from experiments.papers.paper import Printed, SystemRow, SystemTable, TypeTable

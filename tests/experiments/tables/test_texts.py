@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from crfdeid.scoring import Counts, Scores
+from crfdeid.evaluation import Counts, Scores
 from experiments import tables
 from experiments.tables import frames
 

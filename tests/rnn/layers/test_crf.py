@@ -6,7 +6,7 @@ import jax
 import numpy as np
 import pytest
 
-from crfdeid.crf import inference, viterbi
+from crfdeid.crf import decoding
 from rnn.layers import crf
 
 K, PADDED = 3, 6  # one shape for all lengths, so that each function is compiled once
@@ -102,7 +102,10 @@ def test_it_agrees_with_the_inference_of_the_crf():
     transitions, lengths = some_potentials(0)[1], list(range(1, PADDED))
     rows = [some_potentials(length, seed=length)[0] for length in lengths]
     below = np.concatenate([row[:length] for row, length in zip(rows, lengths, strict=True)])
-    paths, tables = viterbi.best_paths(below, lengths, transitions), inference.marginals(below, lengths, transitions)
+    paths, tables = (
+        decoding.best_paths(below, lengths, transitions),
+        decoding.chain_marginals(below, lengths, transitions),
+    )
     for row, length, path, table in zip(rows, lengths, paths, tables, strict=True):
         np.testing.assert_array_equal(best_path(row, transitions, FREE, np.int32(length))[:length], path)
         np.testing.assert_allclose(marginals(row, transitions, np.int32(length))[:length], table, atol=1e-5)

@@ -10,10 +10,10 @@ from flax import nnx
 from safetensors import safe_open
 from tiny_encoders import bert_config, random_arrays, roberta_config, write_encoder
 
-from rnn.encoders.hub import Encoder, read_encoder
-from rnn.encoders.small import small_folder
 from rnn.layers.transformer import TransformerEncoder
 from rnn.network import Weights, named
+from rnn.pretrained.hub import Encoder, read_encoder
+from rnn.pretrained.small import small_folder
 from rnn.saved_weights import like
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")

@@ -10,15 +10,15 @@ import pytest
 from flax import nnx
 from tiny_encoders import roberta_config, tiny_encoder, write_encoder
 
-from crfdeid.description import read_description
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import DataError, UsageError
-from crfdeid.models import create, load_tagger
+from crfdeid.registry import create, load_tagger
+from crfdeid.serialization import read_description
 from features.tokens import split_sentences
-from rnn.encoders.hub import read_encoder
-from rnn.encoders.small import small_folder
-from rnn.models.bert import Bert, BertSettings, BertTagger, first_pieces_loss, slower_below
+from rnn.models.bert import Bert, BertSettings, BertTagger, first_pieces_loss, layerwise_lr_decay
 from rnn.network import Weights, named, still
+from rnn.pretrained.hub import read_encoder
+from rnn.pretrained.small import small_folder
 from rnn.training.phases import HeldOut, adam
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")
@@ -207,10 +207,10 @@ def test_each_layer_learns_at_a_share_of_the_rate_of_the_one_above():
     weights = named(Weights(tables, nnx.state(Bert(config, 2, rngs=nnx.Rngs(0)))))
     gradients = jax.tree.map(np.ones_like, weights)
     plain, _ = adam().update(gradients, adam().init(weights), weights)
-    slower = slower_below(0.5, 2)
+    slower = layerwise_lr_decay(0.5, 2)
     steps, _ = slower.update(gradients, slower.init(weights), weights)
     shares = {"network.head.": 1.0, "network.encoder.layers.1.": 0.5, "network.encoder.layers.0.": 0.25, "": 0.125}
     for name, step in steps.items():
         share = next(share for part, share in shares.items() if name.startswith(part))
         np.testing.assert_allclose(step, share * plain[name], rtol=1e-6, err_msg=name)
-    assert slower_below(1.0, 2) is adam()
+    assert layerwise_lr_decay(1.0, 2) is adam()

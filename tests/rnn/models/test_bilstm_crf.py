@@ -16,10 +16,10 @@ from crfdeid.documents import LabelledSentence
 from crfdeid.errors import UsageError
 from features.tokens import Sentence, split_sentences
 from rnn import BilstmCrf, BilstmCrfSettings, BilstmCrfTagger
-from rnn.batches import make_batch
-from rnn.codecs.casing import CASINGS
+from rnn.batching import make_batch
 from rnn.layers.lstm import BiLstm
 from rnn.network import scores_of, still
+from rnn.processors.casing import CASINGS
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")
 

@@ -12,7 +12,7 @@ from tiny_notes import FEW, SMALL
 from window_network_checks import D, H, K, W, of
 
 from crfdeid.errors import UsageError
-from crfdeid.models import load_tagger
+from crfdeid.registry import load_tagger
 from rnn import Elman, ElmanSettings, ElmanTagger
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")

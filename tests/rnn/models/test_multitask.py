@@ -8,7 +8,7 @@ from tiny_joint import BOTH, CONCEPTS_ALONE, PHI_ALONE, SMALL
 
 from crfdeid.documents import CONCEPT, PHI
 from crfdeid.errors import UsageError
-from crfdeid.models import create
+from crfdeid.registry import create
 from rnn.joint_tagger import JointSettings, joint_optimiser
 from rnn.models.multitask import Multitask, MultitaskSettings, MultitaskTagger, TaskOutput
 from rnn.models.stacked import StackedSettings, StackedTagger

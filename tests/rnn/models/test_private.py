@@ -13,18 +13,18 @@ from lstm_equations import bilstm_by_hand
 from tiny_sharing import tiny_notes, tiny_representation
 
 from crfdeid.corpora.splits import Split
-from crfdeid.description import is_private, read_description
 from crfdeid.documents import PHI, LabelledSentence
 from crfdeid.errors import DataError, UsageError
-from crfdeid.models import create, load_tagger
+from crfdeid.registry import create, load_tagger
+from crfdeid.serialization import has_private_vocabulary, read_description
 from features.tokens import Sentence
-from rnn.batches import Row
-from rnn.codecs.casing import CASINGS
+from rnn.batching import Row
 from rnn.models.bilstm_crf import BilstmCrf
 from rnn.models.private import PrivateBilstmCrf, PrivateTagger, PrivateTaggerSettings
 from rnn.network import still
-from rnn.sharing.codec import PrivateCodec
-from rnn.sharing.encoding import encode_notes
+from rnn.privacy.processor import PrivateCodec
+from rnn.privacy.release import encode_notes
+from rnn.processors.casing import CASINGS
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")
 
@@ -83,7 +83,9 @@ def test_files_are_pooled_with_the_tags_of_all(monkeypatch: pytest.MonkeyPatch) 
     words = Sentence.from_words(["seen", "05"])
     others = [LabelledSentence(words, ("O", "B-AGE")), *TRAIN]
     seen: list[tuple[PrivateCodec, list[Row]]] = []
-    monkeypatch.setattr("rnn.models.private.fit_rows", lambda _, codec, rows, *rest, **more: seen.append((codec, rows)))
+    monkeypatch.setattr(
+        "rnn.training.replicates.fit_rows", lambda _, codec, rows, *rest, **more: seen.append((codec, rows))
+    )
     parts = [encode_notes(part, tiny_representation(), seed=0) for part in (TRAIN, others)]
     PrivateTagger(QUICK, representation=tiny_representation()).fit_shared(parts, [])
     ((codec, rows),) = seen
@@ -125,7 +127,7 @@ def test_its_files_hold_no_word_of_the_notes(tagger: PrivateTagger, tmp_path: Pa
     tagger.save(tmp_path)
     content = b"".join(file.read_bytes().lower() for file in tmp_path.iterdir())
     assert not [name for name in ("quill", "marsh", "vole", "tarn") if name.encode() in content]
-    assert read_description(tmp_path)["vocabulary"] == "public" and not is_private(tmp_path)
+    assert read_description(tmp_path)["vocabulary"] == "public" and not has_private_vocabulary(tmp_path)
     tagger.save(tmp_path / "keyed", key=bytes(32))  # there is nothing to hash
     assert (tmp_path / "keyed" / "weights.npz").read_bytes() == (tmp_path / "weights.npz").read_bytes()
 

@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 from tiny_joint import BOTH, CONCEPTS_ALONE, PHI_ALONE, SMALL
 
 from crfdeid.documents import CONCEPT, PHI, LabelledSentence
-from crfdeid.models import load_tagger
+from crfdeid.registry import load_tagger
 from features.tokens import Sentence
-from rnn.batches import make_batch
-from rnn.codecs.stacked import forgetting, without_phi
+from rnn.batching import make_batch
 from rnn.embeddings.vectors import WordVectors
 from rnn.models.stacked import StackedSettings, StackedTagger
-from rnn.network import DECIDED, look_up, scores_of, still
+from rnn.network import DECIDED, embedding_lookup, scores_of, still
+from rnn.processors.stacked import exclude_phi_words, without_phi
 from rnn.training.phases import negative_log_likelihood
-from rnn.vocabulary import FIRST_WORD, Vocabulary
+from rnn.vocab import FIRST_WORD, Vocabulary
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")
 T = 8
@@ -48,7 +48,7 @@ def concept_scores(inputs, length, gumbel):
     def loss(state, tables):
         network = nnx.merge(learned.graph, state)
         draws = {**still(network, T), "gumbel": gumbel}
-        vectors = look_up(network, tables, inputs)
+        vectors = embedding_lookup(network, tables, inputs)
         targets = {CONCEPT: jnp.zeros(T, int)}
         emissions = network.scores(vectors, inputs, length, draws)[CONCEPT].emissions
         return negative_log_likelihood(network, vectors, inputs, targets, length, draws), emissions
@@ -144,7 +144,7 @@ def test_the_gradient_of_the_concepts_reaches_what_finds_phi():
 
 def test_words_that_are_only_phi_have_no_vector_in_the_concept_part():
     tagger = started()
-    assert tagger.holds(["Quill", "Jane", "Vole", "aspirin", "iron"]) == [False, False, False, True, True]
+    assert tagger.stores(["Quill", "Jane", "Vole", "aspirin", "iron"]) == [False, False, False, True, True]
     codec = tagger.learned.codec
     assert all(number >= FIRST_WORD for number in codec.phi.vocabulary.ids(["Quill", "Jane", "aspirin"]))
     rows = tagger.learned.weights.tables["concept words"].shape[1]
@@ -163,7 +163,7 @@ def test_given_vectors_bring_no_hidden_word_in():
 def test_a_name_that_is_also_a_word_is_known():
     mixed = [LabelledSentence(Sentence.from_words(["Rose", "rose"]), ("B-PATIENT", "O"))]
     vocabulary = Vocabulary(("Rose", "rose", "other"))
-    assert forgetting(vocabulary, mixed).words == ("rose", "other")
+    assert exclude_phi_words(vocabulary, mixed).words == ("rose", "other")
     assert [item.sentence.words for item in without_phi([*mixed, *CONCEPTS_ALONE])] == [
         ("rose",), *(item.sentence.words for item in CONCEPTS_ALONE),
     ]  # fmt: skip
@@ -190,4 +190,4 @@ def test_saved_with_a_key_it_reads_both_layers_as_before(tmp_path):
     tagger.save(tmp_path, key=bytes(32))
     loaded = load_tagger(tmp_path, key=bytes(32))
     assert loaded.predict_layers(sentences) == tagger.predict_layers(sentences)
-    assert loaded.holds(["Quill", "aspirin"]) == [False, True]
+    assert loaded.stores(["Quill", "aspirin"]) == [False, True]

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from tiny_networks import H, row_of
 
-from rnn.batches import make_buckets
+from rnn.batching import make_buckets
 from rnn.network import Draw
 from rnn.training.draws import STEPS, Draws, WordDropout, draw_mask, kept_scale, threshold
-from rnn.vocabulary import FIRST_WORD, PAD, Vocabulary
+from rnn.vocab import FIRST_WORD, PAD, Vocabulary
 
 
 def test_word_dropout_reads_rare_words_as_unknown_in_the_stated_share():

@@ -1,4 +1,4 @@
-"""The score on dev after an epoch against `crfdeid.scoring` on the tags themselves."""
+"""The score on dev after an epoch against `crfdeid.evaluation` on the tags themselves."""
 
 import jax.numpy as jnp
 import numpy as np
@@ -6,9 +6,9 @@ import pytest
 import tiny_crf
 from tiny_networks import together
 
-from crfdeid.scoring import count_tags
-from rnn.batches import batches
-from rnn.decoding import predecessors
+from crfdeid.evaluation import count_tags
+from rnn.batching import batches
+from rnn.decode import iob_constraints
 from rnn.inference import best_tags
 from rnn.training.held_out import Dev
 
@@ -28,7 +28,7 @@ def dev():
 def test_it_is_strict_f_of_each_replicate_also_for_tags_that_training_never_saw(dev, decoding):
     rows, gold = dev
     graph, first = tiny_crf.start()
-    weights, begins = together(first, tiny_crf.start(1)[1]), predecessors(TAGS, decoding)
+    weights, begins = together(first, tiny_crf.start(1)[1]), iob_constraints(TAGS, decoding)
     found = Dev.of(rows, {"phi": gold}, {"phi": TAGS}, decoding).f1(graph, weights)
     predicted = [[() for _ in rows] for _ in found]
     for members, batch in batches(rows):

@@ -11,11 +11,11 @@ from tiny_networks import V, row_of, together
 from tiny_networks import start as start_window_network
 
 from rnn import Elman
-from rnn.batches import make_buckets
+from rnn.batching import make_buckets
 from rnn.network import Draw, Weights, named
 from rnn.settings import WordSettings
 from rnn.training.loop import train
-from rnn.training.phases import Phase, negative_log_likelihood, patient, per_sentence, per_sentences
+from rnn.training.phases import Phase, early_stopping, negative_log_likelihood, per_sentence, per_sentences
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")
 
@@ -340,7 +340,7 @@ def test_training_stops_early_for_dev_sentences_alone(dev, epochs):
     """Training data never end a training: without dev sentences there is no F to be patient with."""
     graph, weights = tiny_crf.start()
     steps = []
-    schedule = patient(lambda epoch: phase(), epochs=4, patience=1)
+    schedule = early_stopping(lambda epoch: phase(), epochs=4, patience=1)
     told = lambda _, progress: steps.append(progress)  # noqa: E731
     train(graph, weights, [schedule], seeds=[0], epochs=4, dev=dev, on_progress=told)
     assert [(step.step, step.total) for step in steps] == [(n, 4) for n in range(1, epochs + 1)]
@@ -358,7 +358,7 @@ def test_the_loss_told_is_the_mean_over_tokens_before_each_update():
 def test_a_pure_function_of_its_seed(monkeypatch):
     """And rows that are the same object are put into batches once."""
     calls = []
-    monkeypatch.setattr("rnn.training.loop.make_buckets", lambda *a, **k: calls.append(a) or make_buckets(*a, **k))
+    monkeypatch.setattr("rnn.batching.make_buckets", lambda *a, **k: calls.append(a) or make_buckets(*a, **k))
     one, two, other = (
         numbers(trained(*[phase(updates="per_sentence", rates={"emissions": 0.5})] * 3, seeds=(seed,)))
         for seed in (0, 0, 1)
@@ -375,7 +375,7 @@ ROWS = [row_of(*2 * [[i % 2] * (1 + i % 9)]) for i in range(200)]
 def window_schedule(rows, rate_of, epochs, **how):
     """Phases of one update a sentence, with a rate for each epoch."""
     updates = per_sentence()
-    return patient(lambda epoch: Phase("it", rows, updates, rate_of(epoch), **how), epochs=epochs, patience=None)
+    return early_stopping(lambda epoch: Phase("it", rows, updates, rate_of(epoch), **how), epochs=epochs, patience=None)
 
 
 def test_every_epoch_has_its_own_rate_and_every_replicate_its_own_pace(monkeypatch):
@@ -385,7 +385,7 @@ def test_every_epoch_has_its_own_rate_and_every_replicate_its_own_pace(monkeypat
         seen.append((pace.rate.tolist(), pace.max_norm.tolist(), pace.scales["hidden"].tolist()))
         return moving, jnp.zeros(2)
 
-    monkeypatch.setattr("rnn.training.loop.update_each", record)
+    monkeypatch.setattr("rnn.training.updates.update_each", record)
     graph, weights = start_window_network(Elman)
     each = [WordSettings(lr=0.4, final_lr=0.5, epochs=3), WordSettings(lr=0.8, final_lr=1.0, epochs=3)]
     schedules = [

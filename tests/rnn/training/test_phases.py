@@ -11,17 +11,17 @@ from flax import nnx
 from tiny_networks import SENTENCES, TAGS, letters, posteriors_by_hand, row_of, start
 
 from rnn import Elman
-from rnn.batches import make_batch
+from rnn.batching import make_batch
 from rnn.network import named, still
 from rnn.training.phases import (
     HeldOut,
     Phase,
+    early_stopping,
     negative_log_likelihood,
-    patient,
     per_sentence,
     per_sentences,
     per_tokens,
-    warmed_up,
+    warmup_linear_decay,
 )
 
 
@@ -37,11 +37,11 @@ def test_an_update_is_of_so_many_sentences_or_of_so_many_tokens():
 
 
 def test_a_rate_rises_to_its_height_and_falls_to_a_share_of_it():
-    rate = partial(warmed_up, updates=11, warm=4, last=0.5)
+    rate = partial(warmup_linear_decay, updates=11, warm=4, last=0.5)
     np.testing.assert_allclose([rate(i) for i in range(5)], [0.2, 0.4, 0.6, 0.8, 1.0])
     np.testing.assert_allclose([rate(i) for i in (7, 10)], [0.75, 0.5])
-    assert [warmed_up(i, updates=3, warm=0, last=1.0) for i in range(3)] == [1.0] * 3
-    assert warmed_up(0, updates=1, warm=0, last=0.0) == 1.0
+    assert [warmup_linear_decay(i, updates=3, warm=0, last=1.0) for i in range(3)] == [1.0] * 3
+    assert warmup_linear_decay(0, updates=1, warm=0, last=0.0) == 1.0
 
 
 def told(schedule, scores):
@@ -67,7 +67,7 @@ def told(schedule, scores):
     ],
 )
 def test_patience_is_so_many_epochs_without_a_better_f(scores, patience, epochs):
-    schedule = patient(lambda epoch: Phase("it", [], per_sentence(), float(epoch)), epochs=5, patience=patience)
+    schedule = early_stopping(lambda epoch: Phase("it", [], per_sentence(), float(epoch)), epochs=5, patience=patience)
     assert told(schedule, scores) == list(range(epochs))
 
 

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crfdeid.scoring import count_tags
+from crfdeid.evaluation import count_tags
 from rnn.training.scoring import count_tag_ids
 
 TAGS = ("O", "B-ID", "I-ID", "B-DATE", "I-DATE")

@@ -21,7 +21,7 @@ from rnn.network import named
 from rnn.training.phases import negative_log_likelihood
 from rnn.training.structure import Structure
 from rnn.training.updates import Pace, Sentences, update_each
-from rnn.vocabulary import PAD
+from rnn.vocab import PAD
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")
 

@@ -12,7 +12,7 @@ from experiments.running.private.learning import Learned, Recipe
 from experiments.running.private.settings import SIZES
 from experiments.running.systems import Cell, System
 from rnn.embeddings import WordVectors
-from rnn.sharing.same_sentence import Outcome
+from rnn.privacy.same_sentence import Outcome
 
 NAMES = ("Doe", "Roe", "Poe", "Moe")
 WORDS = (*NAMES, "Seen", "by", "today")

@@ -13,8 +13,8 @@ from crfdeid.errors import UsageError
 from experiments.running.private import pooling
 from experiments.running.private.experiment import settings_by_system
 from experiments.running.private.learning import PRIVATE_TAGGER, TAGGER, Recipe
-from experiments.running.private.settings import SIZES, PrivateExperiment
-from experiments.running.private.systems import DANN, HOSPITALS, PROVIDER, REPRESENTATION
+from experiments.running.private.settings import DANN, REPRESENTATION, SIZES, PrivateExperiment
+from experiments.running.private.systems import HOSPITALS, PROVIDER
 from experiments.running.settings import VectorSettings
 from experiments.running.systems import Cell, System
 from rnn.embeddings import WordVectors
@@ -89,7 +89,7 @@ def test_of_hospitals_that_pool_what_they_publish_is_attacked_by_who_has_the_pro
 
     tagger = SimpleNamespace(fit_shared=lambda shared, *_, **__: learned_from.update(tagger=shared))
     monkeypatch.setattr(pooling, "trained_representation", representation)
-    monkeypatch.setattr("rnn.sharing.encoding.encode_notes", lambda sentences, *_, **__: sentences)
+    monkeypatch.setattr("rnn.privacy.release.encode_notes", lambda sentences, *_, **__: sentences)
     monkeypatch.setattr(Recipe, "new_private_tagger", lambda *_: tagger)
     cell = Cell(System("pooled", "pooled-representations", "cbow"), 0)
     found = pooling.learn_pooled_representations(replace(recipe(), parts=parts), cell, corpus, lambda _: None)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from crfdeid.documents import Document, Span
-from crfdeid.scoring import Counts, score_tokens
+from crfdeid.evaluation import Counts, score_tokens
 from experiments.running.transfer.scores import GoldTokens, counts_of, measured, scores_of
 from experiments.running.transfer.settings import BINARY, CATEGORIES, NAME
 

@@ -1,0 +1,330 @@
+"""What the formats share: which files a corpus has, and documents from them."""
+
+from __future__ import annotations
+
+import hashlib
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate
+from pathlib import Path, PurePosixPath
+from types import MappingProxyType
+from typing import Any
+
+from crfdeid.documents import Document, Span, lone_surrogate
+from crfdeid.errors import DataError, UsageError
+from crfdeid.utils.files import BYTE_ORDER_MARK, read_text, relative_name, require_file, write_files
+from crfdeid.utils.json import NOT_A_LINE, parse_json
+
+# What lies beside the data in a published corpus.
+_COMPANION_STEMS = {"readme", "license", "licence", "citation", "changelog"}
+
+
+def find_files(path: Path, *suffixes: str) -> list[Path]:
+    """The data files of a corpus, sorted: the path itself, or what a folder and its subfolders hold.
+
+    Hidden files and folders (``.DS_Store``, ``._note.txt``, ``.git``) are no data.
+
+    Args:
+        path: a file or a folder.
+        suffixes: the endings to take, such as ".xml"; none given means every file but a README, licence and the like.
+
+    Raises:
+        DataError: a folder cannot be read, or something in it is no file, such as a pipe or a link to nowhere: part of
+            the corpus would be left out.
+    """
+    try:
+        require_file(path)
+        files = [path] if path.is_file() else sorted(_files_below(path))
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror}", path=path) from None
+    if files == [path]:
+        return files
+    if suffixes:
+        return [file for file in files if file.suffix.lower() in suffixes]
+    return [file for file in files if file.stem.lower() not in _COMPANION_STEMS]
+
+
+def _files_below(folder: Path) -> Iterator[Path]:
+    for entry in folder.iterdir():
+        if entry.name.startswith("."):
+            continue
+        if entry.is_file():
+            yield entry
+        elif entry.is_symlink():
+            raise DataError(
+                "a link that leads to no file: remove it, or put what it stands for in its place", path=entry
+            )
+        elif entry.is_dir():
+            yield from _files_below(entry)
+        else:
+            require_file(entry)
+
+
+def relative_stem(file: Path, root: Path) -> str:
+    """`relative_name` without the suffix: the id of a document that has a file of its own."""
+    return relative_name(file, root).removesuffix(file.suffix)
+
+
+def json_lines(file: Path) -> Iterator[tuple[int, Any]]:
+    """The number of each line of a file that is not empty, and the JSON value that it holds.
+
+    Raises:
+        DataError: a line is not JSON, or an object in it has a key twice.
+    """
+    # Not splitlines(): a JSON string may hold U+2028 and its like unescaped.
+    for number, line in enumerate(read_text(file).split("\n"), start=1):
+        if line.strip():
+            yield number, parse_json(line, path=file, line=number, otherwise=NOT_A_LINE)
+
+
+def build_document(
+    document_id: str,
+    text: str,
+    spans: Sequence[Span] | None,
+    *,
+    path: Path | str,
+    line: int | None = None,
+    layers: Mapping[str, Sequence[Span]] = MappingProxyType({}),
+) -> Document:
+    """A document whose errors name the file it comes from, and its line there.
+
+    Args:
+        document_id: its id.
+        text: its text.
+        spans: its PHI; None where nobody annotated any.
+        path: the file.
+        line: its line there.
+        layers: further annotation layers.
+
+    Raises:
+        DataError: a span is empty or reaches outside the text.
+    """
+    place = str(path) if line is None else f"{path}, line {line}"
+    further = {name: tuple(found) for name, found in layers.items()}
+    try:
+        return Document(
+            document_id, text, tuple(spans or ()), layers=further, phi_annotated=spans is not None, place=place
+        )
+    except DataError as error:
+        raise DataError(error.problem, path=path, line=line, offset=error.offset) from None
+
+
+def require_characters(document: Document) -> None:
+    """Refuse a lone surrogate, which fits no file.
+
+    Raises:
+        DataError: the text, the id or a label holds one.
+    """
+    labels = (span.label for spans in (document.spans, *document.layers.values()) for span in spans)
+    for value in (document.text, document.id, *document.layers, *labels):
+        offset = lone_surrogate(value)
+        if offset is not None:
+            problem = f"a lone surrogate ({value[offset]!r}), which is no Unicode character: remove or replace it"
+            raise DataError(problem, path=document.place, offset=offset)
+
+
+def document_file(folder: Path, document: Document, suffix: str) -> Path:
+    """Where a document's file goes: its id below the folder, never outside it and never hidden.
+
+    Raises:
+        DataError: the id cannot be a file's name.
+    """
+    name = PurePosixPath(document.id)
+    hidden = any(part.startswith(".") for part in name.parts)  # ".." among them
+    plain = document.id == name.as_posix() and not name.is_absolute() and not hidden
+    if not name.parts or not plain or "\\" in document.id or not document.id.isprintable():
+        problem = "its id cannot be a file's name below a folder, in plain characters: rename the document"
+        raise DataError(problem, path=document.place)
+    return folder / f"{document.id}{suffix}"
+
+
+def require_file_target(path: Path) -> None:
+    """Refuse a folder where a format keeps a whole corpus in one file.
+
+    Raises:
+        UsageError: the path is a folder.
+    """
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder: name a file to write to, for this format keeps a corpus in one file")
+
+
+def write_lines(documents: Iterable[Document], path: Path, to_line: Callable[[Document], str]) -> None:
+    """Write documents to one file, each as its line.
+
+    Args:
+        documents: what to write.
+        path: the file.
+        to_line: a document as its line, with the line's end.
+
+    Raises:
+        UsageError: the path is a folder.
+    """
+    require_file_target(path)
+    write_files({path: "".join(map(to_line, documents))})
+
+
+_MOST_LISTED = 5
+
+
+def pair_by_id(
+    first: Sequence[Document], second: Sequence[Document], *, sides: tuple[str, str], remedy: str
+) -> list[tuple[Document, Document]]:
+    """Each document of the first side with the one of the second side that has its id.
+
+    Args:
+        first: documents with unique ids; the pairs are in their order.
+        second: likewise.
+        sides: what messages call the two.
+        remedy: what messages tell to do.
+
+    Raises:
+        DataError: a document is missing on one side.
+    """
+    others = {document.id: document for document in second}
+    ids = {document.id for document in first}
+    lacking = (
+        (sides[1], [document.place for document in first if document.id not in others]),
+        (sides[0], [document.place for document in second if document.id not in ids]),
+    )
+    missing = [f"missing in {side}: {listed(places, between='; ')}" for side, places in lacking if places]
+    if missing:
+        raise DataError(f"{'. '.join(missing)}: {remedy}")
+    return [(document, others[document.id]) for document in first]
+
+
+def same_notes(
+    first: Sequence[Document], second: Sequence[Document], *, sides: tuple[str, str], doing: str
+) -> dict[str, list[Span]]:
+    """The spans of the second side for each document of the first, by id, which must be the same with the same text.
+
+    Args:
+        first: documents with unique ids.
+        second: likewise.
+        sides: what messages call the two.
+        doing: what is done with the two, for messages, such as "score".
+
+    Raises:
+        DataError: a document is missing on one side: what is skipped would count as perfect. Or its text differs.
+    """
+    remedy = f"{doing} the same notes on both sides, under the same ids, those without findings too"
+    problem = (
+        f"the text is not that of the note of {sides[0]} from here on: {doing} what was marked in the same notes, in a "
+        "format that keeps the text (column formats do not)"
+    )
+    pairs = pair_by_id(first, second, sides=sides, remedy=remedy)
+    return {document.id: spans_in(document, other, problem=problem) for document, other in pairs}
+
+
+def spans_in(document: Document, other: Document, *, problem: str) -> list[Span]:
+    """The spans of another reading of a document, as offsets in this one's text.
+
+    Some formats count a file's byte-order mark, others drop it: this is the one difference that the texts may have.
+
+    Args:
+        document: the document.
+        other: the same document, read from elsewhere.
+        problem: what is wrong, and what to do, where the two texts differ.
+
+    Raises:
+        DataError: the texts differ; it names the place and the offset in ``document``.
+
+    Example:
+        >>> read, found = Document("1", "\\ufeffDoe"), Document("1", "Doe", (Span(0, 3, "DOCTOR"),))
+        >>> spans_in(read, found, problem="the texts differ")
+        [Span(start=1, end=4, label='DOCTOR')]
+    """
+    texts = document.text, other.text
+    marks = [text.startswith(BYTE_ORDER_MARK) for text in texts]
+    if texts[0].removeprefix(BYTE_ORDER_MARK) != texts[1].removeprefix(BYTE_ORDER_MARK):
+        bare = [text.removeprefix(BYTE_ORDER_MARK) for text in texts]
+        pairs = enumerate(zip(*bare, strict=False))
+        offset = next((i for i, (a, b) in pairs if a != b), min(map(len, bare)))
+        raise DataError(problem, path=document.place, offset=offset + marks[0])
+    shift = marks[0] - marks[1]
+    moved = ((max(start + shift, 0), end + shift, label) for start, end, label in other.spans)
+    return [Span(*span) for span in moved if span[1] > 0]
+
+
+def listed(names: Iterable[str], *, between: str = ", ") -> str:
+    """The first few of some names, and how many more there are.
+
+    Example:
+        >>> listed("abcdefgh")
+        'a, b, c, d, e and 3 more'
+    """
+    found = list(names)
+    more = f" and {len(found) - _MOST_LISTED} more" if len(found) > _MOST_LISTED else ""
+    return between.join(found[:_MOST_LISTED]) + more
+
+
+NOTE, DIGEST = "note", "sha256"
+
+
+def text_digest(text: str) -> str:
+    """The SHA-256 of a text as UTF-8, in hexadecimal."""
+    return hashlib.sha256(text.encode("utf-8", errors="surrogatepass")).hexdigest()
+
+
+def identity(document: Document) -> dict[str, str]:
+    """The id and the digest of a document, as keys that tools hand on."""
+    return {NOTE: document.id, DIGEST: text_digest(document.text)}
+
+
+def require_unaltered(record: Mapping[str, Any], text: str, *, path: Path, line: int | None = None) -> None:
+    """Refuse a text that is not the one that went out, where it is known which did.
+
+    Raises:
+        DataError: it is another text.
+    """
+    if DIGEST in record and record[DIGEST] != text_digest(text):
+        problem = "the text is not the one that was exported: the tool altered it, so that no offset can be trusted"
+        raise DataError(problem, path=path, line=line)
+
+
+_LAST_OF_ONE = "\uffff"  # all characters up to it are one unit in UTF-16, those above two
+
+
+class Utf16:
+    """A text's offsets in code points and in UTF-16 code units.
+
+    Args:
+        text: the text.
+
+    Example:
+        >>> both = Utf16("a\\U0001f60ab")
+        >>> both.units(2), both.points(3)
+        (3, 2)
+    """
+
+    def __init__(self, text: str) -> None:
+        # None where both count alike, as in nearly every note.
+        wide = any(character > _LAST_OF_ONE for character in text) if not text.isascii() else False
+        self._starts = list(accumulate((1 + (one > _LAST_OF_ONE) for one in text), initial=0)) if wide else None
+        self._size = self._starts[-1] if self._starts else len(text)
+
+    def units(self, point: int) -> int:
+        """The offset in UTF-16 code units of an offset in code points."""
+        return point if self._starts is None else self._starts[point]
+
+    def points(self, unit: int) -> int:
+        """The offset in code points of an offset in UTF-16 code units.
+
+        Raises:
+            DataError: it lies outside the text, or within a character.
+        """
+        if not 0 <= unit <= self._size:
+            raise DataError(f"an offset of {unit} in a text of {self._size} UTF-16 code units")
+        if self._starts is None:
+            return unit
+        point = bisect_left(self._starts, unit)
+        if self._starts[point] != unit:
+            raise DataError(f"the offset {unit} lies within a character: offsets are to count UTF-16 code units")
+        return point
+
+    def span(self, start: int, end: int, label: str) -> Span:
+        """A span from offsets in UTF-16 code units.
+
+        Raises:
+            DataError: as of `points`.
+        """
+        return Span(self.points(start), self.points(end), label)

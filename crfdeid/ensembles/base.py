@@ -1,0 +1,158 @@
+"""Models made of models: their members in one file, and their tables side by side."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import zipfile
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, BinaryIO, ClassVar, Self
+
+import numpy as np
+
+from crfdeid.bio import OUTSIDE
+from crfdeid.errors import UsageError
+from crfdeid.registry import load_tagger, member_settings, profile_name, tagger_class
+from crfdeid.serialization import MappedFile, ModelFiles
+from crfdeid.tagger import CombinedSettings, Tagger, Traits
+
+_EARLIEST = (1980, 1, 1, 0, 0, 0)  # that a zip file can hold: the same members are the same bytes at any time
+
+
+class CombinedTagger(Tagger):
+    """A tagger made of others, its members, which are one file when it is saved.
+
+    Args:
+        settings: its settings; None for its defaults.
+        seed: of all members.
+    """
+
+    model: ClassVar[str]
+    settings_class: ClassVar[type[CombinedSettings]]
+    _settings: CombinedSettings
+
+    def __init__(self, settings: Any = None, *, seed: int = 0) -> None:
+        self._settings = settings if settings is not None else self.settings_class()
+        self._seed = seed
+        self._members: Sequence[Tagger] = ()
+
+    @property
+    def settings(self) -> CombinedSettings:
+        """The settings this tagger was built with."""
+        return self._settings
+
+    @property
+    def members(self) -> tuple[Tagger, ...]:
+        """The models that it is made of; none before `fit`."""
+        return tuple(self._members)
+
+    def save(self, folder: Path, *, key: bytes | None = None) -> None:
+        """Write ``model.json`` and ``members.zip``, with the files of all members."""
+        weights = partial(_pack, self._trained(), key=key)
+        self._files().save(folder, weights, settings=self._settings, seed=self._seed, key=key)
+
+    @classmethod
+    def load(cls, folder: Path, *, key: bytes | None = None) -> Self:
+        """Read a model that `save` wrote.
+
+        Raises:
+            DataError: the folder holds no such model, one of another version, or a damaged one.
+            UsageError: its words are hashed, and the key is missing or another one.
+        """
+        saved = cls._files().load(folder, key=key)
+        tagger = cls(saved.settings(cls.settings_class), seed=saved.seed)
+        with saved.refusing_damage():
+            tagger._accept(_unpack(saved.weights, len(tagger._settings.parts), key=saved.key))
+        return tagger
+
+    @classmethod
+    def _files(cls) -> ModelFiles:
+        return ModelFiles(cls.model, schema=1, file="members.zip")
+
+    def _accept(self, members: Sequence[Tagger]) -> None:
+        """Take members that were read; ValueError where they cannot be its own."""
+        self._members = members
+
+    def _trained(self) -> Sequence[Tagger]:
+        if not self._members:
+            raise UsageError(f"this {self.model} is not trained: call fit, or load a saved one")
+        return self._members
+
+
+def normalise_settings(settings: CombinedSettings) -> None:
+    """Bring settings, while they are made, into the form in which they will be read again, and refuse what cannot work.
+
+    Raises:
+        UsageError: an option that no member has, or a value or profile that one refuses.
+    """
+    object.__setattr__(settings, "profile", profile_name(settings.profile))
+    object.__setattr__(settings, "options", json.loads(json.dumps(dict(settings.options))))
+    member_settings(settings)
+
+
+def create_members(settings: CombinedSettings, *, seed: int) -> list[Tagger]:
+    """New, untrained members."""
+    return [tagger_class(name)(own, seed=seed) for name, own in member_settings(settings)]
+
+
+def joint_traits(settings: CombinedSettings) -> Traits:
+    """What a model of these members needs and can do: all that one of them needs, and what each of them can."""
+    members = [tagger_class(name).traits(own) for name, own in member_settings(settings)]
+    return Traits(
+        uses_seed=any(traits.uses_seed for traits in members),
+        is_trained=all(traits.is_trained for traits in members),
+        accelerated=any(traits.accelerated for traits in members),
+        takes_vectors=False,
+        public_vocabulary=any(traits.public_vocabulary for traits in members),
+        requires=tuple(dict.fromkeys(what for traits in members for what in traits.requires)),
+    )
+
+
+def _pack(members: Sequence[Tagger], stream: BinaryIO, *, key: bytes | None) -> None:
+    """Write trained members into one file, not compressed."""
+    with TemporaryDirectory() as folder, zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as packed:
+        for number, member in enumerate(members):
+            place = Path(folder) / str(number)
+            member.save(place, key=key)
+            for file in sorted(place.iterdir()):
+                part = zipfile.ZipInfo(f"{number}/{file.name}", _EARLIEST)
+                part.file_size = file.stat().st_size  # which it must know beforehand of a file of gigabytes
+                with file.open("rb") as own, packed.open(part, "w") as place_in_it:
+                    shutil.copyfileobj(own, place_in_it)
+
+
+def _unpack(content: MappedFile, count: int, *, key: bytes | None) -> list[Tagger]:
+    """The members that `_pack` packed.
+
+    Raises:
+        ValueError: they are not there; `DataError`, for a member that is damaged, is one.
+        zipfile.BadZipFile: it is no such file.
+    """
+    members = []
+    stream: Any = content
+    with zipfile.ZipFile(stream) as packed:
+        for number in range(count):
+            with TemporaryDirectory() as folder:
+                for name in packed.namelist():
+                    start, _, file = name.partition("/")
+                    if start == str(number) and file == Path(file).name and file not in ("", ".", ".."):
+                        with packed.open(name) as own, (Path(folder) / file).open("wb") as place:
+                            shutil.copyfileobj(own, place)
+                members.append(load_tagger(folder, key=key))
+    return members
+
+
+def joint_tags(members: Sequence[Tagger]) -> tuple[str, ...]:
+    """The tags of all members, sorted, with what is outside."""
+    return tuple(sorted({OUTSIDE, *(tag for member in members for tag in member.tags)}))
+
+
+def align_columns(table: np.ndarray, own: Sequence[str], joint: Sequence[str]) -> np.ndarray:
+    """A member's marginals with a column for every joint tag, 0 where the member has none: [T, K]."""
+    place = {tag: k for k, tag in enumerate(joint)}
+    wide = np.zeros((len(table), len(joint)))
+    wide[:, [place[tag] for tag in own]] = table
+    return wide

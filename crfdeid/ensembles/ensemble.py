@@ -1,0 +1,152 @@
+"""Several models as one: all that any of them finds, what most find, or the mean of their probabilities."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from crfdeid.bio import OUTSIDE, tag_spans, write_span
+from crfdeid.crf.decoding import best_valid_tags
+from crfdeid.documents import LabelledSentence, merge
+from crfdeid.ensembles.base import (
+    CombinedTagger,
+    align_columns,
+    create_members,
+    joint_tags,
+    joint_traits,
+    normalise_settings,
+)
+from crfdeid.errors import UsageError
+from crfdeid.registry import MODELS, tagger_class
+from crfdeid.tagger import CombinedSettings, FitProgress, OnProgress, Traits
+from crfdeid.validation import require_choice
+from features.tokens import Sentence
+
+COMBINATIONS = ("union", "vote", "mean")
+
+
+@dataclass(frozen=True, slots=True)
+class EnsembleSettings(CombinedSettings):
+    """What is joined, and how.
+
+    Args:
+        members: the models, names in `crfdeid.registry.MODELS`.
+        combine: "union": all spans of all members; those that share a token become one over all they cover, with the
+            type of the longest. "vote": the tag that most members give a token, of equals the first member's. "mean":
+            the most probable valid tag sequence by the mean of the members' marginals.
+        profile: the settings that the members start from.
+        options: settings of the members that differ, JSON data; each takes those it has.
+
+    Raises:
+        UsageError: a value cannot work, no member has an option, or one lacks the profile.
+    """
+
+    members: tuple[str, ...] = ("crf", "elman", "jordan")
+    combine: str = "mean"
+    profile: str = "default"
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        require_choice(self, "combine", COMBINATIONS)
+        if not isinstance(self.members, list | tuple) or not all(isinstance(name, str) for name in self.members):
+            raise UsageError(f"members are {self.members}: give a list of names of models")
+        object.__setattr__(self, "members", tuple(self.members))
+        unknown = [name for name in self.members if name not in MODELS or name == "ensemble"]
+        if unknown or len(self.members) < 2:
+            others = ", ".join(name for name in MODELS if name != "ensemble")
+            raise UsageError(f"members are {', '.join(self.members)}: give two or more of {others}")
+        normalise_settings(self)
+
+    @property
+    def parts(self) -> list[tuple[str, str]]:
+        """The members, and the profile that each starts from."""
+        return [(name, self.profile) for name in self.members]
+
+
+class EnsembleTagger(CombinedTagger):
+    """Several models, trained on the same sentences, whose answers are combined."""
+
+    model = "ensemble"
+    settings_class = EnsembleSettings
+    _settings: EnsembleSettings
+
+    @classmethod
+    def profiles(cls) -> Mapping[str, EnsembleSettings]:
+        """Settings by profile name: those that all members of the default ensemble know.
+
+        With other members, an ensemble knows the profiles that all of these know.
+        """
+        known = [tagger_class(name).profiles() for name in EnsembleSettings().members]
+        return {name: EnsembleSettings(profile=name) for name in known[0] if all(name in other for other in known)}
+
+    @classmethod
+    def traits(cls, settings: EnsembleSettings) -> Traits:
+        """What the model needs and can do: as its members do."""
+        return joint_traits(settings)
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The tags this tagger can give, sorted: the columns of `marginals`. Empty before `fit`."""
+        return joint_tags(self._members) if self._members else ()
+
+    def fit(
+        self,
+        train: Sequence[LabelledSentence],
+        dev: Sequence[LabelledSentence],
+        *,
+        on_progress: OnProgress | None = None,
+    ) -> None:
+        """Train every member, one after the other; progress is told of each member that is done.
+
+        Raises:
+            DataError: ``train`` holds no tokens.
+            UsageError: settings that a member refuses.
+        """
+        members = create_members(self._settings, seed=self._seed)
+        for number, member in enumerate(members, 1):
+            member.fit(train, dev)
+            if on_progress is not None:
+                on_progress(FitProgress(step=number, total=len(members)))
+        self._members = members
+
+    def predict(self, sentences: Sequence[Sentence]) -> list[list[str]]:
+        """One tag per token, for each sentence."""
+        members = self._trained()
+        if self._settings.combine == "mean":
+            return best_valid_tags(self.marginals(sentences), self.tags)
+        combine = _union if self._settings.combine == "union" else _vote
+        answers = zip(*(member.predict(sentences) for member in members), strict=True)
+        return [combine(rows) for rows in answers]
+
+    def marginals(self, sentences: Sequence[Sentence]) -> list[np.ndarray]:
+        """The probability of each tag at each token, for each sentence: [T, K], rows sum to 1.
+
+        The mean of the members'; for "union", those of the member that is surest that the token is PHI.
+        """
+        members, joint = self._trained(), self.tags
+        outside = joint.index(OUTSIDE)
+        tables = []
+        for own in zip(*(member.marginals(sentences) for member in members), strict=True):
+            wide = np.stack([align_columns(t, m.tags, joint) for t, m in zip(own, members, strict=True)])  # [M, T, K]
+            if self._settings.combine == "union":
+                surest = wide[:, :, outside].argmin(axis=0)  # [T]
+                tables.append(np.take_along_axis(wide, surest[None, :, None], axis=0)[0])
+            else:
+                tables.append(wide.mean(axis=0))
+        return tables
+
+
+def _union(rows: Sequence[Sequence[str]]) -> list[str]:
+    found = ["O"] * len(rows[0])
+    for span in merge(span for row in rows for span in tag_spans(row)):
+        write_span(found, span)
+    return found
+
+
+def _vote(rows: Sequence[Sequence[str]]) -> list[str]:
+    """`Counter` keeps the order of what it sees first, so of equals the first member's tag wins."""
+    return [Counter(tags).most_common(1)[0][0] for tags in zip(*rows, strict=True)]

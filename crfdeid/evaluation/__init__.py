@@ -1,0 +1,88 @@
+"""Scores and errors of a system against gold; docs/scoring.md explains the modes and the choices.
+
+- counts: Counts (tp, fp, fn) and Scores (by type, micro, macro).
+- entities: `score_entities`, strict or relaxed; `count_tags`, strict from tags, for use while training.
+- tokens: `score_tokens`, by type or binary.
+- errors: `find_errors` sorts each erroneous entity into one category, with causes.
+- context: `in_context` shows an error in its text.
+- i2b2, meddocan: the scores of those challenges.
+- operating_points: thresholds for a required sensitivity. transfer: how well they hold on other notes.
+- leaks: the share of each type that nothing hides, with intervals.
+- held: how much PHI a model of concepts can hold.
+- agreement: how far two annotators agree.
+- evaluation: a trained model on a split, and every score of what it found.
+- significance: `randomisation_test` of two systems, `bootstrap_f1` for confidence intervals, `holm` for many tests.
+"""
+
+from crfdeid.evaluation.challenges import score_hipaa_tokens, score_i2b2, score_meddocan
+from crfdeid.evaluation.counts import Averages, Counts, Scores
+from crfdeid.evaluation.entities import Match, Predictions, count_tags, score_entities
+from crfdeid.evaluation.errors import (
+    CATEGORIES,
+    CAUSES,
+    Category,
+    EntityError,
+    confusions,
+    find_errors,
+    in_context,
+    summarise,
+)
+from crfdeid.evaluation.operating_points import (
+    OperatingPoint,
+    Transfer,
+    at_threshold,
+    between_halves,
+    default_point,
+    document_probabilities,
+    operating_points,
+    sensitivity_interval,
+    token_probabilities,
+)
+from crfdeid.evaluation.significance import (
+    bootstrap_f1,
+    document_counts,
+    f1_scores,
+    holm,
+    percentile_interval,
+    randomisation_test,
+)
+from crfdeid.evaluation.tokens import count_token_pairs, score_tokens, token_scores
+
+__all__ = [
+    "CATEGORIES",
+    "CAUSES",
+    "Averages",
+    "Category",
+    "Counts",
+    "EntityError",
+    "Match",
+    "OperatingPoint",
+    "Predictions",
+    "Scores",
+    "Transfer",
+    "at_threshold",
+    "between_halves",
+    "bootstrap_f1",
+    "confusions",
+    "count_tags",
+    "count_token_pairs",
+    "default_point",
+    "document_counts",
+    "document_probabilities",
+    "f1_scores",
+    "find_errors",
+    "holm",
+    "in_context",
+    "operating_points",
+    "percentile_interval",
+    "randomisation_test",
+    "score_entities",
+    "score_hipaa_tokens",
+    "score_i2b2",
+    "score_meddocan",
+    "score_tokens",
+    "sensitivity_interval",
+    "summarise",
+    "token_probabilities",
+    "token_scores",
+]

@@ -1,0 +1,182 @@
+"""Entity scores: strict (type and both boundaries) and relaxed (type and overlap, one-to-one)."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from heapq import heappop, heappush
+from typing import Literal
+
+from crfdeid.bio import OUTSIDE, Repair, tag_spans
+from crfdeid.documents import PHI, Document, Span
+from crfdeid.errors import DataError, UsageError
+from crfdeid.evaluation.counts import Scores, scores_from_totals
+
+# Document id -> the spans a system found in it, in any order.
+Predictions = Mapping[str, Sequence[Span]]
+Match = Literal["strict", "relaxed"]
+
+
+def score_entities(gold: Sequence[Document], predicted: Predictions, *, match: Match = "strict") -> Scores:
+    """Count the entities of a corpus that were found, wrongly reported, and missed.
+
+    Gold is every span of ``document.spans``, whether or not tokens can express it: one that no tag sequence could
+    ever give counts as missed.
+
+    Args:
+        gold: the annotated documents.
+        predicted: for each of them, by id, what was found; an empty sequence where nothing was.
+        match: "strict": same type, same start, same end; of two equal predictions for one gold span the second is a
+            false positive. "relaxed": same type and at least one character in common, matched one-to-one so that the
+            number of pairs is the largest possible, whatever the order of the spans.
+
+    Raises:
+        DataError: a document has no entry in ``predicted`` or the other way round, two documents share an id, nobody
+            annotated PHI in one, or a predicted span is empty or outside its document's text.
+        UsageError: an unknown ``match``.
+
+    Example:
+        >>> note = Document("n1", "Seen by Ann Doe", (Span(8, 15, "DOCTOR"),))
+        >>> score_entities([note], {"n1": [Span(8, 11, "DOCTOR")]}).micro
+        Counts(tp=0, fp=1, fn=1)
+        >>> score_entities([note], {"n1": [Span(8, 11, "DOCTOR")]}, match="relaxed").micro
+        Counts(tp=1, fp=0, fn=0)
+    """
+    if match not in _MATCHERS:
+        raise UsageError(f"unknown match '{match}': choose from {', '.join(_MATCHERS)}")
+    matched: Counter[str] = Counter()
+    in_gold: Counter[str] = Counter()
+    in_predicted: Counter[str] = Counter()
+    for document, spans in pair_up(gold, predicted):
+        matched.update(_MATCHERS[match](document.spans, spans))
+        in_gold.update(span.label for span in document.spans)
+        in_predicted.update(span.label for span in spans)
+    return scores_from_totals(matched=matched, gold=in_gold, predicted=in_predicted)
+
+
+def count_tags(
+    gold: Iterable[Sequence[str]], predicted: Iterable[Sequence[str]], *, repair: Repair = "begin"
+) -> Scores:
+    """Strict entity scores straight from tags, one sequence a sentence: to choose an epoch or a setting while training.
+
+    Gold that no tags can express is not in the tags, so report results with `score_entities` instead.
+
+    Args:
+        gold: the right tags.
+        predicted: the predicted tags, as many for each sentence.
+        repair: how invalid IOB2 is read, on both sides; see `crfdeid.bio`.
+
+    Raises:
+        ValueError: the numbers of sentences, or of the tags of one sentence, differ.
+
+    Example:
+        >>> count_tags([["B-DATE", "I-DATE", "O"]], [["B-DATE", "O", "O"]]).micro
+        Counts(tp=0, fp=1, fn=1)
+    """
+    matched: Counter[str] = Counter()
+    in_gold: Counter[str] = Counter()
+    in_predicted: Counter[str] = Counter()
+    for row, (right, found) in enumerate(zip(gold, predicted, strict=True)):
+        if len(right) != len(found):
+            raise ValueError(f"sentence {row}: {len(found)} predicted tags for {len(right)} gold tags")
+        gold_spans, found_spans = _spans_of(right, repair), _spans_of(found, repair)
+        in_gold.update(span.label for span in gold_spans)
+        in_predicted.update(span.label for span in found_spans)
+        matched.update(span.label for span in set(gold_spans).intersection(found_spans))
+    return scores_from_totals(matched=matched, gold=in_gold, predicted=in_predicted)
+
+
+def pair_up(gold: Sequence[Document], predicted: Predictions) -> Iterator[tuple[Document, Sequence[Span]]]:
+    """Each document with its predicted spans, after checking that the two sides name the same documents.
+
+    Raises:
+        DataError: as for `score_entities`.
+    """
+    places: dict[str, str] = {}
+    for number, document in enumerate(gold, start=1):
+        place = document.place or f"document {number}"
+        if document.id in places:
+            problem = f"the same id as {places[document.id]}: give each gold document its own"
+            raise DataError(problem, path=place)
+        if document.id not in predicted:
+            problem = "no prediction for this document: give an empty list where nothing was found"
+            raise DataError(problem, path=place)
+        document.layer(PHI)  # What nobody annotated would score as free of PHI.
+        _check_offsets(document, predicted[document.id], place)
+        places[document.id] = place
+    for number, name in enumerate(predicted, start=1):
+        if name not in places:
+            problem = "of a document that is not among the gold ones: score a system on one corpus"
+            raise DataError(problem, path=f"prediction {number}")
+    return ((document, predicted[document.id]) for document in gold)
+
+
+def _check_offsets(document: Document, spans: Sequence[Span], place: str) -> None:
+    size = len(document.text)
+    for start, end, label in spans:
+        if not 0 <= start < end <= size:
+            raise DataError(
+                f"the predicted {label} span [{start}, {end}) is empty or outside the text of {size} characters",
+                path=place,
+                offset=start,
+            )
+
+
+def _spans_of(tags: Sequence[str], repair: Repair) -> list[Span]:
+    # Most sentences hold no entity; counting in C is much faster than a walk over their tags.
+    return [] if tags.count(OUTSIDE) == len(tags) else tag_spans(tags, repair)
+
+
+def _strict(gold: Sequence[Span], predicted: Sequence[Span]) -> Counter[str]:
+    """How many spans of each type are matched exactly."""
+    matched: Counter[str] = Counter()
+    for span, count in (Counter(gold) & Counter(predicted)).items():
+        matched[span.label] += count
+    return matched
+
+
+def _relaxed(gold: Sequence[Span], predicted: Sequence[Span]) -> Counter[str]:
+    """How many spans of each type are matched by overlap, one-to-one."""
+    sides: defaultdict[str, tuple[list[Span], list[Span]]] = defaultdict(lambda: ([], []))
+    for side, spans in enumerate((gold, predicted)):
+        for span in spans:
+            sides[span.label][side].append(span)
+    return Counter({label: count_overlapping_pairs(*both) for label, both in sides.items()})
+
+
+_MATCHERS = {"strict": _strict, "relaxed": _relaxed}
+
+
+def count_overlapping_pairs(gold: Sequence[Span], predicted: Sequence[Span]) -> int:
+    """The largest number of (gold, predicted) pairs that overlap, no span being used twice; labels are ignored.
+
+    Go through all spans by their end. Give each that is still free the free, overlapping span of the other side that
+    ends first. This is optimal: every partner of the span S that ends first holds S's last character. Let F be the
+    partner that ends first. Where some best matching pairs S with G and F with T instead, T starts before F ends, so
+    before G ends, and T ends no earlier than S, so T and G overlap: pair S with F and T with G, and lose nothing.
+
+    Example:
+        >>> count_overlapping_pairs([Span(0, 9, "DATE")], [Span(0, 4, "DATE"), Span(5, 9, "DATE")])
+        1
+    """
+    spans = [(span.end, span.start, 0) for span in gold] + [(span.end, span.start, 1) for span in predicted]
+    spans.sort()
+    by_start = sorted(range(len(spans)), key=lambda i: spans[i][1], reverse=True)
+    done = [False] * len(spans)
+    # Spans that have started, by side; an index orders them by end, because ``spans`` is sorted by end.
+    started: tuple[list[int], list[int]] = ([], [])
+    pairs = 0
+    for i, (end, _, side) in enumerate(spans):
+        if done[i]:
+            continue
+        done[i] = True
+        while by_start and spans[by_start[-1]][1] < end:
+            j = by_start.pop()
+            heappush(started[spans[j][2]], j)
+        partners = started[1 - side]
+        while partners and done[partners[0]]:
+            heappop(partners)
+        if partners:
+            done[heappop(partners)] = True
+            pairs += 1
+    return pairs

@@ -1,0 +1,68 @@
+"""What a trained model finds in a split, and every score of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from crfdeid.bio import Repair, decode
+from crfdeid.corpora.splits import Split
+from crfdeid.documents import Document, Span
+from crfdeid.evaluation import Scores, count_token_pairs, score_entities, score_hipaa_tokens, token_scores
+from crfdeid.evaluation.entities import pair_up
+from crfdeid.tagger import Tagger
+
+REPAIR: Repair = "begin"
+
+
+def predict_spans(tagger: Tagger, split: Split) -> dict[str, list[Span]]:
+    """The spans a tagger finds in each document, by document id; invalid tags are read by the policy `REPAIR`."""
+    return decoded(tagger.predict([labelled.sentence for labelled in split.sentences]), split)
+
+
+def decoded(tags: Iterable[Sequence[str]], split: Split) -> dict[str, list[Span]]:
+    """The spans that tags mean, by document id; invalid ones are read by the policy `REPAIR`.
+
+    Args:
+        tags: those of each sentence of the split, in order.
+        split: the documents.
+    """
+    following = iter(tags)
+    found = {}
+    for document, encoded in zip(split.documents, split.encoded, strict=True):
+        spans = (decode(labelled.sentence, next(following), REPAIR) for labelled in encoded.sentences)
+        found[document.id] = [span for sentence_spans in spans for span in sentence_spans]
+    return found
+
+
+def score(gold: Sequence[Document], predictions: Mapping[str, Sequence[Span]]) -> dict[str, Any]:
+    """Every kind of score of a set of predictions, as plain data; fractions, not per cent.
+
+    "token_binary_hipaa" is missing where a type has no answer in `crfdeid.label_schemes.HIPAA`.
+    """
+    tokens = count_token_pairs(gold, predictions)
+    scores = {
+        "entity_strict": score_entities(gold, predictions, match="strict"),
+        "entity_relaxed": score_entities(gold, predictions, match="relaxed"),
+        "token": token_scores(tokens),
+        "token_binary": token_scores(tokens, binary=True),
+    }
+    hipaa = score_hipaa_tokens(gold, predictions)
+    if hipaa is not None:
+        scores["token_binary_hipaa"] = Scores({"HIPAA": hipaa})
+    return {name: found.to_dict() for name, found in scores.items()}
+
+
+def count_leaking(gold: Sequence[Document], predictions: Mapping[str, Sequence[Span]]) -> int:
+    """How many documents have at least one token of PHI that no predicted span touches, whatever its type.
+
+    Raises:
+        DataError: as for `crfdeid.evaluation.score_entities`.
+    """
+    return sum(_leaks(document, spans) for document, spans in pair_up(gold, predictions))
+
+
+def _leaks(document: Document, spans: Sequence[Span]) -> bool:
+    """Whether some token has a type in gold and none in the prediction."""
+    pairs = count_token_pairs([document], {document.id: spans})
+    return any(right and not found for right, found in pairs)

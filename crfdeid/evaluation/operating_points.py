@@ -1,0 +1,275 @@
+"""Operating points: how many tokens to hide so that a required share of the PHI is among them, and what it costs.
+
+A model gives each token a probability of being PHI, 1 - P(O). Hiding every token with at least the probability of a
+threshold finds a share of the PHI tokens (sensitivity) and hides others too (false positives). The threshold for a
+required sensitivity is the highest one that reaches it, which has the fewest false positives of all that do. (The
+caption of johnson2020, Table 5, says "lowest"; the lowest of all hides everything.)
+
+Reference:
+    johnson2020, section 4.1 and Table 5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crfdeid.bio import OUTSIDE, phi_probabilities
+from crfdeid.documents import Document, positions_in, tokens_of
+from crfdeid.errors import DataError, UsageError
+from crfdeid.evaluation.counts import Counts
+from crfdeid.evaluation.significance import percentile_interval
+from crfdeid.tagger import Tagger
+
+
+class OperatingPoint(NamedTuple):
+    """A threshold and what it gives on some notes.
+
+    Attributes:
+        required: the sensitivity asked for, a fraction; None where none was.
+        threshold: tokens with at least this probability of being PHI are hidden; None for the most probable tags.
+        counts: PHI tokens found and missed, and other tokens hidden.
+        tokens: all tokens.
+    """
+
+    required: float | None
+    threshold: float | None
+    counts: Counts
+    tokens: int
+
+    def to_dict(self) -> dict[str, float | int | None]:
+        """As plain data: sensitivity (recall), PPV (precision) and F1 as fractions; FN and FP in 1,000 tokens.
+
+        ``missed`` of ``phi_tokens`` PHI tokens lie below the threshold: so few decide where it lies.
+        """
+        counts, tokens = self.counts, max(self.tokens, 1)
+        return {
+            "required": self.required,
+            "threshold": self.threshold,
+            "sensitivity": counts.recall,
+            "ppv": counts.precision,
+            "f1": counts.f1,
+            "false_negatives_per_1000": 1000 * counts.fn / tokens,
+            "false_positives_per_1000": 1000 * counts.fp / tokens,
+            "tokens": self.tokens,
+            "phi_tokens": counts.tp + counts.fn,
+            "missed": counts.fn,
+        }
+
+
+def operating_points(
+    probabilities: np.ndarray, is_phi: np.ndarray, *, required: Sequence[float]
+) -> list[OperatingPoint]:
+    """The threshold for each required sensitivity, as `choose_threshold` has it, and what it gives.
+
+    Args:
+        probabilities: of being PHI, for each token: [N].
+        is_phi: which tokens are PHI: [N], bool.
+        required: sensitivities above 0, at most 1.
+
+    Raises:
+        DataError: no token is PHI, so that no threshold can be chosen.
+        UsageError: a sensitivity that is none.
+
+    Example:
+        >>> is_phi = np.array([True, True, False, False])
+        >>> (point,) = operating_points(np.array([0.9, 0.2, 0.6, 0.1]), is_phi, required=[1.0])
+        >>> point.threshold, point.counts
+        (0.2, Counts(tp=2, fp=1, fn=0))
+    """
+    ranked = np.sort(probabilities[is_phi])
+    thresholds = [choose_threshold(ranked, share) for share in required]
+    points = (at_threshold(threshold, probabilities, is_phi) for threshold in thresholds)
+    return [point._replace(required=share) for point, share in zip(points, required, strict=True)]
+
+
+def choose_threshold(ranked: np.ndarray, required: float) -> float:
+    """The highest threshold that finds a required share of the PHI.
+
+    Of M PHI tokens at least ``ceil(required M)`` must be found: the threshold is the probability of the one at that
+    place, counted from the most probable. Tokens of equal probability are hidden together. A PHI token that the model
+    gives no probability at all is found only by the threshold 0, which hides everything.
+
+    Args:
+        ranked: the probabilities of the PHI tokens, ascending: [M].
+        required: a sensitivity above 0, at most 1.
+
+    Raises:
+        DataError: there is no PHI token.
+        UsageError: a sensitivity that is none.
+    """
+    if not 0 < required <= 1:
+        raise UsageError(f"a required sensitivity of {required}: give a fraction above 0, at most 1")
+    if not len(ranked):
+        raise DataError("the notes hold no PHI, so no threshold can be chosen on them: give annotated notes")
+    needed = max(int(np.ceil(required * len(ranked) - 1e-9)), 1)  # 0.99 * 100 is 99, also in binary
+    return float(ranked[-needed])
+
+
+def at_threshold(threshold: float, probabilities: np.ndarray, is_phi: np.ndarray) -> OperatingPoint:
+    """What a threshold gives: the threshold of other notes, for instance.
+
+    Args:
+        threshold: tokens with at least this probability are hidden.
+        probabilities: of being PHI, for each token: [N].
+        is_phi: which tokens are PHI: [N], bool.
+    """
+    return OperatingPoint(None, threshold, _counts(probabilities >= threshold, is_phi), len(is_phi))
+
+
+def _counts(hidden: np.ndarray, is_phi: np.ndarray) -> Counts:
+    tp = int((hidden & is_phi).sum())
+    return Counts(tp, int(hidden.sum()) - tp, int(is_phi.sum()) - tp)
+
+
+class TokenProbabilities(NamedTuple):
+    """The tokens of one document, by place.
+
+    Attributes:
+        probabilities: of being PHI, [N].
+        is_phi: which are PHI in gold, [N] bool.
+    """
+
+    probabilities: np.ndarray
+    is_phi: np.ndarray
+
+
+def document_probabilities(tagger: Tagger, documents: Sequence[Document]) -> list[TokenProbabilities]:
+    """The probability of being PHI, and whether it is, for each token of each annotated document.
+
+    A token is PHI where it shares a character with a gold span, also with one that no tags can express.
+    """
+    tables = iter(tagger.marginals([sentence for document in documents for sentence in document.sentences()]))
+    notes = []
+    for document in documents:
+        found = [phi_probabilities(next(tables), tagger.tags) for _ in document.sentences()]
+        notes.append(TokenProbabilities(_by_place(document, found), phi_tokens(document)))
+    return notes
+
+
+def token_probabilities(tagger: Tagger, documents: Sequence[Document]) -> tuple[np.ndarray, np.ndarray]:
+    """`document_probabilities` of all documents together.
+
+    Returns:
+        Probabilities, [N], and gold, [N] bool, over all tokens of all documents.
+    """
+    return joined(document_probabilities(tagger, documents))
+
+
+def joined(notes: Sequence[TokenProbabilities]) -> tuple[np.ndarray, np.ndarray]:
+    """The tokens of several documents together: probabilities, [N], and gold, [N] bool."""
+    probabilities = np.concatenate([np.empty(0), *(note.probabilities for note in notes)])
+    return probabilities, np.concatenate([np.empty(0, bool), *(note.is_phi for note in notes)])
+
+
+def default_point(tagger: Tagger, documents: Sequence[Document]) -> OperatingPoint:
+    """What the most probable tags give, without a threshold: a token is hidden where its tag is not O."""
+    tags = iter(tagger.predict([sentence for document in documents for sentence in document.sentences()]))
+    counts, tokens = Counts(), 0
+    for document in documents:
+        hidden = [np.array([tag != OUTSIDE for tag in next(tags)], bool) for _ in document.sentences()]
+        is_phi = phi_tokens(document)
+        counts, tokens = counts + _counts(_by_place(document, hidden) > 0, is_phi), tokens + len(is_phi)
+    return OperatingPoint(None, None, counts, tokens)
+
+
+def _by_place(document: Document, values: Sequence[np.ndarray]) -> np.ndarray:
+    """Values of the tokens, sentence by sentence, in the order of `tokens_of`: [N]."""
+    if not values:
+        return np.empty(0)
+    starts = [token.start for sentence in document.sentences() for token in sentence.tokens]
+    return np.concatenate(values)[np.argsort(np.array(starts, int), kind="stable")]
+
+
+def phi_tokens(document: Document) -> np.ndarray:
+    """Which tokens of a document are PHI, that is share a character with a gold span: [N], bool."""
+    tokens = tokens_of(document)
+    is_phi = np.zeros(len(tokens), bool)
+    for span in document.spans:
+        places = positions_in(tokens, span)
+        is_phi[places.start : places.stop] = True
+    return is_phi
+
+
+class Transfer(NamedTuple):
+    """What the thresholds for one required sensitivity gave on notes they were not chosen on.
+
+    Attributes:
+        required: the sensitivity, a fraction.
+        sensitivities: what was reached in each trial, [S].
+        false_positives_per_1000: in each trial, [S].
+    """
+
+    required: float
+    sensitivities: NDArray[np.float64]
+    false_positives_per_1000: NDArray[np.float64]
+
+    @property
+    def reached(self) -> float:
+        """The share of trials with at least the required sensitivity."""
+        return float(np.mean(self.sensitivities >= self.required - 1e-9))  # 0.99 * 100 is 99, also in binary
+
+
+def between_halves(
+    notes: Sequence[TokenProbabilities], *, required: Sequence[float], trials: int = 200, seed: int = 0
+) -> list[Transfer]:
+    """Choose thresholds on a random half of the notes and apply them to the other half.
+
+    Args:
+        notes: from `crfdeid.evaluation.document_probabilities`, of notes the model was not trained on.
+        required: sensitivities above 0, at most 1.
+        trials: how many times the notes are halved.
+        seed: of the halving.
+
+    Returns:
+        One entry per required sensitivity.
+
+    Raises:
+        DataError: some half holds no PHI.
+    """
+    rng = np.random.default_rng(seed)
+    found = np.empty((trials, len(required), 2))
+    for trial in range(trials):
+        order = rng.permutation(len(notes))
+        chosen_on, applied_to = (joined([notes[i] for i in half]) for half in np.array_split(order, 2))
+        if not (chosen_on[1].any() and applied_to[1].any()):
+            raise DataError("a half of the notes holds no PHI: more annotated notes are needed")
+        ranked = np.sort(chosen_on[0][chosen_on[1]])
+        for row, share in enumerate(required):
+            facts = at_threshold(choose_threshold(ranked, share), *applied_to).to_dict()
+            found[trial, row] = facts["sensitivity"], facts["false_positives_per_1000"]
+    return [Transfer(share, found[:, row, 0], found[:, row, 1]) for row, share in enumerate(required)]
+
+
+def sensitivity_interval(
+    notes: Sequence[TokenProbabilities], threshold: float, *, samples: int = 2000, seed: int = 0, level: float = 0.05
+) -> tuple[float, float]:
+    """The bootstrap interval of the sensitivity of a threshold that was chosen on other notes; notes are what is drawn.
+
+    Args:
+        notes: from `crfdeid.evaluation.document_probabilities`. Those without PHI say nothing and are not drawn.
+        threshold: tokens with at least this probability of being PHI are hidden.
+        samples: how many times as many notes as there are, are drawn with replacement.
+        seed: of the draws.
+        level: the share left out: 0.05 for a 95 % interval.
+
+    Raises:
+        DataError: the notes hold no PHI.
+
+    Example:
+        >>> notes = [TokenProbabilities(np.array([0.9, 0.1]), np.array([True, i == 0])) for i in range(20)]
+        >>> low, high = sensitivity_interval(notes, 0.5)  # 20 of 21 found
+        >>> round(low, 2), high
+        (0.87, 1.0)
+    """
+    counts = [at_threshold(threshold, *note).counts for note in notes]
+    table = np.array([(c.tp, c.tp + c.fn) for c in counts if c.tp + c.fn])  # [notes with PHI, 2]
+    if not len(table):
+        raise DataError("the notes hold no PHI, so sensitivity cannot be measured on them: give annotated notes")
+    rng = np.random.default_rng(seed)
+    sums = np.array([table[rng.integers(len(table), size=len(table))].sum(axis=0) for _ in range(samples)])
+    low, high = percentile_interval(sums[:, 0] / sums[:, 1], level=level)
+    return float(low), float(high)

@@ -1,0 +1,233 @@
+"""Token scores: how many tokens of PHI were found, by type or as PHI against not PHI."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from crfdeid.bio import OUTSIDE
+from crfdeid.documents import PHI, Document, LabelledSentence, Span, positions_in, tokens_of
+from crfdeid.evaluation.counts import Scores, scores_from_totals
+from crfdeid.evaluation.entities import Predictions, pair_up
+from crfdeid.tagger import VocabularyProbe
+from features.tokenizer import Token
+
+BINARY_TYPE = "PHI"
+
+# (gold type, predicted type) -> tokens; "" is a token outside every span.
+TokenPairs = Mapping[tuple[str, str], int]
+
+
+def score_tokens(gold: Sequence[Document], predicted: Predictions, *, binary: bool = False) -> Scores:
+    """Count the tokens of a corpus that were given the right type.
+
+    The tokens are those of `Document.sentences`. A token has the type of the span that holds any of its characters;
+    where several do, of the longest, then of the one that starts first, then of the first type by name. A span over
+    white space alone holds no token: it counts in the entity scores only.
+
+    Args:
+        gold: the annotated documents.
+        predicted: for each of them, by id, what was found.
+        binary: ignore types: one type, "PHI". Tokens inside a span of the wrong type are then right.
+
+    Raises:
+        DataError: as for `score_entities`.
+
+    Example:
+        >>> note = Document("n1", "Seen by Ann Doe", (Span(8, 15, "DOCTOR"),))
+        >>> score_tokens([note], {"n1": [Span(8, 11, "PATIENT")]}, binary=True).micro
+        Counts(tp=1, fp=0, fn=1)
+    """
+    return token_scores(count_token_pairs(gold, predicted), binary=binary)
+
+
+def count_token_pairs(gold: Sequence[Document], predicted: Predictions) -> Counter[tuple[str, str]]:
+    """How many tokens have each pair (gold type, predicted type); "" where there is none.
+
+    Tokenising is the slow step: count once, then give the counts to `token_scores` with types and without.
+
+    Raises:
+        DataError: as for `score_entities`.
+    """
+    pairs: Counter[tuple[str, str]] = Counter()
+    for document, spans in pair_up(gold, predicted):
+        tokens = tokens_of(document)
+        pairs.update(zip(token_types(tokens, document.spans), token_types(tokens, spans), strict=True))
+    return pairs
+
+
+def token_scores(pairs: TokenPairs, *, binary: bool = False) -> Scores:
+    """Scores from the counts of `count_token_pairs`.
+
+    Example:
+        >>> token_scores({("DOCTOR", "PATIENT"): 1, ("", ""): 7}, binary=True).by_type
+        {'PHI': Counts(tp=1, fp=0, fn=0)}
+    """
+    matched: Counter[str] = Counter()
+    in_gold: Counter[str] = Counter()
+    in_predicted: Counter[str] = Counter()
+    for (right, found), count in pairs.items():
+        if binary:
+            right, found = right and BINARY_TYPE, found and BINARY_TYPE  # noqa: PLW2901
+        if right:
+            in_gold[right] += count
+        if found:
+            in_predicted[found] += count
+        if right and right == found:
+            matched[right] += count
+    return scores_from_totals(matched=matched, gold=in_gold, predicted=in_predicted)
+
+
+def token_types(tokens: Sequence[Token], spans: Sequence[Span]) -> list[str]:
+    """The type of each token, as `score_tokens` says; "" where there is none.
+
+    Args:
+        tokens: by place, from `crfdeid.documents.tokens_of`.
+        spans: what is marked, in any order.
+    """
+    types = [""] * len(tokens)
+    for span in sorted(spans, key=lambda s: (s.start - s.end, s)):
+        for i in positions_in(tokens, span):
+            types[i] = types[i] or span.label
+    return types
+
+
+class MissedToken(NamedTuple):
+    """A token of PHI that was not marked at all.
+
+    Attributes:
+        place: its number among the document's tokens.
+        beside_found: whether the token before it or after it is PHI that was marked (johnson2020, section 4.2).
+    """
+
+    place: int
+    beside_found: bool
+
+
+def missed_tokens(gold: Sequence[str], found: Sequence[str]) -> list[MissedToken]:
+    """The tokens of PHI in a document that were not marked, whatever their types.
+
+    Args:
+        gold: the type of each token, "" for none (`token_types`).
+        found: likewise, of what was found.
+
+    Example:
+        >>> missed_tokens(["NAME", "NAME", "", "DATE"], ["NAME", "", "", ""])
+        [MissedToken(place=1, beside_found=True), MissedToken(place=3, beside_found=False)]
+    """
+    right = [bool(type_ and other) for type_, other in zip(gold, found, strict=True)]
+    padded = [False, *right, False]
+    return [
+        MissedToken(i, padded[i] or padded[i + 2])
+        for i, (type_, other) in enumerate(zip(gold, found, strict=True))
+        if type_ and not other
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """How many of some things there are.
+
+    Args:
+        count: of these.
+        total: of all.
+    """
+
+    count: int
+    total: int
+
+    @property
+    def fraction(self) -> float:
+        """How many of all; 0 where there are none."""
+        return self.count / max(self.total, 1)
+
+    def interval(self, level: float = 0.05) -> tuple[float, float]:
+        """Wilson's interval for the share, as if each of the things came by chance alone.
+
+        Tokens of one note do not: their true range is wider.
+
+        Args:
+            level: the share of cases in which it may miss: 0.05 for a 95 % interval.
+
+        Example:
+            >>> low, high = Share(0, 100).interval()
+            >>> round(low, 3), round(high, 3)
+            (0.0, 0.037)
+
+        Reference:
+            Wilson 1927 (JASA), Probable inference, the law of succession, and statistical inference.
+        """
+        from scipy.stats import binomtest  # noqa: PLC0415  It takes long to import.
+
+        if not self.total:
+            return 0.0, 1.0
+        found = binomtest(self.count, self.total).proportion_ci(1 - level, method="wilson")
+        return float(found.low), float(found.high)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data: "count", "total", and the ends of the 95 % interval, "low" and "high", fractions."""
+        low, high = self.interval()
+        return {"count": self.count, "total": self.total, "low": low, "high": high}
+
+
+def leaks_by_type(gold: Sequence[Document], predictions: Predictions) -> dict[str, Share]:
+    """The share of each type's tokens that no predicted span of any type touches; by gold's types, sorted.
+
+    A doctor who is taken for a patient is hidden all the same, and so does not leak.
+
+    Raises:
+        DataError: as for `crfdeid.evaluation.score_entities`.
+
+    Example:
+        >>> from crfdeid.documents import Span
+        >>> note = Document("1", "Ann saw Dr. Doe", (Span(0, 3, "PATIENT"), Span(12, 15, "DOCTOR")))
+        >>> leaks_by_type([note], {"1": [Span(0, 3, "DOCTOR")]})
+        {'DOCTOR': Share(count=1, total=1), 'PATIENT': Share(count=0, total=1)}
+    """
+    missed: Counter[str] = Counter()
+    total: Counter[str] = Counter()
+    for (right, found), count in count_token_pairs(gold, predictions).items():
+        if right:
+            total[right] += count
+            missed[right] += 0 if found else count
+    return {label: Share(missed[label], total[label]) for label in sorted(total)}
+
+
+def words_only_phi(sentences: Iterable[LabelledSentence]) -> list[str]:
+    """The words with a letter that are nothing but PHI in some annotated sentences, sorted.
+
+    A word that also stands elsewhere, in capitals or small letters, is not among them: that a name is stored which is
+    also a word says nothing. Numbers are left out, since models read them by their shape.
+
+    Args:
+        sentences: sentences; those without PHI annotation count as text without PHI.
+
+    Example:
+        >>> from features.tokens import Sentence
+        >>> sentence = Sentence.from_words(["Rose", "Quill", "likes", "a", "rose"])
+        >>> words_only_phi([LabelledSentence(sentence, ("B-NAME", "I-NAME", "O", "O", "O"))])
+        ['Quill']
+    """
+    phi: set[str] = set()
+    other: set[str] = set()
+    for item in sentences:
+        annotated = PHI in item.annotated
+        for word, tag in zip(item.sentence.words, item.tags, strict=True):
+            (phi if annotated and tag != OUTSIDE else other).add(word)
+    folded = {word.casefold() for word in other}
+    return sorted(word for word in phi if word.casefold() not in folded and any(map(str.isalpha, word)))
+
+
+def memorised_phi_rate(model: VocabularyProbe, train: Iterable[LabelledSentence]) -> Share:
+    """Of the words that are nothing but PHI in the training notes, those that a model has stored.
+
+    For a model of PHI and concepts it is what the part has stored that tags concepts.
+
+    Args:
+        model: a trained model.
+        train: the sentences that it was trained on.
+    """
+    words = words_only_phi(train)
+    return Share(sum(model.stores(words)), len(words))

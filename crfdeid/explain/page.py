@@ -1,0 +1,156 @@
+"""HTML pages: blocks as they are, and a text of which every word can be asked why it is tagged so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+from crfdeid.explain.data import DocumentExplanation, Explanation
+from crfdeid.explain.prediction import ExplainRequest, default_methods, explain_tokens
+from crfdeid.explain.render import (
+    RenderBlock,
+    TableBlock,
+    TextBlock,
+    TitleBlock,
+    decision_blocks,
+    escape_unprintable,
+    reason_text,
+)
+from crfdeid.pipeline import Deidentifier
+from crfdeid.utils.html import render_page
+
+_SHADES = 5  # on either side of 0
+_FEATURES = 8  # of a CRF's sum that are shown; the others stand together
+
+
+class ModelView(NamedTuple):
+    """What a page shows of one model.
+
+    Attributes:
+        name: what it is called.
+        model: the model at work.
+        found: what it hides in the text, and why.
+    """
+
+    name: str
+    model: Deidentifier
+    found: DocumentExplanation
+
+
+def blocks_page(title: str, blocks: Iterable[RenderBlock], *, warning: str) -> str:
+    """A page of blocks.
+
+    Args:
+        title: the page's.
+        blocks: what it shows.
+        warning: what a reader must know of it first.
+    """
+    return _render(title=title, warning=warning, data=None, blocks=blocks)
+
+
+def text_page(views: Sequence[ModelView], *, warning: str, chosen: int | None = None, synthetic: bool = False) -> str:
+    """A page that shows one text with what one or several models hide in it, and of each word what speaks for its tag.
+
+    Args:
+        views: of the models, all of the same text.
+        warning: what a reader must know of it first.
+        chosen: the number of the word that is explained first; None for the first hidden one.
+        synthetic: whether the text is invented.
+    """
+    document = views[0].found.document
+    sentences = document.sentences()
+    data = {
+        "text": document.text,
+        "chosen": chosen,
+        "tokens": [[token.start, token.end] for sentence in sentences for token in sentence.tokens],
+        "models": [_of_model(view) for view in views],
+    }
+    title = f"Why these words? {' and '.join(view.name for view in views)}"
+    blocks = [block for view in views for block in decision_blocks(view.found, view.name)]
+    return _render(title=title, warning=warning, data=data, blocks=blocks, invented=synthetic)
+
+
+def _of_model(view: ModelView) -> dict[str, Any]:
+    """A model's part of the page's data: its spans with their reasons, and each token's explanation."""
+    tagger = view.model.tagger
+    # Occlusion says the same as gradients do, and the page shows one.
+    wanted = ExplainRequest(methods=[method for method in default_methods(tagger) if method != "gradients"])
+    tokens = [
+        _of_token(found)
+        for sentence in view.found.document.sentences()
+        for found in explain_tokens(tagger, sentence, range(len(sentence.tokens)), wanted)
+    ]
+    spans = [
+        [*decision.span, [reason_text(reason) for reason in decision.reasons]] for decision in view.found.decisions
+    ]
+    return {"name": view.name, "spans": spans, "tokens": tokens}
+
+
+def _of_token(found: Explanation) -> dict[str, Any]:
+    return {
+        "tag": found.tag,
+        "contrast_tag": found.contrast_tag,
+        "probability": round(found.probability, 6),
+        "contrast_probability": round(found.contrast_probability, 6),
+        "phi": round(found.phi, 6),
+        "parts": list(_parts(found, "")),
+    }
+
+
+def _parts(found: Explanation, name: str) -> Iterator[dict[str, Any]]:
+    """What spoke for and against: titles, and terms of a name, a kind and a value."""
+    if found.crf is not None:
+        shown, rest = found.crf.features[:_FEATURES], found.crf.features[_FEATURES:]
+        terms = [[term.name, term.kind, round(term.value, 4)] for term in shown]
+        if rest:
+            terms.append([f"{len(rest)} further features", "", round(sum(term.value for term in rest), 4)])
+        terms += [
+            ["the words before", "", round(found.crf.before, 4)],
+            ["the words after", "", round(found.crf.after, 4)],
+        ]
+        title = f"exact sum for {found.tag} against {found.contrast_tag}: log-odds {found.log_odds:+.2f}"
+        yield {"title": name + title, "terms": terms}
+    if found.occlusion:
+        places = [
+            "" if term.place is None else f"{term.place:+d}" if term.place else "the word" for term in found.occlusion
+        ]
+        terms = [[term.word, place, round(term.value, 4)] for term, place in zip(found.occlusion, places, strict=True)]
+        title = (
+            f"what the log-odds {found.log_odds:+.2f} of {found.tag} against {found.contrast_tag} lose without a word"
+        )
+        yield {"title": name + title, "terms": terms}
+    for rule in found.rules:
+        share = f"{100 * rule.share:.0f} % of its finds in training were right"
+        yield {
+            "title": f"{name}the rule {rule.name} matches “{' '.join(rule.words)}” as {rule.label} ({share})",
+            "terms": [],
+        }
+    for member in found.members:
+        yield from _parts(member, f"{name}{member.model}: ")
+
+
+def _render(*, blocks: Iterable[RenderBlock], data: dict[str, Any] | None, invented: bool = False, **parts: Any) -> str:
+    shown = [_block(block) for block in blocks]
+    templates = files("crfdeid.explain") / "templates"
+    return render_page(templates, "explanation", blocks=shown, data=data, invented=invented, **parts)
+
+
+def _block(block: RenderBlock) -> dict[str, Any]:
+    """A block as the template takes it."""
+    match block:
+        case TitleBlock(text, level):
+            return {"kind": "title", "text": text, "level": min(level + 1, 4)}
+        case TextBlock(lines):
+            return {"kind": "lines", "lines": [escape_unprintable(line) for line in lines]}
+        case TableBlock():
+            rows = [list(zip(block.written(row), _shades(block, row), strict=True)) for row in block.rows]
+            return {"kind": "table", "title": block.title, "columns": block.columns, "rows": rows}
+
+
+def _shades(table: TableBlock, row: Sequence[Any]) -> list[str]:
+    """The class of each cell: of a picture of a matrix its shade, from s-5 to s5; of text "words"."""
+    if not table.shaded:
+        return ["words" if isinstance(cell, str) else "" for cell in row]
+    largest = max((abs(cell) for line in table.rows for cell in line if isinstance(cell, float)), default=0.0) or 1.0
+    return [f"s{round(_SHADES * cell / largest)}" if isinstance(cell, float) else "" for cell in row]

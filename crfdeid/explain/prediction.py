@@ -1,0 +1,304 @@
+"""Why a model gives a token its tag: `explain_prediction` for one token, `explain_tokens` for several.
+
+A CRF's log-odds are an exact sum of weights and messages. For the tags a and b of token t,
+
+    log P(y_t = a | x) - log P(y_t = b | x) = sum over the features f of x at t of (w[f, a] - w[f, b])
+                                              + F[t, a] - F[t, b] + B[t, a] - B[t, b],
+
+with the forward and backward messages F and B of `crfdeid.crf.decoding.log_messages`.
+
+Reference:
+    Lafferty et al. (2001), section 3."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from crfdeid.bio import phi_probabilities
+from crfdeid.crf import CrfTagger
+from crfdeid.crf.decoding import log_messages
+from crfdeid.ensembles.base import CombinedTagger
+from crfdeid.ensembles.cascade import CascadeTagger
+from crfdeid.errors import UsageError
+from crfdeid.explain.data import CrfSum, Explanation, FeatureTerm, RuleFind, SupportsGradients, TagContrast
+from crfdeid.explain.occlusion import counterfactual, occlusion_terms, tag_log_odds
+from crfdeid.registry import MODELS
+from crfdeid.rules import RulesTagger
+from crfdeid.rules.matcher import find_rules
+from crfdeid.tagger import Tagger
+from features.tokens import Sentence
+
+_NAME = re.compile(r"([\w+]*?)(?:\[([^\]]*)\]|:[^=]*)?(?:=|\+\d+=)(.*)", re.DOTALL)
+_LONGEST_AFFIX = 4  # of `features.orthography.Affixes`
+
+FEATURE_KINDS = {
+    "w": "word",
+    "lower": "word",
+    "before": "far word",
+    "after": "far word",
+    "shape": "shape",
+    "caps": "capitals",
+    "prefix": "affix",
+    "suffix": "affix",
+    "pattern": "pattern",
+    "class": "word class",
+    "sentence": "layout",
+    "heading": "layout",
+    "place": "layout",
+    "field": "layout",
+    "prefix+lower": "layout",
+    "prefix+shape": "layout",
+    "pos": "part of speech",
+    "chunk": "part of speech",
+    "w0": "part of speech",
+    "list": "list",
+    "cluster": "cluster",
+}
+"""How the strings of the library's own extractors begin, and the kind that they are of."""
+
+OTHER_FEATURES = "other"
+HASHED_FEATURES = "hashed"
+"""The kind of a string that cannot be read: it is stored as a keyed hash."""
+
+
+def feature_kind(name: str) -> str:
+    """The kind of a feature string; `OTHER_FEATURES` for one of an extractor that is not the library's.
+
+    A line's prefix and a word's prefix are both written ``prefix=…``: what is longer than the longest affix is taken
+    for a line's.
+
+    Example:
+        >>> [kind_of(name) for name in ("lower[-1]=dr", "lower[-1,0]=dr quill", "prefix=qui", "prefix=attending")]
+        ['word', 'n-gram', 'affix', 'layout']
+    """
+    found = _NAME.match(name)
+    if found is None:
+        return OTHER_FEATURES
+    head, places, value = found[1], found[2] or "", found[3]
+    if head in ("w", "lower") and "," in places:
+        return "n-gram"
+    if head == "prefix" and len(value) > _LONGEST_AFFIX:
+        return "layout"
+    return FEATURE_KINDS.get(head, OTHER_FEATURES)
+
+
+def crf_sums(tagger: CrfTagger, sentence: Sentence, questions: Sequence[TagContrast]) -> list[CrfSum]:
+    """The log-odds of each question taken apart.
+
+    Args:
+        tagger: a trained CRF.
+        sentence: the sentence.
+        questions: tokens of it, and tags that the tagger has.
+    """
+    learned = tagger.learned
+    number = {tag: k for k, tag in enumerate(learned.tags)}
+    names = [Counter(row) for row in tagger.features.extract(sentence)]  # the strings themselves, token by token
+    rows = [{name: tagger.index.row(name) for name in counts} for counts in names]
+    emissions = np.zeros((len(names), len(learned.tags)))
+    for t, counts in enumerate(names):
+        for name, row in rows[t].items():
+            if row is not None:
+                emissions[t] += counts[name] * learned.state[row]
+    forward, backward = log_messages(emissions, learned.transitions)
+    sums = []
+    for token, tag, contrast_tag in questions:
+        a, b = number[tag], number[contrast_tag]
+        terms = [
+            FeatureTerm(
+                name, feature_kind(name), names[token][name], float(learned.state[row, a]), float(learned.state[row, b])
+            )
+            for name, row in rows[token].items()
+            if row is not None
+        ]
+        sums.append(
+            CrfSum(
+                tuple(sorted(terms, key=lambda term: -abs(term.value))),
+                tuple(name for name, row in rows[token].items() if row is None),
+                float(forward[token, a] - forward[token, b]),
+                float(backward[token, a] - backward[token, b]),
+            )
+        )
+    return sums
+
+
+METHODS = ("sum", "occlusion", "gradients")
+"""What there is: a CRF's exact sum, occlusion for any model, integrated gradients for networks that read words."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainRequest:
+    """What is to be explained, and how.
+
+    Args:
+        tag: the tag to explain; None for the one that the model gives.
+        rival: what to compare it with; None for the most probable tag of another type, which `O` counts as.
+        window: the words on each side of a token that are occluded, each by itself.
+        methods: some of `METHODS`; None for a CRF's sum, and for networks the other two.
+        replacing: other words for places of the sentence, None to leave one out: what would the model say then?
+
+    Raises:
+        UsageError: there is no such method.
+    """
+
+    tag: str | None = None
+    contrast_tag: str | None = None
+    window: int = 5
+    methods: Collection[str] | None = None
+    replacing: Mapping[int, str | None] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for method in self.methods or ():
+            if method not in METHODS:
+                raise UsageError(f"no method '{method}': choose from {', '.join(METHODS)}")
+
+
+def explain_prediction(
+    tagger: Tagger,
+    sentence: Sentence,
+    token: int,
+    *,
+    tag: str | None = None,
+    contrast_tag: str | None = None,
+    window: int = 5,
+    methods: Collection[str] | None = None,
+    replacing: Mapping[int, str | None] | None = None,
+) -> Explanation:
+    """Why a model gives a token its tag, and not the one that comes next.
+
+    A CRF's answer is exact (`crfdeid.explain.prediction`). A network's is what it loses where words are hidden from it
+    (`crfdeid.explain.occlusion`), and integrated gradients where it reads words. The rules' are the rules that find
+    the token. A model made of models has that of each of them.
+
+    Args:
+        tagger: a trained model.
+        sentence: the sentence.
+        token: the token's place in it, from 0.
+        tag: as of `ExplainRequest`, and so are the others.
+        rival: what to compare it with.
+        window: how many words are occluded.
+        methods: how it is explained.
+        replacing: other words to try.
+
+    Raises:
+        UsageError: there is no such token, tag or method, or the model has one tag alone.
+
+    Example:
+        >>> from crfdeid.documents import LabelledSentence
+        >>> sentence = Sentence.from_words(["Dr", "Doe"])
+        >>> tagger = CrfTagger()
+        >>> tagger.fit([LabelledSentence(sentence, ("O", "B-DOCTOR"))], [])
+        >>> found = explain_prediction(tagger, sentence, 1)
+        >>> found.tag, found.rival, abs(found.crf.total - found.log_odds) < 1e-9
+        ('B-DOCTOR', 'O', True)
+    """
+    return explain_tokens(
+        tagger, sentence, [token], ExplainRequest(tag, contrast_tag, window, methods, replacing or {})
+    )[0]
+
+
+def explain_tokens(
+    tagger: Tagger, sentence: Sentence, tokens: Sequence[int], wanted: ExplainRequest
+) -> list[Explanation]:
+    """`explain_prediction` for several tokens of a sentence, with no work done twice.
+
+    Raises:
+        UsageError: as of `explain_prediction`.
+    """
+    for token in (*tokens, *wanted.replacing):
+        if not 0 <= token < len(sentence.tokens):
+            raise UsageError(f"no token {token}: this sentence has {len(sentence.tokens)}, numbered from 0")
+    (table,), (given,) = tagger.marginals([sentence]), tagger.predict([sentence])
+    questions = [_question(tagger.tags, table, given, token, wanted) for token in tokens]
+    methods = default_methods(tagger) if wanted.methods is None else wanted.methods
+    parts: dict[str, Sequence[Any]] = {}
+    if isinstance(tagger, CrfTagger) and "sum" in methods:
+        parts["crf"] = crf_sums(tagger, sentence, questions)
+    if "occlusion" in methods:
+        parts["occlusion"] = occlusion_terms(tagger, sentence, questions, table, wanted.window)
+    if isinstance(tagger, SupportsGradients) and "gradients" in methods:
+        parts["gradients"] = [tagger.integrated_gradients(sentence, *question) for question in questions]
+    if isinstance(tagger, RulesTagger):
+        parts["rules"] = [_rules(tagger, sentence, token) for token in tokens]
+    if isinstance(tagger, CombinedTagger):
+        parts["members"] = _members(tagger, sentence, tokens, wanted)
+    if wanted.replacing:
+        parts["counterfactual"] = [
+            counterfactual(tagger, sentence, question, wanted.replacing) for question in questions
+        ]
+    place = {tag: k for k, tag in enumerate(tagger.tags)}
+    phi = phi_probabilities(table, tagger.tags)
+    return [
+        Explanation(
+            model_of(tagger),
+            sentence.words,
+            *question,
+            probability=float(table[question.token, place[question.tag]]),
+            contrast_probability=float(table[question.token, place[question.contrast_tag]]),
+            phi=float(phi[question.token]),
+            log_odds=tag_log_odds(table, question.token, place[question.tag], place[question.contrast_tag]),
+            **{name: values[i] for name, values in parts.items()},
+        )
+        for i, question in enumerate(questions)
+    ]
+
+
+def default_methods(tagger: Tagger) -> tuple[str, ...]:
+    """What is done for a model where nobody asks for anything else."""
+    if isinstance(tagger, CombinedTagger | RulesTagger):
+        return METHODS[:1]  # for the members
+    return METHODS[:1] if isinstance(tagger, CrfTagger) else METHODS[1:]
+
+
+def model_of(tagger: Tagger) -> str:
+    """The name of a tagger's model in `crfdeid.registry.MODELS`; of one that is not there, that of its class."""
+    names = {place.rpartition(":")[2]: name for name, place in MODELS.items()}
+    return names.get(type(tagger).__name__, type(tagger).__name__)
+
+
+def _question(
+    tags: Sequence[str], table: np.ndarray, given: Sequence[str], token: int, wanted: ExplainRequest
+) -> TagContrast:
+    """The tag to explain and its rival: as wanted, else what the model gives, and the best of another type."""
+    for tag in (wanted.tag, wanted.contrast_tag):
+        if tag is not None and tag not in tags:
+            raise UsageError(f"no tag '{tag}' in this model: choose from {', '.join(tags)}")
+    if len(tags) < 2:
+        raise UsageError("this model has one tag alone: there is nothing to explain")
+    chosen = given[token] if wanted.tag is None else wanted.tag
+    others = [k for k, tag in enumerate(tags) if tag[2:] != chosen[2:]]
+    others = others or [k for k, tag in enumerate(tags) if tag != chosen]
+    contrast_tag = (
+        tags[max(others, key=lambda k: table[token, k])] if wanted.contrast_tag is None else wanted.contrast_tag
+    )
+    if chosen == contrast_tag:
+        raise UsageError(f"'{chosen}' cannot be compared with itself: choose another tag")
+    return TagContrast(token, chosen, contrast_tag)
+
+
+def _rules(tagger: RulesTagger, sentence: Sentence, token: int) -> tuple[RuleFind, ...]:
+    """The trusted rules that find a token."""
+    return tuple(
+        RuleFind(rule.name, *tagger.rule_precision[rule.name], sentence.words[first:stop])
+        for rule, first, stop in find_rules(sentence)
+        if first <= token < stop and rule.name in tagger.rule_precision
+    )
+
+
+def _members(
+    tagger: CombinedTagger, sentence: Sentence, tokens: Sequence[int], wanted: ExplainRequest
+) -> list[tuple[Explanation, ...]]:
+    """The explanations of a model's members, for each token; of a pipeline only what finds PHI explains PHI."""
+    members = tagger.members[:1] if isinstance(tagger, CascadeTagger) else tagger.members
+    found = []
+    for member in members:
+        if len(member.tags) > 1:
+            known = {wanted.tag, wanted.contrast_tag} <= {None, *member.tags}
+            own = wanted if known else replace(wanted, tag=None, contrast_tag=None)
+            found.append(explain_tokens(member, sentence, tokens, own))
+    return list(zip(*found, strict=True)) if found else [()] * len(tokens)

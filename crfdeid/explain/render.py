@@ -1,0 +1,420 @@
+"""Explanations as text, Markdown, data frames and JSON: first as blocks, then in each format."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from tabulate import tabulate
+
+from crfdeid.explain.data import (
+    CONSISTENCY,
+    MODEL,
+    RECORD,
+    RULE,
+    SITE_LIST,
+    SITE_PATTERN,
+    THRESHOLD,
+    CrfSum,
+    CrfSummary,
+    DocumentExplanation,
+    Explanation,
+    Gradients,
+    NetworkSummary,
+    Reason,
+    TagMatrix,
+    WeightSummary,
+    WordTerm,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_CellValue = str | int | float | None
+
+
+@dataclass(frozen=True, slots=True)
+class TitleBlock:
+    """The title of what follows.
+
+    Attributes:
+        text: the title.
+        level: 1 for that of the whole.
+    """
+
+    text: str
+    level: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class TextBlock:
+    """Sentences, each on a line of its own."""
+
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TableBlock:
+    """A table.
+
+    Attributes:
+        title: what it shows.
+        columns: their names.
+        rows: of cells; floats are rendered with three decimals, and with their sign in ``signed`` columns.
+        signed: the numbers of the columns whose floats speak for or against.
+        shaded: whether the cells' floats are to be shaded by their size, as a picture of a matrix.
+    """
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[_CellValue, ...], ...]
+    signed: frozenset[int] = field(default=frozenset())
+    shaded: bool = False
+
+    def written(self, row: tuple[_CellValue, ...]) -> list[str]:
+        """The cells of a row as text."""
+        return [_format_cell(cell, signed=column in self.signed) for column, cell in enumerate(row)]
+
+
+RenderBlock = TitleBlock | TextBlock | TableBlock
+
+
+def _format_cell(cell: _CellValue, *, signed: bool = False) -> str:
+    """A cell as text.
+
+    Example:
+        >>> written(0.5, signed=True), written(1200), written(None), written("a\\tb")
+        ('+0.500', '1,200', '–', 'a\\\\tb')
+    """
+    if cell is None:
+        return "–"
+    if isinstance(cell, str):
+        return escape_unprintable(cell)
+    if isinstance(cell, int):
+        return f"{cell:,}"
+    return f"{cell:+.3f}" if signed else f"{cell:.3f}"
+
+
+def escape_unprintable(text: str) -> str:
+    """A text of a note as a terminal may show it: what is no printable character is escaped.
+
+    Example:
+        >>> visible("Quill\\x1b[2J é")
+        'Quill\\\\x1b[2J é'
+    """
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+_MARKUP = re.compile(r"([\\`*_{}\[\]<>|#])")
+
+
+def blocks_text(blocks: Iterable[RenderBlock]) -> str:
+    """Blocks as text for a terminal.
+
+    Example:
+        >>> print(as_text([Title("Why"), Lines(("Because.",))]))
+        Why
+        ===
+        <BLANKLINE>
+        Because.
+    """
+    return "\n\n".join(map(_as_text, blocks))
+
+
+def _as_text(block: RenderBlock) -> str:
+    match block:
+        case TitleBlock(text, level):
+            return f"{escape_unprintable(text)}\n{('=' if level == 1 else '-') * len(escape_unprintable(text))}"
+        case TextBlock(lines):
+            return "\n".join(map(escape_unprintable, lines))
+        case TableBlock():
+            rows = [block.written(row) for row in block.rows]
+            table = tabulate(rows, block.columns, tablefmt="simple", disable_numparse=True, colalign=_align(block))
+            return f"{escape_unprintable(block.title)}:\n\n{table}"
+
+
+def blocks_markdown(blocks: Iterable[RenderBlock]) -> str:
+    """Blocks as Markdown; what a note could bring of markup is escaped."""
+    return "\n\n".join(map(_as_markdown, blocks)) + "\n"
+
+
+def _as_markdown(block: RenderBlock) -> str:
+    match block:
+        case TitleBlock(text, level):
+            return f"{'#' * level} {_escaped(text)}"
+        case TextBlock(lines):
+            return "\n\n".join(map(_escaped, lines))
+        case TableBlock():
+            rows = [[_escaped(cell) for cell in block.written(row)] for row in block.rows]
+            columns = [_escaped(column) for column in block.columns]
+            table = tabulate(rows, columns, tablefmt="pipe", disable_numparse=True, colalign=_align(block))
+            return f"{_escaped(block.title)}:\n\n{table}"
+
+
+def _escaped(text: str) -> str:
+    return _MARKUP.sub(r"\\\1", escape_unprintable(text))
+
+
+def _align(table: TableBlock) -> Sequence[str]:
+    """Numbers to the right: a column is of numbers where its first cell that is there is one."""
+    columns = zip(*table.rows, strict=True) if table.rows else [()] * len(table.columns)
+    firsts = (next((cell for cell in column if cell is not None), "") for column in columns)
+    return ["left" if isinstance(first, str) else "right" for first in firsts]
+
+
+def blocks_frames(blocks: Iterable[RenderBlock]) -> dict[str, pd.DataFrame]:
+    """The tables of blocks as data frames, by their titles; of several with one title, each has a number behind it."""
+    import pandas as pd  # noqa: PLC0415  A second of waiting that only those wait for who want frames.
+
+    found: dict[str, pd.DataFrame] = {}
+    for block in blocks:
+        if isinstance(block, TableBlock):
+            number = sum(name.partition(" (")[0] == block.title for name in found) + 1
+            name = block.title if number == 1 else f"{block.title} ({number})"
+            found[name] = pd.DataFrame(list(block.rows), columns=list(block.columns))
+    return found
+
+
+def explanation_json(data: Any) -> str:
+    """A dataclass of this package, or a list or dictionary of such, as JSON; what is computed of its parts is left out.
+
+    Example:
+        >>> from crfdeid.explain.data import WordTerm
+        >>> print(as_json(WordTerm("Dr", -1, 0.5)))
+        {
+         "word": "Dr",
+         "place": -1,
+         "value": 0.5
+        }
+    """
+    return json.dumps(data, default=_plain, ensure_ascii=False, indent=1)
+
+
+def _plain(value: Any) -> Any:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"{type(value).__name__} is no data")
+
+
+def prediction_blocks(found: Explanation, *, top: int = 10, level: int = 1) -> Iterator[RenderBlock]:
+    """Why a token has its tag.
+
+    Args:
+        found: the explanation.
+        top: the most features of a CRF that are shown; the sum has all of them.
+        level: of the title.
+    """
+    yield TitleBlock(f"{found.words[found.token]}: {found.tag}, and not {found.contrast_tag} ({found.model})", level)
+    yield TextBlock(tuple(_facts(found)))
+    if found.crf is not None:
+        yield from _crf_tables(found.crf, top)
+    if found.rules:
+        rows = tuple((rule.name, rule.label, rule.share, " ".join(rule.words)) for rule in found.rules)
+        yield TableBlock("Rules that find it", ("rule", "type", "right in training", "finds"), rows)
+    if found.occlusion:
+        yield _words("Occlusion: what the log-odds lose without the word", found.occlusion)
+    if found.gradients is not None:
+        yield _gradients(found.gradients)
+    for member in found.members:
+        yield from prediction_blocks(member, top=top, level=level + 1)
+
+
+def _facts(found: Explanation) -> Iterator[str]:
+    yield (
+        f"P({found.tag}) = {found.probability:.4g}, P({found.contrast_tag}) = {found.contrast_probability:.4g}: "
+        f"log-odds {found.log_odds:+.3f}; probability of being PHI {found.phi:.4g}"
+    )
+    if found.counterfactual is not None:
+        words = " ".join(found.counterfactual.words)
+        yield (
+            f"With other words ({words}): {found.counterfactual.tag}, P = {found.counterfactual.probability:.4g}; "
+            "the log-odds would "
+            f"be {found.counterfactual.log_odds:+.3f}"
+        )
+
+
+def _crf_tables(found: CrfSum, top: int) -> Iterator[RenderBlock]:
+    shown, rest = found.features[:top], found.features[top:]
+    rows: list[tuple[str | float | None, ...]] = [
+        (_counted(term.name, term.count), term.kind, term.weight, term.contrast_weight, term.value) for term in shown
+    ]
+    if rest:
+        value = sum(term.value for term in rest)
+        rows.append((f"{len(rest)} further features", "", None, None, value))
+    rows += [
+        ("the words before", "neighbours", None, None, found.before),
+        ("the words after", "neighbours", None, None, found.after),
+        ("log-odds", "", None, None, found.total),
+    ]
+    columns = ("feature", "kind", "for the tag", "for the rival", "adds")
+    yield TableBlock("The exact sum of a CRF", columns, tuple(rows), frozenset({2, 3, 4}))
+    kinds = tuple(found.by_kind.items())
+    yield TableBlock("The same by kinds of features", ("kind", "adds"), kinds, frozenset({1}))
+    if found.unknown:
+        yield TextBlock((f"{len(found.unknown)} features of this token have no weight: the model did not learn them",))
+
+
+def _counted(name: str, count: int) -> str:
+    return name if count == 1 else f"{name} (x {count})"
+
+
+def _words(title: str, terms: Sequence[WordTerm]) -> TableBlock:
+    rows = tuple((term.word, _place(term.place), term.value) for term in terms)
+    return TableBlock(title, ("word", "place", "adds"), rows, frozenset({2}))
+
+
+def _gradients(found: Gradients) -> TableBlock:
+    rows = (
+        *((term.word, _place(term.place), term.value) for term in found.words),
+        ("around the sentence", "", found.around),
+        ("without any vectors", "", found.baseline),
+        ("sum", "", found.total),
+        ("log-odds", "", found.log_odds),
+    )
+    return TableBlock("Integrated gradients on the words' vectors", ("word", "place", "adds"), rows, frozenset({2}))
+
+
+def _place(place: int | None) -> str:
+    return "" if place is None else "the word" if place == 0 else f"{place:+d}"
+
+
+CONFIDENTIAL_WARNING = (
+    "Feature strings and vocabularies are words of the notes that the model was trained on: names of patients can be "
+    "among them. Keep this as safe as the notes."
+)
+HASHED_NOTICE = "The model's words are keyed hashes, and are shown as such."
+
+
+def weight_blocks(found: WeightSummary, *, level: int = 1) -> Iterator[RenderBlock]:
+    """What a model learned.
+
+    Args:
+        found: the model's contents.
+        level: of the title.
+    """
+    yield TitleBlock(f"What {found.model} learned", level)
+    if found.crf is not None or found.network is not None:
+        yield TextBlock((HASHED_NOTICE if found.hashed else CONFIDENTIAL_WARNING,))
+    if found.crf is not None:
+        yield from _of_crf(found.crf)
+    if found.network is not None:
+        yield from _of_network(found.network)
+    if found.rules:
+        columns = ("rule", "type", "share of its finds in training that were right")
+        yield TableBlock("Rules that are trusted", columns, found.rules)
+    if found.crf is None and found.network is None and not found.rules and not found.members:
+        yield TextBlock(("Its weights say nothing by themselves. Ask why it tags a word: `crfdeid explain --text`.",))
+    for member in found.members:
+        yield from weight_blocks(member, level=level + 1)
+
+
+def _of_crf(found: CrfSummary) -> Iterator[RenderBlock]:
+    yield _matrix(found.transitions)
+    columns: tuple[str, ...] = ("kind", "features", "weights", "L1", "L2")
+    rows: tuple[tuple[_CellValue, ...], ...] = tuple(
+        (kind.kind, kind.features, kind.weights, kind.l1, kind.l2) for kind in found.kinds
+    )
+    if any(kind.share is not None for kind in found.kinds):
+        columns += ("share of the log-odds of what is tagged",)
+        rows = tuple((*row, kind.share) for row, kind in zip(rows, found.kinds, strict=True))
+    yield TableBlock("What each kind of feature carries", columns, rows)
+    for tag in found.features:
+        for said, features in (("for", tag.largest), ("against", tag.smallest)):
+            if features:
+                title = f"What speaks most {said} {tag.tag}"
+                yield TableBlock(title, ("feature", "weight"), features, frozenset({1}))
+
+
+def _of_network(found: NetworkSummary) -> Iterator[RenderBlock]:
+    yield from (_matrix(matrix) for matrix in found.matrices)
+    if found.facts:
+        yield TextBlock(tuple(f"{what}: {value:.3g}" for what, value in found.facts))
+    rows: tuple[tuple[_CellValue, ...], ...] = tuple(
+        (norm.name, "x".join(map(str, norm.shape)), norm.norm, norm.typical) for norm in found.norms
+    )
+    yield TableBlock("How large the weights are", ("array", "shape", "norm", "typical weight"), rows)
+    near: tuple[tuple[_CellValue, ...], ...] = tuple(
+        (item.word, "has no vector of its own" if item.near is None else _listed(item.near)) for item in found.words
+    )
+    if near:
+        yield TableBlock("Nearest words by the vectors it learned (cosine)", ("word", "nearest"), near)
+
+
+def _listed(near: tuple[tuple[str, float], ...]) -> str:
+    return ", ".join(f"{word} ({cosine:.2f})" for word, cosine in near)
+
+
+def _matrix(found: TagMatrix) -> TableBlock:
+    rows: tuple[tuple[_CellValue, ...], ...] = tuple(
+        (name, *values) for name, values in zip(found.names, found.values, strict=True)
+    )
+    signed = frozenset(range(1, len(found.names) + 1))
+    return TableBlock(found.title, ("before \\ after", *found.names), rows, signed, shaded=True)
+
+
+def decision_blocks(found: DocumentExplanation, name: str) -> Iterator[RenderBlock]:
+    """Why each span of a note is hidden.
+
+    Args:
+        found: the explanation.
+        name: what the model is called.
+    """
+    yield TitleBlock(f"What {name} hides, and why")
+    if not found.decisions:
+        yield TextBlock(("Nothing.",))
+    rows = tuple(
+        (decision.value, decision.span.label, f"{decision.span.start}–{decision.span.end}", reason_text(reason))
+        for decision in found.decisions
+        for reason in decision.reasons
+    )
+    if rows:
+        yield TableBlock("Hidden", ("value", "type", "characters", "because"), rows)
+    text = found.document.text
+    allowed = tuple((text[start:end], label, f"{start}–{end}") for start, end, label in found.allowed)
+    if allowed:
+        yield TableBlock("Found by the model, and left because the site's list allows it", _COLUMNS, allowed)
+
+
+_COLUMNS = ("value", "type", "characters")
+
+
+def reason_text(reason: Reason) -> str:
+    """A reason in words.
+
+    Example:
+        >>> from crfdeid.documents import Span
+        >>> because(Reason("rule", "e-mail address", Span(0, 4, "EMAIL"), 0.9))
+        'the rule `e-mail address` matched (90 % of its finds in training were right)'
+    """
+    probability = "" if reason.probability is None else _percent(reason.probability)
+    where = f"characters {reason.span.start}–{reason.span.end}"
+    threshold = _percent(reason.threshold or 0)
+    share = f"{100 * (reason.probability or 0):.0f} %"
+    said = {
+        RULE: f"the rule `{reason.name}` matched ({share} of its finds in training were right)",
+        MODEL: f"the model {reason.name} found it (probability of being PHI: {probability})",
+        THRESHOLD: f"its probability of being PHI, {probability}, reaches the threshold, {threshold}",
+        SITE_LIST: f"the site's list has the term `{reason.name}`",
+        SITE_PATTERN: f"the site's pattern `{reason.name}` matched",
+        RECORD: f"it is a {reason.name} of the patient's record",
+        CONSISTENCY: f"the value at {where}, which is {reason.span.label}, stands here again",
+    }
+    return said[reason.kind]
+
+
+def _percent(share: float) -> str:
+    """A probability in per cent, with the digits that tell it from 0 and from 1.
+
+    Example:
+        >>> _percent(0.5), _percent(0.99997), _percent(0.000012)
+        ('50.0 %', '99.997 %', '0.001 %')
+    """
+    near = min(share, 1 - share)
+    digits = 1 if near >= 0.001 else 3 if near >= 0.00001 else 5
+    return f"{100 * share:.{digits}f} %"

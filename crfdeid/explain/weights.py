@@ -1,0 +1,166 @@
+"""What a model learned: `explain_weights`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+import numpy as np
+
+from crfdeid.bio import OUTSIDE
+from crfdeid.crf import CrfTagger
+from crfdeid.ensembles.base import CombinedTagger
+from crfdeid.errors import UsageError
+from crfdeid.explain.data import (
+    CrfSummary,
+    FeatureKindSummary,
+    SupportsWeightSummary,
+    TagFeatures,
+    TagMatrix,
+    WeightSummary,
+)
+from crfdeid.explain.prediction import HASHED_FEATURES, ExplainRequest, explain_tokens, feature_kind, model_of
+from crfdeid.rules import RulesTagger
+from crfdeid.tagger import Tagger
+from features.tokens import Sentence
+
+WORDS_BEFORE, WORDS_AFTER = "words before", "words after"
+"""What the neighbours say, beside the kinds of features."""
+
+
+def explain_weights(
+    tagger: Tagger,
+    *,
+    types: Collection[str] = (),
+    top: int = 20,
+    words: Sequence[str] = (),
+    sentences: Sequence[Sentence] = (),
+) -> WeightSummary:
+    """What a model has learned, as far as its weights say it.
+
+    Of a CRF its transitions, the features that count most for and against each tag, and what each kind of feature
+    carries. Of a network the sizes of its weights, what leads from tag to tag, and nearest words. Of the rules those
+    that are trusted. Of a model made of models, its members. Where the vocabulary is hashed, hashes are shown.
+
+    What weights are large is not what decides: on a given text `explain_prediction` says that.
+
+    Args:
+        tagger: a trained model.
+        types: the types of PHI whose tags are shown; none for all.
+        top: how many features of each tag on either side, and how many nearest words.
+        words: whose nearest words a network shows; none for some frequent ones.
+        sentences: of development notes, for shares of the score and averages; their annotation is not needed.
+
+    Raises:
+        UsageError: the model is not trained, or has no such type.
+
+    Example:
+        >>> from crfdeid.documents import LabelledSentence
+        >>> tagger = CrfTagger()
+        >>> tagger.fit([LabelledSentence(Sentence.from_words(["Dr", "Doe"]), ("O", "B-DOCTOR"))], [])
+        >>> explain_weights(tagger, types=["DOCTOR"], top=1).crf.features[0].tag
+        'B-DOCTOR'
+    """
+    if not tagger.tags:
+        raise UsageError("this model is not trained: call fit, or load a saved one")
+    known = sorted({tag[2:] for tag in tagger.tags if tag != OUTSIDE})
+    for label in types:
+        if label not in known:
+            raise UsageError(f"no type '{label}' in this model: choose from {', '.join(known)}")
+    return _contents(tagger, types, top, words, sentences)
+
+
+def _contents(
+    tagger: Tagger, types: Collection[str], top: int, words: Sequence[str], sentences: Sequence[Sentence]
+) -> WeightSummary:
+    name, tags = model_of(tagger), tagger.tags
+    if isinstance(tagger, CombinedTagger):
+        members = tuple(_contents(member, types, top, words, sentences) for member in tagger.members)
+        return WeightSummary(name, tags, any(member.hashed for member in members), members=members)
+    if isinstance(tagger, CrfTagger):
+        return WeightSummary(name, tags, tagger.learned.key is not None, crf=_of_crf(tagger, types, top, sentences))
+    if isinstance(tagger, RulesTagger):
+        rules = (
+            (rule, label, share)
+            for rule, (label, share) in tagger.rule_precision.items()
+            if not types or label in types
+        )
+        return WeightSummary(name, tags, rules=tuple(rules))
+    if isinstance(tagger, SupportsWeightSummary):
+        network = tagger.contents(words, sentences, top=top)
+        return WeightSummary(name, tags, network.hashed, network=network)
+    return WeightSummary(name, tags)
+
+
+def _of_crf(tagger: CrfTagger, types: Collection[str], top: int, sentences: Sequence[Sentence]) -> CrfSummary:
+    learned = tagger.learned
+    chosen = [(k, tag) for k, tag in enumerate(learned.tags) if not types or tag[2:] in types]
+    transitions = TagMatrix("Weight of a tag after a tag", learned.tags, _rows(learned.transitions))
+    features = tuple(_tag_features(tag, learned.names, learned.state[:, k], top) for k, tag in chosen)
+    return CrfSummary(transitions, features, _kinds(tagger, sentences))
+
+
+def _tag_features(tag: str, names: Sequence[str], weights: np.ndarray, top: int) -> TagFeatures:
+    """The largest weights and the smallest ones."""
+    return TagFeatures(tag, _first(names, weights, top, 1), _first(names, weights, top, -1))
+
+
+def _first(names: Sequence[str], weights: np.ndarray, count: int, sign: int) -> tuple[tuple[str, float], ...]:
+    """The features with the largest weights of a sign; of equal weights the first by name."""
+    rows = np.flatnonzero(sign * weights > 0)
+    if len(rows) > count:
+        sizes = sign * weights[rows]
+        rows = rows[sizes >= np.partition(sizes, -count)[-count]]  # and all that are as large as the last
+    chosen = sorted(
+        ((names[row], float(weights[row])) for row in rows.tolist()), key=lambda pair: (-sign * pair[1], pair[0])
+    )
+    return tuple(chosen[:count])
+
+
+def _rows(table: np.ndarray) -> tuple[tuple[float, ...], ...]:
+    return tuple(tuple(row) for row in table.tolist())
+
+
+def _kinds(tagger: CrfTagger, sentences: Sequence[Sentence]) -> tuple[FeatureKindSummary, ...]:
+    """What each kind of feature carries, the largest L1 first; then what the neighbours say, where notes were given."""
+    learned = tagger.learned
+    hashed = learned.key is not None
+    rows: dict[str, list[int]] = {}
+    for row, name in enumerate(learned.names):
+        rows.setdefault(HASHED_FEATURES if hashed else feature_kind(name), []).append(row)
+    shares = _shares(tagger, sentences)
+    found = []
+    for kind, members in rows.items():
+        state = learned.state[members]
+        share = shares.get(kind, 0.0) if shares and not hashed else None
+        found.append(
+            FeatureKindSummary(
+                kind,
+                int(np.count_nonzero(state.any(axis=1))),
+                int(np.count_nonzero(state)),
+                float(np.abs(state).sum()),
+                float(np.sqrt((state**2).sum())),
+                share,
+            )
+        )
+    found.sort(key=lambda kind: (-kind.l1, kind.kind))
+    # A hashed feature's kind is known of the text at hand alone.
+    rest = [kind for kind in shares if kind in (WORDS_BEFORE, WORDS_AFTER) or hashed]
+    return (*found, *(FeatureKindSummary(kind, 0, 0, 0.0, 0.0, shares[kind]) for kind in rest))
+
+
+def _shares(tagger: CrfTagger, sentences: Sequence[Sentence]) -> dict[str, float]:
+    """The part of the log-odds that each kind adds, at all tokens that are tagged as PHI together."""
+    sums: dict[str, float] = {}
+    for sentence, tags in zip(sentences, tagger.predict(sentences), strict=True):
+        marked = [i for i, tag in enumerate(tags) if tag != OUTSIDE]
+        for explanation in explain_tokens(tagger, sentence, marked, ExplainRequest()) if marked else ():
+            if explanation.crf is not None:
+                parts = {
+                    **explanation.crf.by_kind,
+                    WORDS_BEFORE: explanation.crf.before,
+                    WORDS_AFTER: explanation.crf.after,
+                }
+                for kind, value in parts.items():
+                    sums[kind] = sums.get(kind, 0.0) + value
+    total = sum(sums.values())
+    return {kind: value / total for kind, value in sums.items()} if total else {}

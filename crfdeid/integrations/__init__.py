@@ -1,0 +1,1 @@
+"""Adapters for other tools: Arrow tables and Spark."""

@@ -1,0 +1,307 @@
+"""Notes elsewhere than on a disk: what a URL names in a file system that Arrow knows, such as s3://, gs://, hdfs://."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlencode, urlsplit
+
+from crfdeid.errors import DataError, UsageError
+from crfdeid.io.records import NoteFile
+
+if TYPE_CHECKING:
+    from pyarrow.fs import FileInfo
+
+AZURE = ("abfs", "abfss", "az")
+_S3 = ("s3", "s3a", "s3n")  # Hadoop's names for what all others call s3
+_GOOGLE = ("gs", "gcs")
+_ENDPOINT = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")  # where an S3 is that is not Amazon's; the first counts more
+_EMULATOR = ("CLOUD_STORAGE_EMULATOR_ENDPOINT", "STORAGE_EMULATOR_HOST")
+_ACCOUNT = ("AZURE_STORAGE_ACCOUNT_NAME", "AZURE_STORAGE_ACCOUNT")
+_KEY = ("AZURE_STORAGE_ACCOUNT_KEY", "AZURE_STORAGE_KEY")
+_SAS = "AZURE_STORAGE_SAS_TOKEN"
+_CONNECTION = "AZURE_STORAGE_CONNECTION_STRING"
+_SUFFIX = "core.windows.net"  # of Azure's hosts, but in the clouds of some states
+_RETRIES = 30  # seconds, in which Google's library asks again; left to itself it does so for a quarter of an hour
+_NEEDS = {
+    **dict.fromkeys(_S3, "AWS_ENDPOINT_URL, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY"),
+    **dict.fromkeys(_GOOGLE, "GOOGLE_APPLICATION_CREDENTIALS"),
+    **dict.fromkeys(AZURE, f"{_CONNECTION}, or {_ACCOUNT[1]} and {_KEY[1]}"),
+    "hdfs": "JAVA_HOME, HADOOP_HOME, CLASSPATH",
+}
+# The names of errors in what Arrow says of them; the rest can quote what was sent.
+_NAMED = re.compile(
+    r"AWS Error ([A-Z_]+)|google::cloud::Status\(([A-Z_]+)|Azure Error: \[(\w+)\]|Azure\w+(AuthenticationException)"
+)
+
+
+def open_store(url: str) -> tuple[Any, str]:
+    """The file system that a URL names, and the path there.
+
+    Args:
+        url: as the user wrote it, without user and options.
+
+    Raises:
+        UsageError: it names no place, or the environment has the key of another one.
+        pyarrow.ArrowException: Arrow knows no such file system.
+        OSError: the file system cannot be reached.
+    """
+    scheme, rest = _split(url)
+    if scheme in AZURE:
+        return _azure(rest)
+    options: dict[str, str] = {}
+    if scheme in _S3:
+        scheme = "s3"
+        # Arrow heeds it only where it stands in the URL: else it asks Amazon for the bucket's region first.
+        options = _elsewhere(_first(_ENDPOINT))
+    elif scheme in _GOOGLE:
+        options = _elsewhere(_first(_EMULATOR))
+        rest = f"anonymous@{rest}" if options else rest  # Else Arrow looks for an account of Google's first.
+        options["retry_limit_seconds"] = str(_RETRIES)
+    return _of_url(f"{scheme}://{rest}{'?' if options else ''}{urlencode(options)}")
+
+
+def needed(url: str) -> str:
+    """What gives access to a URL's file system, for a message; "" where nobody knows."""
+    return _NEEDS.get(_split(url)[0], "")
+
+
+def reason(problem: Exception) -> str:
+    """What a file system says is wrong, in one word; its message could quote an address with a signature in it."""
+    named = _NAMED.search(str(problem))
+    return next(filter(None, named.groups()), "") if named else type(problem).__name__
+
+
+@lru_cache(maxsize=4)  # with its connections
+def _of_url(url: str) -> tuple[Any, str]:
+    from pyarrow.fs import FileSystem  # noqa: PLC0415
+
+    system, path = FileSystem.from_uri(url)
+    return system, path.rstrip("/")
+
+
+@lru_cache(maxsize=4)
+def _azure_system(**options: str) -> Any:
+    from pyarrow.fs import AzureFileSystem  # noqa: PLC0415
+
+    return AzureFileSystem(**options)
+
+
+def _split(url: str) -> tuple[str, str]:
+    scheme, _, rest = url.partition("://")
+    return scheme.lower(), rest
+
+
+def _first(names: tuple[str, ...]) -> str:
+    """What the environment says under the first of these names that it has."""
+    return next(filter(None, map(os.environ.get, names)), "")
+
+
+def _elsewhere(endpoint: str) -> dict[str, str]:
+    """Arrow's options of a store at a URL such as http://minio:9000; none where there is no URL."""
+    if not endpoint:
+        return {}
+    parts = urlsplit(endpoint if "://" in endpoint else f"http://{endpoint}")
+    return {"scheme": parts.scheme, "endpoint_override": parts.netloc + parts.path.rstrip("/")}
+
+
+def _azure(rest: str) -> tuple[Any, str]:
+    """A file system of Azure's and the path there, container first."""
+    host, path = _azure_place(rest)
+    said = dict(part.strip().partition("=")[::2] for part in os.environ.get(_CONNECTION, "").split(";"))
+    endpoint = said.get("BlobEndpoint", "")
+    account = said.get("AccountName") or urlsplit(endpoint).netloc.partition(".")[0] or _first(_ACCOUNT)
+    access = _azure_access(said)
+    named = host.partition(".")[0]
+    if named and account and access and named != account:
+        raise UsageError(f"--input is in the account {named}, and what gives access in the environment is {account}'s")
+    account = named or account
+    if not account:
+        raise UsageError(f"--input names no account: abfss://container@account.dfs.core.windows.net, or {_ACCOUNT[1]}")
+    if not endpoint:
+        endpoint = "https://" + (host or f"{account}.blob.{said.get('EndpointSuffix', _SUFFIX)}")
+    return _azure_system(account_name=account, **_authorities(endpoint, account), **access), unquote(path).strip("/")
+
+
+def _azure_access(said: dict[str, str]) -> dict[str, str]:
+    """Arrow's options of who reads, by what a connection string says and the environment; none for its identity."""
+    if key := said.get("AccountKey") or _first(_KEY):
+        return {"account_key": key}
+    signature = said.get("SharedAccessSignature") or _first((_SAS,))
+    return {"sas_token": f"?{signature.removeprefix('?')}"} if signature else {}
+
+
+def _azure_place(rest: str) -> tuple[str, str]:
+    """The host that a URL of Azure's names, or "", and the path there.
+
+    Hadoop writes container@host/folder, DuckDB and Arrow host/container/folder, fsspec and Polars container/folder.
+    """
+    place, _, folder = rest.partition("/")
+    container, at, host = place.rpartition("@")
+    if at:
+        return host, f"{container}/{folder}"
+    return (place, folder) if "." in place else ("", rest)  # No container has a dot in its name.
+
+
+def _authorities(endpoint: str, account: str) -> dict[str, str]:
+    """Arrow's options of an Azure at a URL; what begins with a dot follows the account's name there."""
+    parts = urlsplit(endpoint)
+    host = parts.netloc.removeprefix(account)
+    if not host:
+        return {}
+    return {
+        "blob_storage_authority": host.replace(".dfs.", ".blob.", 1),
+        "dfs_storage_authority": host.replace(".blob.", ".dfs.", 1),
+        "blob_storage_scheme": parts.scheme,
+        "dfs_storage_scheme": parts.scheme,
+    }
+
+
+_URL = re.compile(r"([a-z][a-z0-9+.-]*)://", re.IGNORECASE)
+
+
+def is_url(text: str) -> bool:
+    """Whether a text names a place by URL."""
+    return _URL.match(text) is not None
+
+
+@dataclass(frozen=True)
+class RemoteNotes:
+    """A folder of notes, or one file of them, that a URL names. It can be sent to another process.
+
+    Who may read there is not in the URL: it is looked up where the file system's own programs look, in the environment
+    or the user's files.
+
+    Args:
+        url: where they are.
+
+    Raises:
+        UsageError: the URL has a user, a password or options in it, which would be written down with it.
+    """
+
+    url: str
+
+    def __post_init__(self) -> None:
+        scheme, _, rest = self.url.partition("://")
+        before, at, _ = rest.partition("/")[0].rpartition("@")
+        if "?" in rest or (at and (scheme.lower() not in AZURE or ":" in before)):  # Azure has the container there
+            raise UsageError("a URL without user and '?' is needed: what gives access belongs into the environment")
+
+    def __str__(self) -> str:
+        return self.url
+
+    def resolve(self) -> RemoteNotes:
+        """This place, as of a path."""
+        return self
+
+    @contextmanager
+    def _reached(self) -> Iterator[tuple[Any, str]]:
+        """Its file system, and its path there.
+
+        Raises:
+            UsageError: there is no such file system, or what gives access to it is missing.
+            DataError: something cannot be read there.
+        """
+        import pyarrow as pa  # noqa: PLC0415
+
+        try:
+            opened = open_store(self.url)
+        except (pa.ArrowException, OSError) as problem:
+            raise UsageError(f"--input: {self.url} cannot be opened{self._why(problem)}") from None
+        try:
+            yield opened
+        except (pa.ArrowException, OSError) as problem:
+            if isinstance(problem, OSError) and problem.errno == errno.ENOSPC:  # here, where a copy goes
+                raise
+            raise DataError(f"cannot be read{self._why(problem)}", path=self.url) from None
+
+    def _why(self, problem: Exception) -> str:
+        variables = needed(self.url)
+        return f" ({reason(problem)}): check it, and the environment" + (f" ({variables})" if variables else "")
+
+    def files(self) -> Iterator[NoteFile]:
+        """Every file, as `crfdeid.io.sources.note_files` lists those of a folder; their paths are the store's.
+
+        Raises:
+            UsageError: there is no such place.
+            DataError: it cannot be read.
+        """
+        from pyarrow.fs import FileType  # noqa: PLC0415
+
+        with self._reached() as (system, root):
+            found = system.get_file_info(root)
+            if found.type == FileType.NotFound:
+                raise UsageError(f"--input: no such file or folder: {self.url}")
+            if found.type == FileType.File:
+                yield _note_file(found, found.base_name, system)
+                return
+            listed = _all_files(system, root) if system.type_name == "gcs" else _files_by_folder(system, root)
+            for one in listed:
+                yield _note_file(one, one.path[len(root) + 1 :], system)
+
+    def require_reached(self) -> None:
+        """Look whether this process can read there.
+
+        Raises:
+            UsageError: what gives access is missing.
+            DataError: it cannot be read.
+        """
+        with self._reached() as (system, root):
+            system.get_file_info(root)
+
+    def fetch(self, file: NoteFile, target: Path) -> NoteFile:
+        """A file that `files` gave, copied to a disk.
+
+        Raises:
+            UsageError: what gives access is missing.
+            DataError: it cannot be read.
+            OSError: the disk is full.
+        """
+        from pyarrow.fs import LocalFileSystem, copy_files  # noqa: PLC0415
+
+        with self._reached() as (system, root):
+            place = root if file.path == Path(root) else f"{root}/{file.name}"
+            copy_files(place, str(target), source_filesystem=system, destination_filesystem=LocalFileSystem())
+        return file._replace(path=target)
+
+
+def _files_by_folder(system: Any, root: str) -> Iterator[FileInfo]:
+    """The files below a folder, sorted, those of subfolders last, and no hidden ones."""
+    from pyarrow.fs import FileSelector, FileType  # noqa: PLC0415
+
+    waiting = [root]
+    while waiting:
+        inside = [one for one in system.get_file_info(FileSelector(waiting.pop())) if one.base_name[:1] != "."]
+        inside.sort(key=lambda one: str(one.base_name))
+        yield from (one for one in inside if one.type == FileType.File)
+        waiting += [one.path for one in reversed(inside) if one.type == FileType.Directory]
+
+
+def _all_files(system: Any, root: str) -> list[FileInfo]:
+    """The same in one list: Arrow says nothing of the subfolders of a folder in Google's store."""
+    from pyarrow.fs import FileSelector, FileType  # noqa: PLC0415
+
+    found = []
+    for one in system.get_file_info(FileSelector(root, recursive=True)):
+        *folders, name = one.path[len(root) + 1 :].split("/")
+        if one.type == FileType.File and not any(part[:1] == "." for part in (*folders, name)):
+            found.append(([(1, folder) for folder in folders] + [(0, name)], one))
+    return [one for _, one in sorted(found, key=lambda pair: pair[0])]
+
+
+def _time(found: FileInfo, system: Any) -> int:
+    """When a file was changed last, in nanoseconds; of S3 in whole seconds, as some say thousandths in lists alone."""
+    step = 10**9 if system.type_name == "s3" else 1
+    return (found.mtime_ns or 0) // step * step
+
+
+def _note_file(found: FileInfo, name: str, system: Any) -> NoteFile:
+    first, _, rest = name.partition("/")
+    return NoteFile(Path(found.path), name, found.size, _time(found, system), first if rest else None)

@@ -1,0 +1,261 @@
+"""Which files hold notes: a file, or what a folder and its subfolders hold; in a fixed order, one after the other."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+from crfdeid.errors import DataError, UsageError
+from crfdeid.io import csv, jsonl, parquet, text
+from crfdeid.io.date_columns import FIRST_ROWS
+from crfdeid.io.records import Columns, Failure, FileKind, Note, NoteFile, Record, Writer
+from crfdeid.io.remote import RemoteNotes
+from crfdeid.secrets import derive, hash_word
+from crfdeid.utils.files import NO_FILE, relative_name
+
+KINDS: dict[str, FileKind] = {
+    ".txt": text,
+    ".jsonl": jsonl,
+    ".ndjson": jsonl,
+    ".csv": csv,
+    ".tsv": csv,
+    ".parquet": parquet,
+}
+
+
+_KEYED = re.compile(r"(?:[0-9a-f]{32}/)*[0-9a-f]{32}(?:\.[^./]*)?")
+_TABLES = KINDS.keys() - {".txt"}
+_NO_TARGET = "a link that leads to no file: put the file in its place"
+
+
+class Survey(NamedTuple):
+    """What there is to do: the bytes of all files of notes, and how many files are of no kind known here."""
+
+    size: int
+    unknown: int
+
+
+def kind_of(file: NoteFile) -> FileKind | None:
+    """The kind of a file, by its suffix; None where it is none of `KINDS`."""
+    return KINDS.get(file.path.suffix.lower())
+
+
+def read_file(file: NoteFile, columns: Columns) -> Iterator[Record]:
+    """The rows of a file of notes.
+
+    Raises:
+        DataError: the file as a whole cannot be read.
+    """
+    return KINDS[file.path.suffix.lower()].read(file, columns)
+
+
+def writer(file: NoteFile, target: Path, columns: Columns) -> Writer:
+    """What writes a file of notes again, with other texts, as a file of the same kind."""
+    return KINDS[file.path.suffix.lower()].writer(file, target, columns)
+
+
+def refuse_dates(files: Iterable[NoteFile | Failure], columns: Columns) -> None:
+    """Refuse tables with dates next to surrogates, by their first rows, before anything is written.
+
+    Args:
+        files: the input; what is elsewhere is left to those who read it.
+        columns: which columns mean something.
+
+    Raises:
+        UsageError: a table has a column of dates in the clear, or of dates that cannot be shifted.
+    """
+    if not columns.dates.refuse:
+        return
+    for file in files:
+        if isinstance(file, NoteFile) and file.path.suffix.lower() in _TABLES and file.path.exists():
+            try:
+                for _ in islice(read_file(file, columns), FIRST_ROWS + 1):
+                    pass
+            except DataError:  # The run lists it as a failure.
+                continue
+            except UsageError as problem:
+                raise UsageError(f"{file.name}: {problem}") from None
+
+
+Rename = Callable[[str], str]
+"""Gives a file or folder of the input the name of its results."""
+
+
+def renaming(secret: bytes) -> Rename:
+    """The new names that ``--rename-files`` gives under a user's secret, the same in every run."""
+    return keyed_names(derive(secret, "file names"))
+
+
+def keyed_names(key: bytes) -> Rename:
+    """New names for files and folders, each a hash of its path under a key; a file's ending stays.
+
+    The same file has the same new name in every run with the key, and files of one folder stay together.
+    """
+
+    def rename(name: str) -> str:
+        parts = name.split("/")
+        paths = ["/".join(parts[:end]) for end in range(1, len(parts) + 1)]
+        return "/".join(hash_word(path, key) for path in paths) + PurePosixPath(name).suffix
+
+    return rename
+
+
+def is_keyed(name: str) -> bool:
+    """True for a file's name of the form that `keyed_names` gives.
+
+    Example:
+        >>> rename = keyed_names(b"0123456789abcdef")
+        >>> is_keyed(rename("ward 3/note 1.txt")), is_keyed("ward 3/note 1.txt")
+        (True, False)
+    """
+    return _KEYED.fullmatch(name) is not None
+
+
+def note_files(root: Path | RemoteNotes, rename: Rename | None = None) -> Iterator[NoteFile | Failure]:
+    """Every file of a folder, of whatever kind, or the one file that is named: sorted, those of subfolders last.
+
+    Args:
+        root: the folder or file, here or elsewhere.
+        rename: gives the results other names; None leaves them as they are.
+
+    Hidden files and folders are no data. Names are listed a folder at a time, so that memory does not grow with the
+    number of folders. What cannot be read is a failure, and the rest goes on.
+    """
+    if isinstance(root, RemoteNotes):
+        yield from (_renamed(file, rename) for file in root.files())
+        return
+    if not root.is_dir():
+        found = _found(root, root)
+        if found is not None:
+            yield _renamed(found, rename)
+        return
+    waiting = [root]  # A list and no call in a call: folders may lie in each other to any depth.
+    while waiting:
+        folder = waiting.pop()
+        try:
+            names = sorted(name for name in os.listdir(folder) if not name.startswith("."))  # noqa: PTH208  not Paths
+        except OSError as error:
+            yield Failure(f"cannot be read: {error.strerror}", _shown(folder, root))
+            continue
+        subfolders = []
+        for name in names:
+            path = folder / name
+            found = _found(path, root)
+            if found is None:
+                subfolders.append(path)
+            else:
+                yield _renamed(found, rename)
+        waiting += reversed(subfolders)
+
+
+def _found(path: Path, root: Path) -> NoteFile | Failure | None:
+    """What a name in a folder stands for; None for a subfolder."""
+    link = False
+    try:
+        link = stat.S_ISLNK(path.lstat().st_mode)
+        mode = path.stat().st_mode
+    except OSError as error:
+        return Failure(_NO_TARGET if link else f"cannot be read: {error.strerror}", _shown(path, root))
+    if stat.S_ISREG(mode):
+        return _note_file(path, root)
+    if link:
+        return Failure(_NO_TARGET, _shown(path, root))
+    return None if stat.S_ISDIR(mode) else Failure(NO_FILE, _shown(path, root))
+
+
+def _renamed(file: NoteFile | Failure, rename: Rename | None) -> NoteFile | Failure:
+    return file._replace(renamed=rename(file.name)) if rename and isinstance(file, NoteFile) else file
+
+
+def _note_file(path: Path, root: Path) -> NoteFile | Failure:
+    try:
+        name, state = relative_name(path, root), path.stat()
+    except DataError as problem:
+        return Failure(problem.problem, _shown(path, root))
+    except OSError as error:
+        return Failure(f"cannot be read: {error.strerror}", _shown(path, root))
+    first, _, rest = name.partition("/")
+    return NoteFile(path, name, state.st_size, state.st_mtime_ns, first if rest else None)
+
+
+def _shown(path: Path, root: Path) -> str:
+    """A name that any terminal can show."""
+    return str(path.relative_to(root)).encode("utf-8", errors="backslashreplace").decode()
+
+
+def survey(root: Path | RemoteNotes, targets: Callable[[NoteFile], list[str]], rename: Rename | None = None) -> Survey:
+    """Look at the whole input before anything is done.
+
+    Args:
+        root: the file or folder.
+        targets: the names of the files that are to be written for an input file.
+        rename: as of `note_files`.
+
+    Raises:
+        UsageError: there is no such input, the file is of an unknown kind, or two files would be written to one.
+        DataError: there are no notes.
+    """
+    if isinstance(root, Path):
+        if not root.exists():
+            raise UsageError(f"--input: no such file or folder: {root}")
+        if not root.is_file() and not root.is_dir():
+            raise UsageError(f"--input: {root} is {NO_FILE}; - reads one note from standard input")
+    size = unknown = known = 0
+    folder, taken = "", set[str]()
+    for file in note_files(root, rename):
+        if isinstance(file, Failure):
+            known += 1
+            continue
+        if kind_of(file) is None:
+            unknown += 1
+            continue
+        known += 1
+        size += file.size
+        if file.name.rpartition("/")[0] != folder:
+            folder = file.name.rpartition("/")[0]
+            taken.clear()
+        for target in targets(file):
+            if target in taken:
+                raise UsageError(f"--input: two files would be written to {target}: rename one of them")
+            taken.add(target)
+    if not known:
+        raise DataError(f"holds no notes: expected files that end in {', '.join(KINDS)}", path=str(root))
+    return Survey(size, unknown)
+
+
+def read_notes(root: Path, columns: Columns | None = None, *, rename: Rename | None = None) -> Iterator[Note]:
+    """The notes of a file or folder, in its order; files of unknown kinds are passed over.
+
+    Args:
+        root: a file of notes, or a folder of them.
+        columns: which columns mean something; None for those that ``crfdeid tag`` looks at without options.
+        rename: as of `note_files`: ids that are made of a file's name are made of its new name.
+
+    Raises:
+        DataError: there is no note, or a file or a note cannot be read, or two notes have one id.
+    """
+    columns = Columns(use_id_key=True) if columns is None else columns
+    seen: set[str] = set()
+    for file in note_files(root, rename):
+        if isinstance(file, Failure):
+            raise DataError(file.reason, path=root / file.file)
+        kind = kind_of(file)
+        for record in () if kind is None else kind.read(file, columns):
+            if isinstance(record.content, Failure):
+                failure = record.content
+                line = failure.line or record.number
+                raise DataError(failure.reason, path=file.path, line=line, offset=failure.offset)
+            if record.content is None:
+                continue
+            if record.content.id in seen:
+                problem = "the same id as a note before it: ids must be unique"
+                raise DataError(problem, path=file.path, line=record.number)
+            seen.add(record.content.id)
+            yield record.content
+    if not seen:
+        raise DataError(f"holds no notes: expected files that end in {', '.join(KINDS)}", path=root)

@@ -1,0 +1,285 @@
+"""One person's name in all the ways in which it is written: whole, in parts, with initials, misspelt by a letter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+import regex
+
+from crfdeid.consistency import LEAST_MISSPELT_LENGTH, within_one_edit
+from crfdeid.known_phi.folding import Folded, Phrases, fold
+from crfdeid.known_phi.placeholders import PLACEHOLDER, is_no_name, why_unsearched
+from crfdeid.redaction.persons import NAME_WORD, PARTICLES, TITLES
+from features.word_lists import word_classes
+
+_ENGLISH = """
+    angel apple archer arrow art ash baker bald ball band bank banks barber bass bean bear bell belt berry best bill
+    bird bishop black blank block blood bloom blue blunt bolt bond bone bones boot booth bow bowl bowls boxer brain
+    bray bread brook brooks broom brown buck budd bull burn burns bush butcher butler butter button cage cain cane
+    cannon care carpenter carter carver case cash chambers chance charity chase chew child christian church close
+    cloud coffee coffin coin cold comfort constant cook cooper corn cotton cousin craft crane crisp cross crow
+    crystal dark dawn day days dean death deed dell dill dove drum duck duke dust dusty dye early east eden elder
+    faith fall fallen fame fare farmer fear field fields fish fisher flood flower flowers fly foot ford forest
+    foster fox frank free freed french friend frost fry gamble game garden gay gene glad glass gold golden good
+    goodness goose gore grace grant grave graves green grey grief grim ground grove guy hail hair hale hall ham hand
+    hands harm harp hart hawk head heard heart hearts heath heather hedge hedges held herb hill hills hire hole
+    holiday holly holmes honey hood hook hope horn horne horse house hung hunt hunter hurt husband ice iron ivy
+    jewel jolly judge justice keen key keys kidney kind king kiss knight knot lake lamb lance land lane large lark
+    last law lay lead lean leave lee lent level limb line link lip little lock long lord lots loud love loving low
+    luck lucky lung mace main major male man mandible marble march mark marks marsh mason mast may means melody
+    mercy merry mild miles mill miller mills miner mole moon moore moss mound mouse mouth much mustard nail neck
+    need new night noble noon north nose nun nurse nut oak oaks olive olives opal oral orange overall pace page pain
+    palm parent parish park parks parrot part patience patient peace peach pear pearl pen pepper perch pet pick
+    piece pierce pill pine pink place plain plant plum plump pole pond pool poole poor poppy port post pot potter
+    power powers precious press price pride prince prior proud quick rail rain rains ramp rash raven ray read reader
+    ready reason red reed rein rest rice rich rider ridge ring rise river rivers rob robin rock rocks rod rose rot
+    rough round royal ruby rue rush rust sage sailor sales salmon salt sand sands savage seal seals self senior
+    serenity sexton shade sharp shepherd shields shine ship shoemaker short shy silver simple singer skeleton skin
+    skinner slaughter small smart smoke snow sole south sparks speed spice spine spring springer stack staff stage
+    star start steel stem step stepp sterling stern still stock stone stones storm stout strain strange street
+    strength strong summer summers sun sweet swift sword tale tall tanner tasker temple tender thick thin thrush tie
+    tiller tooth tower towers town train travel tree true trust tuck turner twin usher vale valentine van vein
+    verity virgin virtue waist waits wake walk walker wall walls ward ware warner warren wars waters way wedge week
+    weeks weight welcome welder well wells west wheat white whites wild will willow wills win winner winter winters
+    wise wolf wood woods word wore works worth wrist yarn yeast young younger youngest zeal
+"""
+_SPANISH = """
+    abad abierto abril acero agua aguado aire alas alba albo alcalde alegre alegría alférez alma almendro alta alto
+    altos ama amable amado amador amor ancho angustias anillo arco ardor armas arroyo arteria ascensión asunción
+    ayuso azul bajo banda barba barbero barra barranco barrera barreras barrio barro barón batalla beato becerra
+    becerro bellido bello benigno blanca blanco blandón boca bola bonito borrego bosque botella boticario brava
+    bravo brazo brazos bruno buendía bueno caballero caballo cabello cabeza cabezas cabo cabra cadena caldera calle
+    calleja callejo calvario calvo calzada camino caminos campillo campo campos cana canal candelaria candil cano
+    canto cara cardenal cardo caridad carne carrera carreras carretero casa casado casas caso castaña castaño
+    castillo cava caña cañas celeste cerda cerdo cerezo cerrado cerro chico cid ciego cielo claro clavel clavero
+    clavo collado collar color comunión concepción conde consuelo contador corazón cordero cordón corona coronado
+    corral correa cortado corte cortijo corto costa costilla coto crespo crisis cristal cruces crudo cruz cuadra
+    cuadrado cuello cuenca cuerda cuervo cuesta cueva cuevas curado dado dedo delgada delgado delicado desamparados
+    descalzo dichoso diente doblado dolor dolores dorado duque duro días díez elegido encarnación encina encinas
+    enero enfermo entero ermita escalera escribano escudero espada espejo esperanza espina espino estrada estrecho
+    estrella faja falda falla feliz ferrer ferro fiel fierro fino flor flores fortuna franca franco frente fresno
+    frutos frío fuente fuentes fuerte fuertes gala gallardo gallego gallo gamba garra garza gata gato gordo gracia
+    gracias grado grande gris grueso guapo guardia guerra guerrero guindo gusano haba hermosa hermoso hernia herrera
+    herrero hierro higo higuera hoja holgado hombre hornos hospital hoyo hoyos huerta huertas hueso huesos hurtado
+    iglesia iglesias infante isla izquierdo jabonero jardín joven jurado justo lago laguna largo lazo leal lechuga
+    letra león libre lima limón linda lindo lino liso llano llanos llave lobo loma lomas lozano luna luz lámina
+    macho madero madre madrid malo mancha manco mano manos manso manzana manzano mar maravillas marqués martillo
+    marzo mata mayo mayor mayoral media medina medio mellado melón menor mercado merced mercedes mesa mesas milagro
+    milagros mina minero mira moda molinero molino monja montaña monte mora morado moral morales morena moreno moro
+    mudo muela muelas mulero mármol más naranjo nariz nata natividad negra negro nevado niebla nieto nieve nieves
+    niño noche nogal novo nube nuevo obispo ojo ojos olas olivas olivera olivo olmo olmos orden oreja orejas oro oso
+    padre paja palacio palacios palma paloma pan pardo pared paredes parejo parra parras pascua pasos pastor paz
+    paños pecho pedrero peligro pelo pequeña pequeño pera perales perdón perla perona pesado pescador peña peñas
+    pico pie piedad piedra piel pilar pinar pino pinos pinto pintor piña plata plaza polo porras portero poza pozo
+    prado prados precioso presa presentación prieta prieto primo puente puerta puertas puerto pulgar pulido quemado
+    quinta quintero rama ramas ramos raya rayo real recio redondo regalado reina remedios rey reyes ribera rico
+    riego risa rivera rivero roca rodilla roja rojo ronda rosado rosas rubia rubio rueda ruedas ruiseñor río ríos
+    sabio sagrado salado salina salud salvador salvadora sangre sano santa santo seco segura seguro serio serrano
+    severo sierra silva socorro sol solano soldado soledad soto suelo suero tapia terrón tierno tierra tirado tomás
+    toro torre torres trigo trillo trinidad triste urgencias vaca vacas valiente valle valles vara vega vegas vela
+    velas velo vena venas ventura verano verde verdugo vicario victoria vida viejo vientre villa violeta visitación
+    viva vivas vivo viña zapata zorro zurdo
+"""
+_PLACES = {"state", "province", "country"}  # in small letters they are no words either
+
+
+def is_word(name: str) -> bool:
+    """Whether a name in small letters is a word that notes have for other things; the name as `fold` gives it.
+
+    Example:
+        >>> is_word("brown"), is_word("may"), is_word("quill"), is_word("carolina")
+        (True, True, False, False)
+    """
+    return name in _WORDS or not _PLACES.issuperset(word_classes(name))
+
+
+_WORDS = frozenset(map(fold, [*_ENGLISH.split(), *_SPANISH.split()]))
+
+
+_LEAST_PART = 2
+_LEAST_SMALL = 3  # in small letters, two letters are too few to be a name by themselves
+_MOST_INITIALS = 3
+
+_CAPITAL_WITHIN = regex.compile(r"(?<=\p{Ll})(?=\p{Lu})")
+# What stands between the words of one name: "Quill, Jane", "jane.quill", "Smith-Jones", "J. Quill".
+_WITHIN_A_NAME = regex.compile(r"[\s,_\p{Pd}]{0,4}|\.")
+_AFTER_AN_INITIAL = regex.compile(r"\.?[\s,_\p{Pd}]{0,3}")
+_ARTICLES = frozenset("aeiouy")
+
+# A word of a name that is written as several: "Mac Donald", "de la Cruz", "Anne-Marie".
+_BETWEEN_PIECES = regex.compile(r"\.?[\s_]{0,3}(?:[\p{Pd}\u2212'’`´][\s_]{0,3})?")
+_HYPHEN = regex.compile(r"[\p{Pd}\u2212]")
+_MOST_PIECES = 4
+_LEAST_SPLIT = 5
+_LEAST_LAST_PIECE = 3
+_ALONE = frozenset("odl")  # single letters that begin a name: "O Neill", "D Angelo", "L Hermite"
+# In small letters too they begin a name; other neighbouring words may be no name ("con suelo").
+_PREFIXES = "mac mc fitz van von de del dela des di da do dos du d o l le san santa saint st"
+_JOINING = """
+    a al as at be by con del el en for he if in is it la las lo los me mi my no of on or por se si sin so su te the to
+    tu un una up us we y ya
+"""
+_PREFIX_WORDS, _JOINING_WORDS = frozenset(_PREFIXES.split()), frozenset(_JOINING.split())
+
+
+class _Word(NamedTuple):
+    """A word of a note that may be of the name.
+
+    Attributes:
+        start: its first character's offset.
+        end: the offset after its last.
+        part: the part of the name that it is, well spelled or not; "" for an initial or a particle.
+        sure: whether it is the name's by itself; else its neighbours decide.
+        initial: whether it is one initial, or several without a space.
+    """
+
+    start: int
+    end: int
+    part: str
+    sure: bool
+    initial: bool
+
+
+class Name:
+    """What one person is called.
+
+    Args:
+        values: the name as the record has it, or several of its forms ("Jane A. Quill", "QUILL, JANE").
+
+    Example:
+        >>> text = "Ms. Sorelby (J. Sorrelby) works; seen by Jo Marsh."
+        >>> [text[a:b] for a, b in Name(["Sorrelby, Jane"]).find(text, Folded(text))]
+        ['Sorelby', 'J. Sorrelby']
+    """
+
+    def __init__(self, values: Iterable[str]) -> None:
+        self._parts: set[str] = set()
+        self._initials: set[str] = set()
+        joined: set[str] = set()
+        wholes = []
+        for value in values:
+            why = why_unsearched("name", value)
+            if why is None:
+                wholes.append((value, None))
+            for half in value.split(",") if why != PLACEHOLDER else ():
+                joined.update(self._add(half))
+        self._long = [part for part in self._parts if len(part) >= LEAST_MISSPELT_LENGTH]
+        self._parts |= joined
+        self._heads = {part[:i] for part in self._parts if len(part) >= _LEAST_SPLIT for i in range(1, len(part))}
+        self._whole = Phrases(wholes)
+
+    def _add(self, half: str) -> Iterator[str]:
+        """Take the words of a half of a name; yield its neighbouring words joined into one."""
+        words = [word for match in NAME_WORD.finditer(half) if not is_no_name(fold(word := match.group()))]
+        kept = [word.lower() not in TITLES | PARTICLES for word in words]
+        if words and words[-1].lower() in PARTICLES:  # "Minh Do": what ends a name is no particle
+            kept[-1] = True
+        for word in (word for word, is_part in zip(words, kept, strict=True) if is_part):
+            self._initials.add(fold(word)[:1])
+            # "O'Neill" and "MacDonald" are written "O Neill" and "Mac Donald", too.
+            pieces = [word, *regex.split("['’]", word), *_CAPITAL_WITHIN.split(word)]
+            self._parts.update(part for piece in pieces if len(part := fold(piece)) >= _LEAST_PART)
+        for last in range(1, len(words)):
+            for first in range(max(0, last + 1 - _MOST_PIECES), last if kept[last] else 0):
+                together = fold("".join(words[first : last + 1]))
+                if len(together) >= _LEAST_SPLIT:
+                    yield together
+
+    def find(self, text: str, folded: Folded) -> Iterator[tuple[int, int]]:
+        """Where the name stands in a text, given both as it is and folded; what is found may overlap."""
+        for start, end, _ in self._whole.find(folded):
+            if end - start >= _LEAST_SMALL or not text[start].islower():
+                yield start, end
+        chain: list[_Word] = []
+        for word in self._words(text):
+            if chain and not _is_one_name(text, chain[-1], word):
+                yield from _settle(chain)
+                chain = []
+            chain.append(word)
+        yield from _settle(chain)
+
+    def _words(self, text: str) -> Iterator[_Word]:
+        reached = 0
+        for match in NAME_WORD.finditer(text):
+            if match.start() < reached:
+                continue
+            word = match.group()
+            found = self._of_pieces(match, text) or self._word(word, match.start(), text)
+            if found is not None:
+                reached = found.end
+                yield found
+                continue
+            start = match.start()
+            pieces = _CAPITAL_WITHIN.split(word)
+            for piece in pieces if len(pieces) > 1 else ():
+                found = self._word(piece, start, text)
+                if found is not None:
+                    yield found
+                start += len(piece)
+
+    def _of_pieces(self, first: regex.Match[str], text: str) -> _Word | None:
+        """The longest part of the name that begins with a word and is written as several; None where there is none."""
+        letters, pieces, found, end = fold(first.group()), [first.group()], None, first.end()
+        hyphen = False
+        while letters in self._heads and len(pieces) < _MOST_PIECES:
+            gap = _BETWEEN_PIECES.match(text, end)
+            following = gap and gap.end() > end and NAME_WORD.match(text, gap.end())
+            if not gap or not following:
+                break
+            hyphen = hyphen or _HYPHEN.search(gap.group()) is not None
+            pieces.append(following.group())
+            letters, end = letters + fold(following.group()), following.end()
+            if letters in self._parts and _are_pieces(pieces, hyphen=hyphen):
+                found = _Word(first.start(), end, letters, sure=True, initial=False)
+        return found
+
+    def _word(self, word: str, start: int, text: str) -> _Word | None:
+        folded, end = fold(word), start + len(word)
+        capital = word[0].isupper()
+        part = folded if folded in self._parts else self._misspelt(folded)
+        if part:
+            sure = capital or (len(folded) >= _LEAST_SMALL and not is_word(folded))
+            return _Word(start, end, part, sure, initial=False)
+        if self._initials.issuperset(folded) and len(folded) <= (_MOST_INITIALS if word.isupper() else 1):
+            sure = word.isupper() or text.startswith(".", end)
+            if sure or folded not in _ARTICLES:
+                return _Word(start, end, "", sure, initial=True)
+        return _Word(start, end, "", sure=False, initial=False) if folded in PARTICLES else None
+
+    def _misspelt(self, word: str) -> str:
+        """The part of the name that a word is one slip of the typist away from; "" where there is none."""
+        for part in self._long:
+            if abs(len(part) - len(word)) <= 1 and within_one_edit(word, part) and not is_word(word):
+                return part
+        return ""
+
+
+def _are_pieces(pieces: Sequence[str], *, hyphen: bool) -> bool:
+    """True where words that together spell one are its pieces, and no separate words ("con suelo")."""
+    small = [fold(piece) for piece in pieces]
+    if len(small[-1]) < _LEAST_LAST_PIECE or any(len(one) < 2 and one not in _ALONE for one in small[:-1]):
+        return False
+    if pieces[-1][0].isupper() or hyphen or small[0] in _PREFIX_WORDS:
+        return True
+    return not any(one in _JOINING_WORDS or is_word(one) or len(one) < _LEAST_SMALL for one in small)
+
+
+def _is_one_name(text: str, word: _Word, following: _Word) -> bool:
+    between = text[word.end : following.start]
+    return (_AFTER_AN_INITIAL if word.initial else _WITHIN_A_NAME).fullmatch(between) is not None
+
+
+def _settle(chain: list[_Word]) -> Iterator[tuple[int, int]]:
+    """What of a chain of neighbours is the name: two of its parts in whatever case, a part with a capital, initials."""
+    parts = [word for word in chain if word.part]
+    together = len({word.part for word in parts}) > 1 or (parts and any(w.initial and w.sure for w in chain))
+    kept = [i for i, word in enumerate(chain) if word.part and (word.sure or together)]
+    if not kept:
+        return
+    first, last = kept[0], kept[-1]
+    while first and chain[first - 1].initial:
+        first -= 1
+    while last + 1 < len(chain) and chain[last + 1].initial:
+        last += 1
+    yield chain[first].start, chain[last].end

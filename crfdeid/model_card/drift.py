@@ -1,0 +1,342 @@
+"""Drift: measures of a note, and a profile of the development notes that later notes are compared with.
+
+A model's scores promise nothing for notes of another language, hospital, kind or layout. These measures need no
+annotations. They are taken of the development notes when a model is trained, and of each note that is redacted later:
+
+- the share of words that fewer than two training notes have, and of characters;
+- the share of words with a capital;
+- the spans found per 1,000 words, and per 100 words those of each type that most development notes have;
+- the share of lines that begin with a field's name, a short text before a colon;
+- as logarithms, the words of the note, the words of its sentences, and the characters of its lines, and of the longest
+  one.
+
+The notes of a run are compared by their means, and each note by itself.
+
+The profile holds no word: known words are bits of a table, at places given by a hash of the word (in a model with a
+private vocabulary under its key), which different words share.
+
+Reference:
+    Bloom (1970), Space/time trade-offs in hash coding with allowable errors, with one hash.
+"""
+
+from __future__ import annotations
+
+import base64
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from statistics import fmean, pstdev
+from typing import NamedTuple, TypedDict
+
+from crfdeid.documents import Document
+from crfdeid.secrets import hash_word
+from features.normal import normal_form
+
+_WORD = re.compile(r"[^\W\d_]{2,}")
+_LINE = re.compile(r"(?:([^\W\d_][^\n:]{0,39}:)|\S)[^\n]*")
+_SENTENCE_END = re.compile(r"[.!?](?!\S)")
+_LEAST_NOTES = 2  # A word or character of one training note alone may be a patient's name, and says little.
+_BITS_A_WORD = 16  # One word in sixteen that is unknown counts as known.
+_WORDS_KEPT = 1 << 16
+_LONGEST_KEPT = 64
+# Fewer development notes say too little of how much notes of the same kind differ.
+_LEAST_PROFILED = 10
+# A mean differs where it is further from the development notes' than so many standard errors and this much more. So
+# chosen that samples of one half of MEDDOCAN dev, ASQ-PHI dev and synthetic dev are like the other half
+# (benchmarks/drift.py).
+_STANDARD_ERRORS = 3
+_SLACK = {
+    "unknown": 0.1,
+    "unusual": 0.005,
+    "capitals": 0.1,
+    "length": math.log(2),
+    "fields": 0.1,
+    "sentence": math.log(1.5),
+    "line": math.log(1.5),
+    "longest": math.log(1.5),
+}
+_SLACK_OF_FOUND = 0.5  # of what was found in the development notes
+_SHARE_WITH_TYPE = 0.5  # A type that fewer development notes have says little of a few notes.
+_MOST_TYPES_SAID = 3
+
+
+class Measures(NamedTuple):
+    """The measures of a note; see the module.
+
+    Attributes:
+        types: the spans of each type that was found per 100 words; the other measures are one number each.
+    """
+
+    unknown: float
+    unusual: float
+    capitals: float
+    found: float
+    length: float
+    fields: float
+    sentence: float
+    line: float
+    longest: float
+    types: Mapping[str, float]
+
+
+MEASURES = Measures._fields[:-1]
+"""The names of the measures that are one number."""
+
+
+class ProfilePart(TypedDict):
+    """The profile in a model's card: means and standard deviations of `MEASURES` over the development notes.
+
+    ``types`` has the two for each type that most of these notes have.
+    """
+
+    words: str
+    characters: str
+    notes: int
+    mean: list[float]
+    deviation: list[float]
+    types: dict[str, list[float]]
+
+
+class NoteReader:
+    """Measures notes by what the training notes had.
+
+    Args:
+        words: the table of known words.
+        characters: those that training notes had.
+        key: of a private vocabulary.
+    """
+
+    def __init__(self, words: bytes, characters: str, key: bytes | None) -> None:
+        bits = 8 * len(words)
+
+        def is_known(word: str) -> bool:
+            place = _place(word, bits, key)
+            return bool(words[place >> 3] >> (place & 7) & 1)
+
+        self.words, self.characters = words, characters
+        kept = lru_cache(maxsize=_WORDS_KEPT)(is_known)
+
+        def look_up(word: str) -> bool:
+            return kept(word) if len(word) <= _LONGEST_KEPT else is_known(word)
+
+        self._is_known: Callable[[str], bool] = look_up
+        self._unusual = re.compile(f"[^\\s{re.escape(characters)}]")
+
+    @classmethod
+    def of(cls, part: ProfilePart, key: bytes | None) -> NoteReader:
+        """The reader that belongs to a profile."""
+        return cls(base64.b64decode(part["words"]), part["characters"], key)
+
+    @classmethod
+    def learn(cls, texts: Iterable[str], key: bytes | None) -> NoteReader:
+        """What training notes have."""
+        words: Counter[str] = Counter()
+        characters: Counter[str] = Counter()
+        for text in map(_read, texts):
+            words.update({word.lower() for word in _WORD.findall(text)})
+            characters.update(set(text))
+        usual = {c for c, count in characters.items() if count >= _LEAST_NOTES}
+        return cls._knowing([word for word, count in words.items() if count >= _LEAST_NOTES], usual, key)
+
+    @classmethod
+    def knowing(cls, words: Iterable[str]) -> NoteReader:
+        """A reader that knows given words, where a model was trained on no text: those that it has vectors for."""
+        text = _read(" ".join(words))
+        usual = {*text, *text.lower(), *text.upper(), *"0123456789"}  # vectors may know no capitals and one digit
+        return cls._knowing(sorted({word.lower() for word in _WORD.findall(text)}), usual, None)
+
+    @classmethod
+    def _knowing(cls, known: Sequence[str], usual: Iterable[str], key: bytes | None) -> NoteReader:
+        table = bytearray(_BITS_A_WORD // 8 * max(len(known), 1))
+        for word in known:
+            place = _place(word, 8 * len(table), key)
+            table[place >> 3] |= 1 << (place & 7)
+        return cls(bytes(table), "".join(sorted(c for c in usual if not c.isspace())), key)
+
+    def measure(self, text: str, found: Mapping[str, int]) -> Measures | None:
+        """The measures of a note.
+
+        Args:
+            text: the note.
+            found: how many spans of each type were found in it.
+
+        Returns:
+            The measures; None where it has no words.
+        """
+        text = _read(text)
+        count = unknown = capitals = 0
+        for match in _WORD.finditer(text):  # one by one: a list of all words takes many times the memory of a long note
+            word = match[0]
+            count += 1
+            unknown += not self._is_known(word.lower())
+            capitals += word[0].isupper()
+        if not count:
+            return None
+        lines = fields = characters = longest = 0
+        for match in _LINE.finditer(text):
+            lines += 1
+            fields += match.lastindex is not None
+            length = match.end() - match.start()
+            characters += length
+            longest = max(longest, length)
+        sentences = sum(1 for _ in _SENTENCE_END.finditer(text))
+        return Measures(
+            unknown=unknown / count,
+            unusual=sum(1 for _ in self._unusual.finditer(text)) / len(text),
+            capitals=capitals / count,
+            found=1000 * sum(found.values()) / count,
+            length=math.log(count),
+            fields=fields / lines,
+            sentence=math.log(count / max(1, sentences)),
+            line=math.log(characters / lines),
+            longest=math.log(longest),
+            types={label: 100 * number / count for label, number in found.items()},
+        )
+
+
+class DriftDetector:
+    """Compares notes with a profile: add the measures of each, in any order, then ask how their means differ.
+
+    Args:
+        part: the profile in the model's card; None where it has no card, so that nothing can be said.
+        raised: whether more is hidden than the model's most probable tags; what is found then says less.
+    """
+
+    def __init__(self, part: ProfilePart | None, *, raised: bool = False) -> None:
+        self._part, self._raised = part, raised
+        self._sums = [0.0] * len(MEASURES)
+        self._sums_of_types: Counter[str] = Counter()
+        self._count = 0
+
+    def add(self, measures: Measures | None) -> None:
+        """Count a note in; one without words is left out."""
+        if measures is not None:
+            *numbers, types = measures
+            self._sums = [a + b for a, b in zip(self._sums, numbers, strict=True)]
+            self._sums_of_types.update(types)
+            self._count += 1
+
+    def differences(self) -> list[str]:
+        """The differences from the development notes, in words; none where the notes are like them."""
+        part = self._part
+        if part is None or not self._count or part["notes"] < _LEAST_PROFILED:
+            return []
+        means = [total / self._count for total in self._sums]
+        usual = dict(zip(MEASURES, part["mean"], strict=True))
+        found = [
+            _SAID[name].format(_shown(name, mean), _shown(name, usual[name]))
+            for name, mean in _different(part, means, self._count, raised=self._raised)
+        ]
+        return found + self._differences_of_types(part)
+
+    def _differences_of_types(self, part: ProfilePart) -> list[str]:
+        """The types of which the notes have more or less, those that differ most first."""
+        scale = _standard_errors(self._count, part)
+        found = []
+        for label, (usual, deviation) in part["types"].items():
+            mean = self._sums_of_types[label] / self._count
+            excess = abs(mean - usual) - _SLACK_OF_FOUND * usual - scale * deviation
+            if excess > 0 and not (self._raised and mean > usual):
+                found.append((excess / usual, f"{label} {mean:.1f} ({usual:.1f})"))
+        if not found:
+            return []
+        found.sort(reverse=True)
+        more = f" and {len(found) - _MOST_TYPES_SAID} more types" if len(found) > _MOST_TYPES_SAID else ""
+        said = ", ".join(text for _, text in found[:_MOST_TYPES_SAID])
+        return [f"per 100 words were found {said}{more}"]
+
+
+def unlike_measures(part: ProfilePart, measures: Measures | None, *, raised: bool = False) -> list[str]:
+    """Names, of `MEASURES`, of the measures by which one note is unlike the development notes.
+
+    Args:
+        part: the profile.
+        measures: the note's; None for one without words.
+        raised: as of `DriftDetector`.
+    """
+    if measures is None or part["notes"] < _LEAST_PROFILED:
+        return []
+    return [name for name, _ in _different(part, measures[:-1], 1, raised=raised)]
+
+
+def _different(part: ProfilePart, means: Sequence[float], count: int, *, raised: bool) -> Iterator[tuple[str, float]]:
+    """Each measure whose mean over some notes differs from that of the development notes, with the mean."""
+    scale = _standard_errors(count, part)
+    for name, mean, usual, deviation in zip(MEASURES, means, part["mean"], part["deviation"], strict=True):
+        slack = _SLACK_OF_FOUND * usual if name == "found" else _SLACK[name]
+        if abs(mean - usual) > slack + scale * deviation and _says_something(name, more=mean > usual, raised=raised):
+            yield name, mean
+
+
+def _standard_errors(count: int, part: ProfilePart) -> float:
+    """The most standard deviations of notes between the mean of some notes and that of the development notes."""
+    return _STANDARD_ERRORS * math.sqrt(1 / count + 1 / part["notes"])
+
+
+def _says_something(name: str, *, more: bool, raised: bool) -> bool:
+    if name in ("unknown", "unusual"):
+        return more
+    return not (name == "found" and more and raised)
+
+
+_SAID = {
+    "unknown": "{} of their words are unknown ({} of the development notes')",
+    "unusual": "{} of their characters are unusual ({})",
+    "capitals": "{} of their words begin with a capital ({})",
+    "found": "{} values were found per 1,000 words ({})",
+    "length": "a note has {} words ({})",
+    "fields": "{} of their lines begin with a field's name ({})",
+    "sentence": "a sentence has {} words ({})",
+    "line": "a line has {} characters ({})",
+    "longest": "the longest line of a note has {} characters ({})",
+}
+
+
+def _shown(name: str, value: float) -> str:
+    if name in ("length", "sentence", "line", "longest"):
+        return f"{math.exp(value):.0f}"
+    return f"{value:.1f}" if name == "found" else f"{100 * value:.1f} %"
+
+
+def make_profile(train: Sequence[Document], dev: Sequence[Document], *, key: bytes | None) -> ProfilePart:
+    """The profile of a model.
+
+    Args:
+        train: the notes it was trained on.
+        dev: the development notes, with what the model finds in them as their spans.
+        key: of a private vocabulary.
+    """
+    return profile_by(NoteReader.learn((document.text for document in train), key), dev)
+
+
+def profile_by(reader: NoteReader, dev: Sequence[Document]) -> ProfilePart:
+    """The profile of a model by what measures its notes.
+
+    Args:
+        reader: knows the words that the model knows.
+        dev: as of `make_profile`.
+    """
+    measured = [reader.measure(document.text, Counter(span.label for span in document.spans)) for document in dev]
+    rows = [row for row in measured if row is not None]
+    columns = list(zip(*(row[:-1] for row in rows), strict=True)) or [(0.0,)] * len(MEASURES)
+    notes_with = Counter(label for row in rows for label in row.types)
+    types = sorted(label for label, count in notes_with.items() if count >= _SHARE_WITH_TYPE * len(rows))
+    of_types = {label: [row.types.get(label, 0.0) for row in rows] for label in types}
+    return {
+        "words": base64.b64encode(reader.words).decode("ascii"),
+        "characters": reader.characters,
+        "notes": len(rows),
+        "mean": [fmean(column) for column in columns],
+        "deviation": [pstdev(column) for column in columns],
+        "types": {label: [fmean(column), pstdev(column)] for label, column in of_types.items()},
+    }
+
+
+def _read(text: str) -> str:
+    return normal_form(text).text
+
+
+def _place(word: str, bits: int, key: bytes | None) -> int:
+    return int(hash_word(word, key or b""), 16) % bits

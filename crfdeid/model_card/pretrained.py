@@ -1,0 +1,147 @@
+"""The model that is there without one of the user's own: it learned from the built-in corpus, and lies in the cache."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import logging
+import os
+import platform
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from crfdeid.corpora.splits import Corpus, Split
+from crfdeid.documents import Document, Span
+from crfdeid.errors import DataError
+from crfdeid.model_card.card import model_digest
+from crfdeid.registry import create
+from crfdeid.tagger import OnProgress
+from crfdeid.utils.folders import make_cache_folder
+
+SYNTHETIC = "synthetic"
+_NOT_VALIDATED = (
+    "the model 'synthetic' learned from invented notes alone and has not been validated on real ones: expect it to "
+    "miss PHI; train one on notes of your own (crfdeid train)"
+)
+# What decides about the model beside this package's own files: the libraries that its corpus and its training use.
+_LIBRARIES = ("Faker", "numpy", "python-crfsuite", "python-stdnum", "regex", "scipy", "sklearn-crfsuite")
+_PACKAGES = ("crfdeid", "features")
+MODEL = "hybrid"
+SETTINGS: dict[str, Any] = {"max_iterations": 60, "keep_untried": True}
+"""Fewer iterations than a model of one's own has by default: it is trained while its first user waits."""
+_log = logging.getLogger(__name__)
+
+
+def find_model(name: Path | str, *, on_progress: OnProgress | None = None) -> Path:
+    """The folder of a model, by the one rule that all commands and `crfdeid.load` have.
+
+    The text "synthetic" is always the built-in model (`synthetic_model`). A folder of that name is "./synthetic", or a
+    `Path`.
+    """
+    return synthetic_model(on_progress=on_progress) if name == SYNTHETIC else Path(name)
+
+
+def synthetic_model(*, on_progress: OnProgress | None = None) -> Path:
+    """The folder of the model trained on the synthetic corpus: from the cache, or trained now, in a minute or two.
+
+    It was never validated on real notes, and a warning of the logger "crfdeid" says so each time. One that is damaged
+    is trained anew; one of other code, data or libraries lies in a folder of its own. Where several processes need it
+    at once, one trains it and the others wait.
+
+    Args:
+        on_progress: called for each step, where it is trained now.
+
+    Raises:
+        DataError: the cache cannot be written.
+    """
+    _log.warning(_NOT_VALIDATED)
+    folder = make_cache_folder() / f"model-{SYNTHETIC}-{build_fingerprint()[:16]}"
+    if not _is_whole(folder):
+        with _alone(folder.with_name(f".{folder.name}.lock")):
+            if not _is_whole(folder):  # another process may have trained it meanwhile
+                _log.info("training it once, for %s", folder)
+                _train(folder, on_progress)
+    return folder
+
+
+def _train(folder: Path, on_progress: OnProgress | None) -> None:
+    """What the model is: change it here. Where it lies follows from this package's files by itself."""
+    # Only training needs the synthetic corpus and the scores.
+    pass
+    from crfdeid.model_card.training import train_model  # noqa: PLC0415
+
+    tagger = create(MODEL, overrides=SETTINGS)
+    train_model(tagger, builtin_corpus(), folder, overwrite=True, on_progress=on_progress)
+
+
+@cache
+def build_fingerprint() -> str:
+    """A digest of what decides about the model: code and data of the packages that make it, and versions of others."""
+    seen = hashlib.sha256(platform.python_version().encode())
+    for library in _LIBRARIES:
+        seen.update(f"\0{library} {version(library)}".encode())
+    root = Path(__file__).parents[2]
+    for package in _PACKAGES:
+        files = (path for path in (root / package).rglob("*") if path.is_file() and path.suffix != ".pyc")
+        for path in sorted(files):
+            content = path.read_bytes()
+            seen.update(f"\0{path.relative_to(root).as_posix()} {len(content)} ".encode() + content)
+    return seen.hexdigest()
+
+
+def _is_whole(folder: Path) -> bool:
+    try:
+        model_digest(folder)
+    except DataError:
+        return False
+    return True
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """Wait until no other process is here. The system lets go of the lock when a process ends, however it ends."""
+    try:
+        lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as error:
+        raise DataError(f"cannot be written: {error.strerror}", path=path) from None
+    try:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            _log.info("another process is training it: waiting for it")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(lock)
+
+
+# Every type makes training slower by its square, and few people ask which number is whose: those that are replaced in
+# the same way become one. Names are those of i2b2 2014, and of the seven where a type is wider than any of its.
+JOINED: Mapping[str, str] = {
+    **dict.fromkeys(("CITY", "STATE"), "LOCATION"),
+    "FAX": "PHONE",
+    "IPADDR": "URL",
+    **dict.fromkeys(("SSN", "MEDICALRECORD", "HEALTHPLAN", "ACCOUNT", "LICENSE", "VEHICLE", "DEVICE"), "ID"),
+    **dict.fromkeys(("BIOID", "IDNUM", "USERNAME"), "ID"),
+}
+
+
+def builtin_corpus() -> Corpus:
+    """Training and development texts: notes, messages, queries, forms, tables, and text from outside the clinic."""
+    from crfdeid.corpora.synthetic import generate_all_types  # noqa: PLC0415  Faker takes long to import.
+
+    made = generate_all_types()
+    return Corpus("synthetic (all types)", "synthetic", "all", _joined(made.train), _joined(made.dev), None)
+
+
+def _joined(documents: Iterable[Document]) -> Split:
+    return Split.of(replace(document, spans=tuple(map(_renamed, document.spans))) for document in documents)
+
+
+def _renamed(span: Span) -> Span:
+    return span._replace(label=JOINED.get(span.label, span.label))

@@ -1,0 +1,260 @@
+"""A model's card as Markdown, for `crfdeid inspect` and for the people who decide about a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tabulate import tabulate
+
+from crfdeid.augmentation import NONE
+from crfdeid.documents import CONCEPT
+from crfdeid.known_phi.lists import CustomLists
+from crfdeid.model_card.card import SITE, read_saved_site
+from crfdeid.serialization import read_description
+
+
+def corpus_table(splits: Mapping[str, Mapping[str, Any]], *, concepts: bool) -> str:
+    """How much there was to learn and measure on; with the concepts, where the model finds any."""
+    names = ("documents", "sentences", "tokens", "spans", "unaligned")
+    head, rows = ["notes", *names], []
+    for split, facts in splits.items():
+        further = [of_concepts(facts).get(name, 0) for name in ("spans", "unaligned")] if concepts else []
+        rows.append([split, *("-" if facts[name] is None else facts[name] for name in names), *further])
+    return _table([*head, *(["concepts", "unaligned concepts"] if concepts else [])], rows)
+
+
+def shared_table(files: Sequence[Mapping[str, Any]]) -> str:
+    """The files of shared notes that were learned from, by the beginning of their checksums."""
+    names = ("sentences", "tokens", "spans")
+    return _table(["shared file", *names], [[file["sha256"][:16], *(file[name] for name in names)] for file in files])
+
+
+def score_table(scores: Mapping[str, Any]) -> str:
+    """Strict entity scores by type."""
+    rows = [[label, *_prf(counts)] for label, counts in scores["by_type"].items()]
+    rows.append(["all", *_prf(scores["micro"])])
+    return _table(["type (strict)", "P", "R", "F", "marked", "found", "missed"], rows)
+
+
+def _prf(counts: Mapping[str, Any]) -> list[Any]:
+    figures = [f"{100 * counts[name]:.2f}" for name in ("precision", "recall", "f1")]
+    return [*figures, counts["tp"] + counts["fn"], counts["tp"], counts["fn"]]
+
+
+def use_table(found: Mapping[str, Any]) -> str:
+    """PHI tokens found, whatever their type, and notes that would leak, with and without document consistency."""
+    rows = []
+    for name, text in (("alone", "the model alone"), ("consistent", "with document consistency, the default")):
+        micro = found[name]["token_binary"]["micro"]
+        leaking = found[name]["leaking_documents"]
+        rows.append(
+            [
+                text,
+                *(f"{100 * micro[m]:.2f}" for m in ("recall", "precision")),
+                micro["fn"],
+                f"{leaking['count']} of {leaking['total']}",
+                _interval(leaking),
+            ]
+        )
+    head = ["PHI tokens of any type", "sensitivity", "PPV", "missed tokens", "notes with a miss", "95 % interval"]
+    return _table(head, rows)
+
+
+def leak_table(leaks: Mapping[str, Mapping[str, Any]]) -> str:
+    """The share of each type's PHI tokens that nothing marked."""
+    rows = [
+        [label, f"{leak['count']} of {leak['total']}", f"{_share(leak):.2f}", _interval(leak)]
+        for label, leak in leaks.items()
+    ]
+    return _table(["type", "missed tokens", "leak %", "95 % interval"], rows)
+
+
+def _share(part: Mapping[str, Any]) -> float:
+    return 100 * part["count"] / max(part["total"], 1)
+
+
+def _interval(part: Mapping[str, Any]) -> str:
+    return f"{100 * part['low']:.2f} to {100 * part['high']:.2f}"
+
+
+def point_table(points: Sequence[Mapping[str, Any]]) -> str:
+    """Thresholds and what they give on the development notes, and on the test notes where there are any."""
+    costs = ["PHI tokens missed", "sensitivity", "PPV", "F1", "FN/1000 tokens", "FP/1000 tokens"]
+    head = ["required %", "threshold", *costs]
+    if any("test" in point for point in points):
+        head += [f"test {name}" for name in costs]
+    rows = []
+    for point in points:
+        measured = [point, *([point["test"]] if "test" in point else [])]
+        rows.append(
+            [
+                f"{100 * point['required']:g}",
+                f"{point['threshold']:.3g}",
+                *(cell for cost in measured for cell in _cost(cost)),
+            ]
+        )
+    return _table(head, rows)
+
+
+def _cost(point: Mapping[str, Any]) -> list[str]:
+    return [
+        f"{point['missed']} of {point['phi_tokens']}",
+        *(f"{100 * point[name]:.2f}" for name in ("sensitivity", "ppv", "f1")),
+        *(f"{point[name]:.2f}" for name in ("false_negatives_per_1000", "false_positives_per_1000")),
+    ]
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    align = ["left", *["right"] * (len(head) - 1)]
+    return tabulate(rows, head, tablefmt="pipe", disable_numparse=True, colalign=align)
+
+
+def of_concepts(split: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The counts of the concepts of some notes, as the card has them; empty where nobody annotated any."""
+    counts: Mapping[str, Any] = split.get("layers", {}).get(CONCEPT, {})
+    return counts
+
+
+_WITHOUT_CARD = (
+    "It has no card: `crfdeid train` writes one, with what the model was trained on, its scores and its thresholds."
+)
+_UNALIGNED = (
+    "Unaligned spans begin or end inside a token, so that no tags can express them: the model does not learn them, and "
+    "the scores count them as they were annotated."
+)
+_LEAKS = (
+    "What leaks: PHI tokens that nothing marked, by the type that they were annotated with, and the 95 % interval "
+    "(Wilson's) for their share, used with document consistency. Tokens of one note are missed together, so the true "
+    "range is wider."
+)
+_LIMITS = (
+    "The development notes also chose the thresholds (and a network's best epoch), so their figures flatter the model. "
+    "No figure here promises anything for notes of another hospital, time or kind: have people check a sample of the "
+    "redacted notes."
+)
+_POINTS = (
+    "`crfdeid redact --sensitivity PERCENT` uses the threshold of its line; without the option, it uses the most "
+    "probable tags. A threshold rests on the PHI tokens missed, which lie below it: where they are fewer than ten, "
+    "other notes can give quite another threshold. Where PPV is below 50 %, most hidden tokens are no PHI."
+)
+_CONCEPTS = "Concepts, found where PHI is marked with document consistency:"
+_TITLES = {"dev": "On the development notes", "test": "On the held-out test notes"}
+
+
+def render_card(folder: Path, card: Mapping[str, Any] | None) -> str:
+    """A model's card in Markdown.
+
+    Args:
+        folder: the model's.
+        card: what `crfdeid.model_card.card.read_card` gives; None where there is none.
+
+    Raises:
+        DataError: the folder holds no model, or a damaged one.
+    """
+    description = read_description(folder)
+    parts = [f"# Model card: {folder.resolve().name}", _facts(folder, description, card)]
+    if card is None:
+        return "\n\n".join([*parts, _WITHOUT_CARD])
+    corpus = card["corpus"]
+    table = corpus_table(corpus["splits"], concepts="layers" in card)
+    parts += ["## Trained and measured on", table, _UNALIGNED, *corpus["notices"]]
+    if "shared" in corpus:
+        parts.append(shared_table(corpus["shared"]))
+    for name, title in _TITLES.items():
+        if name in card:
+            parts += [f"## {title}", *_measured(card[name])]
+    parts += [
+        "## Operating points",
+        point_table(card["operating_points"]),
+        _POINTS,
+        "## What this does not say",
+        _LIMITS,
+    ]
+    return "\n\n".join(parts)
+
+
+def _facts(folder: Path, description: Mapping[str, Any], card: Mapping[str, Any] | None) -> str:
+    rows = [
+        ("Model", description["model"]),
+        ("Digest", (description if card is None else card)["sha256"]),
+        *saved_facts(description),
+        ("Vocabulary", _VOCABULARY.get(description["vocabulary"], "unknown")),
+    ]
+    site = read_saved_site(folder)
+    if site:
+        rows.append(("Lists of its site", _lists(site)))
+    if card is not None:
+        corpus = card["corpus"]
+        rows += [
+            ("Trained", card["trained"]),
+            ("Corpus", f"{corpus['name']}, format {corpus['format']}, types {corpus['type_map']}"),
+            *_layer_facts(card),
+            ("Types", ", ".join(corpus["types"])),
+            *([("Training went on from the model", card["base_model_sha256"])] if "base_model_sha256" in card else []),
+            ("Rewritten copies", _copies(card["augment"])),
+        ]
+    return listed(rows)
+
+
+def saved_facts(description: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What every saved model's description says: its settings, and the versions of the libraries that made it."""
+    settings = ", ".join(f"{name}={value}" for name, value in description["settings"].items())
+    versions = ", ".join(f"{name} {number}" for name, number in description["versions"].items())
+    return [("Settings", settings), ("Versions", versions)]
+
+
+def listed(facts: Iterable[tuple[str, str]]) -> str:
+    """Facts and their names as a list."""
+    return "\n".join(f"- {name}: {text}" for name, text in facts)
+
+
+def _layer_facts(card: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Which annotation layers the model finds, where it is not PHI alone, and what its concept part gets to see."""
+    if "layers" not in card:
+        return []
+    part = "hidden from" if card.get("hides_phi") else "read by"
+    layers = f"{', '.join(card['layers'])}; what is taken for PHI is {part} the part that finds concepts"
+    counts = map(of_concepts, card["corpus"]["splits"].values())
+    types = {label for split in counts for label in split.get("spans_by_type", {})}
+    return [("Annotation layers", layers), ("Types of concepts", ", ".join(sorted(types)))]
+
+
+def _lists(site: CustomLists) -> str:
+    counts = (
+        (site.deny, "always hidden"),
+        (site.patterns, "found by a pattern"),
+        (site.allow, "not hidden by themselves"),
+    )
+    listed = ", ".join(f"{len(entries)} {what}" for entries, what in counts)
+    return f"{listed}; they stand in {SITE} in the clear; the figures here are without them"
+
+
+_COPIES = {
+    "accents": "without accents",
+    "case": "in small letters and in capitals",
+    "layout": "in other layouts",
+}
+_VOCABULARY = {
+    "readable": "readable: words of the training notes stand in the model's files; keep them as confidential as the "
+    "notes",
+    "hashed": "words are stored as keyed hashes; the secret is needed to use the model",
+    "public": "the words in the model's files came with its representation or its pretrained encoder, whose provider "
+    "says that they are public; no word of the training notes is among them, but its weights were learned from these: "
+    "keep them as confidential",
+}
+
+
+def _measured(found: Mapping[str, Any]) -> list[str]:
+    """What was found in some notes: entities by type, tokens whatever their type, and what would leak."""
+    used = found["consistent"]
+    concepts = [_CONCEPTS, score_table(found["concepts"]["entity_strict"])] if "concepts" in found else []
+    leaks = [_LEAKS, leak_table(used["leaks_by_type"])]
+    return [score_table(used["entity_strict"]), use_table(found), *leaks, *concepts]
+
+
+def _copies(augment: str) -> str:
+    if augment == NONE:
+        return "none: expect it to miss more in small letters, in capitals, without accents, and in other layouts"
+    return f"of training notes: {', '.join(_COPIES[kind] for kind in augment.split(','))}"

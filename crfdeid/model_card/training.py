@@ -1,0 +1,256 @@
+"""Train a model, measure it on the development notes, and write it with its card, whole or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from crfdeid.augmentation import NONE, augmented
+from crfdeid.consistency import make_consistent
+from crfdeid.corpora.layers import select_layer
+from crfdeid.corpora.splits import Corpus, Split
+from crfdeid.documents import CONCEPT, PHI, Document, Span
+from crfdeid.errors import DataError, UsageError
+from crfdeid.evaluation.entities import score_entities
+from crfdeid.evaluation.evaluate import count_leaking, predict_spans, score
+from crfdeid.evaluation.operating_points import at_threshold, operating_points, phi_tokens, token_probabilities
+from crfdeid.evaluation.tokens import Share, leaks_by_type
+from crfdeid.known_phi.lists import CustomLists
+from crfdeid.model_card.card import save_site, write_card
+from crfdeid.model_card.drift import NoteReader, make_profile, profile_by
+from crfdeid.pipeline import find_concepts
+from crfdeid.tagger import LayeredTagger, OnProgress, Tagger, how_to_give
+from crfdeid.utils.folders import require_new, whole_folder
+
+
+def layers_of(tagger: Tagger) -> dict[str, Any]:
+    """The layers that a model learns, and whether it hides PHI from its concept part; nothing for PHI alone."""
+    traits = type(tagger).traits(tagger.settings)
+    return {"layers": list(traits.layers), "hides_phi": traits.hides_phi} if CONCEPT in traits.layers else {}
+
+
+def concept_scores(tagger: Tagger, split: Split, phi: Mapping[str, Sequence[Span]]) -> dict[str, Any]:
+    """Strict scores of the concepts that a model finds in the notes that have any annotated; nothing for PHI alone.
+
+    Args:
+        tagger: the trained model.
+        split: the notes.
+        phi: what is hidden in each, by its id: what the model finds as it is used.
+    """
+    if not isinstance(tagger, LayeredTagger):
+        return {}
+    part = split.annotated(CONCEPT)
+    sentences = [[item.sentence for item in encoded.sentences] for encoded in part.encoded]
+    spans = find_concepts(tagger, sentences, [phi[document.id] for document in part.documents])
+    found = {document.id: marked for document, marked in zip(part.documents, spans, strict=True)}
+    scores = score_entities([select_layer(document, CONCEPT) for document in part.documents], found, match="strict")
+    return {"concepts": {"entity_strict": scores.to_dict()}}
+
+
+_NOTES = {"train": "training", "dev": "development", "test": "test"}
+REQUIRED = (0.99, 0.997, 0.999)
+"""The sensitivities for which thresholds are chosen (johnson2020, Table 5)."""
+HIGHEST = 0.5
+"""The highest threshold of a card: above it, less would be hidden than by the most probable tags."""
+
+
+def train_model(
+    tagger: Tagger,
+    corpus: Corpus,
+    folder: Path,
+    *,
+    augment: str = NONE,
+    key: bytes | None = None,
+    site: CustomLists | None = None,
+    required: Sequence[float] = REQUIRED,
+    base_model_sha256: str | None = None,
+    overwrite: bool = False,
+    on_progress: OnProgress | None = None,
+) -> dict[str, Any]:
+    """Train, measure and save a model; what can be known to fail fails before the training.
+
+    Args:
+        tagger: an untrained model.
+        corpus: what it learns from, the development notes that choose its thresholds and give its scores, and where
+            there are test notes, those that it is measured on as well.
+        folder: where to.
+        augment: how training notes are rewritten in copies: what `crfdeid.augmentation.parse_kinds` gives.
+        key: what its vocabulary is hashed with; None for a readable one.
+        site: lists that the model brings wherever it is used; the figures on its card are without them.
+        required: the sensitivities to choose thresholds for, fractions.
+        started_from: the digest of the model that the training goes on from (`crfdeid.registry`); None for none.
+        overwrite: whether a folder that holds something is replaced, and not refused.
+        on_progress: called for each step of training.
+
+    Returns:
+        The model's card (`crfdeid.model_card.card`).
+
+    Raises:
+        UsageError: the folder is not empty, or cannot be exchanged for another; or a site's lists, which would stand
+            in the clear, beside a private vocabulary.
+        DataError: nothing to train on or to choose thresholds on, the model cannot be written, or another process is
+            writing it.
+    """
+    require_phi(corpus.splits)
+    require_annotated(tagger, corpus.splits)
+    if site is not None and key is not None:
+        raise UsageError("a site's lists would stand in the clear beside a private vocabulary: give them to redact")
+
+    def fit() -> dict[str, Any]:
+        learned = augmented(corpus.train, augment)
+        tagger.fit(learned.sentences, corpus.dev.sentences, on_progress=on_progress)
+        card = {**make_card(tagger, corpus, required=required, key=key), "augment": augment}
+        return card if base_model_sha256 is None else {**card, "base_model_sha256": base_model_sha256}
+
+    return write_model(tagger, fit, folder, key=key, site=site, overwrite=overwrite)
+
+
+def require_phi(splits: Mapping[str, Split]) -> None:
+    """Refuse notes from which nothing can be learned or chosen.
+
+    Raises:
+        DataError: some hold no PHI.
+    """
+    for name, split in splits.items():
+        if not any(phi_tokens(document).any() for document in split.documents):
+            raise DataError(f"the {_NOTES[name]} notes hold no PHI at all: give annotated notes")
+
+
+def require_annotated(tagger: Tagger, splits: Mapping[str, Split]) -> None:
+    """Refuse notes in which nobody annotated what a model learns.
+
+    Raises:
+        DataError: no note is annotated in one of its layers, or a note in none of them.
+    """
+    learned = type(tagger).traits(tagger.settings).layers
+    for name, split in splits.items():
+        for layer in learned:
+            if layer not in split.layers:
+                problem = f"the {_NOTES[name]} notes are not annotated in the layer '{layer}', which is learned"
+                raise DataError(f"{problem}: {how_to_give(layer)}")
+        for document in split.documents:
+            if not set(learned).intersection(document.annotated):
+                problem = f"annotated in {', '.join(document.annotated)} alone, and {', '.join(learned)} is learned"
+                raise DataError(problem, path=document.place)
+
+
+def write_model(
+    tagger: Tagger,
+    fit: Callable[[], dict[str, Any]],
+    folder: Path,
+    *,
+    key: bytes | None = None,
+    site: CustomLists | None = None,
+    overwrite: bool = False,
+) -> dict[str, Any]:
+    """Train a model and write its folder, whole or not at all; the folder is known to be usable before the training.
+
+    Args:
+        tagger: the model.
+        fit: trains it; gives its card.
+        folder: as of `train_model`, and so are the others.
+        key: what its vocabulary is hashed with.
+        site: lists that the model brings.
+        overwrite: whether a folder that holds something is replaced.
+
+    Returns:
+        The model's card, with what ties it to the model.
+
+    Raises:
+        UsageError, DataError: as of `train_model`.
+    """
+    with whole_folder(folder) as partial:
+        if not overwrite:
+            require_new(folder)
+        card = fit()
+        tagger.save(partial, key=key)
+        if site is not None:
+            save_site(partial, site)
+        return write_card(partial, card)
+
+
+def make_card(
+    tagger: Tagger,
+    corpus: Corpus,
+    *,
+    required: Sequence[float],
+    key: bytes | None = None,
+    reader: NoteReader | None = None,
+) -> dict[str, Any]:
+    """The card of a model that was just trained on a corpus, as JSON data.
+
+    Args:
+        tagger: the trained model.
+        corpus: what it was trained on; its development and test notes are tagged for the scores.
+        required: the sensitivities for which thresholds are chosen on the development notes, fractions.
+        key: what its vocabulary is hashed with; None for a readable one.
+        reader: measures what later notes are held against; None for one that knows the training notes' words.
+    """
+    measured = {name: split for name, split in corpus.splits.items() if name != "train"}
+    # A path can name people, a hospital or a project: only its end is kept.
+    name = corpus.name if corpus.is_synthetic else Path(corpus.name).resolve().name
+    found = {name: _find(tagger, split) for name, split in measured.items()}
+    marked = _marked(corpus.dev, found["dev"].consistent)
+    profile = make_profile(corpus.train.documents, marked, key=key) if reader is None else profile_by(reader, marked)
+    return {
+        "trained": datetime.now(UTC).isoformat(timespec="seconds"),
+        **layers_of(tagger),
+        "corpus": {**corpus.statistics(), "name": name},
+        **{name: _measured(tagger, split, found[name]) for name, split in measured.items()},
+        "operating_points": _points(tagger, measured, required),
+        "likeness": profile,
+    }
+
+
+class _Found(NamedTuple):
+    """What the model finds in some notes, by the note's id, alone and with document consistency."""
+
+    alone: Mapping[str, Sequence[Span]]
+    consistent: Mapping[str, Sequence[Span]]
+
+
+def _find(tagger: Tagger, split: Split) -> _Found:
+    alone = predict_spans(tagger, split)
+    return _Found(alone, {document.id: make_consistent(document).spans for document in _marked(split, alone)})
+
+
+def _marked(split: Split, found: Mapping[str, Sequence[Span]]) -> list[Document]:
+    """The notes with what was found as their PHI, also where nobody annotated any."""
+    return [replace(one, spans=tuple(found[one.id]), phi_annotated=True) for one in split.documents]
+
+
+def _measured(tagger: Tagger, split: Split, found: _Found) -> dict[str, Any]:
+    """The scores in some notes: of PHI, each way of using the model, and of concepts where it finds them."""
+    gold = split.annotated(PHI).documents
+    phi = {
+        way: _scores(gold, {document.id: spans[document.id] for document in gold})
+        for way, spans in found._asdict().items()
+    }
+    return {**phi, **concept_scores(tagger, split, found.consistent)}
+
+
+def _points(tagger: Tagger, measured: Mapping[str, Split], required: Sequence[float]) -> list[dict[str, Any]]:
+    """The thresholds, chosen on the development notes; what they give there and on the others."""
+    annotated = {name: split.annotated(PHI).documents for name, split in measured.items()}
+    tokens = {name: token_probabilities(tagger, documents) for name, documents in annotated.items()}
+    dev = tokens.pop("dev")
+    chosen = [min(point.threshold or 0.0, HIGHEST) for point in operating_points(*dev, required=required)]
+    return [
+        {
+            **at_threshold(threshold, *dev)._replace(required=share).to_dict(),
+            **{name: at_threshold(threshold, *found).to_dict() for name, found in tokens.items()},
+        }
+        for share, threshold in zip(required, chosen, strict=True)
+    ]
+
+
+def _scores(gold: Sequence[Document], found: Mapping[str, Sequence[Span]]) -> dict[str, Any]:
+    scores = score(gold, found)
+    return {
+        **{name: scores[name] for name in ("entity_strict", "token_binary")},
+        "leaks_by_type": {label: share.to_dict() for label, share in leaks_by_type(gold, found).items()},
+        "leaking_documents": Share(count_leaking(gold, found), len(gold)).to_dict(),
+    }

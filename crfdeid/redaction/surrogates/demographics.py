@@ -1,0 +1,235 @@
+"""Values that surrogates keep: sex, kin, ages under 90, and occupations that many people have.
+
+HIPAA counts none of them as an identifier, and all are clinical findings: a miner's lung disease is not a teacher's.
+
+Only words of closed lists are kept. A span with any other word in it has no surrogate here, whatever its type: a
+model may have taken a name for an age.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import regex
+
+from crfdeid.redaction.surrogates.chooser import cased, fold
+
+OLD = 90
+"""Ages from this one on become one group, as HIPAA has it; dates of birth and of visits agree with it."""
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(map(fold, text.split()))
+
+
+_SEX = _words(
+    """
+    varón mujer hombre femenino femenina masculino masculina hembra macho niño niña niños niñas chico chica
+    señor señora caballero male female man woman men women boy girl gentleman lady trans transgender nonbinary
+    intersex sexo sex
+    """
+)
+_SEX_LETTERS = frozenset("hmfv")
+_KIN = _words(
+    """
+    madre padre padres mamá papá hijo hija hijos hijas hermano hermana hermanos hermanas gemelo gemela gemelos mellizo
+    melliza mellizos abuelo abuela abuelos tío tía tíos primo prima primos sobrino sobrina sobrinos nieto nieta nietos
+    bisabuelo bisabuela esposo esposa marido cónyuge pareja novio novia suegro suegra cuñado cuñada yerno nuera
+    familia familiar familiares progenitor progenitora progenitores pariente parientes tutor tutora cuidador
+    cuidadora miembros materno materna maternos maternas paterno paterna paternos paternas mayor mayores menor
+    menores medio media único única viudo viuda soltero soltera casado casada divorciado divorciada político política
+    adoptivo adoptiva jóvenes joven sano sana sanos primer primera segundo segunda tercer tercera
+    mother father parents parent mom mum dad son sons daughter daughters brother brothers sister sisters sibling
+    siblings twin twins grandmother grandfather grandparents grandson granddaughter grandchildren uncle aunt cousin
+    cousins nephew niece husband wife spouse partner boyfriend girlfriend fiancé fiancée family relative relatives
+    guardian caregiver maternal paternal older younger elder eldest youngest oldest half step only law widow
+    widower single married child children first second third
+    """
+)
+_AGE = _words(
+    """
+    año años mes meses semana semanas día días hora horas edad lactante neonato neonata recién nacido nacida prematuro
+    adolescente adulto adulta anciano anciana joven cuarto quinto sexto séptimo octavo noveno década décadas quinta
+    sexta years year yrs yr y yo month months mo mos week weeks wk wks day days hour hours old age aged newborn infant
+    toddler adolescent teenager adult elderly early mid late teens twenties thirties forties fifties sixties
+    seventies eighties decade
+    """
+)
+_NUMBERS = _words(
+    """
+    cero un uno una dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieciséis
+    diecisiete dieciocho diecinueve veinte veintiún veintiuno veintidós veintitrés veinticuatro veinticinco
+    veintiséis veintisiete veintiocho veintinueve treinta cuarenta cincuenta sesenta setenta ochenta
+    zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
+    eighteen nineteen twenty thirty forty fifty sixty seventy eighty
+    """
+)
+_BETWEEN = _words(
+    """
+    de del la el los las y e o con a su sus mi en al unos unas casi entre aproximadamente ambos ambas tantos pico
+    hasta the a an of and or in his her their with to about almost between s both some at
+    """
+)
+# Occupations, without those of which a town has one, such as mayors and judges.
+_JOBS = _words(
+    """
+    agricultor ganadero jornalero pastor pescador marinero minero cantero albañil carpintero ebanista fontanero
+    electricista soldador pintor mecánico tornero fresador herrero chapista yesero escayolista encofrador ferrallista
+    peón obrero operario montador instalador techador conductor camionero taxista chófer repartidor mensajero cartero
+    transportista maquinista ferroviario piloto azafata cocinero camarero panadero pastelero carnicero pescadero
+    frutero dependiente cajero comerciante vendedor comercial representante tendero empresario autónomo administrativo
+    oficinista secretario contable informático programador técnico ingeniero arquitecto delineante aparejador químico
+    biólogo farmacéutico abogado economista funcionario maestro profesor docente educador estudiante enfermero médico
+    auxiliar celador fisioterapeuta odontólogo dentista veterinario psicólogo cuidador limpiador peluquero esteticista
+    modista costurero sastre zapatero tapicero curtidor joyero relojero vidriero alfarero ceramista marmolista
+    tintorero impresor fotógrafo músico artista jardinero leñador bombero policía militar soldado vigilante portero
+    conserje bedel jubilado pensionista parado desempleado ama trabajador empleado limpieza hostelería construcción
+    hogar farmer rancher fisherman sailor miner quarryman mason bricklayer carpenter cabinetmaker plumber electrician
+    welder painter mechanic machinist roofer laborer labourer worker operator driver trucker courier mailman pilot
+    cook chef waiter waitress bartender baker butcher cashier clerk salesman saleswoman salesperson merchant
+    shopkeeper secretary accountant bookkeeper receptionist programmer developer technician engineer architect
+    draftsman chemist biologist pharmacist lawyer attorney paralegal economist teacher professor tutor student nurse
+    physician doctor aide therapist dentist hygienist veterinarian psychologist caregiver cleaner janitor custodian
+    housekeeper maid hairdresser barber beautician tailor seamstress shoemaker upholsterer tanner jeweler engraver
+    watchmaker glassblower potter printer photographer musician artist writer gardener landscaper logger forester
+    firefighter fireman policeman soldier guard doorman retired unemployed homemaker housewife contractor builder
+    shipbuilder teller librarian counselor realtor shepherd manager supervisor assistant
+    """
+)
+# Words that say more of an occupation, and none by themselves.
+_OF_JOBS = _words(
+    """
+    casa labores campo mina mar fábrica obra obras industria taller almacén granja oficina especialista cuenta ajena
+    propia por textil naval metal madera agrícola ganadero sanitario clínica hospital escuela prejubilado ex antes
+    farm factory mill mine construction textile steel warehouse shipyard school office hospital restaurant bank
+    insurance real estate social dental medical registered licensed practical former truck bus taxi coal factory
+    self employed home health care
+    """
+)
+_WORD = regex.compile(r"\p{L}[\p{L}\p{M}]*")
+_NUMBER = regex.compile(r"(?<![\p{Nd}\p{L}.,/])[0-9]{1,3}(?:[.,][0-9])?(?:(?=s\b)s)?(?![\p{Nd}/])")
+_WITHIN_A_NAME = regex.compile(r"[\s'’.-]*(?:(?:de|del|la|las|los|y)\s+)*")
+_DIGIT = regex.compile(r"\p{N}")
+_SMALL_UNIT = regex.compile(r"(?:mes|seman|d[ií]a|hora|month|mos?\b|we?e?k|day|hour)", regex.IGNORECASE)
+_UNIT_IN_SPANISH = "uno|un|una|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez"
+_UNIT_IN_ENGLISH = "one|two|three|four|five|six|seven|eight|nine|ten"
+_OLD_IN_SPANISH = regex.compile(
+    rf"(?<!\p{{L}})(?:noventa(?:\s+y\s+(?:{_UNIT_IN_SPANISH}))?|cien(?:to\s+(?:{_UNIT_IN_SPANISH}))?)(?!\p{{L}})",
+    regex.IGNORECASE,
+)
+_OLD_IN_ENGLISH = regex.compile(
+    rf"(?<!\p{{L}})(?:ninety(?:[-\s](?:{_UNIT_IN_ENGLISH}))?"
+    rf"|(?:one\s|a\s)?hundred(?:\s(?:and\s)?(?:{_UNIT_IN_ENGLISH}))?)(?!\p{{L}})",
+    regex.IGNORECASE,
+)
+
+
+def kept_sex(text: str) -> str | None:
+    """A word for a sex as it is; None for any other.
+
+    Example:
+        >>> kept_sex("Varón"), kept_sex("Quill")
+        ('Varón', None)
+    """
+    squeezed = "".join(text.split())
+    known = {fold(word) for word in _WORD.findall(text)} <= _SEX | _SEX_LETTERS | _BETWEEN or fold(squeezed) in _SEX
+    return text if known and _WORD.search(text) and not _DIGIT.search(text) else None
+
+
+def kept_kin(text: str, name: Callable[[str], str | None]) -> str | None:
+    """Words of kinship and ages as they are, with the names among them replaced; None where anything else is there.
+
+    Args:
+        text: what was marked, such as "hermana María, de 6 años".
+        name: what gives the surrogate of a person's name.
+    """
+    found = with_old_ages_hidden(text)
+    if found is None:
+        return None
+    parts: list[str] = []
+    end = 0
+    for start, stop in _unknown(found):
+        surrogate = name(found[start:stop])
+        if surrogate is None or not found[start].isupper():
+            return None
+        parts += found[end:start], surrogate
+        end = stop
+    return "".join([*parts, found[end:]])
+
+
+def _unknown(text: str) -> list[tuple[int, int]]:
+    """Where words stand that are in no list; those with nothing but spaces or particles between them together."""
+    runs: list[tuple[int, int]] = []
+    for match in _WORD.finditer(text):
+        if fold(match.group()) in _SEX | _KIN | _AGE | _NUMBERS | _BETWEEN:
+            continue
+        if runs and _WITHIN_A_NAME.fullmatch(text, runs[-1][1], match.start()):
+            runs[-1] = runs[-1][0], match.end()
+        else:
+            runs.append(match.span())
+    return runs
+
+
+def generalise_age(text: str) -> str | None:
+    """An age as it is, in figures or words, with 90 and above as one group; None where it is no age.
+
+    Example:
+        >>> kept_age("45-year-old"), kept_age("93 años"), kept_age("noventa y tres años"), kept_age("Quill")
+        ('45-year-old', '90+ años', 'noventa y tantos años', None)
+    """
+    found = with_old_ages_hidden(text)
+    if found is None:
+        return None
+    words = {fold(word) for word in _WORD.findall(_OLD_IN_SPANISH.sub("", _OLD_IN_ENGLISH.sub("", text)))}
+    says_something = words & (_AGE | _NUMBERS | _SEX) or _DIGIT.search(found) or found != text
+    return found if words <= _AGE | _NUMBERS | _BETWEEN | _SEX | {"medio", "media", "half"} and says_something else None
+
+
+def with_old_ages_hidden(text: str) -> str | None:
+    """A text with all ages of 90 and above as one group; None where a number in it is no age."""
+    in_years = not _SMALL_UNIT.search(text)
+
+    def grouped(match: regex.Match[str]) -> str:
+        digits = match.group().rstrip("s")
+        return f"{OLD}+" if in_years and float(digits.replace(",", ".")) >= OLD else match.group()
+
+    found = _NUMBER.sub(grouped, text)
+    if _DIGIT.search(_NUMBER.sub("", text)):
+        return None
+    found = _OLD_IN_SPANISH.sub(lambda match: cased("noventa y tantos", match.group()), found)
+    found = _OLD_IN_ENGLISH.sub(lambda match: cased("ninety-something", match.group()), found)
+    return found.replace(f"{OLD}++", f"{OLD}+")
+
+
+def kept_job(text: str) -> str | None:
+    """An occupation that many people have, unchanged; of a longer description, the part that says it.
+
+    Example:
+        >>> kept_job("ama de casa"), kept_job("médico especialista en colmenas"), kept_job("alcaldesa")
+        ('ama de casa', 'médico especialista', None)
+    """
+    runs: list[list[regex.Match[str]]] = [[]]
+    for match in _WORD.finditer(text):
+        word = fold(match.group())
+        if runs[-1] and _DIGIT.search(text, runs[-1][-1].end(), match.start()):
+            runs.append([])
+        if _is_of(word, _JOBS) or word in _OF_JOBS or (word in _BETWEEN and runs[-1]):
+            runs[-1].append(match)
+        else:
+            runs.append([])
+    for run in runs:
+        # What a particle joins to no occupation goes where it is not all: "médico del Hospital", of a longer name.
+        is_cut = bool(run) and _WORD.search(text, run[-1].end()) is not None
+        while run and (fold(run[-1].group()) in _BETWEEN or (is_cut and not _is_of(fold(run[-1].group()), _JOBS))):
+            run.pop()
+        if any(_is_of(fold(match.group()), _JOBS) for match in run):
+            return text[run[0].start() : run[-1].end()]
+    return None
+
+
+def _is_of(word: str, words: frozenset[str]) -> bool:
+    """True for a folded word of a list, also in its feminine or plural form."""
+    forms = {word, word.removesuffix("s"), word.removesuffix("es")}
+    male = {form[:-1] + "o" for form in forms if form.endswith("a")}
+    male |= {form[:-1] for form in forms if form.endswith("ra")}
+    return not words.isdisjoint(forms | male)

@@ -1,0 +1,103 @@
+"""Rules for dates and for ages over 89."""
+
+from __future__ import annotations
+
+from crfdeid.rules.rule import Rule
+from features.patterns import PATTERNS, WRITTEN_DATE
+from features.word_lists import MONTHS
+
+_DATES = ("DATE", "FECHAS")
+_MONTHS = tuple(sorted(MONTHS))
+
+
+def _numeric_date(mark: str) -> str:
+    """A day, a month and a year in any usual order; stricter than `features.patterns`, since nothing else decides."""
+    day, month, year = r"(?:0?[1-9]|[12]\d|3[01])", r"(?:0?[1-9]|1[0-2])", r"(?:19|20)\d\d"
+    return rf"(?:{day}{mark}{month}|{month}{mark}{day}){mark}(?:{year}|\d\d)|{year}{mark}{month}{mark}{day}"
+
+
+DATE_RULES = (
+    Rule(
+        "date and time",
+        r"(?:19|20)\d\d-[01]\d-[0-3]\dT[0-2]\d:?[0-5]\d(?::?[0-5]\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?",
+        _DATES,
+        ("1972-03-14T10:22:48Z", "1972-03-14T10:22", "1972-03-14T10:22:48.123+01:00"),
+        ("T10:22", "1972-03T10:22"),
+        digits=12,
+        dense=15,
+    ),
+    Rule(
+        "date in digits",
+        "|".join(_numeric_date(mark) for mark in ("/", "-", r"\.")),
+        _DATES,
+        ("03/14/72", "1972-03-14", "14-03-1972", "1.2.1972"),
+        ("120/80", "3.5", "93-12-23-7", "7.36/12/02", "10-0-10", "40-30-20"),
+        words=("/", "-", "."),
+        digits=4,
+        dense=6,
+        sign=r"\d[-/.]\d{1,2}[-/.]\d",
+    ),
+    Rule(
+        "date",
+        f"(?:{WRITTEN_DATE})" + r"(?<!\.)",
+        _DATES,
+        ("14 de marzo de 1972", "March 14, 1972", "on [3 Mar]. Then home"),
+        ("in may", "14 de 1972"),
+        words=_MONTHS,
+        digits=1,
+    ),
+    Rule(
+        "month and year",
+        f"(?:{PATTERNS['month']})" + r"(?<!\.)",
+        _DATES,
+        ("March 1972", "marzo de 1972"),
+        ("in may", "march on"),
+        words=_MONTHS,
+        digits=2,
+    ),
+    Rule(
+        "month and year in digits",
+        r"(?:0?[1-9]|1[0-2])[/-](?:19\d\d|20[0-3]\d)",
+        _DATES,
+        ("since [03/1972]",),
+        ("13/197", "13/1972", "1/2048"),
+        words=("/", "-"),
+        digits=5,
+        run=4,
+        dense=6,
+        sign=r"\d[-/](?:19|20)\d",
+    ),
+    Rule(
+        "date of birth after its name",
+        r"\d{6}|\d{8}|\d{1,2} \d{1,2} (?:19|20)?\d\d",
+        _DATES,
+        ("DOB [14031972]", "date of birth: [14 3 72]", "F. nacimiento: [140372]"),
+        ("born 3", "dob unknown", "born at 38 weeks"),
+        left_context=(
+            *("dob", "d.o.b", "date of birth", "birth date", "birthdate", "birthday", "born", "born on"),
+            *("fecha de nacimiento", "nacimiento"),
+        ),
+        digits=4,
+    ),
+    Rule(
+        "age over 89 after its name",
+        r"(?:9\d|1[01]\d)(?: años)?",
+        ("AGE", "EDAD_SUJETO_ASISTENCIA"),
+        ("aged [101]", "edad: [95 años]", "Age [93]"),
+        ("age 89", "aged 930"),
+        left_context=("age", "aged", "edad"),
+        digits=2,
+    ),
+    Rule(
+        "age over 89",
+        r"(?P<value>(?:9\d|1[01]\d)(?: años)?)(?:(?<=años)| ?-? ?(?:years?|yrs?|y/?o|y\.o\.))",
+        ("AGE", "EDAD_SUJETO_ASISTENCIA"),
+        ("[93] years", "a [101]-year-old", "[93] y.o.", "[93]yo", "de [95 años]"),
+        ("89 years", "193 years", "93 mg", "page 93"),
+        words=("year", "years", "yr", "yrs", "y", "yo", "años"),
+        token=r"(?i)year|yr|yo|y/o|y\.o|años|^o$",  # "y" alone is a word of Spanish
+        digits=2,
+        run=2,
+        sign=r"9\d|1[01]\d",
+    ),
+)

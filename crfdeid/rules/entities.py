@@ -1,0 +1,335 @@
+"""Rules for institutions, manufacturers, places, relatives, ages, sexes and professions, in Spanish and English.
+
+Most of these are PHI in some corpora only: such a rule is used only where the training notes have right matches."""
+
+from __future__ import annotations
+
+from crfdeid.rules.rule import CAPITAL, NAME_REST, NAME_WORD, Rule, forms, one_of
+from features.word_lists import LEXICONS
+
+_INSTITUTIONS = ("INSTITUCION", "ORGANIZATION", "EMPLOYER", "HOSPITAL")
+_CENTRES = ("CENTRO_SALUD", "HOSPITAL", "ORGANIZATION")
+
+_SPANISH = (
+    *("universidad", "universitat", "universidade", "facultad", "facultat", "escuela", "escola", "instituto"),
+    *("institut", "fundación", "fundacion", "fundació", "asociación", "asociacion", "associació", "consejería"),
+    *("consejeria", "conselleria", "audiencia", "residencia", "ayuntamiento", "consorcio", "laboratorio"),
+    *("laboratorios", "juzgado", "juzgados", "colegio", "centro", "clínica", "clinica"),
+)
+# Centres and clinics that are a part of any hospital, or a way to care: "Nutrición Clínica".
+_COMMON = (
+    r"(?:centro de (?:salud|referencia|especialidades|atención|día)|cl[íi]nica (?:del?|y)"
+    r"|(?<=[^\W\d_]{4} )cl[íi]nica)(?!\w)"
+)
+_LINKS = r"(?:(?:de|del|da|do|dos|para|en|la|las|los|el) |d['’]){0,3}"
+
+INSTITUTION_RULES = (
+    Rule(
+        "institution",
+        rf"(?={CAPITAL})(?!{_COMMON})(?:{one_of(_SPANISH)} {_LINKS}{NAME_WORD}{NAME_REST}(?: \({CAPITAL}{{3,8}}\))?"
+        r"|ciudad (?:universitaria|de la justicia|sanitaria)|palacio de justicia|servicio [\w-]{4,30} de salud)",
+        _INSTITUTIONS,
+        (
+            *("Universidad de Tawn", "Facultad de Odontología de Quillón", "la [Fundación Quill]", "Clínica Quill"),
+            *("[Instituto Tawnés de Medicina Legal]. Calle Quill 4", "[Centro Médico Tawn (CMT)]", "Colegio Quillas"),
+            *("[Universidad de Tawn] E-mail: j.quill@tawn.org", 'Centro de Rehabilitación "Tawn de Quill"'),
+            *("Escuela Universitaria de Ciencias de la Salud", "Palacio de Justicia", "Servicio Tawnés de Salud"),
+        ),
+        (
+            *("universidad de tawn", "Nutrición Clínica y Dietética", "Clínica de Heridas", "Centro de Salud"),
+            *("en otros Centros", "Instituto", "Colegio", "Residencia habitual", "Universidad, Avda. Quill"),
+        ),
+        words=(*_SPANISH, "ciudad", "palacio", "servicio"),
+        token=rf"(?={CAPITAL})(?i:{'|'.join(_SPANISH)}|ciudad|palacio|servicio)",
+    ),
+    Rule(
+        "health centre",
+        rf"(?={CAPITAL})(?:centro de salud|consultorio|ambulatorio) {_LINKS}{NAME_WORD}{NAME_REST}",
+        _CENTRES,
+        ("Centro de Salud Las Quillas", "su [Centro de Salud de Tawn]. C/ Quill", "Consultorio Tawn"),
+        ("su centro de salud", "Centro de Salud por fiebre", "Ambulatorio, C/ Quill"),
+        words=("centro", "consultorio", "ambulatorio"),
+    ),
+    Rule(
+        "institution in English",
+        # "American College of ..." and "National Institute of ..." make classifications and guidelines.
+        rf"(?:(?<!national )(?<!american )(?:university|college|institute) of (?:the )?{NAME_WORD}{NAME_REST}"
+        rf"|(?!american|national)(?:{NAME_WORD} ){{1,3}}(?:university|college|institute|foundation|academy"
+        r"|(?:high|middle|primary|elementary) school))(?<!the university)",
+        _INSTITUTIONS,
+        (
+            *("the [Tawn Institute]", "Quill State University", "Tawn Quill Foundation", "at [Quillton High School]."),
+            *("University of Tawn", "the [University of South Tawn] Department of Surgery"),
+        ),
+        (
+            *("a university", "college degree", "National Institute of Health Stroke Scale", "high school"),
+            *("the University", "American College of Rheumatology"),
+        ),
+        words=("university", "college", "institute", "academy", "foundation", "school"),
+    ),
+)
+
+
+_KIN = ("FAMILIARES_SUJETO_ASISTENCIA", "RELATIVE", "FAMILY")
+_AGES = ("EDAD_SUJETO_ASISTENCIA", "AGE")
+_PROFESSIONS = ("PROFESION", "PROFESSION", "OCCUPATION")
+
+
+_SMALL = one_of(["dos", "tres", "cuatro", "cinco", "seis", "siete", "ocho", "nueve", "diez"])
+_SPANISH_KIN = (
+    *forms(
+        """
+        madre madres padre padres marido cónyuge conyuge yerno nuera pareja familia padrastro madrastra progenitor
+        progenitora progenitores
+        """
+    ),
+    *forms("herman hij abuel bisabuel niet bisniet tí ti prim sobrin cuñad suegr espos hijastr", "o", "a", "os", "as"),
+)
+_ENGLISH_KIN = (
+    *forms("mother father parent brother sister sibling daughter aunt uncle cousin nephew niece", "", "s"),
+    *forms("grandmother grandfather grandparent grandson granddaughter stepmother stepfather stepson", "", "s"),
+    *forms("wife husband spouse grandchild grandchildren stepdaughter"),
+)
+_SOME_KIN = rf"(?:(?:{_SMALL}|\d\d?) )?{one_of(_SPANISH_KIN)}"
+# Words that stand before one for kin where it names nobody: stock solutions, stem cells, meninges, doctors.
+_NO_KIN = "".join(
+    f"(?<!{word} )"
+    for word in (*forms("solución célula células dura pia pía materia"), "médico de", "médica de", "medicina de")
+)
+# A street or a saint goes on with a capital: "Hermanos Quill".
+_NO_NAME = r"(?!(?-i:[A-ZÁÉÍÓÚÑ])[^\W\d_]+ (?-i:[A-ZÁÉÍÓÚÑ]))"
+_WHICH = r"(?:(?:matern|patern)[oa]s?|mayor(?:es)?|menor(?:es)?|(?:gemel|melliz)[oa]s?|var(?:ón|ones))"
+
+_NUMBER = (
+    r"(?=[\dudtcsonqv])"  # the letters that the words below begin with: most words are done with by that
+    rf"(?:\d{{1,3}}|una?|{_SMALL}|once|doce|trece|catorce|quince|(?:dieci|veint)[^\W\d_]{{1,8}}"
+    r"|(?:treinta|cuarenta|cincuenta|sesenta|setenta|ochenta|noventa)(?: y [^\W\d_]{3,6})?)"
+)
+_AGE = rf"{_NUMBER} (?:años?|mes(?:es)?|semanas?|días?|horas?)(?: y (?:medio|{_NUMBER} (?:mes(?:es)?|días)))?"
+_SOMEBODY = (
+    *forms("niñ chic femenin masculin", "o", "a"),
+    *forms("varón mujer hombre paciente lactante neonato adolescente joven nacido nacida"),
+)
+
+# A word that can be one for work, and how it goes on: "auxiliar de enfermería".
+_WORK = (
+    r"(?!(?:trabaj|que|no|su|se|con|en|del?|al?|sin|muy|más|desde|durante|por|para|una?|los?|las?|siempre|miembro|cambi)"
+    r"[^\W\d_]{0,6}(?!\w))[^\W\d_]{4,30}+"
+)
+_OF = rf"(?: (?:de|en|del) (?:la )?{_WORK})?"
+_TRADES = (
+    *forms(
+        "camarer camioner ganader peluquer panader carpinter fontaner jardiner miner abogad ingenier cociner", "o", "a"
+    ),
+    *forms("maestr funcionari administrativ obrer operari mecánic secretari emplead enfermer arquitect", "o", "a"),
+    *forms("agricultor pescador soldador conductor profesor trabajador monitor jugador pintor limpiador", "", "a"),
+    *forms(
+        """
+        albañil azafata bombero taxista electricista militar policía deportista futbolista profesional dependiente
+        dependienta auxiliar vigilante periodista comerciante modista marinero
+        """
+    ),
+)
+
+PERSONAL_DETAIL_RULES = (
+    Rule(
+        "relative",
+        rf"(?={_SOME_KIN}){_NO_KIN}{_NO_NAME}{_SOME_KIN}(?: {_WHICH})?"
+        r"(?! de (?:riesgo|genes|fármacos|proteínas))|(?<=su )mujer"
+        r"|(?:(?<=los )|(?<=sus )|(?<=otros )|(?<=dos )|(?<=varios )|(?<=por )|(?<=con )|(?<=a ))familiares",
+        _KIN,
+        (
+            *("su [madre]", "[Padre] sano", "la [tía materna]", "tiene [dos hermanos]", "vive con su [mujer]"),
+            *("[Hermana menor] sana", "los [abuelos paternos]", "su [marido]", "se informa a sus [familiares]"),
+        ),
+        (
+            *("solución madre", "células madre", "médico de familia", "Calle Hermanos Quill", "una mujer", "fraternal"),
+            *("antecedentes familiares", "pareja de riesgo"),
+        ),
+        words=(*_SPANISH_KIN, "mujer", "familiares"),
+        requires_support=True,
+    ),
+    Rule(
+        "relative in English",
+        r"(?:(?:maternal|paternal|older|younger|elder|twin|half|step|great)[ -]){0,2}"
+        rf"(?:{one_of(_ENGLISH_KIN)}|(?:(?<=his )|(?<=her )|(?<=their )|(?<=the ))sons?)(?:-in-law)?"
+        r"(?! (?:cells?|cysts?|nucle[iu]s?|chromatids?|compounds?|mary)(?!\w))",
+        _KIN,
+        (
+            "her [mother]",
+            "a [maternal aunt]",
+            "his [mother-in-law]",
+            "[Wife]: well",
+            "two [younger brothers]",
+            "her [son]",
+        ),
+        ("mother cyst", "daughter cells", "Sister Mary Joseph nodule", "maternal health", "las pruebas son normales"),
+        words=(*_ENGLISH_KIN, "son", "sons"),
+        requires_support=True,
+    ),
+    Rule(
+        "sex",
+        r"(?:mujer|varón|hombre|niñ[oa])|sexo:? (?P<value>femenin[oa]|masculin[oa])",
+        ("SEXO_SUJETO_ASISTENCIA", "SEX"),
+        ("[Mujer] de 82 años", "se trata de un [varón]", "de sexo [femenino]", "Sexo: [masculino]"),
+        ("mujeres", "sexo", "género masculino"),
+        words=("mujer", "varón", "hombre", "niño", "niña", "sexo"),
+        requires_support=True,
+    ),
+    Rule(
+        "age",
+        rf"(?P<before>{_AGE}) de (?:edad|vida)|edad(?: de)?:? (?:los )?(?P<after>{_AGE})"
+        rf"|{one_of(_SOMEBODY)}s? de (?P<whose>{_AGE})|(?:desde|hasta) los (?P<since>{_NUMBER} años)"
+        rf"|a los (?P<at>{_NUMBER} años)(?! (?:del?|tras|después|antes|post[^\W\d_]{{0,20}})(?!\w))",
+        _AGES,
+        (
+            *("[3 meses] de edad", "a los [dos días] de vida", "a la edad de [14 años]", "Edad: [8 meses]"),
+            *("mujer de [82 años]", "un niño de [ocho meses]", "asma desde los [6 años]", "operado a los [doce años]"),
+        ),
+        (
+            *("mayor de edad", "edad avanzada", "embarazada de 20 semanas", "mujer de riesgo", "vómitos de 3 días"),
+            *("a los 2 años de la cirugía", "a los 3 meses", "desde los años"),
+        ),
+        words=("edad", "vida", "años", *_SOMEBODY, *(f"{word}s" for word in _SOMEBODY)),
+        token=r"(?i)año|mes|semana|día|hora",
+        requires_support=True,
+    ),
+    Rule(
+        "age in English",
+        r"(?P<before>\d{1,2})(?: ?-? ?(?:years?|yrs?|months?|weeks?|days?|mo|wk)[ -]old| ?y/?o| ?y\.o\.)"
+        r"|(?:aged|(?:at )?age of|age:|at age) (?P<after>\d{1,2})",
+        _AGES,
+        ("a [42]-year-old man", "[8] months old", "[42] y/o", "[42]yo", "at the age of [12]", "Age: [12]"),
+        ("42 years ago", "2 weeks", "age group 2"),
+        words=("old", "yo", "y", "o", "age", "aged"),
+        token=r"(?i)old|yo|y/o|y\.o|age|^o$",  # "y" alone is a word of Spanish
+        digits=1,
+        requires_support=True,
+    ),
+    Rule(
+        "profession",
+        r"(?:(?:trabaj|ejerc)[^\W\d_]{1,6}(?: \w{1,20}){0,3}? como|emple(?:os?|ad[oa]s?) como|de profesión:?"
+        rf"|(?:profesi|ocupaci)ón:),? (?P<after>{_WORK}{_OF})|(?P<before>{_WORK}{_OF}) de profesión"
+        rf"|años(?: de edad)?,? (?P<trade>{one_of(_TRADES)}{_OF})",
+        _PROFESSIONS,
+        (
+            *(
+                "trabaja como [camionera]",
+                "de profesión [auxiliar de vuelo]",
+                "Ocupación: [quillero]",
+                "empleado como [peón]",
+            ),
+            *("[Tornera] de profesión", "mujer de 40 años, [camionera]", "52 años de edad, [auxiliar de vuelo]"),
+        ),
+        (
+            *("trabaja como siempre que puede", "su profesión", "de profesión trabajaba en casa", "40 años, fumador"),
+            *("trabajador autónomo", "cambio de profesión"),
+        ),
+        words=("profesión", "ocupación", "como", "años"),
+        token=rf"(?i)profesión|ocupación|trabaj|ejerc|emple|^(?:{'|'.join(_TRADES)})",
+        requires_support=True,
+    ),
+    Rule(
+        "profession in English",
+        r"(?:(?:works?|worked|working|employed|employment|job) as an?|(?:occupation|profession):) "
+        r"(?P<value>[^\W\d_]{3,30}(?: [^\W\d_]{3,30}(?=[,.;]))?)",
+        _PROFESSIONS,
+        ("works as a [welder] in Tawn", "Occupation: [truck driver].", "worked as a [quill maker]."),
+        ("works as expected", "occupation unknown"),
+        words=("works", "work", "worked", "working", "employed", "employment", "job", "occupation", "profession"),
+        requires_support=True,
+    ),
+)
+
+
+_SHORT = 3  # "OR" and "IN" are words too
+_PROVINCES = tuple(sorted(LEXICONS["province"]))
+_STATES = tuple(sorted(word for word in LEXICONS["state"] - {"new", "rhode", "island", "york"} if len(word) > _SHORT))
+# Parts of names of countries, and words that are more often something else.
+_PARTS = {"estados", "unidos", "states", "costa", "república", "salvador", "china", "mali"}
+_COUNTRIES = tuple(sorted(LEXICONS["country"] - _PARTS))
+
+PLACE_RULES = (
+    Rule(
+        "Spanish province",
+        rf"(?={CAPITAL}){one_of(_PROVINCES)}",
+        ("TERRITORIO", "STATE", "LOCATION", "GEOGRAPHIC_LOCATION"),
+        ("natural de [Soria]", "(Dpto. de [Madrid])"),
+        ("la rioja que bebió", "un madrid"),
+        words=_PROVINCES,
+        requires_support=True,
+    ),
+    Rule(
+        "US state",
+        rf"(?={CAPITAL})(?:(?:North|South|West) )?{one_of(_STATES)}"
+        r"|New (?:York|Jersey|Mexico|Hampshire)|Rhode Island",
+        ("STATE", "LOCATION", "GEOGRAPHIC_LOCATION"),
+        ("from [Ohio]", "in [North Dakota]", "[New York]"),
+        ("ohio", "a new island"),
+        words=(*_STATES, "york", "rhode"),
+        requires_support=True,
+    ),
+    Rule(
+        "country",
+        rf"(?={CAPITAL})(?:{one_of(_COUNTRIES)}|Reino Unido|Estados Unidos|EE\.? ?UU|Costa Rica"
+        r"|United (?:States|Kingdom))",
+        ("PAIS", "COUNTRY", "LOCATION", "GEOGRAPHIC_LOCATION"),
+        ("nacido en [Francia]", "la sanidad de [Reino Unido]", "from [Ireland]", "(Tawn, [EE. UU].)"),
+        ("la guinea", "reino unido"),
+        words=(*_COUNTRIES, "reino", "estados", "ee", "rica", "united"),
+        requires_support=True,
+    ),
+)
+
+
+_ADDRESS_COUNTRIES = tuple(sorted(LEXICONS["country"] - {"estados", "unidos", "states", "costa", "república"}))
+_LANDS = rf"(?:EE\.? ?UU\.?|U\.?S\.?A\.?|U\.?K\.?|Estados Unidos|United States|{'|'.join(_ADDRESS_COUNTRIES)})"
+_MAKERS = (
+    *("abbott", "abbvie", "alcon", "alcon[ -]cus[ií]", "allergan", "almirall", "amgen", "applied biosystems"),
+    *("astellas", "astra ?zeneca", r"b\.? ?braun", "bausch (?:&|and) lomb", "baxter", "bayer", "beckman coulter"),
+    *("becton dickinson", "biogen", "biom[eé]rieux", "biotronik", "boehringer", "boehringer ingelheim"),
+    *("boston scientific", "bristol[ -]myers[ -]squibb", "carl zeiss", "celgene", "chiesi", "coloplast", "covidien"),
+    *("dr[äa]ger", "edwards lifesciences", "eisai", "eli lilly", "lilly", "esteve", "ethicon", "ferring", "fresenius"),
+    *("fujifilm", "galderma", "general electric", "genentech", "genzyme", "gilead", "glaxo ?smith ?kline", "gsk"),
+    *("grifols", "heidelberg engineering", "hewlett[ -]packard", "hitachi", "hologic", "ipsen", "janssen"),
+    *("janssen[ -]cilag", "johnson (?:&|and|y) johnson", "karl storz", "storz", "leica", "lundbeck", "medtronic"),
+    *("menarini", "merck", "merck sharp (?:&|and) dohme", "msd", "mylan", "nestlé", "nidek", "nikon", "nobel ?biocare"),
+    *("novartis", "novo nordisk", "nutricia", "octapharma", "olympus", "organon", "otsuka", "pfizer", "pharmacia"),
+    *("philips", "pierre fabre", "roche", "sandoz", "sanofi", "sanofi[ -]aventis", "schering", "schering[ -]plough"),
+    *("servier", "siemens", "smith (?:&|and) nephew", r"st\.? jude", "straumann", "stryker", "synthes", "takeda"),
+    *("terumo", "teva", "thermo fisher", "topcon", "toshiba", "ucb", "vifor", "wyeth", "zambon", "zimmer"),
+)
+_KNOWN = "|".join(sorted(_MAKERS, reverse=True))  # the longest first
+_LEGAL = r"(?:,? (?:s\.?a|s\.?l|inc|ltd|gmbh|ag|co|corporation)(?!\w))?"
+_NAMED = r"(?-i:[A-ZÁÉÍÓÚÑ][a-zà-ú’']{2,30}+)"
+_JOINED = r"(?: | ?& ?|-| and | y )"
+_FIRM = rf"{CAPITAL}[\w’']{{0,40}}+(?:{_JOINED}[^\W\d][\w’']{{0,40}}+){{0,4}}"
+
+MANUFACTURER_RULES = (
+    Rule(
+        "maker of a product",
+        # "Tawnol® 5 % (Quill"
+        rf"[\w-]{{2,40}}+ ?[®™][^()®™]{{0,12}}?[,;(] ?(?P<marked>{_FIRM})(?= ?[),;.])"
+        # "(Roche"
+        rf"|\([^()]{{0,60}}?(?<=[ (,;.-])(?P<known>(?={CAPITAL})(?:{_KNOWN}){_LEGAL})(?!\w)(?! ?[®™])"
+        # "(Tawn 3000, Quill Zann Instruments"
+        rf"|\([^()]{{2,50}}?[,;.] (?P<several>{_NAMED}(?:{_JOINED}{_NAMED}){{1,3}}{_LEGAL})(?=[,.);])"
+        # "(Tawnol 5, Quill)"
+        rf"|\({CAPITAL}[\w™®-]{{0,30}}+(?: [\w.®-]{{1,20}}+){{0,4}}[,;] (?P<single>{_NAMED})(?=\)|, {CAPITAL})"
+        # "(a pump, Quill Ltd, Quillton, England"
+        rf"|\((?:[^()]{{1,40}}?[,;] )?(?P<placed>{_FIRM}), (?:{NAME_WORD}{NAME_REST}, )?{_LANDS}(?!\w)",
+        ("INSTITUCION", "ORGANIZATION"),
+        (
+            *("timolol (Tawnol®, [Quill])", "Quillex® ([Tawn & Quill], Tawn)", "(Tawnol® 5%, [Quill Zann SA], Tawn)"),
+            *("timolol ([Alcon Cusí], Tawn)", "(tawnol, [Roche SA])", "(un tawn 3000, [Quill Zann Instruments])"),
+            *("(Tawnol 5, [Quill])", "a pump (NOx 4, [Tawn Scientific Ltd], Quillton, England)"),
+        ),
+        (
+            *("Tawnol® (5 mg)", "Tawnol®, y luego", "(Alcon®)", "a Philips scanner", "(alcon)", "(Tawn Quill)"),
+            *("(3 mg, Quill)", "(tawn, quill and zann)", "born in Tawn, England", "(seen in England)"),
+        ),
+        words=("®", "™", "("),
+        sign=rf"[®™]|\([^()]*{CAPITAL}",
+        requires_support=True,
+    ),
+)

@@ -1,0 +1,367 @@
+"""All rules, and the matcher that finds their values in sentences.
+
+The rules are tried on each sentence with one space for any white space, in the order of `RULES`; a later rule never
+matches tokens that an earlier one has matched. Prefilters skip most rules in most sentences: digit counts, tokens and
+substrings that a sentence must contain for a rule to match."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import chain, groupby
+from operator import ge, itemgetter
+from typing import NamedTuple
+
+import numpy as np
+
+from crfdeid.rules.contact import CONTACT_RULES, NETWORK_RULES
+from crfdeid.rules.dates import DATE_RULES
+from crfdeid.rules.entities import INSTITUTION_RULES, MANUFACTURER_RULES, PERSONAL_DETAIL_RULES, PLACE_RULES
+from crfdeid.rules.identifiers import CHECKSUM_RULES, LABELLED_NUMBER_RULES
+from crfdeid.rules.names import NAME_RULES
+from crfdeid.rules.rule import Rule
+from features.patterns import folded
+from features.tokenizer import Token, tokenize
+from features.tokens import Sentence
+
+# The words for a number; "number" in the name of a rule's field is any of them.
+_NUMBER_WORDS = frozenset(
+    ("number", "numbers", "num", "nr", "no", "nº", "n", "número", "numero", "id", "code", "card", "#")
+)
+_LETTERS = re.compile(r"[^\W\d_]+(?:[./][^\W\d_]+)*[.:]?")
+_RUN, _DENSE = re.compile(r"\d+"), re.compile(r"\d\S*")
+_CHAIN, _WITHOUT_MARKS = re.compile(r"\d[\d ()./+-]*"), str.maketrans("", "", " ()./+-")
+_HAS_DIGIT = 1  # the first bit of `Prefilter`
+LEAST_CHAIN = 7  # digits
+_STARTS_WITH_CAPITAL = r"^[A-ZÀ-ÖØ-ÞŠŽŁ]"
+
+
+class DigitCounts(NamedTuple):
+    """The digits of a text, or those that a find has at least: all of them, and the most of each kind (see `Rule`)."""
+
+    digits: int
+    run: int
+    dense: int
+    chain: int
+
+
+_NO_DIGITS = DigitCounts(0, 0, 0, 0)
+
+
+def _least_digits(rule: Rule) -> DigitCounts:
+    """The digits that what a rule finds has at least."""
+    return DigitCounts(rule.digits, rule.run, rule.dense, rule.chain)
+
+
+def _cue_words(rule: Rule) -> frozenset[str]:
+    """Tokens in lower case, one of which stands in every sentence in which a rule finds something; none for any."""
+    starts = {tokenize(name)[0].text for name in rule.left_context}
+    return frozenset(starts - {"number"} | (_NUMBER_WORDS if "number" in starts else set())) or frozenset(rule.words)
+
+
+def _required_substrings(rule: Rule) -> list[str]:
+    """For each name of a rule's field its longest word, which stands in it however it is written."""
+    longest = {max(_LETTERS.findall(name.replace("number", " ")), key=len, default="") for name in rule.left_context}
+    return sorted(part for part in longest if not any(other in part for other in longest - {part}))
+
+
+def digit_counts(text: str) -> tuple[int, int, int, int]:
+    """The `Numbers` of a text with one space for any white space, as a plain tuple, which is faster.
+
+    Example:
+        >>> numbers_in("on 3/14/72 at 10, call 555-0134")
+        (14, 4, 8, 7)
+    """
+    dense = _DENSE.findall(text)
+    if not dense:
+        return _NO_DIGITS
+    runs = [*map(len, _RUN.findall(" ".join(dense)))]
+    digits = sum(runs)
+    # Chains are asked for only where there are digits enough for a telephone.
+    chains = [len(part.translate(_WITHOUT_MARKS)) for part in _CHAIN.findall(text)] if digits >= LEAST_CHAIN else ()
+    return digits, max(runs), max(map(len, dense)), max(chains, default=0)
+
+
+class Prefilter(dict[str, int]):
+    r"""What a token has of what rules need, a bit for each need.
+
+    The needs are a digit, so many in a row, one of a rule's words, and what a rule says of a token; 63 at most. It
+    learns tokens as they come, and forgets them all when they are too many.
+
+    Args:
+        rules: the rules.
+        kept: how many tokens it knows at a time.
+
+    Attributes:
+        of_rules: the bits that each rule needs, by its name.
+        cue: the bit of tokens that a rule with ``near`` begins with; `among` leaves it out where no capital is near.
+
+    Example:
+        >>> room = Rule("room", r"\d{3}[a-d]?", ("ROOM",), (), (), after=("room",), digits=3)
+        >>> needs = Needs([room])
+        >>> needs.of_rules["room"], [needs[token] for token in ("Room", "214", "b")]
+        ((1, 2), [2, 1, 0])
+        >>> needs.among([tokenize("Room 214b"), tokenize("Room")])
+        [3, 2]
+    """
+
+    def __init__(self, rules: Sequence[Rule], *, kept: int = 1 << 16) -> None:
+        self._kept = kept
+        self._by_word: dict[str, int] = defaultdict(int)
+        self._by_form: list[tuple[Callable[[str], object], int]] = []
+        self._bits: dict[frozenset[str] | str, int] = {}
+        self._of_form(r"\d")
+        cues = [rule for rule in rules if rule.near]
+        self._near = max([rule.near for rule in cues], default=0)
+        self._capital = self._of_form(_STARTS_WITH_CAPITAL) if cues else 0
+        self.cue = self._of_words(frozenset(word for rule in cues for word in rule.words)) if cues else 0
+        self.of_rules = {rule.name: tuple(self._of_rule(rule)) for rule in rules}
+
+    def _of_rule(self, rule: Rule) -> Iterator[int]:
+        """The bits that a rule needs."""
+        if rule.digits:
+            yield _HAS_DIGIT
+        if rule.run:
+            yield self._of_form(rf"\d{{{rule.run}}}")
+        if rule.near:
+            yield self.cue
+        elif _cue_words(rule):
+            yield self._of_words(_cue_words(rule))
+        if rule.token:
+            yield self._of_form(rule.token)
+
+    def _of_words(self, words: frozenset[str]) -> int:
+        """The bit of tokens that are one of some words."""
+        if words not in self._bits:
+            self._bits[words] = 1 << len(self._bits)
+            for word in words:
+                self._by_word[word] |= self._bits[words]
+        return self._bits[words]
+
+    def _of_form(self, form: str) -> int:
+        """The bit of tokens in which an expression is found."""
+        if form not in self._bits:
+            self._bits[form] = 1 << len(self._bits)
+            self._by_form.append((re.compile(form).search, self._bits[form]))
+        return self._bits[form]
+
+    def __missing__(self, token: str) -> int:
+        bits = self._by_word.get(token.lower(), 0)
+        for found, bit in self._by_form:
+            if found(token):
+                bits |= bit
+        if len(self) >= self._kept:
+            self.clear()
+        self[token] = bits
+        return bits
+
+    def among(self, sentences: Sequence[Sequence[Token]]) -> list[int]:
+        """The bits of all that the tokens of each sentence have."""
+        return self.with_cues(sentences)[0]
+
+    def with_cues(self, sentences: Sequence[Sequence[Token]]) -> tuple[list[int], dict[int, list[int]]]:
+        """The bits as of `among`, and of each sentence with a token that has `cue`, by its number, their places."""
+        words = chain.from_iterable([*[token[0] for token in tokens], ""] for tokens in sentences)  # "" has none
+        ends = np.cumsum([len(tokens) + 1 for tokens in sentences])
+        if not len(ends):
+            return [], {}
+        bits = np.fromiter(map(self.__getitem__, words), np.int64, int(ends[-1]))
+        cues: dict[int, list[int]] = {}
+        if self._near:
+            capital = (bits & self._capital) != 0
+            near = np.zeros(len(bits), bool)
+            for step in range(1, self._near + 1):
+                near[:-step] |= capital[step:]
+            bits[~near] &= ~self.cue
+            places = np.flatnonzero(bits & self.cue)
+            numbers = np.searchsorted(ends, places, "right")
+            first = np.where(numbers, ends[numbers - 1], 0)
+            for number, place in zip(numbers.tolist(), (places - first).tolist(), strict=True):
+                cues.setdefault(number, []).append(place)
+        found: list[int] = np.bitwise_or.reduceat(bits, [0, *ends[:-1]]).tolist()
+        return found, cues
+
+
+RULES: tuple[Rule, ...] = (
+    *NETWORK_RULES,
+    *LABELLED_NUMBER_RULES,
+    *CHECKSUM_RULES,
+    *CONTACT_RULES,
+    *DATE_RULES,
+    *INSTITUTION_RULES,
+    *NAME_RULES,
+    *PERSONAL_DETAIL_RULES,
+    *PLACE_RULES,
+    *MANUFACTURER_RULES,
+)
+
+# A find is no part of a longer word, number or chain of numbers.
+_BEFORE, _AFTER = r"(?<![\w@])(?<!\d[-/.])", r"(?!\w)(?![-/.]\d)"
+# Between the name of a field and its value: "no.", ":", "#", "is". "number" in a name is any of the words for one.
+_NUMBER = r"(?:numbers?|(?:num|nr|no|n[º°])\.?|n\.[ºo°]|número|numero|id|code|card|#)"
+_GAP = rf"(?<![^\W\d_](?=[^\W\d_]))(?:\s?[#:;|.,º°=-]|\s?(?:{_NUMBER}|is|was|es)(?!\w)){{0,4}}\s?\(??"
+
+
+def _expression(rule: Rule) -> str:
+    """The whole expression of a rule."""
+    if not rule.left_context:
+        return f"{_BEFORE}(?:{rule.form}){_AFTER}"
+    plain = (re.escape(name).replace("\\ ", " ?").replace("'", "['’]") for name in rule.left_context)
+    names = (name.replace("number", _NUMBER) for name in plain)
+    value = rule.form if "?P<value>" in rule.form else f"(?P<value>{rule.form})"
+    return f"{_BEFORE}(?:{'|'.join(names)}){_GAP}(?:{value}){_AFTER}"
+
+
+class _Compiled(NamedTuple):
+    """A rule, what is looked for, and what must be there for that.
+
+    Attributes:
+        rule: the rule.
+        form: its whole expression.
+        small: whether that is for the text in small letters (`features.patterns.folded`), which is faster.
+        sign: what stands in every find; none for anything.
+        parts: words in lower case, one of which stands in every find, be it in another; none for any.
+        numbers: the digits that a find has at least.
+        needs: bits, of each of which the tokens of a sentence need one.
+        at: for a row of several rules with `Rule.near`: by the word in lower case at which they are tried, each with
+            its number and its expression.
+    """
+
+    rule: Rule
+    form: re.Pattern[str]
+    small: bool
+    sign: re.Pattern[str] | None
+    parts: Sequence[str]
+    numbers: DigitCounts
+    needs: Sequence[int]
+    at: Mapping[str, Sequence[tuple[int, Rule, re.Pattern[str]]]]
+
+
+# What makes an expression hang on case: a capital that is neither a class (\W) nor the name of a group.
+_CASE_SENSITIVE = re.compile(r"\(\?-i:|(?<!\\)(?<!\(\?)[A-ZÀ-ÖØ-Þ]")
+
+
+def _compiled(rule: Rule) -> _Compiled:
+    form, sign = _expression(rule), re.compile(rule.sign) if rule.sign else None
+    small = not _CASE_SENSITIVE.search(form)
+    compiled = re.compile(form) if small else re.compile(form, re.IGNORECASE)
+    return _Compiled(
+        rule, compiled, small, sign, _required_substrings(rule), _least_digits(rule), _PREFILTER.of_rules[rule.name], {}
+    )
+
+
+def _rows() -> Iterator[_Compiled]:
+    """The rules; neighbours that are tried at a word share one row."""
+    for near, rules in groupby(RULES, key=lambda rule: rule.near > 0):
+        compiled = [*map(_compiled, rules)]
+        if not near:
+            yield from compiled
+            continue
+        at: dict[str, list[tuple[int, Rule, re.Pattern[str]]]] = defaultdict(list)
+        for number, item in enumerate(compiled):
+            for word in set(item.rule.words):
+                at[word].append((number, item.rule, item.form))
+        yield compiled[0]._replace(at=dict(at))
+
+
+_PREFILTER = Prefilter(RULES)
+_COMPILED = tuple(_rows())
+_MOST = DigitCounts(*map(max, *map(_least_digits, RULES)))  # more make no difference
+
+
+def find_rules(sentence: Sentence) -> Iterator[tuple[Rule, int, int]]:
+    """What the rules find in a sentence: the rule, the first token, and the token after the last.
+
+    Example:
+        >>> from features.tokens import split_sentences
+        >>> [(rule.name, a, b) for rule, a, b in find_rules(split_sentences("MRN: 48-2213, seen 3/14/72")[0])]
+        [('record number', 2, 5), ('date in digits', 7, 12)]
+    """
+    yield from next(find_rules_in([sentence]))
+
+
+def find_rules_in(sentences: Sequence[Sentence]) -> Iterator[list[tuple[Rule, int, int]]]:
+    """What the rules find in each of some sentences (`find_rules`): what many tokens need is told at once."""
+    all_bits, all_cues = _PREFILTER.with_cues([sentence.tokens for sentence in sentences])
+    for number, (sentence, bits) in enumerate(zip(sentences, all_bits, strict=True)):
+        # Half of all sentences are done with before their text is put together.
+        possible = _possible(bits, _MOST if bits & _HAS_DIGIT else _NO_DIGITS)
+        yield list(_found(sentence, bits, all_cues.get(number, ()))) if possible else []
+
+
+def _found(sentence: Sentence, bits: int, cues: Sequence[int]) -> Iterator[tuple[Rule, int, int]]:
+    """Matches of the rules in a sentence, from its tokens' `Prefilter` bits and the places of `Prefilter.cue`."""
+    text = sentence.spaced
+    numbers = tuple(map(min, digit_counts(text), _MOST)) if bits & _HAS_DIGIT else _NO_DIGITS
+    ends = sentence.token_ends() if cues else []
+    words = [(sentence.tokens[place][0], ends[place]) for place in cues]
+    taken: set[int] = set()
+    for rule, start, end in _matches(text, _possible(bits, numbers), words):
+        ends = ends or sentence.token_ends()
+        found = range(bisect_right(ends, start), bisect_right(ends, end - 1) + 1)
+        if taken.isdisjoint(found):
+            taken.update(found)
+            yield rule, found.start, found.stop
+
+
+def _matches(text: str, rules: Sequence[_Compiled], cues: Sequence[tuple[str, int]]) -> Iterator[tuple[Rule, int, int]]:
+    """What each of some rules matches in a text, whatever the others do: the rule and the place of the value.
+
+    Args:
+        text: a sentence with one space for any white space.
+        rules: those that its tokens and digits allow.
+        cues: the words of it at which rules with ``near`` are tried, and where each ends.
+    """
+    lower = ""
+    for rule, form, small, sign, parts, _, _, at in rules:
+        if at:
+            yield from _matches_at(text, at, cues)
+            continue
+        # Most rules are done with by here: that is what makes so many of them cheap.
+        if sign and not sign.search(text):
+            continue
+        lower = lower or folded(text)
+        if parts and not any([part in lower for part in parts]):  # noqa: C419  A list is faster here than a generator.
+            continue
+        for match in form.finditer(lower if small else text):
+            start, end = match.span(match.lastgroup or 0)
+            end = _right_end(rule, text, start, end)
+            if end > start:
+                yield rule, start, end
+
+
+def _matches_at(
+    text: str, at: Mapping[str, Sequence[tuple[int, Rule, re.Pattern[str]]]], cues: Sequence[tuple[str, int]]
+) -> Iterator[tuple[Rule, int, int]]:
+    """The matches of rules at certain words, in the order of the table."""
+    tried = [(number, end - len(word), rule, form) for word, end in cues for number, rule, form in at[word.lower()]]
+    for _, place, rule, form in sorted(tried, key=itemgetter(0, 1)) if len(tried) > 1 else tried:
+        match = form.match(text, place)
+        if match:
+            start, end = match.span(match.lastgroup or 0)
+            end = _right_end(rule, text, start, end)
+            if end > start:
+                yield rule, start, end
+
+
+@lru_cache(maxsize=1 << 14)
+def _possible(bits: int, numbers: tuple[int, ...]) -> Sequence[_Compiled]:
+    """The rules that can find something in a sentence whose tokens have these bits, and that has so many digits."""
+    return tuple(
+        item for item in _COMPILED if all(map(ge, numbers, item.numbers)) and all(bits & need for need in item.needs)
+    )
+
+
+def _right_end(rule: Rule, text: str, start: int, end: int) -> int:
+    """Where the longest right value ends that begins where a match does and ends there or before a gap; else 0.
+
+    "4929 5260 1815 9081 12" is the number of a card, which has a right check digit, and another number.
+    """
+    if rule.check is None:
+        return end
+    while end > start and not rule.check(text[start:end]):
+        end = max(text.rfind(mark, start, end) for mark in " -,")
+    return end

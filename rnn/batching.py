@@ -1,0 +1,213 @@
+"""Sentences as rows of named arrays, and rows as batches of a few fixed shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+Arrays = Mapping[str, npt.NDArray[Any]]
+
+
+_NONE = np.empty(0, np.int32)
+
+
+class Row(NamedTuple):
+    """What a network gets of one sentence of T tokens.
+
+    Attributes:
+        inputs: named arrays. The first axis is T, or longer by what a network looks at around a sentence, the same
+            for all rows ("words" of a window with m words on either side: [T + 2m]).
+        targets: the right tags' ids for each annotation layer that is learned, [T]; none where they are not known.
+        length: T.
+        words: which word of its note each of the T places stands for, [T], -1 for none; empty where all do.
+        note: the number of that note among those that were read together.
+    """
+
+    inputs: Arrays
+    targets: Arrays
+    length: int
+    words: npt.NDArray[Any] = _NONE
+    note: int = 0
+
+    @property
+    def counted(self) -> int:
+        """The tokens that have a target: all T, but for those whose target is below 0."""
+        tokens = [target for target in self.targets.values() if target.shape == (self.length,)]
+        return max((int(np.count_nonzero(target >= 0)) for target in tokens), default=self.length)
+
+
+class Batch(NamedTuple):
+    """Rows padded with zeros to one length T; B of them, the last ones empty where there were fewer.
+
+    Attributes:
+        inputs: by name, [B, T + what is around a sentence, ...].
+        targets: by annotation layer, [B, T]; the lengths keep padding out of the loss.
+        lengths: tokens a row, [B] int32; 0 for a row that holds no sentence.
+        real: which places hold a token, [B, T] bool.
+    """
+
+    inputs: Mapping[str, Any]
+    targets: Mapping[str, Any]
+    lengths: Any
+    real: Any
+
+
+def make_batch(rows: Sequence[Row], *, length: int, size: int = 0) -> Batch:
+    """Rows as one batch, padded to ``length`` tokens and to at least ``size`` rows.
+
+    Example:
+        >>> rows = [Row({"words": np.array([7, 8])}, {}, 2), Row({"words": np.array([9])}, {}, 1)]
+        >>> make_batch(rows, length=3).inputs["words"].tolist()
+        [[7, 8, 0], [9, 0, 0]]
+    """
+    count = max(len(rows), size)
+    lengths = np.zeros(count, np.int32)
+    lengths[: len(rows)] = [row.length for row in rows]
+    short = length - rows[0].length  # how much longer the first row gets, and with it every array of it
+
+    def stacked(arrays: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+        shape = (count, arrays[0].shape[0] + short, *arrays[0].shape[1:])
+        together = np.zeros(shape, arrays[0].dtype)
+        for row, array in zip(together, arrays, strict=False):
+            row[: len(array)] = array
+        return together
+
+    return Batch(
+        {name: stacked([row.inputs[name] for row in rows]) for name in rows[0].inputs},
+        {name: stacked([row.targets[name] for row in rows]) for name in rows[0].targets},
+        lengths,
+        np.arange(length)[None] < lengths[:, None],
+    )
+
+
+def group_by_structure(rows: Sequence[Row]) -> list[list[Row]]:
+    """Rows that can be in one batch: the same arrays, of the same shape but for their length.
+
+    Example:
+        >>> rows = [Row({"words": np.ones(shape, int)}, {}, 2) for shape in ((2,), (2, 2), (2,))]
+        >>> [len(some) for some in alike(rows)]
+        [2, 1]
+    """
+    found: dict[Any, list[Row]] = {}
+    for row in rows:
+        shapes = [(name, array.shape[1:]) for arrays in (row.inputs, row.targets) for name, array in arrays.items()]
+        found.setdefault(tuple(shapes), []).append(row)
+    return list(found.values())
+
+
+def make_buckets(rows: Sequence[Row], *, buckets: int, cost: int) -> list[Batch]:
+    """Training rows, each in the batch of the next length (`bucket_lengths`); rows without tokens are in none.
+
+    Rows that are not alike are in batches of their own.
+    """
+    return [make_batch(some, length=length) for some, length in _by_length(rows, buckets=buckets, cost=cost)]
+
+
+def even_batches(rows: Sequence[Row], *, buckets: int, cost: int) -> Iterator[Batch]:
+    """The batches of `make_buckets` cut into batches of as many rows each, of `MANY_TOKENS` places or one row."""
+    for some, length in _by_length(rows, buckets=buckets, cost=cost):
+        size = min(max(MANY_TOKENS // length, 1), len(some))
+        for start in range(0, len(some), size):
+            yield make_batch(some[start : start + size], length=length, size=size)
+
+
+def _by_length(rows: Sequence[Row], *, buckets: int, cost: int) -> Iterator[tuple[list[Row], int]]:
+    for some in group_by_structure(rows):
+        lengths = np.array([row.length for row in some])
+        limits = bucket_lengths(lengths[lengths > 0], buckets=buckets, cost=cost)
+        bucket_of = np.searchsorted(limits, lengths)
+        for number, limit in enumerate(limits):
+            members = np.flatnonzero((bucket_of == number) & (lengths > 0)).tolist()
+            yield [some[i] for i in members], limit
+
+
+def bucket_lengths(lengths: Sequence[int] | np.ndarray, *, buckets: int = 8, cost: int = 0) -> list[int]:
+    """The padded lengths, at most ``buckets``, that cost the least.
+
+    Each sentence is padded to the next of them; each is the length of some sentence. Dynamic programming over the
+    distinct lengths: with k buckets, total_k[j] = min over i < j of total_(k-1)[i] + (tokens of the sentences of
+    lengths i+1..j, each padded to the length of j); the number of buckets is the k with the least total_k + k * cost.
+
+    Args:
+        lengths: of all sentences, in tokens.
+        buckets: how many there may be.
+        cost: what one bucket costs, in padded tokens.
+
+    Example:
+        >>> bucket_lengths([1, 1, 2, 9, 10], buckets=2)
+        [2, 10]
+    """
+    distinct, counts = np.unique(np.asarray(lengths), return_counts=True)
+    before = np.concatenate([[0], np.cumsum(counts)])  # sentences shorter than each distinct length
+    together = (before[None, 1:] - before[:-1, None]) * distinct[None, :].astype(float)  # [i, j]: lengths i..j as one
+    together[np.tril_indices(len(distinct), -1)] = np.inf
+    total = np.concatenate([[0.0], np.full(len(distinct), np.inf)])
+    previous: list[np.ndarray] = []  # by number of buckets: where the last bucket before each length ends
+    totals: list[float] = []
+    for k in range(1, min(buckets, len(distinct)) + 1):
+        options = total[:-1, None] + together
+        previous.append(options.argmin(axis=0))
+        total = np.concatenate([[np.inf], options.min(axis=0)])
+        totals.append(total[-1] + k * cost)
+    chosen, end = [], len(distinct)
+    for choice in reversed(previous[: int(np.argmin(totals)) + 1]):
+        chosen.append(int(distinct[end - 1]))
+        end = int(choice[end - 1])
+    return chosen[::-1]
+
+
+# Prediction has its own few shapes, the same for every call, so that little is compiled and no sentence's result
+# depends on its company: lengths 8, 16, 32, 64, …, and for each of them a batch of few rows and one of many.
+_FEW = 4
+MANY_TOKENS = 2048
+
+
+def padded_length(length: int) -> int:
+    """The smallest power of two from 8 that is not less."""
+    return max(8, 1 << (length - 1).bit_length())
+
+
+class Cut(NamedTuple):
+    """How rows are cut into batches for prediction.
+
+    Attributes:
+        padded: the length that rows of a length are padded to.
+        many_tokens: places for tokens in a batch of many rows.
+    """
+
+    padded: Callable[[int], int] = padded_length
+    many_tokens: int = MANY_TOKENS
+
+
+POWERS = Cut()
+"""Lengths 8, 16, 32, 64, …: what rows of any length are cut by."""
+
+
+def batches(rows: Sequence[Row], cut: Cut = POWERS) -> Iterator[tuple[list[int], Batch]]:
+    """Rows in batches for prediction: the numbers of those in a batch, in its order, and the batch.
+
+    Args:
+        rows: what to tag; rows without tokens are in no batch.
+        cut: how they are cut.
+    """
+    for members, length, size in predict_batches([row.length for row in rows], cut):
+        yield members, make_batch([rows[i] for i in members], length=length, size=size)
+
+
+def predict_batches(lengths: Sequence[int], cut: Cut = POWERS) -> Iterator[tuple[list[int], int, int]]:
+    """Which sentences to run together: their numbers, the padded length and the number of rows.
+
+    Sentences without tokens are in no batch.
+    """
+    by_length: dict[int, list[int]] = {}
+    for i, length in enumerate(lengths):
+        if length:
+            by_length.setdefault(cut.padded(length), []).append(i)
+    for length, members in sorted(by_length.items()):
+        many = max(cut.many_tokens // length, 1)
+        for start in range(0, len(members), many):
+            part = members[start : start + many]
+            yield part, length, min(_FEW, many) if len(part) <= _FEW else many

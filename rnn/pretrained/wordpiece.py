@@ -1,0 +1,148 @@
+"""Words to the numbers of their word pieces."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+from tokenizers import BertWordPieceTokenizer, ByteLevelBPETokenizer, Tokenizer
+
+from crfdeid.errors import DataError
+
+TOKENIZER = "tokenizer.json"
+_VOCABULARY, _SETTINGS = "vocab.txt", "tokenizer_config.json"
+_BYTE_VOCABULARY, _MERGES = "vocab.json", "merges.txt"
+# The pieces that begin and end a text, and the one of what has none.
+_SPECIAL = {"bert": ("[CLS]", "[SEP]", "[UNK]"), "roberta": ("<s>", "</s>", "<unk>")}
+_NAMES = re.compile(r"\[[^\]]*\]|<[^>]*>")  # pieces such as [UNK] and <mask>, which are no text
+_MOST_REMEMBERED = 1 << 16  # words whose pieces are remembered
+
+
+@dataclass(frozen=True)
+class WordpieceTokenizer:
+    """A tokenizer: words to the numbers of their pieces, each word by itself.
+
+    Which pieces are whose is known by this alone: no text is matched, so that words that a tokenizer writes another way
+    (small letters, no accents) or drops (marks, control characters) cannot shift the others.
+
+    Args:
+        json: the tokenizer, as ``tokenizer.json`` has it.
+        family: of the encoder, "bert" or "roberta".
+
+    Raises:
+        ValueError: it is no tokenizer, or one of another family.
+    """
+
+    json: str
+    family: str
+    _known: dict[tuple[str, bool], tuple[int, ...]] = field(default_factory=dict, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        try:
+            tokenizer: Any = Tokenizer.from_str(self.json)
+        except Exception:  # the library raises this class itself
+            raise ValueError("not a tokenizer") from None
+        tokenizer.no_truncation()  # a file may ask for texts of one length: that would cut them, or fill them up
+        tokenizer.no_padding()
+        special = [tokenizer.token_to_id(name) for name in _SPECIAL[self.family]]
+        if None in special:
+            raise ValueError(f"a tokenizer without the pieces {', '.join(_SPECIAL[self.family])}")
+        object.__setattr__(self, "_tokenizer", tokenizer)
+        object.__setattr__(self, "_special", tuple(special))
+
+    @classmethod
+    def of(cls, tokenizer: Any, family: str) -> Self:
+        """Of a tokenizer of the library `tokenizers`."""
+        return cls(tokenizer.to_str(), family)
+
+    @property
+    def begin(self) -> int:
+        """The piece before a text."""
+        return int(self._special[0])  # type: ignore[attr-defined]
+
+    @property
+    def end(self) -> int:
+        """The piece after a text."""
+        return int(self._special[1])  # type: ignore[attr-defined]
+
+    @property
+    def unknown(self) -> int:
+        """The piece of what has none."""
+        return int(self._special[2])  # type: ignore[attr-defined]
+
+    @property
+    def count(self) -> int:
+        """The largest number of a piece, and one."""
+        vocabulary: dict[str, int] = self._tokenizer.get_vocab(with_added_tokens=True)  # type: ignore[attr-defined]
+        return max(vocabulary.values()) + 1
+
+    def __call__(self, word: str, *, spaced: bool) -> tuple[int, ...]:
+        """The pieces of a word, at least one.
+
+        Args:
+            word: at least one character.
+            spaced: whether white space stands before it: pieces of bytes differ by that.
+
+        Example:
+            >>> pieces("Quillfeather", spaced=True)  # doctest: +SKIP
+            (21864, 3363, 7959, 8988, 2121)
+        """
+        spaced = spaced and self.family == "roberta"
+        found = self._known.get((word, spaced))
+        if found is None:
+            text = f" {word}" if spaced else word
+            # A lone surrogate cannot be handed to the tokenizer, which reads UTF-8.
+            text = text.encode("utf-8", "replace").decode("utf-8")
+            ids = self._tokenizer.encode(text, add_special_tokens=False).ids  # type: ignore[attr-defined]
+            found = tuple(ids) or (self.unknown,)
+            if len(self._known) < _MOST_REMEMBERED:
+                self._known[word, spaced] = found
+        return found
+
+
+def read_pieces(folder: Path, family: str) -> WordpieceTokenizer:
+    """The tokenizer of an encoder's folder.
+
+    Args:
+        folder: with ``tokenizer.json``; else, for BERT, ``vocab.txt``, or for RoBERTa, ``vocab.json`` and
+            ``merges.txt``.
+        family: "bert" or "roberta".
+
+    Raises:
+        DataError: there is none, or a damaged one, or one of another family.
+    """
+    plain = folder / (_VOCABULARY if family == "bert" else _BYTE_VOCABULARY)
+    path = next((path for path in (folder / TOKENIZER, plain) if path.is_file()), None)
+    if path is None:
+        raise DataError(f"no tokenizer: it should hold {TOKENIZER} or {plain.name}", path=folder)
+    try:
+        if path != plain:
+            return WordpieceTokenizer(path.read_text("utf-8"), family)
+        if family == "bert":
+            return WordpieceTokenizer.of(_word_pieces(path), family)
+        return WordpieceTokenizer.of(ByteLevelBPETokenizer(str(path), str(folder / _MERGES)), family)
+    except OSError as error:
+        raise DataError(f"cannot be read ({error.strerror})", path=path) from None
+    except Exception as error:  # the tokenizers library raises this class itself
+        reason = str(error) if isinstance(error, ValueError) and str(error).startswith("a tokenizer") else "damaged"
+        raise DataError(f"not a tokenizer that can be read: {reason}", path=path) from None
+
+
+def _word_pieces(path: Path) -> Any:
+    """BERT's tokenizer for a list of pieces, one a line."""
+    pieces = path.read_text("utf-8").split("\n")
+    lower = _do_lower_case(path.with_name(_SETTINGS))
+    if lower is None:  # BioBERT and SciBERT come without settings: a cased vocabulary has capitals
+        lower = not any(piece != piece.lower() for piece in pieces if not _NAMES.fullmatch(piece))
+    return BertWordPieceTokenizer({piece: i for i, piece in enumerate(pieces) if piece}, lowercase=lower)
+
+
+def _do_lower_case(path: Path) -> bool | None:
+    """What a tokenizer's settings say of small letters; None where there are none."""
+    if not path.is_file():
+        return None
+    found = json.loads(path.read_text("utf-8")).get("do_lower_case")
+    return found if isinstance(found, bool) else None

@@ -1,0 +1,202 @@
+"""Inversion by averaging: which name stands behind a published vector, found by trying one after the other.
+
+Whoever has the frozen encoder puts each candidate in the place of a name, encodes the sentence many times, and takes
+the candidate whose mean is nearest to what was published. The rest of the sentence is taken to be known, which is the
+worst case. Compared are the vectors of the name and of the tokens around it, for a recurrent encoder spreads a word:
+the sum of ((mean - published) / deviation)^2, with the noise's standard deviation in each dimension, which whoever has
+the encoder can measure. On representations with trained noise this was as good as a distance that knows all covariances
+of the noise. Encoding with the noise off is about as good as the mean of 256 draws.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from crfdeid.errors import UsageError
+from crfdeid.evaluation.tokens import Share
+from crfdeid.validation import require_counts
+from features.tokens import Sentence
+from rnn.privacy.attacks.noise import noise_deviation
+from rnn.privacy.attacks.targets import Target, choose
+from rnn.privacy.encoder import Encoder
+from rnn.processors.casing import casing
+
+Candidates = Callable[[str], Sequence[str]]
+"""A name -> the names that it is looked for among. The name itself always is one of them."""
+OnTarget = Callable[[int, int], None]
+"""Is told how many names were attacked so far, and how many there are."""
+
+_TOKENS = 1 << 16  # encoded in one call: their vectors take 13 MB where their size is 50
+
+
+@dataclass(frozen=True, kw_only=True)
+class AveragingSettings:
+    """How much work the attack is.
+
+    Args:
+        names: names that are attacked, at most.
+        draws: numbers of draws of noise for each candidate; 0 is one encoding with the noise off.
+        published: numbers of published encodings of the same sentence; the first is used with all ``draws``, the others
+            with the most.
+        encodings: of one sentence, over all candidates, at most, for each number of draws. Where these are too few, the
+            candidates that are nearest with the noise off have them, and the others come after them in that order.
+        around: tokens on either side of the name that are compared too.
+
+    Raises:
+        UsageError: a value cannot work.
+    """
+
+    names: int = 200
+    draws: tuple[int, ...] = (0, 1, 16, 256)
+    published: tuple[int, ...] = (1, 2, 8)
+    encodings: int = 3_200
+    around: int = 1
+
+    def __post_init__(self) -> None:
+        require_counts(self, "names", "encodings")
+        require_counts(self, "around", least=0)
+        if not self.draws or min(self.draws) < 0 or not self.published or min(self.published) < 1:
+            raise UsageError("draws and published are numbers: give one or more of each, published from 1")
+
+    @property
+    def most_draws(self) -> int:
+        """The largest number of draws."""
+        return max(self.draws)
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """How often the right name came first, and how often among the first ten.
+
+    Args:
+        top1: names that came first.
+        top10: names that came among the first ten.
+        chance: of coming first by guessing: the mean of 1 / candidates.
+        chance10: of coming among the first ten by guessing.
+    """
+
+    top1: Share
+    top10: Share
+    chance: float
+    chance10: float
+
+    @classmethod
+    def of(cls, places: Sequence[tuple[int, int]]) -> Self:
+        """Of each right name's place, from 0, and how many candidates there were."""
+        hits = [Share(sum(place < first for place, _ in places), len(places)) for first in (1, 10)]
+        chances = [float(np.mean([min(first / count, 1.0) for _, count in places] or [0.0])) for first in (1, 10)]
+        return cls(hits[0], hits[1], chances[0], chances[1])
+
+
+@dataclass(frozen=True)
+class Averaging:
+    """What came of the attack.
+
+    Args:
+        by_draws: numbers of draws -> hits, where one encoding was published.
+        by_published: numbers of published encodings -> hits, at the most draws.
+        same_casing: hits at the most draws among the candidates of the name's casing class alone, for the casing is
+            published beside the vectors; where one encoding was.
+    """
+
+    by_draws: Mapping[int, Hits]
+    by_published: Mapping[int, Hits]
+    same_casing: Hits
+
+
+def invert_by_averaging(
+    encoder: Encoder,
+    targets: Sequence[Target],
+    candidates: Candidates,
+    settings: AveragingSettings | None = None,
+    *,
+    seed: int,
+    on_progress: OnTarget | None = None,
+) -> Averaging:
+    """Attack names by averaging.
+
+    Args:
+        encoder: what was published with, and what the attack has.
+        targets: the names, each in its sentence; of more than ``known_phi_settings.names`` some are drawn.
+        candidates: what each is looked for among.
+        settings: how much work it may be; `AveragingSettings()` where None.
+        seed: of all that is drawn.
+        on_progress: is called after each name.
+    """
+    settings, random = settings or AveragingSettings(), np.random.default_rng(seed)
+    targets = choose(targets, settings.names, random)
+    sentences = [target.sentence for target in targets]
+    deviation = noise_deviation(encoder, sentences, random) if targets else np.ones(encoder.size, np.float32)
+    attack = _Attack(encoder, settings, deviation, random)
+    places: dict[tuple[int, int], list[tuple[int, int]]] = {cell: [] for cell in attack.cells}
+    of_casing: list[tuple[int, int]] = []
+    for number, target in enumerate(targets, start=1):
+        words = [target.word, *dict.fromkeys(word for word in candidates(target.word) if word != target.word)]
+        orders = attack.orders(target, [words[i] for i in random.permutation(len(words))])
+        for cell, order in orders.items():
+            places[cell].append((order.index(target.word), len(order)))
+        same = [w for w in orders[settings.most_draws, settings.published[0]] if casing(w) == casing(target.word)]
+        of_casing.append((same.index(target.word), len(same)))
+        if on_progress is not None:
+            on_progress(number, len(targets))
+    return Averaging(
+        {draws: Hits.of(places[draws, settings.published[0]]) for draws in settings.draws},
+        {published: Hits.of(places[settings.most_draws, published]) for published in settings.published},
+        Hits.of(of_casing),
+    )
+
+
+class _Attack(NamedTuple):
+    """The attack, the same for every name."""
+
+    encoder: Encoder
+    settings: AveragingSettings
+    deviation: npt.NDArray[np.float32]
+    random: np.random.Generator
+
+    @property
+    def cells(self) -> list[tuple[int, int]]:
+        """Each number of draws with each number of published encodings that it is wanted for."""
+        first, *others = self.settings.published
+        return [(draws, first) for draws in self.settings.draws] + [(self.settings.most_draws, n) for n in others]
+
+    def orders(self, target: Target, words: Sequence[str]) -> dict[tuple[int, int], list[str]]:
+        """The candidates by their distance, for each of the `cells`; equally near ones stay in their order."""
+        sentences = [target.with_word(word) for word in words]
+        seen = self._near(self.encoder.encode([target.sentence] * max(self.settings.published), self.random), target)
+        still = self._near(self.encoder.encode(sentences, None), target)  # [N, w, size]
+        orders = {}
+        for draws, count in self.cells:
+            published = seen[:count].mean(axis=0)
+            order = self._sorted(still, published)
+            if draws:
+                most = max(self.settings.encodings // draws, 1)
+                drawn = self._means([sentences[i] for i in order[:most]], target, draws)
+                order[:most] = order[:most][self._sorted(drawn, published)]
+            orders[draws, count] = [words[i] for i in order]
+        return orders
+
+    def _means(self, sentences: Sequence[Sentence], target: Target, draws: int) -> npt.NDArray[np.float32]:
+        """The mean over draws of noise of what `_near` gives, [N, w, size]."""
+        at_once = max(_TOKENS // (len(sentences) * len(target.sentence.tokens)), 1)
+        total: Any = np.float32(0)
+        for start in range(0, draws, at_once):
+            count = min(at_once, draws - start)
+            vectors = self._near(self.encoder.encode([*sentences] * count, self.random), target)
+            total = total + vectors.reshape(count, len(sentences), *vectors.shape[1:]).sum(axis=0)
+        means: npt.NDArray[np.float32] = total / np.float32(draws)
+        return means
+
+    def _near(self, encoded: Sequence[np.ndarray], target: Target) -> npt.NDArray[np.float32]:
+        """The vectors of the name's token and those around it, w tokens, in each of N encodings: [N, w, size]."""
+        around = self.settings.around
+        return np.stack([vectors[max(target.place - around, 0) : target.place + around + 1] for vectors in encoded])
+
+    def _sorted(self, means: npt.NDArray[np.float32], published: npt.NDArray[np.float32]) -> npt.NDArray[np.intp]:
+        distances = (((means - published[None]) / self.deviation) ** 2).sum(axis=(1, 2))
+        return np.argsort(distances, kind="stable")

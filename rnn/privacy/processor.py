@@ -1,0 +1,76 @@
+"""Sentences, and notes that were shared, to the rows that a tagger over a representation reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from crfdeid.documents import PHI, LabelledSentence
+from features.tokens import Sentence
+from rnn.batching import Row
+from rnn.privacy.representation import RepresentationModel
+from rnn.privacy.shared_file import SharedNotes
+from rnn.processors.casing import casing
+
+VECTORS, CASING = "vectors", "casing"
+"""The inputs of a row: each token's representation, [T, D], and its casing class, [T]."""
+
+
+@dataclass(frozen=True)
+class PrivateCodec:
+    """Sentences to rows of representations and casing, a row a sentence.
+
+    Args:
+        representation: makes the vectors.
+        tags: the tags of each annotation layer that is learned.
+        seed: of the noise in the vectors of training sentences.
+    """
+
+    representation: RepresentationModel
+    tags: Mapping[str, tuple[str, ...]]
+    seed: int = 0
+
+    def rows(self, sentences: Sequence[Sentence], targets: Sequence[LabelledSentence] | None = None) -> list[Row]:
+        """A row for each sentence: without noise, or in training with noise, as others share theirs."""
+        random = None if targets is None else np.random.default_rng(self.seed)
+        vectors = self.representation.encode(sentences, random)
+        classes = [np.array([casing(word) for word in sentence.words], np.int32) for sentence in sentences]
+        inputs = [{VECTORS: v, CASING: c} for v, c in zip(vectors, classes, strict=True)]
+        if targets is None:
+            return [Row(given, {}, len(given[CASING])) for given in inputs]
+        number = {tag: k for k, tag in enumerate(self.tags[PHI])}
+        ids = [np.array([number[tag] for tag in item.tags], np.int32) for item in targets]
+        return [Row(given, {PHI: row}, len(row)) for given, row in zip(inputs, ids, strict=True)]
+
+    def shared_rows(self, shared: SharedNotes) -> list[Row]:
+        """A row for each sentence that was shared; its tags must be among this codec's."""
+        number = {tag: k for k, tag in enumerate(self.tags[PHI])}
+        ids = np.array([number[name] for name in shared.names], np.int32)[shared.tags]
+        arrays = (shared.vectors.astype(np.float32), shared.casing.astype(np.int32), ids)
+        parts = [np.split(array, shared.starts[1:-1]) for array in arrays]
+        return [Row({VECTORS: v, CASING: c}, {PHI: t}, len(t)) for v, c, t in zip(*parts, strict=True)]
+
+    def gather(
+        self, rows: Sequence[Row], values: Iterable[np.ndarray], sentences: Sequence[Sentence]
+    ) -> list[np.ndarray]:
+        """What was found for each row, [T, ...], for each sentence: they are the same."""
+        return list(values)
+
+    @property
+    def key(self) -> None:
+        """None: its words are public."""
+
+    def hashed(self, key: bytes) -> tuple[PrivateCodec, dict[str, np.ndarray]]:
+        """The codec as it is: its words came with the representation and are public, and there are no others."""
+        return self, {}
+
+    def describe(self) -> dict[str, Any]:
+        """Tags and representation, but for arrays."""
+        return {"tags": list(self.tags[PHI]), "representation": self.representation.describe()}
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """The representation's."""
+        return self.representation.arrays()

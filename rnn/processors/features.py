@@ -1,0 +1,92 @@
+"""The hand-made features of tokens, as numbers that a network has vectors for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Self
+
+import numpy as np
+
+from crfdeid.crf.feature_index import FeatureIndex
+from crfdeid.crf.weights import escape_for_crfsuite
+from crfdeid.documents import LabelledSentence
+from crfdeid.secrets import hash_word, require_same_key
+from features import FeatureSet
+from features.tokens import Sentence
+
+
+@dataclass(frozen=True)
+class Features:
+    """The hand-made features of tokens, as numbers.
+
+    Args:
+        extracted: the features that are looked at.
+        names: those that a network has vectors for; hashes of them where there is a key.
+        key: what they are hashed with; None where they are readable.
+    """
+
+    extracted: FeatureSet
+    names: tuple[str, ...]
+    key: bytes | None = None
+
+    @classmethod
+    def build(
+        cls, extracted: FeatureSet, sentences: Sequence[LabelledSentence], *, min_count: int, min_documents: int = 1
+    ) -> Self:
+        """The features that occur often enough.
+
+        Args:
+            extracted: the features that are looked at.
+            sentences: the training sentences.
+            min_count: how often they must occur.
+            min_documents: how many documents must have them.
+        """
+        counts: Counter[str] = Counter()
+        documents: dict[str, set[str]] = {}
+        extracted_rows = extracted.extract_all([item.sentence for item in sentences])
+        for item, rows in zip(sentences, extracted_rows, strict=True):
+            found = [escape_for_crfsuite(name) for row in rows for name in row]
+            counts.update(found)
+            if min_documents > 1:
+                documents.setdefault(item.document, set()).update(found)
+        spread = Counter(name for names in documents.values() for name in names)
+        frequent = (name for name, count in counts.items() if count >= min_count)
+        return cls(
+            extracted, tuple(sorted(name for name in frequent if min_documents == 1 or spread[name] >= min_documents))
+        )
+
+    @cached_property
+    def _index(self) -> FeatureIndex:
+        stored = None if self.key is None else partial(hash_word, key=self.key)
+        return FeatureIndex(self.extracted, {name: i for i, name in enumerate(self.names)}, stored)
+
+    def hashed(self, key: bytes) -> tuple[Features, np.ndarray]:
+        """The same features as hashes, sorted; and the old number of each new one, [F + 1].
+
+        Raises:
+            UsageError: they are hashes already, under another key.
+        """
+        require_same_key(self.key, key)
+        if self.key is not None:
+            return self, np.arange(len(self.names) + 1)
+        hashes = [hash_word(name, key) for name in self.names]
+        order = np.argsort(hashes)
+        return replace(self, names=tuple(hashes[i] for i in order), key=key), np.concatenate([[0], order + 1])
+
+    def rows(self, sentences: Sequence[Sentence], width: int) -> list[np.ndarray]:
+        """The numbers, from 1, of each token's known features, padded with 0: for each sentence [T, F].
+
+        F is the ``width``, or more where a token has more features: none is lost, for which one it were would hang on
+        the numbers, and so on a key.
+        """
+        lengths = [len(sentence.tokens) for sentence in sentences]
+        matrix = self._index.matrix(sentences)
+        starts = np.cumsum([0, *lengths])
+        counts = np.diff(matrix.indptr)
+        table = np.zeros((starts[-1], max(width, counts.max(initial=0))), np.int32)
+        place = np.arange(len(matrix.indices)) - np.repeat(matrix.indptr[:-1], counts)
+        table[np.repeat(np.arange(starts[-1]), counts), place] = matrix.indices + 1
+        return np.split(table, starts[1:-1]) if len(sentences) else []

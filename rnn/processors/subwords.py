@@ -1,0 +1,275 @@
+"""Tokens as word pieces: windows over whole notes, and what was found for windows back to tokens.
+
+A window holds whole words and reaches over the ends of sentences, as far as a network can read; the next one begins
+some pieces before it ends (johnson2020, section 3.3). Which windows a note has hangs on the note alone, so it makes no
+difference which of its sentences are tagged together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from crfdeid.bio import OUTSIDE
+from crfdeid.documents import PHI, LabelledSentence
+from crfdeid.serialization import distinct_names
+from features.tokenizer import Token
+from features.tokens import NoteTokens, Sentence
+from rnn.batching import Row
+from rnn.pretrained.config import EncoderConfig
+from rnn.pretrained.wordpiece import WordpieceTokenizer
+
+PIECES = "pieces"
+"""The input of a row: the numbers of a window's pieces, with those that begin and end a text, [L]."""
+
+NOT_COUNTED = -1
+"""The target of a piece that is not the first of a word, or of a word whose tag is not known."""
+
+_JSON = "tokenizer"  # the array that holds it
+
+
+class _Note(NamedTuple):
+    """A note of which some sentences are read.
+
+    Attributes:
+        tokens: all of its words.
+        sentences: the numbers of the sentences in the call, and where they begin.
+        first: the number of the first word of any of them.
+        stop: that of the word after their last. What is in memory goes from one to the other, however long the note is.
+    """
+
+    tokens: Sequence[Token]
+    sentences: list[tuple[int, int]]
+    first: int
+    stop: int
+
+
+@dataclass(frozen=True)
+class SubwordCodec:
+    """Sentences to rows of word pieces, a row a window of their notes.
+
+    Args:
+        encoder: the sizes of the encoder that reads the pieces.
+        pieces: words to pieces.
+        tags: the tags of each annotation layer that is learned.
+        window: the most pieces of a window, without those that begin and end a text.
+        overlap: the most pieces that two neighbouring windows share, fewer than ``window``.
+    """
+
+    encoder: EncoderConfig
+    pieces: WordpieceTokenizer
+    tags: Mapping[str, tuple[str, ...]]
+    window: int = 100
+    overlap: int = 40
+    # Where the windows of a note begin and end, for as long as the note is there: a long one is read in stretches.
+    _windows: WeakKeyDictionary[NoteTokens, np.ndarray] = field(
+        default_factory=WeakKeyDictionary, init=False, compare=False, repr=False
+    )
+
+    def rows(self, sentences: Sequence[Sentence], targets: Sequence[LabelledSentence] | None = None) -> list[Row]:
+        """A row for each window that holds a token of the sentences.
+
+        Args:
+            sentences: the sentences.
+            targets: the same ones with their tags, in training; None for rows without targets. The target of a word is
+                that of its first piece (johnson2020, section 3.4).
+        """
+        rows = []
+        for number, note in enumerate(_notes(sentences)):
+            known = None if targets is None else self._known(note, targets)
+            asked = np.zeros(note.stop - note.first, bool)
+            for i, start in note.sentences:
+                asked[start - note.first :][: len(sentences[i].tokens)] = True
+            for row in self.windows(note.tokens, note.first, note.stop):
+                inside = (row.words >= note.first) & (row.words < note.stop)
+                words = row.words[inside] - note.first
+                if asked[words].any():
+                    wanted = {}
+                    if known is not None:
+                        wanted = {PHI: np.full(row.length, NOT_COUNTED, np.int32)}
+                        wanted[PHI][inside] = known[words]
+                    rows.append(row._replace(targets=wanted, note=number))
+        return rows
+
+    def _known(self, note: _Note, targets: Sequence[LabelledSentence]) -> np.ndarray:
+        """The number of each word's tag, from the first word that is read to the last; `NOT_COUNTED` for others."""
+        number = {tag: k for k, tag in enumerate(self.tags[PHI])}
+        known = np.full(note.stop - note.first, NOT_COUNTED, np.int32)
+        for i, start in note.sentences:
+            if PHI in targets[i].annotated:
+                known[start - note.first :][: len(targets[i].tags)] = [number[tag] for tag in targets[i].tags]
+        return known
+
+    def gather(
+        self, rows: Sequence[Row], values: Iterable[np.ndarray], sentences: Sequence[Sentence]
+    ) -> list[np.ndarray]:
+        """The probabilities of the tags of each sentence's tokens, [T, K], out of those of windows.
+
+        Of several windows that hold a word, those count that find it to be something, if there are any; of them the one
+        that is surest (johnson2020, section 3.3). If there are none, that one counts in which the word stands most
+        central.
+
+        Args:
+            rows: what `rows` made of the sentences.
+            values: for each row, the probabilities at its pieces, [L, K].
+            sentences: the sentences.
+        """
+        notes, tags = _notes(sentences), self.tags[PHI]
+        outside = tags.index(OUTSIDE) if OUTSIDE in tags else -1
+        merged = [np.zeros((note.stop - note.first, len(tags)), np.float32) for note in notes]
+        best = [np.full(len(table), -1.0) for table in merged]  # of the windows that count so far
+        for row, probabilities in zip(rows, values, strict=True):
+            _merge(row, probabilities, notes[row.note].first, merged[row.note], best[row.note], outside)
+        found = [np.empty((0, len(tags)), np.float32)] * len(sentences)
+        for note, table in zip(notes, merged, strict=True):
+            for i, start in note.sentences:
+                found[i] = table[start - note.first :][: len(sentences[i].tokens)]
+        return found
+
+    def windows(self, tokens: Sequence[Token], first: int = 0, stop: int | None = None) -> Iterator[Row]:
+        """The windows of a note as rows without targets, in text order; every word is in one of them.
+
+        Args:
+            tokens: the words of the note.
+            first: only windows that hold words from the one of this number on.
+            stop: only windows that hold words before that of this number; None for no such bound.
+        """
+        cuts = self._cuts(tokens)
+        chosen = cuts[(cuts[:, 1] > first) & (cuts[:, 0] < (len(tokens) if stop is None else stop))]
+        if not len(chosen):
+            return
+        begin, end = int(chosen[0, 0]), int(chosen[-1, 1])
+        before = max(begin - 1, 0)  # which tells whether a space stands before the first
+        words = [*self._words(tokens[before:end])][begin - before :]
+        for start, last in (chosen - begin).tolist():
+            ids = [self.pieces.begin, *chain.from_iterable(words[start:last]), self.pieces.end]
+            lengths = [len(word) for word in words[start : last - 1]]
+            places = np.full(len(ids), -1, np.int32)
+            places[1 + np.cumsum([0, *lengths])] = np.arange(begin + start, begin + last)  # of each word's first piece
+            yield Row({PIECES: np.array(ids, np.int32)}, {}, len(ids), places)
+
+    def _words(self, tokens: Iterable[Token]) -> Iterator[tuple[int, ...]]:
+        """The pieces of each word; of a word of very many the first ones, as many as leave room for words around it."""
+        most = max(1, min(self.window // 4, self.window - self.overlap))
+        end = None
+        for token in tokens:
+            yield self.pieces(token.text, spaced=end is not None and end < token.start)[:most]
+            end = token.end
+
+    def _cuts(self, tokens: Sequence[Token]) -> np.ndarray:
+        """The first word of each window of a note, and the word after its last: [windows, 2]."""
+        found = self._windows.get(tokens) if isinstance(tokens, NoteTokens) else None
+        if found is None:
+            lengths = np.fromiter((len(pieces) for pieces in self._words(tokens)), np.int32)
+            found = np.array(cut(lengths, self.window, self.overlap), np.int32).reshape(-1, 2)
+            if isinstance(tokens, NoteTokens):
+                self._windows[tokens] = found
+        return found
+
+    @property
+    def key(self) -> None:
+        """None: its pieces are public."""
+
+    def hashed(self, key: bytes) -> tuple[SubwordCodec, dict[str, np.ndarray]]:
+        """The codec as it is: its pieces were public before, and there are no others."""
+        return self, {}
+
+    def describe(self) -> dict[str, Any]:
+        """The tags and the encoder's sizes, as JSON data, for `read`."""
+        return {"tags": list(self.tags[PHI]), "encoder": self.encoder.describe()}
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """The tokenizer, as bytes of UTF-8."""
+        return {_JSON: np.frombuffer(self.pieces.json.encode("utf-8"), np.uint8)}
+
+    @classmethod
+    def read(
+        cls, described: Mapping[str, Any], arrays: Mapping[str, np.ndarray], *, window: int, overlap: int
+    ) -> SubwordCodec:
+        """What `describe` and `arrays` gave.
+
+        Args:
+            described: JSON data of a saved model.
+            arrays: its arrays.
+            window: as of the class.
+            overlap: as of the class.
+
+        Raises:
+            KeyError: something is not there.
+            TypeError: something is there that should not be.
+            ValueError: something is no list of different names, no tokenizer, or sizes that cannot work.
+        """
+        tags = distinct_names(described["tags"])
+        if not tags:
+            raise ValueError("no tags")
+        text = arrays[_JSON]
+        if text.dtype != np.uint8:
+            raise ValueError("no tokenizer")
+        encoder = EncoderConfig(**described["encoder"])
+        return cls(
+            encoder, WordpieceTokenizer(text.tobytes().decode("utf-8"), encoder.family), {PHI: tags}, window, overlap
+        )
+
+
+def _notes(sentences: Sequence[Sentence]) -> list[_Note]:
+    """The notes of those sentences that have tokens."""
+    members: dict[int, list[int]] = {}
+    for i, sentence in enumerate(sentences):
+        if sentence.tokens:
+            members.setdefault(id(sentence.note) if sentence.note else ~i, []).append(i)
+    found = []
+    for numbers in members.values():
+        first = sentences[numbers[0]]
+        places = [(i, sentences[i].note_start if first.note else 0) for i in numbers]
+        stop = max(start + len(sentences[i].tokens) for i, start in places)
+        found.append(_Note(first.note or first.tokens, places, min(start for _, start in places), stop))
+    return found
+
+
+def _merge(row: Row, probabilities: np.ndarray, first: int, merged: np.ndarray, best: np.ndarray, outside: int) -> None:
+    """Put what counts of a window into the table of its note's words.
+
+    Args:
+        row: the window.
+        probabilities: at its pieces, [L, K].
+        first: the number of the word that is the first of the table.
+        merged: the table, [words, K].
+        best: the worth of each line of it, [words].
+        outside: the number of the tag of what is no PHI.
+    """
+    firsts = np.flatnonzero((row.words >= first) & (row.words < first + len(best)))
+    own, words = probabilities[firsts], slice(row.words[firsts[0]] - first, row.words[firsts[-1]] + 1 - first)
+    central = np.minimum(firsts, row.length - 1 - firsts) / row.length  # below 1
+    worth = np.where(own.argmax(axis=1) == outside, central, 1.0 + own.max(axis=1))
+    better = worth > best[words]
+    merged[words][better], best[words][better] = own[better], worth[better]
+
+
+def cut(lengths: Sequence[int] | np.ndarray, most: int, overlap: int) -> list[tuple[int, int]]:
+    """Windows over words: the number of the first word of each, and of the word after its last.
+
+    Each takes as many words as fit; the next one begins at the first word from which on the pieces of this one are
+    no more than the overlap. Windows go on to the end: none is cut short, and none is left out.
+
+    Args:
+        lengths: the pieces of each word, each from 1 to ``most - overlap``.
+        most: pieces of a window.
+        overlap: the most pieces that two neighbours share.
+
+    Example:
+        >>> cut([2, 1, 2, 1, 2], most=4, overlap=2)
+        [(0, 2), (1, 4), (3, 5)]
+    """
+    ends = np.concatenate([[0], np.cumsum(np.asarray(lengths, int))])
+    found, start, stop = [], 0, 0
+    while stop < len(lengths):
+        if stop:
+            start = int(np.searchsorted(ends, ends[stop] - overlap))
+        stop = int(np.searchsorted(ends, ends[start] + most, side="right")) - 1
+        found.append((start, stop))
+    return found

@@ -1,0 +1,192 @@
+"""Tokens as words: their numbers, and beside them casing, characters and hand-made features."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from crfdeid.documents import PHI, LabelledSentence
+from crfdeid.serialization import distinct_names
+from features.tokens import Sentence
+from rnn.batching import Row
+from rnn.embeddings.subwords import SubwordVectors
+from rnn.embeddings.vectors import unseen_vectors
+from rnn.network import GIVEN
+from rnn.processors.casing import casing
+from rnn.processors.characters import Characters
+from rnn.processors.features import Features
+from rnn.vocab import Vocabulary
+
+_MOST_FEATURES = 10_000  # of a token: more can only be damage, and would be made room for
+
+
+@dataclass(frozen=True)
+class WordCodec:
+    """Sentences to rows of word numbers and what goes beside them, a row a sentence.
+
+    The inputs of a row: "words", with ``margin`` words before and after the sentence, [T + 2 margin]; where they are
+    wanted "casing" likewise, "characters" with a further axis C, "features" with a further axis F, and "given" with a
+    further axis D, the vectors of unknown words.
+
+    Args:
+        vocabulary: the words.
+        tags: the tags of each annotation layer that is learned.
+        margin: words around the sentence, m.
+        note: whether these are the words of the note around the sentence; else they are padding.
+        casing: whether casing classes are wanted.
+        characters: the characters that are known; None where none are wanted.
+        features: the hand-made features; None where none are wanted.
+        width: the most hand-made features a training token has, F.
+        subwords: makes the vectors of unknown words from their parts; None where they have their casing class's alone.
+    """
+
+    vocabulary: Vocabulary
+    tags: Mapping[str, tuple[str, ...]]
+    margin: int = 0
+    note: bool = False
+    casing: bool = False
+    characters: Characters | None = None
+    features: Features | None = None
+    width: int = 0
+    subwords: SubwordVectors | None = None
+
+    @property
+    def key(self) -> bytes | None:
+        """What words and features are hashed with; None where they can be read."""
+        return self.vocabulary.key
+
+    def rows(self, sentences: Sequence[Sentence], targets: Sequence[LabelledSentence] | None = None) -> list[Row]:
+        """A row for each sentence.
+
+        Args:
+            sentences: the sentences.
+            targets: the same ones with their tags, in training; None for rows without targets. A row has those of the
+                layers that its sentence is annotated in.
+        """
+        features = None if self.features is None else self.features.rows(sentences, self.width)
+        rows = [self._row(sentence, None if features is None else features[i]) for i, sentence in enumerate(sentences)]
+        if targets is None:
+            return rows
+        number = {layer: {tag: k for k, tag in enumerate(tags)} for layer, tags in self.tags.items()}
+        return [
+            row._replace(
+                targets={
+                    layer: np.array([ids[tag] for tag in item.layer(layer)], np.int32)
+                    for layer, ids in number.items()
+                    if layer in item.annotated
+                }
+            )
+            for row, item in zip(rows, targets, strict=True)
+        ]
+
+    def gather(
+        self, rows: Sequence[Row], values: Iterable[np.ndarray], sentences: Sequence[Sentence]
+    ) -> list[np.ndarray]:
+        """What was found for each row, [T, ...], for each sentence: they are the same."""
+        return list(values)
+
+    def _row(self, sentence: Sentence, features: np.ndarray | None) -> Row:
+        words, margin = sentence.words, self.margin
+        before, after = sentence.around(margin) if self.note else ((), ())
+        start, read = margin - len(before), (*before, *words, *after)
+        inputs: dict[str, np.ndarray] = {}
+
+        def put(name: str, values: Any, at: int = start) -> None:
+            array = np.asarray(values, np.int32)
+            inputs[name] = np.zeros((len(words) + 2 * margin, *array.shape[1:]), np.int32)
+            inputs[name][at : at + len(array)] = array
+
+        put("words", self.vocabulary.ids(read))
+        if self.casing:
+            put("casing", [casing(word) for word in read])
+        if self.characters is not None:
+            put("characters", self.characters.rows(read))
+        if features is not None:
+            put("features", features, margin)
+        if self.subwords is not None:
+            given = np.zeros((len(words) + 2 * margin, self.subwords.dim), np.float32)
+            given[start : start + len(read)] = unseen_vectors(read, self.vocabulary, self.subwords)
+            inputs[GIVEN] = given
+        return Row(inputs, {}, len(words))
+
+    def hashed(self, key: bytes) -> tuple[WordCodec, dict[str, np.ndarray]]:
+        """The same codec with words and features as keyed hashes; and for each table the old row of each new one.
+
+        Raises:
+            UsageError: it makes vectors from parts of words, which cannot be hashed; or they are hashes already, under
+                another key.
+        """
+        if self.subwords is not None:
+            self.subwords.hashed(key)
+        vocabulary, words = self.vocabulary.hashed(key)
+        if self.features is None:
+            return replace(self, vocabulary=vocabulary), {"words": words}
+        features, old = self.features.hashed(key)
+        return replace(self, vocabulary=vocabulary, features=features), {"words": words, "features": old}
+
+    def describe(self) -> dict[str, Any]:
+        """All of it but settings and arrays, as JSON data, for `read`."""
+        return {
+            "tags": {layer: list(tags) for layer, tags in self.tags.items()},
+            "words": list(self.vocabulary.words),
+            "lower_case": self.vocabulary.lower_case,
+            "characters": None if self.characters is None else list(self.characters.known),
+            "features": None if self.features is None else list(self.features.names),
+            "width": self.width,
+        }
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """What `describe` leaves out, as arrays."""
+        return {} if self.subwords is None else self.subwords.arrays()
+
+    def read(
+        self, described: Mapping[str, Any], arrays: Mapping[str, np.ndarray], key: bytes | None, *, layer: str = PHI
+    ) -> WordCodec:
+        """What `describe` described, with this codec's settings.
+
+        Args:
+            described: JSON data of a saved model.
+            arrays: its arrays.
+            key: what words and features are hashed with; None where they are readable.
+            layer: the annotation layer that it must have tags of.
+
+        Raises:
+            KeyError: something is not there.
+            TypeError: something is of another type.
+            ValueError: something is no list of different names.
+        """
+        vocabulary = replace(
+            self.vocabulary,
+            words=distinct_names(described["words"]),
+            lower_case=bool(described["lower_case"]),
+            key=key,
+        )
+        characters, features = self.characters, self.features
+        if characters is not None:
+            characters = replace(characters, known=distinct_names(described["characters"]))
+        if features is not None:
+            features = replace(features, names=distinct_names(described["features"]), key=key)
+        tags = {str(layer): distinct_names(names) for layer, names in dict(described["tags"]).items()}
+        if not tags.get(layer):
+            raise ValueError("no tags")
+        width = int(described["width"])
+        if not 0 <= width <= _MOST_FEATURES:
+            raise ValueError("a number of features that no token has")
+        return replace(
+            self,
+            vocabulary=vocabulary,
+            tags=tags,
+            characters=characters,
+            features=features,
+            width=width,
+            subwords=SubwordVectors.from_arrays(arrays) if arrays else None,
+        )
+
+
+def tags_of(sentences: Sequence[LabelledSentence], layer: str = PHI) -> tuple[str, ...]:
+    """The tags that training sentences have in an annotation layer, sorted; those that lack the layer have none."""
+    return tuple(sorted(set(chain.from_iterable(item.layer(layer) for item in sentences if layer in item.annotated))))

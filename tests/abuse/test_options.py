@@ -1,0 +1,119 @@
+"""Options that cannot work: one line says which and why, before anything is read or written."""
+
+import shlex
+from pathlib import Path
+
+import pytest
+from attack import REDACT, Attack, SetUp, carry_out, name, nothing, write
+
+from crfdeid.cli import main
+from crfdeid.utils.files import reserve_file
+
+TRAIN = "train --train train.jsonl --dev train.jsonl --out out"
+POOL = "train --shared train.jsonl --representation model"
+ENCODE = "share encode --representation model --notes notes"
+EXPLAIN = "explain --model model --input notes/note.txt"
+SURROGATE = f"{REDACT} --how surrogate --locale en_US"
+
+SETTINGS = ("c1=abc", "c1=true", "c1=null", "c1=-1", "c1=NaN", "c1=Infinity", "c1=1e999", "c3=1", "c1", "=1")
+OTHERS = ("max_iterations=2.5", "max_iterations=0", "features=nothing", "pos=nothing")
+
+
+def secret(content: str) -> SetUp:
+    """Write a secret that its owner alone can read."""
+
+    def do(box: Path) -> None:
+        write("secret", content)(box)
+        (box / "secret").chmod(0o600)
+
+    return do
+
+
+def without_phi(box: Path) -> None:
+    """Development notes without PHI."""
+    (box / "dev.jsonl").write_text('{"id": "1", "text": "Leg pain.", "spans": []}\n')
+
+
+def linked(box: Path) -> None:
+    """The notes' folder under another name."""
+    (box / "link").symlink_to("notes")
+
+
+WITHIN = "--out: (notes|link)/new lies in the folder of "
+ATTACKS = [
+    *(
+        Attack(
+            f"an output among the notes of {given}",
+            nothing,
+            f"{TRAIN} --out notes/new {given} notes",
+            2,
+            WITHIN + given,
+        )
+        for given in ("--train", "--dev", "--test", "--concepts", "--dev-concepts", "--test-concepts")
+    ),
+    Attack("an output among them by a link", linked, f"{TRAIN} --train notes --out link/new", 2, f"{WITHIN}--train"),
+    Attack("a pool's model among notes", nothing, f"{POOL} --dev notes --out notes/new", 2, f"{WITHIN}--dev"),
+    Attack("a representation among notes", nothing, "share train --train notes --out notes/new", 2, f"{WITHIN}--train"),
+    Attack("a shared file among notes", nothing, f"{ENCODE} --out notes/new.npz", 2, "lies in the folder of --notes"),
+    *(
+        Attack(f"a setting {value}", nothing, f"{TRAIN} --model crf --set {value}", 2, value.partition("=")[0])
+        for value in SETTINGS + OTHERS
+    ),
+    Attack("a word that there is not", nothing, f"{EXPLAIN} --token 999", 2, "--token 999: the text has"),
+    Attack(
+        "another word of another sentence", nothing, f"{EXPLAIN} --token 1 --replace 15=x", 2, "not in the sentence"
+    ),
+    Attack("an explanation over the note", nothing, f"{EXPLAIN} --out notes/note.txt", 2, "is there already"),
+    Attack("an explanation of no UTF-8", write("notes/note.txt", b"Quill \xff"), EXPLAIN, 1, "not UTF-8 at byte 6"),
+    Attack("a seed of 26 digits", nothing, f"{TRAIN} --seed {'9' * 26}", 2, "seed"),
+    Attack("a seed below 0", nothing, f"{TRAIN} --seed -1", 2, "seed"),
+    Attack("a model that nobody has", nothing, f"{TRAIN} --model bert9", 2, "bert9"),
+    Attack("a model as its output", nothing, TRAIN.replace("--out out", "--out model"), 2, "not an empty folder"),
+    Attack("a file as its output", nothing, TRAIN.replace("--out out", "--out train.jsonl"), 2, "not an empty folder"),
+    Attack("an output below a file", nothing, TRAIN.replace("--out out", "--out train.jsonl/out"), 1, "Not a"),
+    Attack("an empty output", nothing, TRAIN.replace("--out out", "--out ''"), 2, "empty name"),
+    Attack("no training notes", nothing, TRAIN.replace("--train train", "--train no"), 2, "no.jsonl"),
+    Attack("development notes without PHI", without_phi, TRAIN.replace("--dev train", "--dev dev"), 1, "PHI"),
+    Attack("training notes without PHI", without_phi, TRAIN.replace("--train train", "--train dev"), 1, "PHI"),
+    Attack("sensitivities above 100", nothing, f"{TRAIN} --sensitivities 99,101", 2, "sensitivities"),
+    Attack("sensitivities that are none", nothing, f"{TRAIN} --sensitivities nan", 2, "sensitivities"),
+    *(
+        Attack(f"a sensitivity of {value}", nothing, f"{REDACT} --sensitivity {value}", 2, "sensitivity")
+        for value in ("nan", "inf", "-1", "abc", "99.65")
+    ),
+    *(
+        Attack(f"a locale {value}", nothing, f"{REDACT} --how surrogate --locale {value}", 2, "locale")
+        for value in ("zh_CN", "ja_JP", "xx_XX", "''", "en-", "../x")
+    ),
+    Attack("a short secret", secret("short"), f"{SURROGATE} --secret-file secret", 2, "5 bytes"),
+    Attack("an empty secret", secret(""), f"{SURROGATE} --secret-file secret", 2, "0 bytes"),
+    Attack("a secret that is a folder", nothing, f"{SURROGATE} --secret-file notes", 1, "secret"),
+    Attack("a secret that is not there", nothing, f"{SURROGATE} --secret-file no", 1, "secret"),
+    Attack("a secret for nothing", secret("0" * 32), f"{REDACT} --secret-file secret", 2, "surrogate"),
+    *(
+        Attack(f"{value} jobs", nothing, f"{REDACT} --jobs {value}", 2, "jobs")
+        for value in ("0", "-1", "1.5", "a", "²")
+    ),
+    Attack("a way nobody knows", nothing, f"{REDACT} --how encrypt", 2, "--how"),
+    Attack("no command", nothing, "", 2, "COMMAND"),
+    Attack("a command nobody knows", nothing, "leak", 2, "leak"),
+    Attack("an option nobody knows", nothing, f"{REDACT} --verbose", 2, "--verbose"),
+]
+
+
+@pytest.mark.parametrize("option", ["--audit a.json", "--audit ./notes/../a.json"])
+def test_two_runs_do_not_write_one_file(option: str, box: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with reserve_file(box / "a.json"):
+        attack = Attack("a report", nothing, f"{REDACT} {option}", 1, "a.json: another run is going to write this file")
+        carry_out(attack, box, capsys)
+    assert not (box / "a.json").exists()
+    assert main(shlex.split(f"{REDACT} {option} --resume")) == 0
+    assert (box / "a.json").exists() and not (box / ".a.json.lock").exists()
+
+
+@pytest.mark.parametrize("attack", ATTACKS, ids=name)
+def test_an_option_that_cannot_work_is_refused_at_once(
+    attack: Attack, box: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    carry_out(attack, box, capsys)
+    assert not [path for path in box.glob("out/*") if path.name != ".crfdeid"]

@@ -1,0 +1,144 @@
+"""Hybrid and ensemble: how members' answers are joined, against plain counting; and what they refuse."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crfdeid.documents import LabelledSentence
+from crfdeid.ensembles.ensemble import EnsembleSettings, EnsembleTagger
+from crfdeid.ensembles.hybrid import HybridSettings, HybridTagger
+from crfdeid.errors import UsageError
+from crfdeid.rules.tagger import RulesTagger
+from features.tokens import Sentence, split_sentences
+
+TAGS = ("B-DATE", "B-ID", "I-DATE", "O")
+
+
+class Fixed:
+    """A member that answers what it is told, whatever the sentence."""
+
+    tags = TAGS
+
+    def __init__(self, rows: list[list[str]], tables: list[np.ndarray] | None = None) -> None:
+        self.rows, self.tables = rows, tables
+
+    def predict(self, sentences: list[Sentence]) -> list[list[str]]:
+        return [list(row) for row in self.rows]
+
+    def marginals(self, sentences: list[Sentence]) -> list[np.ndarray]:
+        return self.tables or [np.array([[float(tag == other) for other in TAGS] for tag in row]) for row in self.rows]
+
+
+def ensemble(combine: str, *members: Fixed) -> EnsembleTagger:
+    tagger = EnsembleTagger(EnsembleSettings(members=("crf",) * len(members), combine=combine))
+    tagger._members = list(members)
+    return tagger
+
+
+def joined(combine: str, *rows: str) -> str:
+    (row,) = ensemble(combine, *(Fixed([text.split()]) for text in rows)).predict(
+        [Sentence.from_words(rows[0].split())]
+    )
+    return " ".join(row)
+
+
+@pytest.mark.parametrize(
+    ("combine", "rows", "expected"),
+    [
+        ("union", ("O B-DATE O O", "O O O B-ID"), "O B-DATE O B-ID"),
+        ("union", ("B-DATE I-DATE O O", "O B-ID O O"), "B-DATE I-DATE O O"),
+        ("union", ("B-DATE I-DATE O O", "O B-ID I-ID I-ID"), "B-ID I-ID I-ID I-ID"),
+        ("union", ("B-DATE O", "O B-DATE"), "B-DATE B-DATE"),
+        ("vote", ("B-DATE I-DATE O", "B-DATE O O", "O I-DATE B-ID"), "B-DATE I-DATE O"),
+        ("vote", ("B-DATE O", "B-ID B-ID"), "B-DATE O"),
+        ("mean", ("B-DATE I-DATE O", "B-DATE I-DATE O", "O O O"), "B-DATE I-DATE O"),
+    ],
+)
+def test_members_answers_are_joined(combine: str, rows: tuple[str, ...], expected: str) -> None:
+    assert joined(combine, *rows) == expected
+
+
+TABLES = st.lists(st.lists(st.integers(1, 9), min_size=4, max_size=4), min_size=3, max_size=3)
+
+
+@given(TABLES, TABLES)
+def test_the_mean_is_the_most_probable_valid_sequence(first: list[list[int]], second: list[list[int]]) -> None:
+    tables = [np.array(rows, float) / np.sum(rows, axis=1, keepdims=True) for rows in (first, second)]
+    tagger = ensemble("mean", *(Fixed([["O"] * 3], [table]) for table in tables))
+    sentence = Sentence.from_words(["a", "b", "c"])
+    mean = sum(tables) / 2
+    np.testing.assert_allclose(tagger.marginals([sentence])[0], mean)
+
+    def valid(tags: tuple[str, ...]) -> bool:
+        return all(tag != "I-DATE" or before.endswith("DATE") for before, tag in itertools.pairwise(("O", *tags)))
+
+    def score(tags: tuple[str, ...]) -> float:
+        return float(np.prod([mean[t, TAGS.index(tag)] for t, tag in enumerate(tags)]))
+
+    (row,) = tagger.predict([sentence])
+    assert valid(tuple(row))
+    assert score(tuple(row)) == pytest.approx(
+        max(score(tags) for tags in itertools.product(TAGS, repeat=3) if valid(tags))
+    )
+
+
+@given(TABLES, TABLES)
+def test_a_union_is_as_sure_of_phi_as_its_surest_member(first: list[list[int]], second: list[list[int]]) -> None:
+    tables = [np.array(rows, float) / np.sum(rows, axis=1, keepdims=True) for rows in (first, second)]
+    (table,) = ensemble("union", *(Fixed([["O"] * 3], [t]) for t in tables)).marginals([Sentence.from_words("abc")])
+    np.testing.assert_allclose(table[:, 3], np.minimum(tables[0][:, 3], tables[1][:, 3]))
+    np.testing.assert_allclose(table.sum(axis=1), 1)
+
+
+def hybrid(row: str, text: str) -> tuple[str, np.ndarray]:
+    (sentence,) = split_sentences(text)
+    rules = RulesTagger()
+    rules.fit([LabelledSentence(split_sentences("3/14/72")[0], ("B-DATE", *["I-DATE"] * 4))] * 9, [])
+    tagger = HybridTagger()
+    tagger._members = (Fixed([row.split()]), rules)
+    return " ".join(tagger.predict([sentence])[0]), tagger.marginals([sentence])[0]
+
+
+def test_a_rule_fills_what_the_model_left() -> None:
+    row, table = hybrid("O O O O O O", "on 1/2/73")
+    assert row == "O B-DATE I-DATE I-DATE I-DATE I-DATE"
+    assert table[1].tolist() == pytest.approx([10 / 11, 0, 0, 1 / 11])
+    assert table[0].tolist() == [0, 0, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        ("O B-ID I-ID I-ID I-ID I-ID", "O B-ID I-ID I-ID I-ID I-ID"),  # all of it found: the model's type stays
+        ("B-ID I-ID I-ID I-ID I-ID I-ID", "B-ID I-ID I-ID I-ID I-ID I-ID"),
+        ("O B-ID O O O O", "O B-DATE I-DATE I-DATE I-DATE I-DATE"),  # a part of it found: the rest would leak
+        ("O B-ID O B-ID I-ID O", "O B-DATE I-DATE I-DATE I-DATE I-DATE"),
+        ("B-ID I-ID O O B-ID O", "B-ID I-ID B-DATE I-DATE B-ID B-DATE"),  # the model's span reaches out of it
+    ],
+)
+def test_a_rule_completes_what_the_model_found_in_part(row: str, expected: str) -> None:
+    assert hybrid(row, "on 1/2/73")[0] == expected
+
+
+def test_a_rule_makes_nothing_less_probable() -> None:
+    table = hybrid("O B-ID O O O O", "on 1/2/73")[1]
+    assert table[1].tolist() == [0, 1, 0, 0]
+    assert table[2].tolist() == pytest.approx([0, 0, 10 / 11, 1 / 11])
+
+
+@pytest.mark.parametrize(
+    ("settings", "change", "message"),
+    [
+        (HybridSettings, {"member": "hybrid"}, "member is hybrid"),
+        (EnsembleSettings, {"combine": "product"}, "unknown combine 'product'"),
+        (EnsembleSettings, {"members": ("crf",)}, "members are crf: give two or more"),
+        (EnsembleSettings, {"members": ("crf", "none")}, "members are crf, none: give two or more"),
+        (EnsembleSettings, {"members": ("crf", "ensemble")}, "give two or more"),
+    ],
+)
+def test_settings_that_cannot_work_are_refused(settings: type, change: dict[str, object], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        settings(**change)

@@ -1,0 +1,29 @@
+"""Notes that would leak, counted by hand; and what a count refuses."""
+
+import pytest
+
+from crfdeid.documents import Document, Span
+from crfdeid.errors import DataError
+from crfdeid.evaluation.evaluate import count_leaking
+
+NOTES = [
+    Document("1", "Seen by Ann Doe", (Span(8, 15, "DOCTOR"),)),
+    Document("2", "Seen by Ann Doe", (Span(8, 15, "DOCTOR"),)),
+    Document("3", "Seen on 3/14", (Span(8, 12, "DATE"),)),
+    Document("4", "Stable"),
+]
+
+
+def test_a_note_leaks_where_no_span_of_any_type_touches_a_token_of_its_phi() -> None:
+    found = {"1": [Span(8, 11, "DOCTOR")], "2": [Span(9, 13, "PATIENT")], "3": [], "4": [Span(0, 6, "ID")]}
+    assert count_leaking(NOTES, found) == 2  # "Doe" of the first note, and the whole date of the third
+
+
+def test_a_document_without_prediction_is_refused() -> None:
+    with pytest.raises(DataError, match=r"^document 2: no prediction for this document"):
+        count_leaking(NOTES, {"1": [], "3": [], "4": []})
+
+
+def test_a_prediction_for_no_document_is_refused() -> None:
+    with pytest.raises(DataError, match=r"^prediction 5: of a document that is not among the gold ones"):
+        count_leaking(NOTES, {note.id: [] for note in NOTES} | {"5": []})

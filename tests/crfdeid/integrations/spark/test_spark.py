@@ -1,0 +1,489 @@
+"""Spark itself: classic on two cores, once for all tests here; clusters, kills and Spark Connect are slow."""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+import pickle
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from notes_samples import crfdeid, tiny_model, written
+
+from crfdeid.cli import main
+from crfdeid.errors import UsageError
+from crfdeid.integrations.spark import redact
+from crfdeid.integrations.spark.jobs import NO_PACKAGE, ConnectJobs, ContextJobs, ShippedModel, sent
+from crfdeid.integrations.spark.session import JAVA_OPTIONS, LOCAL_DAEMON, LOCAL_JAVA, started_jobs
+from crfdeid.io.sources import note_files
+from crfdeid.redaction.policy import Policy
+from crfdeid.secrets import SECRET_VARIABLE
+
+SECRET = "a secret of the tests, long enough"
+NOTE = "Patient Quill was seen on 3/14/2031.\r\nAttending: Dr. Orla Marsh, call 555-1037. Visit {}.\n"
+DAMAGED = "JosÃ© Quill"
+HAS_JAVA = shutil.which("java") is not None or "JAVA_HOME" in os.environ
+# A part of Spark that is not used here looks at the version of pandas.
+PANDAS = "ignore:PySpark does not yet fully support pandas:FutureWarning"
+# Java is started by a fork that becomes another program at once; tests before may have started JAX in this process.
+FORK = r"ignore:os.fork\(\) was called:RuntimeWarning"
+
+pytestmark = [
+    pytest.mark.skipif(find_spec("pyspark") is None, reason="no Spark: pip install -e '.[spark]'"),
+    pytest.mark.skipif(not HAS_JAVA, reason="no Java: Spark needs 17 or later"),
+    pytest.mark.filterwarnings(PANDAS),
+    pytest.mark.filterwarnings(FORK),
+]
+
+
+def on_a_cluster(test: Any) -> Any:
+    """Mark a test that takes half a minute or more: too long for every run of all tests."""
+    asked = "CRFDEID_SPARK_CLUSTER" in os.environ
+    reason = "CRFDEID_SPARK_CLUSTER is not set: no clusters, kills and Spark Connect"
+    return pytest.mark.slow(pytest.mark.skipif(not asked, reason=reason)(test))
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_model(tmp_path_factory.mktemp("spark") / "model")
+
+
+@pytest.fixture(scope="module")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A Spark on two cores that writes down all that it does; its processes get the secret from the environment."""
+    from pyspark import SparkContext  # noqa: PLC0415
+    from pyspark.sql import SparkSession  # noqa: PLC0415
+
+    events = tmp_path_factory.mktemp("events")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(SECRET_VARIABLE, SECRET)
+        patch.setenv("PYSPARK_PYTHON", sys.executable)
+        builder = SparkSession.builder.master("local[2,4]").config("spark.ui.enabled", "false")
+        patch.setenv(JAVA_OPTIONS, f"{LOCAL_JAVA} {LOCAL_DAEMON}")
+        builder = builder.config("spark.driver.extraJavaOptions", "-Dcrfdeid.test=own")
+        builder = builder.config("spark.eventLog.enabled", "true").config("spark.eventLog.dir", events.as_uri())
+        builder = builder.config("spark.eventLog.compress", "false")
+        session = builder.config("spark.sql.shuffle.partitions", "2").getOrCreate()
+        session.sparkContext.setLogLevel("OFF")
+        session.events = events
+        yield session
+        gateway = SparkContext._gateway
+        session.stop()
+        if gateway is not None:  # the JVM, which would stay till the end of the tests
+            gateway.shutdown()
+            process = gateway.proc
+            process.stdin.close()
+            process.wait(60)
+            SparkContext._gateway = SparkContext._jvm = None
+
+
+@pytest.fixture(scope="module")
+def table(model: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[pa.Table, pa.Table]:
+    """Notes, odd ones and damaged ones among them, and what one machine makes of them."""
+    folder = tmp_path_factory.mktemp("table")
+    texts = [NOTE.format(number) for number in range(40)]
+    texts[5:9] = [None, "", DAMAGED, "No name.\x00 Ünïcode 🩺 here; Dr. Quill signs."]
+    patients = [None if n % 7 == 0 else str(n % 5) for n in range(40)]
+    notes = pa.table({"n": range(40), "text": texts, "who": patients, "list": [[n] for n in range(40)]})
+    pq.write_table(notes, folder / "notes.parquet")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(SECRET_VARIABLE, SECRET)
+        options = ("--how", "surrogate", "--locale", "en_US", "--patient-column", "who")
+        assert main(["redact", *common(model, folder / "notes.parquet", folder / "out"), *options]) == 1
+    return notes, pq.read_table(folder / "out" / "notes.parquet")
+
+
+POLICY = Policy("surrogate", locale="en_US")
+
+
+def common(model: Path, source: Path, output: Path) -> list[str]:
+    return ["--model", str(model), "--input", str(source), "--output", str(output)]
+
+
+def rows(df: Any) -> dict[int, Any]:
+    return {row["n"]: row for row in df.collect()}
+
+
+def require_same(found: dict[int, Any], notes: pa.Table, expected: pa.Table) -> None:
+    """Each row is what one machine makes of it; the damaged one failed, and has no text."""
+    texts = dict(zip(expected["n"].to_pylist(), expected["text"].to_pylist(), strict=True))
+    assert set(found) == set(range(40))
+    for n, row in found.items():
+        status = "failed" if n == 7 else "null" if n == 5 else "done"
+        assert (row["status"], row["text"]) == (status, texts.get(n))
+        assert (row["list"], row["who"]) == ([n], notes["who"][n].as_py())
+    assert found[7]["error_type"] == "DataError"
+
+
+@pytest.mark.parametrize("partitions", [1, 3, pytest.param(50, marks=pytest.mark.slow)])
+def test_rows_are_those_of_one_machine_however_they_are_cut(
+    spark: Any, model: Path, table: tuple[pa.Table, pa.Table], partitions: int
+) -> None:
+    notes, expected = table
+    df = spark.createDataFrame(notes).repartition(partitions)
+    done = redact(df, model=model, policy=POLICY, patient_column="who")
+    assert done.columns == [*df.columns, "status", "error_type", "n_spans", "model_sha256", "policy"]
+    require_same(rows(done), notes, expected)
+
+
+def test_neither_the_secret_nor_text_is_where_spark_writes_things_down(
+    spark: Any, model: Path, table: tuple[pa.Table, pa.Table], capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    from pyspark.cloudpickle import dumps  # noqa: PLC0415
+
+    source = tmp_path / "notes.parquet"
+    pq.write_table(table[0], source)
+    done = redact(spark.read.parquet(str(source)), model=model, policy=POLICY, patient_column="who")
+    closures: list[bytes] = []
+
+    class Frame:
+        sparkSession, schema = spark, done.sparkSession.read.parquet(str(source)).schema
+
+        def mapInArrow(self, function: Any, schema: Any) -> None:
+            closures.append(dumps(function))
+
+    redact(Frame(), model=model, policy=POLICY, patient_column="who")  # type: ignore[arg-type]
+    done.write.parquet(str(tmp_path / "out"))
+    done.explain(extended=True)
+    said = capfd.readouterr()
+    events = b"".join(path.read_bytes() for path in spark.events.rglob("*") if path.is_file())
+    conf = repr(spark.sparkContext.getConf().getAll())
+    assert "MapInArrow" in said.out
+    assert b"SparkListenerTaskEnd" in events
+    assert closures
+    for place in (said.out.encode(), said.err.encode(), events, conf.encode(), *closures):
+        assert SECRET.encode() not in place
+        assert b"Quill" not in place
+    assert pickle.loads(closures[0])  # it is what it seems
+
+
+def test_the_page_of_the_lake_does_what_it_says(
+    spark: Any, model: Path, table: tuple[pa.Table, pa.Table], tmp_path: Path
+) -> None:
+    page = (Path(__file__).parents[3] / "docs" / "lake.md").read_text("utf-8")
+    recipe = page.partition("### Data frames")[2].partition("```python\n")[2].partition("```")[0]
+    notes = table[0].rename_columns(["n", "note", "patient", "list"])
+    (tmp_path / "notes").mkdir()
+    pq.write_table(notes, tmp_path / "notes" / "a.parquet")
+    recipe = recipe.replace("s3a://lake/", f"{tmp_path}/").replace("model/", str(model))
+    exec(recipe, {"spark": spark})
+    clean = pq.read_table(tmp_path / "clean")
+    assert set(clean["n"].to_pylist()) == set(range(40)) - {5, 7}
+    assert "error_type" not in clean.column_names
+
+
+def test_odd_columns_keep_their_types(spark: Any, model: Path) -> None:
+    df = spark.sql(
+        "select cast(null as string) text, 1.50BD d, date'2031-01-02' day, map('a', 1) m, "
+        "named_struct('x', array(1)) s, binary('b') b"
+    )
+    done = redact(df, model=model)
+    assert done.schema.fields[: len(df.schema.fields)] == df.schema.fields
+    (row,) = done.collect()
+    assert row.asDict() | df.first().asDict() == row.asDict()
+    assert (row["text"], row["status"], row["n_spans"]) == (None, "null", None)
+    assert redact(df.where("false"), model=model).collect() == []
+    assert redact(df, model=model, drop_columns=["d", "m"]).columns[:4] == ["text", "day", "s", "b"]
+
+
+def test_dates_next_to_surrogates_are_refused_shifted_or_hashed(spark: Any, model: Path) -> None:
+    df = spark.sql(
+        "select 'Quill was seen.' text, 'p1' who, date'2031-01-02' day, timestamp'2031-01-02 10:22:00' at, 'x' ward"
+    )
+    with pytest.raises(UsageError, match=r"'day', 'at' hold dates.*shift_columns"):
+        redact(df, model=model, policy=POLICY)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(SECRET_VARIABLE, SECRET)
+        options = {"shift_columns": ["day", "at"], "hash_columns": ["ward"], "patient_column": "who"}
+        done = redact(df, model=model, policy=POLICY, **options)
+        assert done.schema["day"].dataType == df.schema["day"].dataType
+        (row,) = done.collect()
+    assert row["status"] == "done"
+    assert row["day"] == row["at"].date() != dt.date(2031, 1, 2)
+    assert row["at"].time() == dt.time(10, 22)
+    assert len(row["ward"]) == 32
+
+
+def test_the_command_gives_the_files_of_one_machine(spark: Any, model: Path, tmp_path: Path) -> None:
+    source = tmp_path / "in"
+    (source / "p1").mkdir(parents=True)
+    (source / "p1" / "a.txt").write_bytes(NOTE.encode())
+    (source / "b.csv").write_text("n,text\n" + "".join(f'{n},"{NOTE.format(n)}"\n' for n in range(9)))
+    (source / "c.txt").write_text(DAMAGED)
+    on_spark = ("--engine", "spark", "--master", "local[2]")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(SECRET_VARIABLE, SECRET)
+        for name, options in (("one", ()), ("many", on_spark)):
+            arguments = [*common(model, source, tmp_path / name), "--how", "surrogate", *options]
+            assert main(["redact", *arguments]) == 1
+    assert written(tmp_path / "many") == {**written(tmp_path / "one"), "_SUCCESS": b""}
+    assert "c.txt,,,3,DataError," in (tmp_path / "many.failed.csv").read_text()
+    assert spark.range(1).count() == 1  # a session that was there before goes on
+
+
+def test_options_of_java_and_its_starter_are_the_users_own(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from pyspark import SparkContext  # noqa: PLC0415
+    from pyspark.sql import SparkSession  # noqa: PLC0415
+
+    java = spark.sparkContext._jvm.java.lang
+    assert java.System.getProperty("crfdeid.test") == "own"
+    options = list(java.management.ManagementFactory.getRuntimeMXBean().getInputArguments())
+    assert options.index(LOCAL_JAVA) < options.index("-Dcrfdeid.test=own")  # of two that differ the last one counts
+
+    asked: list[Any] = []
+    monkeypatch.setattr(SparkSession, "getActiveSession", lambda: None)
+    monkeypatch.setattr(SparkContext, "getOrCreate", lambda conf: asked.append(conf) or spark.sparkContext)
+    monkeypatch.setattr(ContextJobs, "stop", lambda self: None)
+    both = f"{LOCAL_JAVA} {LOCAL_DAEMON}"
+    for own, python, expected in (
+        ("-Xmx512m", sys.executable, f"{both} -Xmx512m"),
+        (None, sys.executable, both),
+        (None, "/opt/other/python", LOCAL_JAVA),  # which need not have this package
+    ):
+        monkeypatch.delenv(JAVA_OPTIONS) if own is None else monkeypatch.setenv(JAVA_OPTIONS, own)
+        monkeypatch.setenv("PYSPARK_PYTHON", python)
+        monkeypatch.setenv("SPARK_LOCAL_IP", "")  # so that what is set here is gone after the test
+        monkeypatch.delenv("SPARK_LOCAL_IP")
+        for _ in range(2):
+            with started_jobs("local[2]"):
+                assert os.environ[JAVA_OPTIONS] == expected
+    assert asked[0].get("spark.driver.extraJavaOptions") == "-Dcrfdeid.test=own"
+    assert asked[0].get("spark.master") == "local[2,4]"
+    assert os.environ["SPARK_LOCAL_IP"] == "127.0.0.1"
+
+
+def test_workers_take_pyspark_as_it_is_installed_and_look_for_garbage_in_what_they_do_alone(spark: Any) -> None:
+    jobs = ContextJobs(spark.sparkContext)
+    (place,) = jobs.run(eval, ["__import__('pyspark').__file__"])
+    assert place == find_spec("pyspark").origin  # not from the archive that Spark names first
+    for _ in range(2):  # of what is left alone after a task the next one sees nothing
+        assert jobs.run(eval, ["str(__import__('gc').get_freeze_count())"]) == ["0"]
+
+
+def test_ctrl_c_waits_until_java_has_started_for_java_would_stay(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from pyspark import SparkContext  # noqa: PLC0415
+    from pyspark.sql import SparkSession  # noqa: PLC0415
+
+    started = []
+
+    def start(conf: Any) -> Any:
+        signal.raise_signal(signal.SIGINT)
+        started.append(conf)
+        return spark.sparkContext
+
+    monkeypatch.setattr(SparkSession, "getActiveSession", lambda: None)
+    monkeypatch.setattr(SparkContext, "getOrCreate", start)
+    monkeypatch.setenv(JAVA_OPTIONS, LOCAL_JAVA)
+    with pytest.raises(KeyboardInterrupt), started_jobs("local[2]"):
+        pass
+    assert started
+
+
+def test_jobs_that_are_given_up_end_and_nothing_more_is_asked_of_a_spark_that_ended(spark: Any, tmp_path: Path) -> None:
+    jobs = ContextJobs(spark.sparkContext)
+    began = tmp_path / "began"
+    with ThreadPoolExecutor(1) as threads:
+        job = threads.submit(jobs.run, subprocess.getoutput, [f"touch {began}; sleep 10"])
+        while not began.exists():
+            assert not job.done()
+        jobs.interrupt()
+        with pytest.raises(Exception, match="cancelled"):
+            job.result(30)
+    assert jobs.is_alive()
+    assert spark.range(1).count() == 1
+    ended = ContextJobs(None)  # type: ignore[arg-type]
+    ended.interrupt()
+    assert not ended.is_alive()
+
+
+def test_jobs_of_connect_say_what_those_of_a_context_say(spark: Any) -> None:
+    """By data frames that classic Spark has too; Connect itself is slow to start, and tested below."""
+    kinds = (ContextJobs(spark.sparkContext), ConnectJobs(spark))
+    for jobs in kinds:
+        assert jobs.slots() == 2
+        assert jobs.is_alive()
+        assert jobs.run(ascii, ["é", 7, None]) == ["'\\xe9'", "7", "None"]
+
+
+def test_a_model_is_sent_to_other_machines_alone(spark: Any, model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    jobs = ContextJobs(spark.sparkContext)
+    assert jobs.ship(model, "0" * 64)() == model
+    archives: list[str] = []
+    monkeypatch.setattr(spark.sparkContext, "addArchive", archives.append)
+    monkeypatch.setattr(spark.sparkContext, "master", "spark://host:7077")
+    assert jobs.ship(model, "0" * 64) == jobs.ship(model, "0" * 64) == ShippedModel("crfdeid-0000000000000000")
+    assert len(archives) == 1
+    assert archives[0].endswith("/crfdeid-0000000000000000.zip#crfdeid-0000000000000000")
+
+
+def test_a_master_that_cannot_be_is_said_in_one_line(monkeypatch: pytest.MonkeyPatch, spark: Any) -> None:
+    from pyspark import SparkContext  # noqa: PLC0415
+    from pyspark.sql import SparkSession  # noqa: PLC0415
+
+    monkeypatch.setattr(SparkSession, "getActiveSession", lambda: None)
+    start = lambda conf: spark.sparkContext._jvm.JavaSparkContext(conf._jconf)  # noqa: E731
+    monkeypatch.setattr(SparkContext, "getOrCreate", start)
+    with pytest.raises(UsageError, match="correct --master"), started_jobs("nonsense"):
+        pass
+
+
+def test_a_worker_that_cannot_do_it_fails_every_row_for_one_reason(
+    spark: Any, model: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    df = spark.createDataFrame(pa.table({"text": [NOTE, None]}))
+    missing = redact(df, model=model, policy=POLICY, secret_file=tmp_path / "none")
+    assert [(row["text"], row["error_type"]) for row in missing.collect()] == [(None, "SecretError"), (None, None)]
+
+
+def in_new_process(script: str, *arguments: Path | str) -> str:
+    """What a Python program prints that has a Spark of its own."""
+    environment = {**os.environ, SECRET_VARIABLE: SECRET, "PYSPARK_PYTHON": sys.executable}
+    done = subprocess.run(
+        [sys.executable, "-c", script, *map(str, arguments)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout
+
+
+SESSION = """
+import sys
+import pyarrow.parquet as pq
+from pyspark.sql import SparkSession
+from crfdeid import Policy
+from crfdeid.integrations.spark import redact
+master, model, source, target = sys.argv[1:5]
+builder = SparkSession.builder.config("spark.ui.enabled", "false").config("spark.executor.memory", "1g")
+builder = builder.remote(master[8:]) if master.startswith("connect ") else builder.master(master)
+spark = builder.getOrCreate()
+df = spark.createDataFrame(pq.read_table(source)).repartition(6)
+"""
+REDACT = """
+if master.startswith("connect "):
+    from crfdeid.integrations.spark.jobs import ConnectJobs
+    jobs = ConnectJobs(spark)
+    assert (jobs.slots(), jobs.is_alive(), jobs.run(str, ["a", 7])) == (2, True, ["a", "7"])
+done = redact(df, model=model, policy=Policy("surrogate", locale="en_US"), patient_column="who")
+pq.write_table(done.toArrow(), target)
+spark.stop()
+"""
+
+
+@on_a_cluster
+@pytest.mark.parametrize("master", ["connect local[2]", "local-cluster[2,1,1024]"])
+def test_connect_and_a_cluster_give_the_rows_of_one_machine(
+    model: Path, table: tuple[pa.Table, pa.Table], tmp_path: Path, master: str
+) -> None:
+    notes, expected = table
+    pq.write_table(notes, tmp_path / "in.parquet")
+    in_new_process(SESSION + REDACT, master, model, tmp_path / "in.parquet", tmp_path / "out.parquet")
+    found = pq.read_table(tmp_path / "out.parquet").to_pylist()
+    assert len(found) == 40
+    require_same({row["n"]: row for row in found}, notes, expected)
+
+
+# The first time that a row is come to, its worker ends itself, or the executor above it.
+ENDED = """
+flag, whom = sys.argv[5:7]
+def end(batches):
+    import os, signal
+    for batch in batches:
+        if 3 in batch.column("n").to_pylist() and not os.path.exists(flag):
+            open(flag, "w").close()
+            victim = os.getpid()
+            if whom == "executor":
+                daemon = int(open(f"/proc/{victim}/stat").read().rpartition(")")[2].split()[1])
+                victim = int(open(f"/proc/{daemon}/stat").read().rpartition(")")[2].split()[1])
+            os.kill(victim, signal.SIGKILL)
+        yield batch
+df = df.mapInArrow(end, df.schema)
+"""
+
+
+@on_a_cluster
+@pytest.mark.parametrize("whom", ["worker", "executor"])
+def test_a_worker_or_an_executor_that_is_killed_loses_and_doubles_nothing(
+    model: Path, table: tuple[pa.Table, pa.Table], tmp_path: Path, whom: str
+) -> None:
+    notes, expected = table
+    pq.write_table(notes, tmp_path / "in.parquet")
+    places = (model, tmp_path / "in.parquet", tmp_path / "out.parquet", tmp_path / "flag", whom)
+    in_new_process(SESSION + ENDED + REDACT, "local-cluster[2,1,1024]", *places)
+    assert (tmp_path / "flag").exists()
+    found = pq.read_table(tmp_path / "out.parquet").to_pylist()
+    assert len(found) == 40
+    require_same({row["n"]: row for row in found}, notes, expected)
+
+
+@on_a_cluster
+def test_a_note_of_20_mb(spark: Any, model: Path) -> None:
+    text = NOTE.format(1) * (20_000_000 // len(NOTE))
+    df = spark.createDataFrame(pa.table({"n": [1, 2], "text": [text, NOTE]}))
+    done = {row["n"]: row for row in redact(df, model=model, longest_note=None).collect()}
+    assert [done[n]["status"] for n in (1, 2)] == ["done", "done"]
+    assert "Quill" not in done[1]["text"]
+    assert done[1]["n_spans"] == 4 * (20_000_000 // len(NOTE))
+
+
+# A process that can no longer find crfdeid calls what Spark sends to its workers.
+WITHOUT = """
+import os, pickle, sys
+from pyspark import cloudpickle
+sent = [pickle.loads(data) for data in pickle.load(sys.stdin.buffer)]
+for name in [name for name in sys.modules if name.partition(".")[0] == "crfdeid"]:
+    sys.exit("it was imported to read what was sent")
+sys.meta_path = [finder for finder in sys.meta_path if "editable" not in repr(finder).lower()]
+sys.path = [place for place in sys.path if not os.path.isdir(os.path.join(place or ".", "crfdeid"))]
+for function in sent:
+    try:
+        next(function(iter(())))
+    except ModuleNotFoundError as problem:
+        print(problem)
+"""
+
+
+def test_a_worker_without_the_package_says_so() -> None:
+    from pyspark.cloudpickle import dumps  # noqa: PLC0415
+
+    work = pickle.dumps([dumps(sent(note_files))])
+    done = subprocess.run([sys.executable, "-c", WITHOUT], input=work, capture_output=True, check=False)
+    assert done.stdout.decode().splitlines() == [NO_PACKAGE], done.stderr.decode()
+
+
+@on_a_cluster
+def test_a_second_run_on_one_output_is_refused_and_a_killed_driver_is_gone_on_from(model: Path, tmp_path: Path) -> None:
+    source = tmp_path / "in"
+    source.mkdir()
+    for number in range(600):
+        (source / f"{number}.txt").write_bytes(NOTE.format(number).encode())
+    command = crfdeid("redact", *common(model, source, tmp_path / "out"), "--engine", "spark", "--master", "local[2]")
+    quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, env={**os.environ, "PYSPARK_PYTHON": sys.executable}, **quiet) as first:
+        try:
+            lock = tmp_path / "out" / ".crfdeid" / "part"
+            while not (lock.exists() and any(lock.iterdir())):
+                assert first.poll() is None
+            second = subprocess.run([*command, "--resume"], check=False, **quiet)
+            assert second.returncode == 1
+            assert "another run is writing there" in second.stderr
+        finally:
+            first.kill()
+    assert not (tmp_path / "out" / "_SUCCESS").exists()
+    resumed = subprocess.run([*command, "--resume"], check=False, **quiet)
+    assert resumed.returncode == 0, resumed.stderr[-2000:]
+    assert main(["redact", *common(model, source, tmp_path / "one")]) == 0
+    assert written(tmp_path / "out") == {**written(tmp_path / "one"), "_SUCCESS": b""}

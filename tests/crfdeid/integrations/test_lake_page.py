@@ -1,0 +1,65 @@
+"""The recipes of docs/lake.md run, and their results are those of the command's policy."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+import pytest
+from notes_samples import tiny_model
+
+from crfdeid.secrets import SECRET_VARIABLE
+
+PAGE = (Path(__file__).parents[3] / "docs" / "lake.md").read_text("utf-8")
+
+
+def recipe(heading: str) -> str:
+    """The first block of Python below a heading."""
+    found = re.search(rf"^#+ {heading}\n.*?```python\n(.*?)```", PAGE, re.DOTALL | re.MULTILINE)
+    assert found, heading
+    return found[1]
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_model(tmp_path_factory.mktemp("lake") / "model")
+
+
+@pytest.fixture
+def lake(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> pa.Table:
+    """A folder with a model and two files of notes, as the page has them; all rows."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv(SECRET_VARIABLE, "a secret of the tests, long enough")
+    Path("model").symlink_to(model)
+    Path("notes").mkdir()
+    names = ("Quill", "Orla Marsh", "Abe Vole")
+    notes = [f"Patient {names[n % 3]} was seen on 3/{n % 28 + 1}/2031." if n % 7 else None for n in range(300)]
+    years = [2029 + n // 100 for n in range(300)]
+    table = pa.table({"id": range(300), "year": years, "note": notes, "patient": [str(n % 3) for n in range(300)]})
+    pq.write_table(table.slice(0, 150), "notes/a.parquet")
+    pq.write_table(table.slice(150), "notes/b.parquet")
+    return table
+
+
+def test_arrow(lake: pa.Table) -> None:
+    names: dict[str, Any] = {}
+    exec(recipe(r"Notes in a data lake[^\n]*") + recipe("Arrow"), names)
+    clean = ds.dataset("clean/").to_table()
+    assert clean.to_pylist() == names["redact"](lake).to_pylist()
+    assert clean["status"].to_pylist().count("done") == 300 - 43
+    assert "Quill" not in str(clean["note"].to_pylist())
+
+
+def test_duckdb(lake: pa.Table) -> None:
+    pytest.importorskip("duckdb", reason="duckdb is not installed: pip install -e '.[test]'")
+    names: dict[str, Any] = {}
+    exec(recipe(r"Notes in a data lake[^\n]*") + recipe("DuckDB"), names)
+    assert pq.read_table("clean.parquet").to_pylist() == names["redact"](lake.slice(100)).to_pylist()
+    (query,) = re.findall(r"```sql\n(.*?)```", PAGE, re.DOTALL)
+    counts = names["database"].sql(query).fetchall()
+    assert sorted((status, count) for status, _, _, count in counts) == [("done", 172), ("null", 28)]
+    names["database"].close()

@@ -1,0 +1,57 @@
+"""Policies: what cannot be is refused, and a name stands for the settings."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+
+from crfdeid import Policy, UsageError
+from crfdeid.known_phi.lists import CustomLists, Term
+
+SITE = CustomLists(deny=(Term("Tawn List", "HOSPITAL"),))
+DIFFERENT = [
+    Policy(),
+    Policy("surrogate"),
+    Policy(None),
+    Policy(sensitivity=99.7),
+    Policy(consistent=False),
+    Policy("surrogate", locale="es_ES"),
+    Policy("surrogate", date_order="mdy"),
+    Policy(accept_damaged=True),
+    Policy(site=SITE),
+    Policy(site=CustomLists(allow=(Term("Tawn List"),))),
+]
+
+
+def test_a_name_stands_for_the_settings() -> None:
+    assert len({policy.name for policy in DIFFERENT}) == len(DIFFERENT)
+    assert Policy(sensitivity=99.7).name == "label-206a4b45", "it is written beside results, and must not change"
+
+
+def test_names_and_settings_hold_no_term_of_a_list() -> None:
+    policy = Policy(site=SITE)
+    assert "Tawn" not in f"{policy.name} {policy.settings()}"
+    assert len(policy.settings()["site"]) == 4
+
+
+@pytest.mark.parametrize("policy", DIFFERENT, ids=lambda policy: policy.name)
+def test_policies_travel(policy: Policy) -> None:
+    again = pickle.loads(pickle.dumps(policy))
+    assert again == policy
+    assert hash(again) == hash(policy)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"how": "hide"}, "unknown way"),
+        ({"how": "surrogate", "date_order": "ymd"}, "unknown order"),
+        ({"locale": "en_US"}, "a locale is for surrogates alone"),
+        ({"date_order": "dmy"}, "a date order is for surrogates alone"),
+        ({"how": "surrogate", "locale": "nowhere"}, "unknown locale"),
+    ],
+)
+def test_what_cannot_be_is_refused(settings: dict[str, str], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        Policy(**settings)

@@ -1,0 +1,244 @@
+"""The rules: every row of the table by its own examples, its columns, and hostile input."""
+
+import doctest
+import re
+import time
+from collections.abc import Callable
+from importlib import import_module
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crfdeid.rules import matcher
+from crfdeid.rules.matcher import LEAST_CHAIN, RULES, Prefilter, digit_counts, find_rules, find_rules_in
+from crfdeid.rules.rule import Rule, one_of
+from features.patterns import PATTERNS, folded
+from features.tokenizer import tokenize
+from features.tokens import Sentence, split_sentences
+
+
+@pytest.mark.parametrize("name", ["checks", "gates", "name_words", "rule", "table", "tagger"])
+def test_examples_in_docstrings_are_true(name: str) -> None:
+    tried = doctest.testmod(import_module(f"crfdeid.rules.{name}"))
+    assert tried.attempted > 0
+    assert tried.failed == 0
+
+
+def found(rule: Rule, text: str) -> list[str]:
+    return [
+        text[sentence.tokens[first].start : sentence.tokens[stop - 1].end]
+        for sentence in split_sentences(text)
+        for other, first, stop in find_rules(sentence)
+        if other is rule
+    ]
+
+
+def value_of(text: str) -> str:
+    """What an example says must be found in it."""
+    return text.partition("[")[2].partition("]")[0] or text
+
+
+def test_rules_are_known_by_their_names() -> None:
+    assert len({rule.name for rule in RULES}) == len(RULES)
+
+
+@pytest.mark.parametrize(("rule", "text"), [(rule, text) for rule in RULES for text in rule.positive_examples])
+def test_each_rule_finds_its_examples(rule: Rule, text: str) -> None:
+    plain = text.replace("[", "").replace("]", "")
+    for frame in ("{}", "Seen, {}, well", "({})", "x\n{}\ny", "{}. "):
+        assert found(rule, frame.format(plain)) == [value_of(text)], frame
+
+
+@pytest.mark.parametrize(("rule", "text"), [(rule, text) for rule in RULES for text in rule.negative_examples])
+def test_each_rule_leaves_its_counterexamples(rule: Rule, text: str) -> None:
+    assert found(rule, text) == []
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+def test_examples_show_all_that_a_row_says(rule: Rule) -> None:
+    assert rule.positive_examples
+    assert rule.negative_examples
+    assert rule.types
+    assert rule.digits <= min(sum(map(str.isdigit, value_of(text))) for text in rule.positive_examples)
+    assert all(re.search(rule.sign, re.sub(r"[][]", "", text)) for text in rule.positive_examples)
+    assert rule.check is None or all(rule.check(value_of(text)) for text in rule.positive_examples)
+    assert not rule.has_checksum or rule.check is not None
+    groups = re.compile(rule.form)  # the one that matched last is the value
+    assert groups.groups == len(groups.groupindex) or not groups.groupindex
+
+
+PIECES = [
+    text.replace("[", "").replace("]", "")
+    for rule in RULES
+    for text in (*rule.positive_examples, *rule.negative_examples)
+]
+ODD = st.sampled_from([*"0123456789٣abcxyzKQſİ@./:-#() \u00a0", "bc1", "0x", "::", "de"])
+
+
+SMALL = [item for item in matcher._COMPILED if item.small]
+
+
+@given(st.lists(st.sampled_from(PIECES) | ODD, min_size=1, max_size=8), st.sampled_from(SMALL))
+def test_an_expression_finds_the_same_in_small_letters_as_without_regard_to_case(pieces, item) -> None:
+    text = " ".join(pieces)
+    without_case = re.compile(item.form.pattern, re.IGNORECASE)
+    for written in (text, text.upper(), text.title()):
+        found = [(match.span(), match.lastgroup) for match in without_case.finditer(written)]
+        assert [(match.span(), match.lastgroup) for match in item.form.finditer(folded(written))] == found
+
+
+def test_a_letter_in_small_letters_is_what_it_is_without_regard_to_case() -> None:
+    forms = "".join([*(item.form.pattern for item in SMALL), *PATTERNS.values()])
+    letters = {c for c in re.sub(r"\\.", "", forms) if c.isalpha() and not c.isupper()}
+    characters = "".join(c for c in map(chr, range(0x110000)) if (c.lower(), c.upper()) != (c, c))
+    characters += "".join(sorted(letters))
+    small = "".join(map(folded, characters))
+    assert len(small) == len(characters)
+    for letter in letters:
+        found = [match.start() for match in re.finditer(letter, characters, re.IGNORECASE)]
+        assert [match.start() for match in re.finditer(letter, small)] == found, letter
+
+
+def test_sentences_together_have_the_finds_that_each_has() -> None:
+    sentences = [Sentence(()), *(sentence for text in PIECES for sentence in split_sentences(text))]
+    together = list(find_rules_in(sentences))
+    assert together == [list(find_rules(sentence)) for sentence in sentences]
+    assert sum(map(len, together)) > len(RULES)
+    assert list(find_rules_in([])) == []
+
+
+@given(st.lists(st.sampled_from(PIECES) | ODD, min_size=1, max_size=8), st.data())
+def test_what_a_row_says_of_its_finds_holds_of_all_that_its_form_matches(
+    pieces: list[str], data: st.DataObject
+) -> None:
+    text = "".join(pieces)
+    cut = data.draw(st.integers(0, len(text)))
+    for rule in RULES:
+        for match in re.finditer(rule.form, text[cut:], re.IGNORECASE):
+            digits, run, dense, chain = digit_counts(match.group())
+            assert run >= rule.run
+            assert dense >= rule.dense
+            assert (
+                chain >= rule.chain or digits < rule.digits
+            )  # "+15555°01": not found unless there are digits beside it
+            assert re.search(rule.sign, match.group())
+            assert any(re.search(rule.token, token.text) for token in tokenize(match.group()))
+
+
+def test_chains_are_looked_for_where_a_rule_wants_one() -> None:
+    assert all(rule.digits >= LEAST_CHAIN for rule in RULES if rule.chain)
+
+
+@given(st.sets(st.text("abc", min_size=1, max_size=4), min_size=1), st.text("abc", max_size=5))
+def test_one_of_matches_the_longest_of_the_words_that_a_text_begins_with(words: set[str], text: str) -> None:
+    found = re.match(one_of(words), text)
+    assert (found.group() if found else "") == max(filter(text.startswith, words), key=len, default="")
+
+
+def test_what_tokens_have_is_forgotten_when_they_are_too_many() -> None:
+    rules = [rule for rule in RULES if rule.name == "record number"]
+    few, many = Prefilter(rules, kept=2), Prefilter(rules)
+    tokens = tokenize("MRN: 48-2213, a pager 555")
+    assert few.among([tokens]) == many.among([tokens]) == [3]
+    assert len(few) <= 2 < len(many)
+
+
+def odd_letters(name: str) -> str:
+    """A name with letters that are others without case, but for its first word, by which sentences are chosen."""
+    first, space, rest = name.partition(" ")
+    return first + space + rest.replace("i", "İ").replace("s", "ſ")
+
+
+@pytest.mark.parametrize("spelled", [str, str.upper, odd_letters])
+@pytest.mark.parametrize("name", sorted({name for rule in RULES for name in rule.left_context}))
+def test_every_name_of_a_field_is_looked_for(name: str, spelled: Callable[[str], str]) -> None:
+    (rule, *_) = [rule for rule in RULES if name in rule.left_context]
+    value = value_of(rule.positive_examples[0]) if rule.name != "fax" else "914 555 013"
+    text = f"{spelled(name.replace('number', 'no.'))}: {value}"
+    (sentence,) = split_sentences(text)
+    assert [text[sentence.tokens[first].start :] for _, first, _ in find_rules(sentence)] == [value]
+
+
+@pytest.mark.parametrize(
+    "between", [": ", ":", ";", "; ", " ; ", "|", " | ", "=", " = ", ",", ", ", "\t", " \t", " ", ":\t", " #"]
+)
+@pytest.mark.parametrize(
+    ("name", "value", "rule"),
+    [
+        *(
+            ("MRN", "48-2213-7", "record number"),
+            ("NHC", "2213744", "record number"),
+            ("acct", "48221-Q", "account number"),
+        ),
+        *(("Medical record number", "A991204", "record number"), ("Nº de historia clínica", "482213", "record number")),
+        *(("policy no.", "48221344", "health plan number"), ("Episodio", "48221344", "number of an episode")),
+        *(
+            ("Passport", "482213448", "passport or identity number"),
+            ("DNI", "48221344Q", "Spanish identity number after its name"),
+        ),
+        *(
+            ("NASS", "28 48221344 07", "Spanish social security number after its name"),
+            ("SSN", "482213448", "social security number after its name"),
+        ),
+    ],
+)
+def test_a_number_after_its_name_is_found_whatever_is_between(name: str, value: str, rule: str, between: str) -> None:
+    text = f"{name}{between}{value}"
+    assert [
+        (other.name, text[sentence.tokens[first].start : sentence.tokens[stop - 1].end])
+        for sentence in split_sentences(text)
+        for other, first, stop in find_rules(sentence)
+    ] == [(rule, value)]
+
+
+@pytest.mark.parametrize("rule", [rule for rule in RULES if rule.check], ids=lambda rule: rule.name)
+def test_checks_answer_for_any_part_of_a_value(rule: Rule) -> None:
+    for value in map(value_of, rule.positive_examples):
+        parts = [value[:place] for place, character in enumerate(value) if character in " -"]
+        assert all(rule.check(part) in (True, False) for part in parts)
+
+
+HOSTILE = [
+    "7",
+    "1-",
+    "a@",
+    "a.b",
+    "www.",
+    "(1",
+    "+1 1",
+    "ab:",
+    "mrn ",
+    "1 de ",
+    "insurance id ",
+    "48 Aa ",
+    "4929 ",
+    "ES12 ",
+    "(",
+    "(Aa, ",
+    "Aa® ",
+    "Centro ",
+    "Centro de la ",
+    "University of Aa ",
+    "su madre ",
+    "Dr. ",
+    "Dr. Aa ",
+    "Dr. Aa de la ",
+    "Dr. A.",
+    "Sr. D. Dr. ",
+    "Name: Aa, ",
+    "seen by Aa-",
+    "médico de la Aa ",
+    "Aa MD, ",
+    "trabaja a como ",
+    "a los dos años ",
+]
+
+
+@pytest.mark.parametrize("part", [*HOSTILE, "a.com", "1.2.", "1:", "May 1 ", "q@q."])
+def test_hostile_text_takes_linear_time(part: str) -> None:
+    text = part * (20_000 // len(part))
+    started = time.process_time()
+    for sentence in split_sentences(text):
+        list(find_rules(sentence))
+    assert time.process_time() - started < 3  # 0.1 to 0.6 s here; twice the text takes twice as long

@@ -1,0 +1,120 @@
+"""The adversaries: their equations, their losses, and that a representation of zeros tells nobody anything."""
+
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from flax import nnx
+from hypothesis import given
+from hypothesis import strategies as st
+from lstm_equations import bilstm_by_hand
+
+from rnn.privacy.adversaries import LOG_2, Adversaries, PairIndex, cosines, losses
+
+T, D, S, H = 5, 3, 2, 2
+
+
+GRAPH, SHAPES = nnx.split(nnx.eval_shape(lambda: Adversaries(dim=D, size=S, hidden=H, rngs=nnx.Rngs(0))))
+SYMMETRIC = PairIndex.of("symmetric")
+ALL_PLACES = np.int32(T)
+
+
+def weights(seed):
+    """Parameters that are all drawn at random, large enough for clear answers."""
+    random = np.random.default_rng(seed)
+    return jax.tree.map(lambda a: (2 * random.normal(size=a.shape)).astype(np.float32), SHAPES)
+
+
+@jax.jit
+def judge(state, encoded, vectors):
+    return nnx.merge(GRAPH, state)(encoded, vectors, ALL_PLACES, SYMMETRIC)
+
+
+@partial(jax.jit, static_argnames="task")
+def ask(state, inputs, length, task):
+    """One adversary alone."""
+    return getattr(nnx.merge(GRAPH, state), task)(inputs, length)
+
+
+def asked(state, *inputs, task):
+    return float(ask(state, np.concatenate(inputs, axis=1), ALL_PLACES, task))
+
+
+def sigmoid(logits):
+    return 1 / (1 + np.exp(-np.asarray(logits, float)))
+
+
+@pytest.mark.parametrize("length", [1, 3, T])
+def test_an_adversary_reads_where_each_direction_ends(length):
+    state, inputs = weights(1), np.random.default_rng(2).normal(size=(T, S + D)).astype(np.float32)
+    W, R, b = (np.asarray(state["T1"]["layer"][name][...], float) for name in "WRb")
+    states = bilstm_by_hand(W, R, b, inputs[:length].astype(float), np.ones((2, H)))
+    ends = np.concatenate([states[-1, :H], states[0, H:]])
+    expected = np.asarray(state["T1"]["U"][...], float)[0] @ ends + float(state["T1"]["c"][...][0])
+    np.testing.assert_allclose(ask(state, inputs, np.int32(length), "T1"), expected, rtol=1e-4)
+
+
+def test_each_is_shown_what_its_task_says():
+    """T1 a representation beside words, T2 two representations beside their cosines, with noise of their own."""
+    state, random = weights(1), np.random.default_rng(3)
+    encoded, vectors = (random.normal(size=(n, T, size)).astype(np.float32) for n, size in ((4, S), (2, D)))
+    x, x_again, copy, copy_again = encoded
+    pairs = [(x, vectors[0], x_again), (copy, vectors[1], copy_again), (x, vectors[1], copy_again)]
+    pairs.append((copy, vectors[0], x_again))
+    for said, (first, words, other) in zip(judge(state, encoded, vectors), pairs, strict=True):
+        alike = (first * other).sum(axis=1) / np.linalg.norm(first, axis=1) / np.linalg.norm(other, axis=1)
+        expected = [asked(state, first, words, task="T1"), asked(state, first, other, alike[:, None], task="T2")]
+        np.testing.assert_allclose(said, expected, rtol=1e-4, atol=1e-5)
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_with_a_representation_of_zeros_any_adversary_is_right_about_half_of_a_quadruple(seed):
+    vectors = np.random.default_rng(seed).normal(size=(2, T, D)).astype(np.float32)
+    said = np.asarray(judge(weights(seed), np.zeros((4, T, S), np.float32), vectors))
+    said = np.concatenate([said, sigmoid(said).mean(axis=1, keepdims=True) - 0.5], axis=1)  # and their average
+    right = (said > 0) == (SYMMETRIC.sign[:, None] > 0)
+    assert right.sum(axis=0).tolist() == [2, 2, 2]
+
+
+def test_in_the_papers_pairs_an_odd_word_gives_the_answer_away():
+    """The same zeros: an adversary that knows the replaced sentence by its words is right every time."""
+    odd = np.array([1.0, -1.0])  # of a sentence as it was, and of one with an odd word
+    for pairs, right in (("one-sided", 2), ("symmetric", 2)):
+        shown = PairIndex.of(pairs)
+        assert ((odd[shown.words] > 0) == (shown.sign > 0)).sum() == right
+    assert len(PairIndex.of("one-sided").sign) == 2
+    assert len(SYMMETRIC.sign) == 4
+
+
+def test_cosines_are_numpys_and_0_where_a_vector_is():
+    random = np.random.default_rng(0)
+    one, other = random.normal(size=(2, 4, S)).astype(np.float32)
+    one[1] = other[2] = 0
+    found = cosines(jnp.asarray(one), jnp.asarray(other))
+    lengths = np.linalg.norm(one, axis=1) * np.linalg.norm(other, axis=1)
+    expected = np.divide((one * other).sum(axis=1), lengths, out=np.zeros(4, np.float32), where=lengths > 0)
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
+    assert found[1] == found[2] == 0.0
+    assert np.isfinite(jax.grad(lambda a: cosines(a, jnp.asarray(other)).sum())(jnp.asarray(one))).all()
+
+
+LOGITS = np.random.default_rng(0).normal(size=(4, 2)).astype(np.float32) * 3
+SIGN = SYMMETRIC.sign
+
+
+def test_the_loss_of_each_is_its_cross_entropy():
+    right = np.where(SIGN[:, None] > 0, sigmoid(LOGITS), 1 - sigmoid(LOGITS))
+    np.testing.assert_allclose(losses(jnp.asarray(LOGITS), SIGN, "each"), -np.log(right).mean(axis=0), rtol=1e-5)
+
+
+def test_the_loss_of_the_average_is_that_of_the_mean_probability():
+    mean = sigmoid(LOGITS).mean(axis=1)
+    expected = -np.log(np.where(SIGN > 0, mean, 1 - mean)).mean()
+    np.testing.assert_allclose(losses(jnp.asarray(LOGITS), SIGN, "average"), [expected], rtol=1e-5)
+
+
+@pytest.mark.parametrize("together", ["each", "average"])
+def test_who_guesses_loses_log_2(together):
+    np.testing.assert_allclose(losses(jnp.zeros((4, 2)), SIGN, together), LOG_2, rtol=1e-6)
