@@ -18,9 +18,9 @@ from crfdeid.corpora.splits import Corpus
 from crfdeid.crf import tagger as crf
 from crfdeid.evaluation import Counts, score_entities
 from crfdeid.evaluation.evaluate import predict_spans
-from features import STRONG, Extractor, FeatureSet
+from features import STRONG_FEATURES, Extractor, FeatureSet
+from features.lexicons import Gazetteers, WordClusters, make_clusters
 from features.pos import PosFeatures, TextBlobTagger
-from features.word_lists import Gazetteers, WordClusters, make_clusters
 
 
 def main() -> None:
@@ -29,9 +29,9 @@ def main() -> None:
     args = parser.parse_args()
     corpus = chosen_corpus(args)
     print("| features | P | R | F | difference |\n| --- | --- | --- | --- | --- |")
-    whole = score(STRONG.with_pos("none"), corpus)
+    whole = score(STRONG_FEATURES.with_pos("none"), corpus)
     show("STRONG", whole, whole)
-    parts = STRONG.with_pos("none").extractors
+    parts = STRONG_FEATURES.with_pos("none").extractors
     for i, part in enumerate(parts):
         rest = FeatureSet("strong", parts[:i] + parts[i + 1 :])
         show(f"without {type(part).__name__}: {part.describe()}", score(rest, corpus), whole)

@@ -22,7 +22,7 @@ from crfdeid.corpora import read_corpus
 from crfdeid.corpora.synthetic import generate_notes
 from crfdeid.crf.tagger import CrfTagger
 from crfdeid.documents import Document, LabelledSentence
-from features import PAPER, STRONG, Extractor, PosTagger, Sentence, TextBlobTagger, split_sentences
+from features import PAPER_FEATURES, STRONG_FEATURES, Extractor, PosTagger, Sentence, TextBlobTagger, split_sentences
 
 PASSES = 3
 TRAINING_SENTENCES = 1500
@@ -70,7 +70,7 @@ def extraction_table(
     steps = [("tokens and sentences", time.process_time() - started)]
     backend: PosTagger = TextBlobTagger()
     steps.append(("textblob: parts of speech and chunks", best_seconds(lambda s: backend.tag(s.words), sentences)))
-    for name, features in (("PAPER", PAPER), ("STRONG", STRONG)):
+    for name, features in (("PAPER", PAPER_FEATURES), ("STRONG", STRONG_FEATURES)):
         for extractor in features.extractors:
             steps.append((f"{name}: {type(extractor).__name__}", best_seconds(strings_of(extractor), [sentences])))
         for pos in ("none", "textblob"):

@@ -20,7 +20,7 @@ from faker import Faker
 import crfdeid
 from crfdeid.augmentation import in_small_letters
 from crfdeid.corpora.synthetic.data import read_sections
-from crfdeid.corpora.synthetic.templates import TemplatePart, Value, render
+from crfdeid.corpora.synthetic.templates import FieldValue, TemplatePart, render
 from crfdeid.documents import Document, Span
 from crfdeid.evaluation.tokens import count_token_pairs, token_scores
 
@@ -65,14 +65,14 @@ def _faker(locale: str, seed: int) -> Faker:
 def _fill(template: str, fakers: Sequence[Faker], rng: Random) -> TemplatePart:
     american = fakers[_LOCALES.index("en_US")]
 
-    def field(name: str) -> Value:
+    def field(name: str) -> FieldValue:
         if name in _WORDS:
             label, words = _WORDS[name]
-            return Value(rng.choice(words), label)
+            return FieldValue(rng.choice(words), label)
         local = rng.choice(fakers[:5] if rng.random() < 0.6 else fakers)
         label, draw = _DRAWN[name]
         text = draw(local if name in _LOCAL else american)
-        return Value(text.replace("\n", ", "), label)
+        return FieldValue(text.replace("\n", ", "), label)
 
     return render(template, field, rng)
 

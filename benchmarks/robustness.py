@@ -26,7 +26,14 @@ from pathlib import Path
 from corpus import add_corpus, chosen_corpus
 from tabulate import tabulate
 
-from crfdeid.augmentation import KINDS, augmented, in_capitals, in_small_letters, parse_kinds, without_accents
+from crfdeid.augmentation import (
+    COPY_KINDS,
+    augment_corpus,
+    in_capitals,
+    in_small_letters,
+    parse_copy_kinds,
+    without_accents,
+)
 from crfdeid.cli.shell import setting
 from crfdeid.consistency import make_consistent
 from crfdeid.corpora import read_corpus
@@ -105,7 +112,7 @@ def trained(args: argparse.Namespace) -> Iterator[tuple[str, Tagger, Sequence[Do
     """A model for each choice of ``--augment``."""
     corpus = chosen_corpus(args)
     for how in args.augment:
-        train = augmented(corpus.part(args.fraction), parse_kinds(how.replace("+", ","))).sentences
+        train = augment_corpus(corpus.part(args.fraction), parse_copy_kinds(how.replace("+", ","))).sentences
         tagger = create(args.model, seed=args.seed, overrides=dict(args.set))
         started = time.process_time()
         tagger.fit(train, corpus.dev.sentences)
@@ -127,7 +134,7 @@ def main() -> None:
     parser.add_argument("--model", choices=MODELS, default="crf", help="which model (default: crf)")
     parser.add_argument("--set", type=setting, nargs="+", default=[], metavar="NAME=VALUE", help="its settings")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of a network (default: 0)")
-    text = f"kinds of rewritten copies, {', '.join(KINDS)}, with + between them, a model each (default: none all)"
+    text = f"kinds of rewritten copies, {', '.join(COPY_KINDS)}, with + between them, a model each (default: none all)"
     parser.add_argument("--augment", nargs="+", default=["none", "all"], metavar="KINDS", help=text)
     text = "the share of the training notes that is learned from (default: 1)"
     parser.add_argument("--fraction", type=float, default=1.0, metavar="X", help=text)

@@ -9,7 +9,7 @@ model found is looked for in the rest of its note:
 - any other value: whole, if it has `_LEAST_VALUE` letters and digits or more, and a capital or that many digits.
 
 A part of a name must look like a name where it stands: it begins with a capital, the note has the word nowhere in
-small letters, and it is in no list of words that announce PHI (`features.word_lists`: months, titles, kin, places).
+small letters, and it is in no list of words that announce PHI (`features.lexicons`: months, titles, kin, places).
 Names of accounts ("Quill.j@...") are no names. "Brown sputum" is left alone where a note has "brown" too, and so is
 "May", whoever is called so.
 """
@@ -29,9 +29,9 @@ import regex
 
 from crfdeid.documents import Document, Span, merge, tokens_of
 from crfdeid.label_schemes import TO_SEVEN
+from features.lexicons import word_classes
 from features.normal import normal_form
 from features.tokenizer import Token
-from features.word_lists import word_classes
 
 _AT_ONCE = 1 << 14  # tokens or spans of which there are further numbers in memory
 

@@ -13,21 +13,20 @@
 """
 
 from features.columns import Column, Extractor
-from features.context import ContextWords, FarWords, NGrams, SentencePosition
-from features.extractor import FEATURE_SETS, PAPER, STRONG, FeatureSet, add_feature_set, feature_set
-from features.layout import Layout, PrefixWords
+from features.context import ContextWords, FarWords, Layout, NGrams, PrefixWords, SentencePosition
+from features.extractor import FEATURE_SETS, PAPER_FEATURES, STRONG_FEATURES, FeatureSet, add_feature_set, feature_set
+from features.lexicons import Gazetteers, WordClasses, WordClusters, make_clusters
 from features.orthography import Affixes, CapitalRun, Shapes
 from features.patterns import Patterns
 from features.pos import POS_BACKENDS, NltkTagger, PosFeatures, PosTag, PosTagger, PosUnavailable, TextBlobTagger
 from features.tokenizer import Token, tokenize
 from features.tokens import Sentence, split_sentences
-from features.word_lists import Gazetteers, WordClasses, WordClusters, make_clusters
 
 __all__ = [
     "FEATURE_SETS",
-    "PAPER",
+    "PAPER_FEATURES",
     "POS_BACKENDS",
-    "STRONG",
+    "STRONG_FEATURES",
     "Affixes",
     "CapitalRun",
     "Column",

@@ -16,7 +16,7 @@ from features.tokens import Sentence
 _T = TypeVar("_T")
 
 
-class Batch:
+class SentenceBatch:
     """Some sentences, and what several extractors want of them: N tokens together, of D different words.
 
     Args:
@@ -87,8 +87,8 @@ class Batch:
 
 
 # What stands where the window reaches beyond the sentence. The tokeniser never makes these of a text.
-BOS, AFTER = "<s>", "</s>"
-Value = str | None
+BOS, EOS = "<s>", "</s>"
+FeatureValue = str | None
 """How a feature string goes on; None for no feature."""
 
 _SENTENCES_AT_ONCE = 32  # whose feature strings are in memory together: more are slower again
@@ -107,9 +107,9 @@ class WordColumn(NamedTuple):
     """
 
     heads: tuple[tuple[int, str], ...]
-    value: Callable[[str], Value]
-    before: Value = None
-    after: Value = None
+    value: Callable[[str], FeatureValue]
+    before: FeatureValue = None
+    after: FeatureValue = None
 
 
 class Column(NamedTuple):
@@ -132,7 +132,7 @@ class Column(NamedTuple):
     """
 
     heads: tuple[str, ...]
-    values: Iterable[Value]
+    values: Iterable[FeatureValue]
     chosen: np.ndarray | None = None
 
 
@@ -140,7 +140,7 @@ class Conjunction(NamedTuple):
     """One kind of feature that neighbouring words decide together, or words and what their sentence opens with.
 
     Token i has, for each offset o and its head, the head and the values of the words from i + o on, joined. Beyond the
-    sentence, `BEFORE` and `AFTER` are the values.
+    sentence, `BEFORE` and `EOS` are the values.
 
     Attributes:
         heads: how the strings begin, each with the offset of the first word from the token that has the feature: one
@@ -162,14 +162,14 @@ class Conjunction(NamedTuple):
     opening: Callable[[Sentence], str] | None = None
     joint: str = " "
 
-    def column(self, batch: Batch) -> Column:
+    def column(self, batch: SentenceBatch) -> Column:
         """The feature strings of some sentences."""
         rows = map(self._joined, batch.sentences, batch.each(self.value))
         return Column(tuple(head for _, head in self.heads), chain.from_iterable(rows))
 
     def _joined(self, sentence: Sentence, values: Sequence[str]) -> Iterator[str]:
         first, last = self.heads[0][0], self.heads[-1][0] + self.size - 1
-        around = [BOS] * -first + [*values] + [AFTER] * last
+        around = [BOS] * -first + [*values] + [EOS] * last
         opening = [] if self.opening is None else [repeat(self.opening(sentence))]
         return map(self.joint.join, zip(*opening, *(around[i:] for i in range(self.size)), strict=False))
 
@@ -191,7 +191,7 @@ class Extractor(ABC):
         """The features that neighbouring words decide together, kind by kind."""
         return ()
 
-    def columns(self, batch: Batch) -> list[Column]:
+    def columns(self, batch: SentenceBatch) -> list[Column]:
         """All other features of some sentences, kind by kind; several columns may have the same beginnings."""
         return []
 
@@ -209,12 +209,12 @@ class Extractor(ABC):
     def extract_all(self, sentences: Sequence[Sentence]) -> Iterator[list[list[str]]]:
         """The features of each token of each sentence, in half the time that one sentence after the other takes."""
         for start in range(0, len(sentences), _SENTENCES_AT_ONCE):
-            batch = Batch(sentences[start : start + _SENTENCES_AT_ONCE])
+            batch = SentenceBatch(sentences[start : start + _SENTENCES_AT_ONCE])
             rows: list[list[list[str]]] = [[[] for _ in words] for words in batch.words]
             self.add_features(batch, [*chain.from_iterable(rows)])
             yield from rows
 
-    def add_features(self, batch: Batch, rows: Sequence[list[str]]) -> None:
+    def add_features(self, batch: SentenceBatch, rows: Sequence[list[str]]) -> None:
         """Add the features of each token of a batch to its row: N rows, those of all sentences together."""
         for column in self.word_columns():
             values = batch.each(column.value)
@@ -232,19 +232,21 @@ class Extractor(ABC):
                 _append(rows, head, _cut(table, k, beyond))
 
 
-def _cut(table: Iterable[Sequence[Value]], first: int, beyond: int) -> Iterator[Value]:
+def _cut(table: Iterable[Sequence[FeatureValue]], first: int, beyond: int) -> Iterator[FeatureValue]:
     """The values of T tokens of each row of T + ``beyond`` values, from the one numbered ``first`` on."""
     return chain.from_iterable([row[first : len(row) - beyond + first] for row in table])
 
 
-def _append(rows: Iterable[list[str]], head: str, values: Iterable[Value]) -> None:
+def _append(rows: Iterable[list[str]], head: str, values: Iterable[FeatureValue]) -> None:
     """Give each token its feature, where it has one."""
     for row, value in zip(rows, values, strict=True):
         if value is not None:
             row.append(head + value)
 
 
-def padded(values: Iterable[Value], width: int, before: Value = BOS, after: Value = AFTER) -> list[Value]:
+def padded(
+    values: Iterable[FeatureValue], width: int, before: FeatureValue = BOS, after: FeatureValue = EOS
+) -> list[FeatureValue]:
     """The values of a sentence with ``width`` markers before and after them: index ``i`` moves to ``i + width``."""
     return [before] * width + list(values) + [after] * width
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from features.columns import Batch, Column, Conjunction, Extractor, WordColumn
-from features.context import ContextWords, FarWords, NGrams, SentencePosition
-from features.layout import Layout, PrefixWords
+from features.columns import Column, Conjunction, Extractor, SentenceBatch, WordColumn
+from features.context import ContextWords, FarWords, Layout, NGrams, PrefixWords, SentencePosition
+from features.lexicons import WordClasses
 from features.orthography import Affixes, CapitalRun, Shapes
 from features.patterns import Patterns
 from features.pos import POS_BACKENDS, PosFeatures
-from features.word_lists import WordClasses
 
 
 @dataclass(frozen=True)
@@ -39,11 +38,11 @@ class FeatureSet(Extractor):
         """The features that neighbouring words decide together, kind by kind."""
         return [conjunction for extractor in self.extractors for conjunction in extractor.conjunctions()]
 
-    def columns(self, batch: Batch) -> list[Column]:
+    def columns(self, batch: SentenceBatch) -> list[Column]:
         """The other features of the sentences, kind by kind."""
         return [column for extractor in self.extractors for column in extractor.columns(batch)]
 
-    def add_features(self, batch: Batch, rows: Sequence[list[str]]) -> None:
+    def add_features(self, batch: SentenceBatch, rows: Sequence[list[str]]) -> None:
         """Add the features of each token of a batch to its row, one extractor after the other."""
         for extractor in self.extractors:
             extractor.add_features(batch, rows)
@@ -86,10 +85,10 @@ class FeatureSet(Extractor):
 
 # yadav2016, section 3.8. The unigrams of [-2, 2] are among the context words of [-3, 3]: a feature said twice would
 # only weaken its own penalty, so the n-grams start at two words.
-PAPER = FeatureSet("paper", (ContextWords(window=3), NGrams(sizes=(2, 3), window=2), PosFeatures()))
+PAPER_FEATURES = FeatureSet("paper", (ContextWords(window=3), NGrams(sizes=(2, 3), window=2), PosFeatures()))
 
 # What finds PHI better and in more languages: lower-case words, and how words look where they were never seen.
-STRONG = FeatureSet(
+STRONG_FEATURES = FeatureSet(
     "strong",
     (
         ContextWords(window=3, lower=True),
@@ -112,7 +111,7 @@ SURFACE = FeatureSet(
     "form", (Shapes(), Affixes(), CapitalRun(), Patterns(), WordClasses(), Layout(), PrefixWords(), PosFeatures())
 )
 
-FEATURE_SETS = {"paper": PAPER, "strong": STRONG, "form": SURFACE}
+FEATURE_SETS = {"paper": PAPER_FEATURES, "strong": STRONG_FEATURES, "form": SURFACE}
 _BUILT_IN = tuple(FEATURE_SETS)
 
 

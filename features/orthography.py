@@ -8,7 +8,17 @@ from functools import lru_cache, partial
 import numpy as np
 import regex
 
-from features.columns import AFTER, BOS, Batch, Column, Conjunction, Extractor, Value, WordColumn, window_heads
+from features.columns import (
+    BOS,
+    EOS,
+    Column,
+    Conjunction,
+    Extractor,
+    FeatureValue,
+    SentenceBatch,
+    WordColumn,
+    window_heads,
+)
 
 # Each word is looked at once for each process: most tokens of a note are words seen before.
 _WORDS_KEPT = 1 << 16
@@ -44,7 +54,7 @@ class Shapes(Extractor):
 
     def word_columns(self) -> list[WordColumn]:
         """The features that a word alone decides, kind by kind."""
-        return [WordColumn(window_heads("shape", self.window), shape, BOS, AFTER)]
+        return [WordColumn(window_heads("shape", self.window), shape, BOS, EOS)]
 
     def conjunctions(self) -> list[Conjunction]:
         """The features that neighbouring words decide together, kind by kind."""
@@ -83,12 +93,12 @@ class Affixes(Extractor):
         return f"prefixes and suffixes of 1 to {self.longest} letters, in lower case"
 
 
-def _first_letters(word: str, length: int) -> Value:
+def _first_letters(word: str, length: int) -> FeatureValue:
     lower = word.lower()
     return lower[:length] if length <= len(lower) else None
 
 
-def _last_letters(word: str, length: int) -> Value:
+def _last_letters(word: str, length: int) -> FeatureValue:
     lower = word.lower()
     return lower[-length:] if length <= len(lower) else None
 
@@ -113,11 +123,11 @@ class CapitalRun(Extractor):
         ['caps:first=port', 'caps:last=clinic', 'caps:before=at', 'caps:after=.', 'caps:at=1', 'caps:left=2']
     """
 
-    def columns(self, batch: Batch) -> list[Column]:
+    def columns(self, batch: SentenceBatch) -> list[Column]:
         """The features of the sentences, kind by kind."""
         first, last, run = _runs(batch)
         # Of each run, the number of a word; the last two are what is outside of a sentence.
-        words, outside = [*map(str.lower, (*batch.distinct, BOS, AFTER))], len(batch.distinct)
+        words, outside = [*map(str.lower, (*batch.distinct, BOS, EOS))], len(batch.distinct)
         numbers, places = batch.padded(batch.numbers, 1, outside, outside + 1)
         chosen = {
             "caps:first=": batch.numbers[first],
@@ -141,7 +151,7 @@ class CapitalRun(Extractor):
         return "run of capitalised words: its first and last word, the words around it, the place in it"
 
 
-def _runs(batch: Batch) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _runs(batch: SentenceBatch) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The first token and the last of each run, [R]; and the number of each token's run from 1, 0 for none, [N]."""
     kinds = np.array([*map(_kind, batch.distinct)], int)[batch.numbers]
     # Where a sentence or a word of no run begins, so does a stretch of tokens, with one run or none.

@@ -16,9 +16,9 @@ from itertools import accumulate
 
 import numpy as np
 
-from features.columns import AFTER, BOS, Batch, Column, Extractor, window_heads
+from features.columns import BOS, EOS, Column, Extractor, SentenceBatch, window_heads
+from features.lexicons import MONTHS
 from features.tokens import Sentence
-from features.word_lists import MONTHS
 
 _MONTH = rf"(?:{'|'.join(sorted(MONTHS))})\.?"
 _DAY = r"[0-3]?\d(?:st|nd|rd|th|º)?"
@@ -65,7 +65,7 @@ _IN_MONTHS = "|".join(
 _START = rf"(?=[(+#]? ?\d|[a-z]{{1,4}}+[-/]?\d|www|http|mes de|{_IN_MONTHS})"
 # Where in which expression a token stands: outside of all, beyond the sentence; then first, inside and last of each.
 _OUTSIDE = 0
-_VALUES = ("O", BOS, AFTER, *(f"{place}-{name}" for name in PATTERNS for place in "BIE"))
+_VALUES = ("O", BOS, EOS, *(f"{place}-{name}" for name in PATTERNS for place in "BIE"))
 _OPENING = {name: _VALUES.index(f"B-{name}") for name in PATTERNS}
 
 
@@ -90,7 +90,7 @@ def find_patterns(sentence: Sentence) -> Iterator[tuple[str, int, int]]:
 
 def find_patterns_in(sentences: Sequence[Sentence]) -> Iterator[tuple[int, str, int, int]]:
     """The expressions of some sentences: the number of the sentence, then as of `find_patterns`."""
-    folded_texts = [folded(sentence.spaced) for sentence in sentences]
+    folded_texts = [lower_for_patterns(sentence.spaced) for sentence in sentences]
     numbers = [number for number, text in enumerate(folded_texts) if _WORTH_A_LOOK.search(text)]
     for email in (False, True):
         some = [number for number in numbers if ("@" in folded_texts[number]) is email]
@@ -108,7 +108,7 @@ def find_patterns_in(sentences: Sequence[Sentence]) -> Iterator[tuple[int, str, 
             yield some[place], str(match.lastgroup), first, stop
 
 
-def folded(text: str) -> str:
+def lower_for_patterns(text: str) -> str:
     """A text in small letters, as long as it was, for expressions in small letters.
 
     They find in it what they would find in the text without regard to case, in half the time. Without regard to case,
@@ -140,7 +140,7 @@ class Patterns(Extractor):
 
     window: int = 1
 
-    def columns(self, batch: Batch) -> list[Column]:
+    def columns(self, batch: SentenceBatch) -> list[Column]:
         """The features of the sentences, kind by kind."""
         heads = tuple(head for _, head in window_heads("pattern", self.window))
         places = bytearray(len(batch.numbers))  # of each token, the number of what it is in `_VALUES`

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, ClassVar, NamedTuple, Protocol
 
-from features.columns import Batch, Column, Extractor, padded, window_column
+from features.columns import Column, Extractor, SentenceBatch, padded, window_column
 
 
 class PosTag(NamedTuple):
@@ -172,7 +172,7 @@ class PosFeatures(Extractor):
     chunk_window: int = 1
     combined_window: int = 1
 
-    def columns(self, batch: Batch) -> list[Column]:
+    def columns(self, batch: SentenceBatch) -> list[Column]:
         """The features of the sentences, kind by kind."""
         tags = [self.tagger.tag(words) for words in batch.words]
         pos, chunks = [[tag.pos for tag in row] for row in tags], [[tag.chunk for tag in row] for row in tags]

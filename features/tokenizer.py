@@ -45,8 +45,8 @@ _TOKEN = regex.compile(
 
 # Tokens do not reach across white space, so that a stretch of text without any is taken apart once for each process:
 # most of a note's were seen before. What is remembered is bounded, and long stretches are not.
-_STRETCHES_KEPT = 1 << 15
-_LONGEST_KEPT = 32
+_MOST_CACHED_RUNS = 1 << 15
+_LONGEST_CACHED_RUN = 32
 
 
 def tokenize(text: str) -> list[Token]:
@@ -69,7 +69,7 @@ def normal_tokens(text: str, begin: int = 0, stop: int = sys.maxsize) -> list[To
     for stretch in text[begin:stop].split():
         start = text.find(stretch, begin)
         begin = start + len(stretch)
-        if len(stretch) <= _LONGEST_KEPT:
+        if len(stretch) <= _LONGEST_CACHED_RUN:
             for part, first, last in _PARTS[stretch]:
                 tokens.append(_new(Token, (part, start + first, start + last)))
         else:
@@ -89,7 +89,7 @@ class _Parts(dict[str, Sequence[tuple[str, int, int]]]):
         parts = _TOKEN.findall(stretch)  # all of it: only white space is in no token
         ends = [*accumulate(map(len, parts))]
         found = [*zip(parts, [0, *ends], ends, strict=False)]
-        if len(self) >= _STRETCHES_KEPT:
+        if len(self) >= _MOST_CACHED_RUNS:
             self.clear()
         self[stretch] = found
         return found

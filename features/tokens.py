@@ -18,7 +18,7 @@ from features.tokenizer import Token, in_raw_text, normal_tokens, tokenize, toke
 # A note is taken apart so many characters at a time, up to the next white space, which no token reaches across, or if
 # there is none for as many again, up to where a token ends. Nearly every note is one page, which is read once and kept.
 _PAGE_CHARACTERS = 1 << 16
-_PAGES_KEPT = 4
+_PAGES_CACHED = 4
 _WHITE_SPACE = re.compile(r"\s")
 
 
@@ -106,7 +106,7 @@ class NoteTokens(Sequence[Token]):
             if number + 1 == len(self._cuts):
                 self._cuts.append(end)
                 self._firsts.append(self._firsts[number] + len(found))
-            if len(self._kept) > _PAGES_KEPT:
+            if len(self._kept) > _PAGES_CACHED:
                 self._kept.pop(next(iter(self._kept)), None)
         return page
 

@@ -73,7 +73,7 @@ def test_a_module_imports_only_its_own_layer_and_those_before_it() -> None:
         ("def late():\n    import rnn.tagger", "crfdeid.registry"),
         ("from experiments import tables", "rnn.training"),
         ("import jax.numpy as jnp", "crfdeid.crf"),
-        ("from .. import optax\nimport optax", "features.word_lists"),
+        ("from .. import optax\nimport optax", "features.lexicons"),
     ],
 )
 def test_the_rule_finds_a_breach(source: str, module: str) -> None:

@@ -28,27 +28,27 @@ from crfdeid.corpora.splits import Split
 from crfdeid.documents import PHI, Document
 
 __all__ = [
-    "ALL",
-    "KINDS",
-    "NONE",
+    "ALL_COPIES",
+    "COPY_KINDS",
+    "NO_COPIES",
     "LayoutRewriter",
-    "augmented",
+    "augment_corpus",
     "in_capitals",
     "in_small_letters",
     "in_small_letters_without_accents",
-    "parse_kinds",
+    "parse_copy_kinds",
     "without_accents",
 ]
 
-KINDS = ("accents", "case", "layout")
+COPY_KINDS = ("accents", "case", "layout")
 """The kinds of copies: without accents; in small letters and in capitals; in another layout."""
-ALL, NONE = ",".join(KINDS), "none"
-COPIES_SEED = 0
-LAYOUT_EVERY = 2
+ALL_COPIES, NO_COPIES = ",".join(COPY_KINDS), "none"
+_COPIES_SEED = 0
+_LAYOUT_EVERY = 2
 """Of so many notes one has a copy in another layout: with more, training takes longer and little else changes."""
 
 
-def parse_kinds(text: str) -> str:
+def parse_copy_kinds(text: str) -> str:
     """The kinds of copies that a command names, in their order: "accents,case,layout", a part of it, or "none".
 
     Raises:
@@ -59,24 +59,26 @@ def parse_kinds(text: str) -> str:
         ('accents,layout', 'accents,case,layout')
     """
     names = set(text.split(","))
-    if text == NONE or not names - {*KINDS, "all"}:
-        return ALL if "all" in names else ",".join(kind for kind in KINDS if kind in names) or NONE
-    raise ValueError(f"'{text}' names no copies: give {', '.join(KINDS)}, several with commas, all, or {NONE}")
+    if text == NO_COPIES or not names - {*COPY_KINDS, "all"}:
+        return ALL_COPIES if "all" in names else ",".join(kind for kind in COPY_KINDS if kind in names) or NO_COPIES
+    raise ValueError(
+        f"'{text}' names no copies: give {', '.join(COPY_KINDS)}, several with commas, all, or {NO_COPIES}"
+    )
 
 
-def augmented(train: Split, how: str) -> Split:
+def augment_corpus(train: Split, how: str) -> Split:
     """Training notes, and after them rewritten copies: one of each note in its spelling, of some notes in the layout.
 
     Args:
         train: the training notes.
-        how: what `parse_kinds` gives.
+        how: what `parse_copy_kinds` gives.
 
     Example:
         >>> notes = Split.of([Document("1", "Seen by Dr. Muñoz")])
         >>> [document.text for document in augmented(notes, "accents").documents]
         ['Seen by Dr. Muñoz', 'Seen by Dr. Munoz']
     """
-    kinds = set() if how == NONE else set(how.split(","))
+    kinds = set() if how == NO_COPIES else set(how.split(","))
     copies = Split.of([*_respelt(train, kinds - {"layout"}), *(_laid_out(train) if "layout" in kinds else ())])
     return Split(train.documents + copies.documents, train.encoded + copies.encoded) if copies.documents else train
 
@@ -89,8 +91,8 @@ def _respelt(train: Split, kinds: set[str]) -> Iterator[Document]:
 
 def _laid_out(train: Split) -> Iterator[Document]:
     labels = {span.label for document in train.annotated(PHI).documents for span in document.layer(PHI)}
-    rewrite = LayoutRewriter(labels, seed=COPIES_SEED)
-    for document in _shuffled(train)[::LAYOUT_EVERY]:
+    rewrite = LayoutRewriter(labels, seed=_COPIES_SEED)
+    for document in _shuffled(train)[::_LAYOUT_EVERY]:
         copy = rewrite(document)
         if copy is not None:
             yield copy
@@ -98,5 +100,5 @@ def _laid_out(train: Split) -> Iterator[Document]:
 
 def _shuffled(train: Split) -> list[Document]:
     order = list(train.documents)
-    random.Random(COPIES_SEED).shuffle(order)
+    random.Random(_COPIES_SEED).shuffle(order)
     return order

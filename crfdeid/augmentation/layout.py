@@ -21,7 +21,7 @@ from crfdeid.bio import encode
 from crfdeid.documents import PHI, Document, Span
 from crfdeid.label_schemes import DATE, ID, LOCATION, NAME, TO_CATEGORY, TO_SEVEN
 
-RELATIVE = "FAMILIARES_SUJETO_ASISTENCIA"
+KINSHIP_TYPE = "FAMILIARES_SUJETO_ASISTENCIA"
 """The type of words such as "mother", which one corpus marks."""
 
 _FIELD_NAME = re.compile(r"[^\W\d_][^\s:;|,]*(?:[ /]{1,2}[^\s:;|,]+){0,4} ?:(?!//)")
@@ -198,7 +198,7 @@ class LayoutRewriter:
         for piece in re.split(r"(\{[^}]+\})", self._random.choice(fitting)):
             if piece.startswith("{RELATIVE:"):
                 word = piece[10:-1]
-                spans = {PHI: (Span(0, len(word), RELATIVE),)} if RELATIVE in self._labels else {}
+                spans = {PHI: (Span(0, len(word), KINSHIP_TYPE),)} if KINSHIP_TYPE in self._labels else {}
                 parts.append(_Part(word, spans))
             elif piece.startswith("{"):
                 text, label = self._random.choice(note.values[piece[1:-1]])

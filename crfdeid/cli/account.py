@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from crfdeid.errors import UsageError
-from crfdeid.io.audit import Totals
+from crfdeid.io.audit import RunTotals
 from crfdeid.io.records import Failure
 from crfdeid.io.worker import NoteTask
 from crfdeid.model_card.card import threshold_in
@@ -46,8 +46,8 @@ def summary(
     command: Mapping[str, Any],
     work: NoteTask,
     card: Mapping[str, Any] | None,
-    totals: Totals,
-    unlike: Sequence[str],
+    totals: RunTotals,
+    drift_warnings: Sequence[str],
     seconds: float,
 ) -> dict[str, Any]:
     """What holds of a whole run, as JSON data.
@@ -76,21 +76,21 @@ def summary(
         "model_kind": description["model"],
         "rules": not parts.isdisjoint({"rules", "hybrid"}),
         "threshold": None if sensitivity is None else threshold_in(card, sensitivity),
-        "unlike": list(unlike),
+        "drift_warnings": list(drift_warnings),
         "unsearched": list(_unsearched(totals)),
-        "notes_unlike": totals.unlike,
+        "notes_with_drift": totals.drift_warnings,
         "seconds": round(seconds, 3),
     }
 
 
-def _unsearched(totals: Totals) -> Iterator[dict[str, Any]]:
+def _unsearched(totals: RunTotals) -> Iterator[dict[str, Any]]:
     """Columns of the record whose values hide nothing, or little: the reason, the number of notes, the first note."""
     for (column, why), notes in sorted(totals.unsearched.items()):
         file, row = totals.first_unsearched[column, why]
         yield {"column": column, "why": why, "notes": notes, "file": file, "row": row}
 
 
-def _concepts(work: NoteTask, totals: Totals) -> dict[str, Any]:
+def _concepts(work: NoteTask, totals: RunTotals) -> dict[str, Any]:
     """What is said of concepts where they were looked for; without redaction none can be left out."""
     counts = {"concepts": dict(sorted(totals.concepts.items()))}
     return counts if work.policy.how is None else {**counts, "concepts_left_out": dict(sorted(totals.left_out.items()))}
@@ -120,12 +120,17 @@ def lines(account: Mapping[str, Any]) -> list[str]:
             f"warning: no PHI was found in any of {account['notes']:,} notes: are they of the language and kind that "
             "the model was trained on? Read some before you hand them on"
         )
-    if account["notes_unlike"] and account["notes"] > 1:  # of one note, the warning says how it differs
+    if account["notes_with_drift"] and account["notes"] > 1:  # of one note, the warning says how it differs
         found.append(
-            f"drift: {account['notes_unlike']:,} of {_count(account['notes'], 'note')} unlike the development notes, "
+            f"drift: {account['notes_with_drift']:,} of {_count(account['notes'], 'note')} "
+            "unlike the development notes, "
             "each by itself: --audit lists them"
         )
-    warnings = *_unsearched_lines(account["unsearched"]), *_much_hidden(account), *unlike_lines(account["unlike"])
+    warnings = (
+        *_unsearched_lines(account["unsearched"]),
+        *_much_hidden(account),
+        *unlike_lines(account["drift_warnings"]),
+    )
     return [*found, *warnings]
 
 
@@ -151,11 +156,11 @@ def _much_hidden(account: Mapping[str, Any]) -> Iterator[str]:
         )
 
 
-def unlike_lines(unlike: Sequence[str]) -> list[str]:
+def unlike_lines(drift_warnings: Sequence[str]) -> list[str]:
     """What is said of notes that differ from those that the model was trained on: a line, or none."""
-    if not unlike:
+    if not drift_warnings:
         return []
-    differences = "; ".join(unlike)
+    differences = "; ".join(drift_warnings)
     return [
         f"warning: these notes are unlike the training notes: {differences}. Expect more misses than the model's card "
         "says: mark some of these notes and measure (crfdeid score), or train on such notes"

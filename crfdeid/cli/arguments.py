@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from crfdeid.cli.shell import file_path, whole_number
 from crfdeid.corpora import CORPUS_FORMATS
-from crfdeid.corpora.layers import LEFT_OUT, ConceptPaths
+from crfdeid.corpora.layers import IGNORED_CONCEPT_TYPES, ConceptPaths
 from crfdeid.errors import UsageError
 from crfdeid.io.records import LONGEST_NOTE, Columns
 from crfdeid.io.remote import RemoteNotes, is_url
-from crfdeid.io.sources import KINDS
+from crfdeid.io.sources import NOTE_FORMATS
 from crfdeid.io.worker import NoteTask
 from crfdeid.known_phi.lists import CustomLists, read_site
 from crfdeid.known_phi.patients import read_columns, read_people
@@ -97,7 +97,7 @@ def add_concept_options(parser: argparse._ActionsContainer) -> None:
 
 def add_left_out(parser: argparse._ActionsContainer) -> None:
     """``--leave-out``, for commands with concepts of any kind; `left_out` reads it."""
-    usual = ",".join(LEFT_OUT)
+    usual = ",".join(IGNORED_CONCEPT_TYPES)
     text = f"types of concepts, separated by commas, that count as none; '{_NONE}' for no type (default: {usual})"
     parser.add_argument("--leave-out", metavar="TYPES", help=text)
 
@@ -105,7 +105,7 @@ def add_left_out(parser: argparse._ActionsContainer) -> None:
 def left_out(options: argparse.Namespace) -> tuple[str, ...]:
     """The types that are left out."""
     if options.leave_out is None:
-        return LEFT_OUT
+        return IGNORED_CONCEPT_TYPES
     return () if options.leave_out == _NONE else tuple(options.leave_out.split(","))
 
 
@@ -206,7 +206,7 @@ def add_note_options(parser: argparse.ArgumentParser) -> None:
         "(a folder of that name: ./synthetic)"
     )
     parser.add_argument("--model", required=True, metavar="DIR", help=text)
-    text = f"a file of notes ({', '.join(KINDS)}), a folder of them, or - for one note from standard input"
+    text = f"a file of notes ({', '.join(NOTE_FORMATS)}), a folder of them, or - for one note from standard input"
     parser.add_argument("--input", required=True, type=_input, metavar="PATH", help=text)
     text = "new folder for the results (with --input - there is none: the result goes to standard output)"
     parser.add_argument("--output", type=file_path, metavar="DIR", help=text)

@@ -9,7 +9,7 @@ from crfdeid.cli.account import require_place
 from crfdeid.corpora.jsonl import to_line
 from crfdeid.documents import CONCEPT, Document
 from crfdeid.errors import UsageError
-from crfdeid.io.annotations import SUFFIX, with_concepts_alone
+from crfdeid.io.annotations import SIDECAR_SUFFIX, concepts_only
 from crfdeid.registry import saved_traits
 from crfdeid.utils.files import write_parts
 
@@ -27,8 +27,10 @@ def require_possible(options: argparse.Namespace, model: Path) -> None:
     file = options.keep_concepts
     if CONCEPT not in saved_traits(model).layers:
         raise UsageError(f"--keep-concepts: {model} finds PHI alone: leave it out, or give a model that finds both")
-    if file.suffix.lower() != SUFFIX:
-        raise UsageError(f"--keep-concepts: {file} would not be read as JSON Lines: let its name end in {SUFFIX}")
+    if file.suffix.lower() != SIDECAR_SUFFIX:
+        raise UsageError(
+            f"--keep-concepts: {file} would not be read as JSON Lines: let its name end in {SIDECAR_SUFFIX}"
+        )
     if options.id_column is not None and options.id_column in options.drop_columns:
         raise UsageError(f"--keep-concepts names notes by the column {options.id_column}, which is to be dropped")
     require_place("--keep-concepts", file, apart_from=(), resume=options.resume)
@@ -40,4 +42,4 @@ def write_single(file: Path, document: Document) -> None:
     Raises:
         DataError: it cannot be written.
     """
-    write_parts(file, [to_line(with_concepts_alone(document))])
+    write_parts(file, [to_line(concepts_only(document))])

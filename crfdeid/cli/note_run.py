@@ -15,13 +15,13 @@ from crfdeid.cli import account
 from crfdeid.documents import Document
 from crfdeid.errors import DataError, UsageError
 from crfdeid.io.annotations import concat_sidecars
-from crfdeid.io.audit import Totals, write_audit
+from crfdeid.io.audit import RunTotals, write_audit
 from crfdeid.io.journal import NoteDone
 from crfdeid.io.output import OutputFolder
-from crfdeid.io.records import MOST_BYTES, Failure, Note, NoteFile, shown_name, too_long
+from crfdeid.io.records import MAX_UTF8_BYTES, Failure, Note, NoteFile, shown_name, too_long_failure
 from crfdeid.io.remote import RemoteNotes
-from crfdeid.io.runner import OutputPlan, process, start_workers
-from crfdeid.io.sources import KINDS, note_files, refuse_dates, renaming, survey
+from crfdeid.io.runner import OutputPlan, process_files, start_workers
+from crfdeid.io.sources import NOTE_FORMATS, note_files, renaming, require_no_dates, survey_input
 from crfdeid.io.worker import NoteTask
 from crfdeid.model_card.drift import DriftDetector, Measures
 from crfdeid.secrets import derive
@@ -94,7 +94,7 @@ def on_this_machine(options: argparse.Namespace, task: RunPlan) -> Iterator[Proc
         ) -> None:
             key = None if task.secret is None else derive(task.secret, "audit")
             on_answer = lambda answer: on_measures(answer.measures)  # noqa: E731
-            process(files, task.plan, workers, output, on_answer=on_answer, audit_key=key, **calls)
+            process_files(files, task.plan, workers, output, on_answer=on_answer, audit_key=key, **calls)
 
         yield work
 
@@ -120,7 +120,7 @@ def run_folder(
     """
     if options.output is None:
         raise UsageError("--output is needed: name a new folder for the results")
-    if options.output.suffix.lower() in KINDS:
+    if options.output.suffix.lower() in NOTE_FORMATS:
         raise UsageError(f"--output: {options.output} is the name of a file: name a folder, files keep their names")
     if engine is on_this_machine and isinstance(options.input, RemoteNotes):
         raise UsageError(f"--input: {options.input} is a URL, which needs --engine spark: give a path")
@@ -131,10 +131,10 @@ def run_folder(
     rename = None
     if options.rename_files and task.secret is not None:
         rename = renaming(task.secret)
-    found = survey(options.input, task.plan.targets, rename)
+    found = survey_input(options.input, task.plan.targets, rename)
     if found.unknown:
-        _say(f"note: files left out because they do not end in {', '.join(KINDS)}: {found.unknown}")
-    refuse_dates(note_files(options.input, rename), task.plan.columns)
+        _say(f"note: files left out because they do not end in {', '.join(NOTE_FORMATS)}: {found.unknown}")
+    require_no_dates(note_files(options.input, rename), task.plan.columns)
     failures = _Failures()
     card = _card(task.work)
     likeness = _likeness(task.work, card)
@@ -170,7 +170,7 @@ def run_folder(
             "output": str(options.output),
             "jobs": options.jobs,
         }
-        totals, seconds = Totals.of(output.accounted()), time.monotonic() - began
+        totals, seconds = RunTotals.of(output.accounted()), time.monotonic() - began
         summary = account.summary(asked, task.work, card, totals, likeness.differences(), seconds)
         if task.beside is not None:
             concat_sidecars(output.beside(), task.beside)
@@ -247,7 +247,7 @@ def run_stdin(options: argparse.Namespace, work: NoteTask, settings: Mapping[str
     likeness.add(result.measures)
     counts = result.locale, result.concepts, result.left_out
     words = result.words, result.hidden_words
-    totals = Totals.of([NoteDone("", "", None, result.found, None, *counts, None, *words, result.unlike)])
+    totals = RunTotals.of([NoteDone("", "", None, result.found, None, *counts, None, *words, result.drift_warnings)])
     seconds = time.monotonic() - began
     _say_all(account.lines(account.summary(settings, work, card, totals, likeness.differences(), seconds)))
     return result.document
@@ -262,7 +262,7 @@ def read_stdin(longest: int | None) -> str:
     Raises:
         DataError: it is longer, not UTF-8, or cannot be read.
     """
-    most = MOST_BYTES * (longest or 0)
+    most = MAX_UTF8_BYTES * (longest or 0)
     try:
         content = sys.stdin.buffer.read(most + 1 if longest else -1)
     except OSError as error:
@@ -271,7 +271,7 @@ def read_stdin(longest: int | None) -> str:
         text = decode_text(content, "standard input")
         if longest is None or len(text) <= longest:
             return text
-    raise DataError(too_long(longest).reason, path="standard input")
+    raise DataError(too_long_failure(longest).reason, path="standard input")
 
 
 def write_stdout(text: str) -> None:

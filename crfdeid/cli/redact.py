@@ -65,7 +65,7 @@ def run(options: argparse.Namespace) -> int:
         0, or 1 where a note failed.
     """
     from crfdeid.cli import arguments, kept_concepts, note_run, spark_run  # noqa: PLC0415
-    from crfdeid.io.annotations import plan_with_concepts  # noqa: PLC0415
+    from crfdeid.io.annotations import sidecar_plan  # noqa: PLC0415
     from crfdeid.io.date_columns import DateColumns  # noqa: PLC0415
     from crfdeid.io.runner import OutputPlan  # noqa: PLC0415
     from crfdeid.known_phi.patients import warn_of_kept  # noqa: PLC0415
@@ -113,7 +113,7 @@ def run(options: argparse.Namespace) -> int:
         note_run.write_stdout(document.text)
         return 0
     warn_of_kept(columns.known, columns.needed)
-    plan = plan_with_concepts(columns) if work.concepts else OutputPlan.of_same_names(columns)
+    plan = sidecar_plan(columns) if work.concepts else OutputPlan.of_same_names(columns)
     task = note_run.RunPlan("redacting", work, plan, settings, secret, beside=options.keep_concepts)
     engine = spark_run.on_spark if options.engine == spark_run.SPARK else note_run.on_this_machine
     return note_run.run_folder(options, task, engine)

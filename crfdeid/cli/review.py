@@ -158,10 +158,10 @@ def _redacted(options: argparse.Namespace) -> list[PageNote]:
 def _documents(path: Path, options: argparse.Namespace, *, rename: Rename | None = None) -> list[Document]:
     from crfdeid.documents import Document  # noqa: PLC0415
     from crfdeid.io.records import Columns  # noqa: PLC0415
-    from crfdeid.io.sources import read_notes  # noqa: PLC0415
+    from crfdeid.io.sources import read_all_notes  # noqa: PLC0415
 
     columns = Columns(text=options.text_column, id=options.id_column, use_id_key=True)
-    notes = enumerate(read_notes(path, columns, rename=rename), start=1)
+    notes = enumerate(read_all_notes(path, columns, rename=rename), start=1)
     return [Document(note.id, note.text, place=f"{path}, note {number}") for number, note in notes]
 
 
@@ -171,11 +171,11 @@ def _renaming(options: argparse.Namespace) -> Rename | None:
     They are computed again from the names of the original files, with the run's secret: nothing keeps both.
     """
     from crfdeid.io.records import NoteFile  # noqa: PLC0415
-    from crfdeid.io.sources import is_keyed, kind_of, note_files, renaming  # noqa: PLC0415
+    from crfdeid.io.sources import is_keyed, note_files, note_format, renaming  # noqa: PLC0415
     from crfdeid.secrets import SECRET_VARIABLE, read_secret  # noqa: PLC0415
 
     names = [
-        {file.name for file in note_files(path) if isinstance(file, NoteFile) and kind_of(file)}
+        {file.name for file in note_files(path) if isinstance(file, NoteFile) and note_format(file)}
         for path in (options.original, options.redacted)
     ]
     if names[0] & names[1] or not all(map(is_keyed, names[1])):

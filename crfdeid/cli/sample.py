@@ -24,9 +24,9 @@ _FORMATS = ("brat", "xmi", "jsonl", "doccano", "label-studio")
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The options of ``crfdeid sample``."""
-    from crfdeid.io.sources import KINDS  # noqa: PLC0415
+    from crfdeid.io.sources import NOTE_FORMATS  # noqa: PLC0415
 
-    text = f"the notes to draw from: a file ({', '.join(KINDS)}), or a folder of them"
+    text = f"the notes to draw from: a file ({', '.join(NOTE_FORMATS)}), or a folder of them"
     parser.add_argument("--input", type=file_path, required=True, metavar="PATH", help=text)
     text = "new folder for the notes, and drawn.csv, which says how each was drawn"
     parser.add_argument("--out", type=file_path, required=True, metavar="DIR", help=text)
@@ -109,14 +109,14 @@ def _split(options: argparse.Namespace) -> tuple[list[Document], list[Document]]
     """The notes that can be drawn, and those that --without leaves out, by their ids or their texts."""
     from crfdeid.documents import Document  # noqa: PLC0415
     from crfdeid.io.records import Columns  # noqa: PLC0415
-    from crfdeid.io.sources import read_notes  # noqa: PLC0415
+    from crfdeid.io.sources import read_all_notes  # noqa: PLC0415
 
     if not options.input.exists():
         raise UsageError(f"--input: no such file or folder: {options.input}")
     done = {name for path in options.without for name in _left_out(path)}
     columns = Columns(text=options.text_column, id=options.id_column, use_id_key=True)
     sides: tuple[list[Document], list[Document]] = ([], [])
-    for note in read_notes(options.input, columns):
+    for note in read_all_notes(options.input, columns):
         sides[note.id in done or note.text in done].append(Document(note.id, note.text))
     return sides
 

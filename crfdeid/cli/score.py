@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from crfdeid.cli import arguments
 from crfdeid.cli.shell import file_path
 from crfdeid.corpora import CORPUS_FORMATS
-from crfdeid.corpora.common import listed, same_notes
+from crfdeid.corpora.common import same_notes, shorten_list
 from crfdeid.documents import Document
 from crfdeid.errors import UsageError
 from crfdeid.label_schemes import TYPES
@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> None:
         UsageError: options that cannot work.
     """
     from crfdeid.cli.score_tables import rows_of, table  # noqa: PLC0415
-    from crfdeid.corpora.layers import read_stretches, without_stretches  # noqa: PLC0415
+    from crfdeid.corpora.layers import exclude_regions, read_excluded_regions  # noqa: PLC0415
 
     modes = _checked(options)
     sides = ((options.gold, options.gold_format), (options.predicted, options.predicted_format))
@@ -71,7 +71,7 @@ def run(options: argparse.Namespace) -> None:
         print(f"note: {note}", file=sys.stderr)
     found = {mode: rows_of(mode, gold, predictions) for mode in modes}
     if options.unsourced is not None:
-        seen = without_stretches(gold, predictions, read_stretches(options.unsourced, gold))
+        seen = exclude_regions(gold, predictions, read_excluded_regions(options.unsourced, gold))
         found |= {f"{mode}, without unsourced": rows_of(mode, *seen) for mode in modes}
     for name, rows in found.items():
         print(table(name, rows), end="\n\n")
@@ -132,11 +132,11 @@ def _hipaa_notes(labels: set[str]) -> Iterator[str]:
 
     unknown, approximate = types_without_answer(labels), approximate_types(labels)
     if unknown:
-        yield f"no i2b2 scores over HIPAA's types: nothing says whether HIPAA names {listed(map(repr, unknown))}"
+        yield f"no i2b2 scores over HIPAA's types: nothing says whether HIPAA names {shorten_list(map(repr, unknown))}"
     elif approximate:
         yield (
             "the i2b2 scores over HIPAA's types are approximate: the 2014 challenge has no "
-            f"{listed(map(repr, approximate))}; which of them count stands in docs/formats.md"
+            f"{shorten_list(map(repr, approximate))}; which of them count stands in docs/formats.md"
         )
 
 

@@ -162,10 +162,10 @@ def setting(text: str) -> tuple[str, Any]:
 
 def kinds_of_copies(text: str) -> str:
     """An option's value as kinds of rewritten copies: "accents,case,layout", a part of it, "all" or "none"."""
-    from crfdeid.augmentation import parse_kinds  # noqa: PLC0415
+    from crfdeid.augmentation import parse_copy_kinds  # noqa: PLC0415
 
     try:
-        return parse_kinds(text)
+        return parse_copy_kinds(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
 

@@ -47,14 +47,14 @@ def run(options: argparse.Namespace) -> int:
     from crfdeid.utils.process import one_thread  # noqa: PLC0415
 
     one_thread()
-    if options.for_test and options.format not in annotations.FOR_TEST:
-        raise UsageError(f"--for-test is for --format {', '.join(annotations.FOR_TEST)}: choose one of these")
+    if options.for_test and options.format not in annotations.BLIND_FORMATS:
+        raise UsageError(f"--for-test is for --format {', '.join(annotations.BLIND_FORMATS)}: choose one of these")
     columns = replace(arguments.columns_of(options), use_id_key=True)
     secret = arguments.secret_of(options, needed=False)
     work = arguments.redaction(options, how=None)
     layers = saved_traits(work.model).layers
-    rated = options.format == "label-studio" and not options.for_test
-    work = replace(work, concepts=CONCEPT in layers, rated=rated)
+    with_completeness = options.format == "label-studio" and not options.for_test
+    work = replace(work, concepts=CONCEPT in layers, with_completeness=with_completeness)
     settings = {
         "command": "tag",
         "format": options.format,
@@ -69,7 +69,7 @@ def run(options: argparse.Namespace) -> int:
         return 0
 
     def targets(file: NoteFile) -> list[str]:
-        if options.format not in annotations.OF_SEVERAL and file.path.suffix.lower() != ".txt":
+        if options.format not in annotations.MULTI_NOTE_FORMATS and file.path.suffix.lower() != ".txt":
             raise UsageError(f"--format {options.format} is for .txt files: write {file.name} with --format jsonl")
         return annotations.target_names(file, options.format, layers)
 

@@ -90,7 +90,7 @@ def run(options: argparse.Namespace) -> None:
         UsageError: options that cannot work.
         DataError: notes that cannot be read, or a folder that cannot be written.
     """
-    from crfdeid.augmentation import parse_kinds  # noqa: PLC0415
+    from crfdeid.augmentation import parse_copy_kinds  # noqa: PLC0415
     from crfdeid.cli import train_shared  # noqa: PLC0415
     from crfdeid.cli.shell import training_bar  # noqa: PLC0415
     from crfdeid.cli.trained import show  # noqa: PLC0415
@@ -124,7 +124,7 @@ def run(options: argparse.Namespace) -> None:
             tagger,
             corpus,
             options.out,
-            augment=options.augment or parse_kinds(_AUGMENT),
+            augment=options.augment or parse_copy_kinds(_AUGMENT),
             key=key,
             site=site,
             required=options.sensitivities,

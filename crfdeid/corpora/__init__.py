@@ -10,7 +10,7 @@
     parts.py       train, dev and test as documents        splits.py      the same, as tagged sentences
     stretches.py   what annotators never saw, left out of scores
 
-Adding a format: its module, and its line in `FORMATS` (and in `WRITERS`, if it can be written).
+Adding a format: its module, and its line in `FORMATS` (and in `CORPUS_WRITERS`, if it can be written).
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ from crfdeid.corpora.common import find_files, require_characters
 from crfdeid.documents import PHI, Document
 from crfdeid.errors import DataError, UsageError
 
-__all__ = ["CORPUS_FORMATS", "WRITERS", "read_corpus", "recognise", "write_corpus"]
+__all__ = ["CORPUS_FORMATS", "CORPUS_WRITERS", "read_corpus", "recognise", "write_corpus"]
 
 
-class Format(Protocol):
+class CorpusFormat(Protocol):
     """What each format's module has."""
 
     def recognises(self, path: Path) -> bool:
@@ -51,7 +51,7 @@ class Format(Protocol):
         ...
 
 
-CORPUS_FORMATS: dict[str, Format] = {
+CORPUS_FORMATS: dict[str, CorpusFormat] = {
     "brat": brat,
     "i2b2-2014": i2b2_2014,
     "i2b2-2006": i2b2_2006,
@@ -63,7 +63,7 @@ CORPUS_FORMATS: dict[str, Format] = {
     "xmi": xmi,
     "asq-phi": asq_phi,
 }
-WRITERS: dict[str, Callable[[Sequence[Document], Path], None]] = {
+CORPUS_WRITERS: dict[str, Callable[[Sequence[Document], Path], None]] = {
     "brat": brat.write,
     "i2b2-2014": i2b2_2014.write,
     "i2b2-2006": i2b2_2006.write,
@@ -138,14 +138,14 @@ def write_corpus(documents: Sequence[Document], path: Path | str, *, format: str
     Args:
         documents: the documents, with unique ids.
         path: the folder (brat, i2b2-2014, i2b2-2010, xmi) or the file (the others) to write.
-        format: a key of `WRITERS`.
+        format: a key of `CORPUS_WRITERS`.
 
     Raises:
         UsageError: the format is unknown or cannot be written.
         DataError: the format cannot hold a document; the message says which, and the offset.
     """
-    if format not in WRITERS:
-        raise UsageError(f"cannot write the format '{format}': choose from {', '.join(WRITERS)}")
+    if format not in CORPUS_WRITERS:
+        raise UsageError(f"cannot write the format '{format}': choose from {', '.join(CORPUS_WRITERS)}")
     # One that was read from no file has its number for its place.
     documents = [replace(one, place=one.place or f"document {n}") for n, one in enumerate(documents, start=1)]
     _require_unique_ids(documents)
@@ -154,7 +154,7 @@ def write_corpus(documents: Sequence[Document], path: Path | str, *, format: str
         if format not in _LAYERED and document.annotated != (PHI,):
             problem = f"{format} holds one layer, and this document is annotated in {', '.join(document.annotated)}"
             raise DataError(f"{problem}: write jsonl, or each layer as documents of its own", path=document.place)
-    WRITERS[format](documents, Path(path))
+    CORPUS_WRITERS[format](documents, Path(path))
 
 
 def _require_printable_labels(documents: Sequence[Document]) -> None:

@@ -186,7 +186,7 @@ def pair_by_id(
         (sides[1], [document.place for document in first if document.id not in others]),
         (sides[0], [document.place for document in second if document.id not in ids]),
     )
-    missing = [f"missing in {side}: {listed(places, between='; ')}" for side, places in lacking if places]
+    missing = [f"missing in {side}: {shorten_list(places, between='; ')}" for side, places in lacking if places]
     if missing:
         raise DataError(f"{'. '.join(missing)}: {remedy}")
     return [(document, others[document.id]) for document in first]
@@ -245,7 +245,7 @@ def spans_in(document: Document, other: Document, *, problem: str) -> list[Span]
     return [Span(*span) for span in moved if span[1] > 0]
 
 
-def listed(names: Iterable[str], *, between: str = ", ") -> str:
+def shorten_list(names: Iterable[str], *, between: str = ", ") -> str:
     """The first few of some names, and how many more there are.
 
     Example:
@@ -257,7 +257,7 @@ def listed(names: Iterable[str], *, between: str = ", ") -> str:
     return between.join(found[:_MOST_LISTED]) + more
 
 
-NOTE, DIGEST = "note", "sha256"
+NOTE_KEY, DIGEST_KEY = "note", "sha256"
 
 
 def text_digest(text: str) -> str:
@@ -265,9 +265,9 @@ def text_digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", errors="surrogatepass")).hexdigest()
 
 
-def identity(document: Document) -> dict[str, str]:
+def exported_keys(document: Document) -> dict[str, str]:
     """The id and the digest of a document, as keys that tools hand on."""
-    return {NOTE: document.id, DIGEST: text_digest(document.text)}
+    return {NOTE_KEY: document.id, DIGEST_KEY: text_digest(document.text)}
 
 
 def require_unaltered(record: Mapping[str, Any], text: str, *, path: Path, line: int | None = None) -> None:
@@ -276,7 +276,7 @@ def require_unaltered(record: Mapping[str, Any], text: str, *, path: Path, line:
     Raises:
         DataError: it is another text.
     """
-    if DIGEST in record and record[DIGEST] != text_digest(text):
+    if DIGEST_KEY in record and record[DIGEST_KEY] != text_digest(text):
         problem = "the text is not the one that was exported: the tool altered it, so that no offset can be trusted"
         raise DataError(problem, path=path, line=line)
 

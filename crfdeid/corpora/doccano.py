@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from crfdeid.corpora.common import (
-    NOTE,
+    NOTE_KEY,
     Utf16,
     build_document,
+    exported_keys,
     find_files,
-    identity,
     json_lines,
     require_characters,
     require_unaltered,
@@ -67,7 +67,7 @@ def _document(record: Any, path: Path, number: int) -> Document:
     if not isinstance(labels, list) or not isinstance(record.get("text"), str):
         problem = 'expected {"text": text, "label": [[start, end, type]]} ("label": [] says that nothing is marked)'
         raise DataError(problem, path=path, line=number)
-    text, identifier = record["text"], record.get(NOTE, record.get("id", number))
+    text, identifier = record["text"], record.get(NOTE_KEY, record.get("id", number))
     require_unaltered(record, text, path=path, line=number)
     offsets = Utf16(text)
     try:
@@ -105,5 +105,5 @@ def to_line(document: Document) -> str:
     """A document as a line that doccano imports, with what is marked in it as labels to correct."""
     offsets = Utf16(document.text)
     labels = [[offsets.units(start), offsets.units(end), label] for start, end, label in document.spans]
-    record = {"text": document.text, "label": labels, **identity(document)}
+    record = {"text": document.text, "label": labels, **exported_keys(document)}
     return json.dumps(record, ensure_ascii=False) + "\n"

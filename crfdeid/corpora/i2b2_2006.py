@@ -13,7 +13,7 @@ from xml.etree.ElementTree import Element
 from xml.sax.saxutils import escape, quoteattr
 
 from crfdeid.corpora.common import build_document, find_files, require_file_target
-from crfdeid.corpora.markup import keep_returns, parse, require_xml_characters
+from crfdeid.corpora.markup import keep_returns, parse_xml, require_xml_characters
 from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError
 from crfdeid.utils.files import read_head, read_text, write_files
@@ -34,7 +34,7 @@ def read(path: Path) -> list[Document]:
     return [
         _document(record, f"{file}, record {number}")
         for file in find_files(path, ".xml")
-        for number, record in enumerate(parse(keep_returns(read_text(file)), file).iter("RECORD"), start=1)
+        for number, record in enumerate(parse_xml(keep_returns(read_text(file)), file).iter("RECORD"), start=1)
     ]
 
 

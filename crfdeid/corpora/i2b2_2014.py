@@ -15,7 +15,7 @@ from xml.etree.ElementTree import Element
 from xml.sax.saxutils import quoteattr
 
 from crfdeid.corpora.common import build_document, find_files, relative_stem
-from crfdeid.corpora.markup import cdata, keep_returns, parse, write_each
+from crfdeid.corpora.markup import cdata, keep_returns, parse_xml, write_each
 from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError
 from crfdeid.utils.files import read_head, read_text
@@ -26,7 +26,7 @@ _OFFSET = re.compile(r"\d{1,18}", re.ASCII)
 _AS_ATTRIBUTE = str.maketrans("\r\n\t", "   ")
 
 # The categories of the 2014 challenge and their types; a type of another scheme goes under OTHER.
-CATEGORIES = {
+_CATEGORIES = {
     "NAME": ("PATIENT", "DOCTOR", "USERNAME"),
     "PROFESSION": ("PROFESSION",),
     "LOCATION": (
@@ -38,7 +38,7 @@ CATEGORIES = {
     "CONTACT": ("PHONE", "FAX", "EMAIL", "URL", "IPADDR", "IPADDRESS"),
     "ID": (*("ID", "SSN", "MEDICALRECORD", "HEALTHPLAN", "ACCOUNT", "LICENSE", "VEHICLE", "DEVICE", "BIOID", "IDNUM"),),
 }
-_CATEGORY_OF = {label: category for category, labels in CATEGORIES.items() for label in labels}
+_CATEGORY_OF = {label: category for category, labels in _CATEGORIES.items() for label in labels}
 
 
 def recognises(path: Path) -> bool:
@@ -70,7 +70,7 @@ def _document(path: Path, document_id: str) -> Document:
 
 
 def _parsed(source: str, path: Path, document_id: str) -> Document:
-    root = parse(source, path)
+    root = parse_xml(source, path)
     text_element, tags = root.find("TEXT"), root.find("TAGS")
     if text_element is None or tags is None:
         raise DataError("expected a TEXT and a TAGS element (an empty <TAGS/> says nothing is marked)", path=path)

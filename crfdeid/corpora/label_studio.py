@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from crfdeid.corpora.common import (
-    NOTE,
+    NOTE_KEY,
     build_document,
+    exported_keys,
     find_files,
-    identity,
     require_characters,
     require_file_target,
     require_unaltered,
@@ -77,7 +77,7 @@ def _document(task: Any, file: Path, number: int) -> Document:
     require_unaltered(data, text, path=Path(place))
     regions = _only_annotation(annotations, place)
     spans = [span for region in regions for span in _spans(region, text, place)]
-    identifier = data.get(NOTE, task.get("id", number))
+    identifier = data.get(NOTE_KEY, task.get("id", number))
     document = build_document(str(identifier), text, spans, path=place)
     require_characters(document)
     return document
@@ -148,7 +148,7 @@ def to_task(document: Document, *, annotated: bool, model: str = "", score: floa
         }
         for number, (start, end, label) in enumerate(document.spans)
     ]
-    data = {"text": document.text, **identity(document)}
+    data = {"text": document.text, **exported_keys(document)}
     if annotated:
         marked: dict[str, Any] = {"annotations": [{"result": result}]}
     else:

@@ -16,7 +16,7 @@ from crfdeid.documents import CONCEPT, Document, Layers, Span
 from crfdeid.errors import DataError
 from crfdeid.utils.files import read_text
 
-LEFT_OUT = ("UNCLEAR",)
+IGNORED_CONCEPT_TYPES = ("UNCLEAR",)
 """The types that count as no concepts unless told otherwise: one of PharmaCoNER's, which its own score leaves out."""
 
 
@@ -37,7 +37,7 @@ class ConceptPaths:
     dev: Path | None = None
     test: Path | None = None
     format: str = "auto"
-    left_out: tuple[str, ...] = LEFT_OUT
+    left_out: tuple[str, ...] = IGNORED_CONCEPT_TYPES
     apart: bool = False
 
 
@@ -103,10 +103,10 @@ def join_layers(phi: Sequence[Document], concepts: Sequence[Document]) -> list[D
     _require_no_concepts(phi)
     remedy = "both need the same documents, under the same ids, those in which nothing is marked too"
     pairs = pair_by_id(phi, concepts, sides=("the PHI", "the concepts"), remedy=remedy)
-    return [_joined(document, other) for document, other in pairs]
+    return [_join_document(document, other) for document, other in pairs]
 
 
-def _joined(document: Document, other: Document) -> Document:
+def _join_document(document: Document, other: Document) -> Document:
     problem = f"the text is not that of {other.place} from here on: both layers need the same text"
     return replace(document, layers={**document.layers, CONCEPT: tuple(spans_in(document, other, problem=problem))})
 
@@ -144,11 +144,11 @@ def _require_no_concepts(documents: Iterable[Document]) -> None:
 
 
 _COLUMNS = ("document", "start", "end")
-Stretches = Mapping[str, Sequence[tuple[int, int]]]
+Regions = Mapping[str, Sequence[tuple[int, int]]]
 """Document id -> its stretches, as half-open offsets."""
 
 
-def read_stretches(path: Path, documents: Iterable[Document]) -> dict[str, list[tuple[int, int]]]:
+def read_excluded_regions(path: Path, documents: Iterable[Document]) -> dict[str, list[tuple[int, int]]]:
     """The stretches of some documents, from a table with tabs between its columns.
 
     Args:
@@ -163,15 +163,15 @@ def read_stretches(path: Path, documents: Iterable[Document]) -> dict[str, list[
     """
     sizes = {document.id: len(document.text) for document in documents}
     found: dict[str, list[tuple[int, int]]] = {name: [] for name in sizes}
-    for number, row in _rows(path):
+    for number, row in _region_rows(path):
         if row["document"] in sizes:
-            found[row["document"]].append(_stretch(row, sizes[row["document"]], path, number))
+            found[row["document"]].append(_region(row, sizes[row["document"]], path, number))
     if not any(found.values()):
         raise DataError("no line is about any of these documents: their ids stand in its column 'document'", path=path)
     return {name: sorted(stretches) for name, stretches in found.items()}
 
 
-def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
+def _region_rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     """The lines of the table, by number, as columns by name."""
     header, *rows = (line.removesuffix("\r").split("\t") for line in read_text(path).split("\n"))
     if not set(_COLUMNS).issubset(header):
@@ -184,7 +184,7 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
             raise DataError(f"{len(row)} columns, where the first line has {len(header)}", path=path, line=number)
 
 
-def _stretch(row: Mapping[str, str], size: int, path: Path, number: int) -> tuple[int, int]:
+def _region(row: Mapping[str, str], size: int, path: Path, number: int) -> tuple[int, int]:
     start, end = row["start"], row["end"]
     if not all(text.isascii() and text.isdigit() and len(text) < 19 for text in (start, end)):
         raise DataError("start and end are offsets, as whole numbers", path=path, line=number)
@@ -194,16 +194,16 @@ def _stretch(row: Mapping[str, str], size: int, path: Path, number: int) -> tupl
     return int(start), int(end)
 
 
-class Compared(NamedTuple):
+class ScoredDocuments(NamedTuple):
     """What is scored: annotated documents, and the spans found in each, by id."""
 
     gold: list[Document]
     predicted: dict[str, list[Span]]
 
 
-def without_stretches(
-    gold: Iterable[Document], predicted: Mapping[str, Iterable[Span]], stretches: Stretches
-) -> Compared:
+def exclude_regions(
+    gold: Iterable[Document], predicted: Mapping[str, Iterable[Span]], stretches: Regions
+) -> ScoredDocuments:
     """What is scored where stretches do not count: without the spans, on either side, that lie wholly within one.
 
     A span that reaches out of a stretch holds text that the annotators did see, and stays.
@@ -213,9 +213,11 @@ def without_stretches(
         >>> without_stretches([Document("1", "aspirin Prozac")], found, {"1": [(0, 8)]}).predicted
         {'1': [Span(start=5, end=12, label='DRUG')]}
     """
-    documents = [replace(one, spans=tuple(_outside(one.spans, stretches.get(one.id, ())))) for one in gold]
-    return Compared(documents, {name: _outside(spans, stretches.get(name, ())) for name, spans in predicted.items()})
+    documents = [replace(one, spans=tuple(_outside_regions(one.spans, stretches.get(one.id, ())))) for one in gold]
+    return ScoredDocuments(
+        documents, {name: _outside_regions(spans, stretches.get(name, ())) for name, spans in predicted.items()}
+    )
 
 
-def _outside(spans: Iterable[Span], stretches: Sequence[tuple[int, int]]) -> list[Span]:
+def _outside_regions(spans: Iterable[Span], stretches: Sequence[tuple[int, int]]) -> list[Span]:
     return [span for span in spans if not any(start <= span.start and span.end <= end for start, end in stretches)]

@@ -18,7 +18,7 @@ _PIECE = re.compile(r"<!\[CDATA\[.*?\]\]>|<!--.*?-->|<[^>]*>|[^<]+", re.DOTALL)
 _CDATA_RETURN = "]]>&#13;<![CDATA["
 
 
-def parse(source: str, path: Path) -> Element:
+def parse_xml(source: str, path: Path) -> Element:
     """The root element of an XML document.
 
     Raises:

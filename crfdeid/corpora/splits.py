@@ -19,12 +19,12 @@ from crfdeid.documents import PHI, Document, LabelledSentence
 from crfdeid.errors import DataError, UsageError
 from crfdeid.label_schemes import in_order, map_types
 
-DEV_SHARE = 0.1
-DEV_SEED = 0
+_DEV_SHARE = 0.1
+_DEV_SEED = 0
 _Read = dict[str, list[Document]]
 
 
-class Parts(NamedTuple):
+class CorpusParts(NamedTuple):
     """A corpus as it was read.
 
     Attributes:
@@ -47,7 +47,7 @@ def read_parts(
     types: str,
     concepts: ConceptPaths | None,
     dev_option: str = "--dev",
-) -> Parts:
+) -> CorpusParts:
     """Training, development and test documents; arguments and errors are those of `splits.read_splits`.
 
     ``dev_option`` is what a notice calls the development documents where there are none.
@@ -57,7 +57,7 @@ def read_parts(
     if concepts is not None:
         read, notices = _with_concepts(read, concepts, train)
     notices += _with_dev(read, train, option=dev_option)
-    return Parts(read, formats, notices + _overlap_notice(read))
+    return CorpusParts(read, formats, notices + _overlap_notice(read))
 
 
 def read_phi(paths: Mapping[str, Path], *, corpus_format: str, types: str) -> tuple[_Read, str]:
@@ -106,8 +106,8 @@ def _share(documents: Sequence[Document], *, path: Path) -> tuple[list[Document]
     if len(documents) < 2:
         raise DataError("one document alone cannot be shared into training and development: give --dev", path=path)
     shuffled = list(documents)
-    random.Random(DEV_SEED).shuffle(shuffled)
-    kept = len(shuffled) - max(1, round(DEV_SHARE * len(shuffled)))
+    random.Random(_DEV_SEED).shuffle(shuffled)
+    kept = len(shuffled) - max(1, round(_DEV_SHARE * len(shuffled)))
     return shuffled[:kept], shuffled[kept:]
 
 
@@ -121,7 +121,7 @@ def _overlap_notice(splits: dict[str, list[Document]]) -> list[str]:
     return notices
 
 
-PART_SEED = 0
+_PART_SEED = 0
 
 
 @dataclass(frozen=True)
@@ -233,7 +233,7 @@ class Corpus:
         if fraction == 1.0:
             return self.train
         order = list(range(len(self.train.documents)))
-        random.Random(PART_SEED).shuffle(order)
+        random.Random(_PART_SEED).shuffle(order)
         chosen = sorted(order[: max(1, round(fraction * len(order)))])
         return Split(tuple(self.train.documents[i] for i in chosen), tuple(self.train.encoded[i] for i in chosen))
 

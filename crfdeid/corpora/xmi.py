@@ -21,7 +21,7 @@ from xml.etree.ElementTree import Element
 from xml.sax.saxutils import quoteattr
 
 from crfdeid.corpora.common import (
-    DIGEST,
+    DIGEST_KEY,
     Utf16,
     build_document,
     find_files,
@@ -29,14 +29,14 @@ from crfdeid.corpora.common import (
     require_unaltered,
     text_digest,
 )
-from crfdeid.corpora.markup import parse, write_each
+from crfdeid.corpora.markup import parse_xml, write_each
 from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError
 from crfdeid.utils.files import read_head, read_text, relative_name
 
 _SUFFIX = ".xmi"
 _OFFSET = re.compile(r"\d{1,9}", re.ASCII)
-_DIGEST = f"{DIGEST}:"
+_DIGEST = f"{DIGEST_KEY}:"
 _ID = "{http://www.omg.org/XMI}id"
 _NAMESPACES = {
     "xmi": "http://www.omg.org/XMI",
@@ -63,7 +63,7 @@ def read(path: Path) -> list[Document]:
 
 
 def _document(path: Path, corpus: Path) -> Document:
-    root = parse(read_text(path), path)
+    root = parse_xml(read_text(path), path)
     sofas = root.findall("cas:Sofa", _NAMESPACES)
     texts = [one for one in sofas if "sofaString" in one.attrib]
     if len(sofas) != 1 or len(texts) != 1:
@@ -80,7 +80,7 @@ def _document(path: Path, corpus: Path) -> Document:
     for one in described:
         before, mark, digest = one.get("documentId", "").partition(_DIGEST)
         if mark and not before:
-            require_unaltered({DIGEST: digest}, text, path=path)
+            require_unaltered({DIGEST_KEY: digest}, text, path=path)
     titles = {one.get("documentTitle") for one in described}
     name = relative_stem(path, corpus)
     for folder in path.parents if corpus in path.parents else ():

@@ -16,14 +16,14 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from crfdeid.crf.weights import escape_for_crfsuite
-from features.columns import AFTER, BOS, Batch, Conjunction, Extractor, Value, WordColumn
+from features.columns import BOS, EOS, Conjunction, Extractor, FeatureValue, SentenceBatch, WordColumn
 from features.tokens import Sentence
 
 _NO_FEATURES, _BEFORE_SENTENCE, _AFTER_SENTENCE = range(3)
 """The numbers of what has no feature; and, of words, of what stands before a sentence and after it."""
 
 
-class RowCache(dict[Value, int]):
+class RowCache(dict[FeatureValue, int]):
     """Values, numbered as they come, and the rows of the features of each: -1 where there is none.
 
     Several threads may look values up: numbers and rows are given under a lock, and never change.
@@ -45,7 +45,7 @@ class RowCache(dict[Value, int]):
         """The rows of each number: [at least as many as there are, W]. To be asked for after the numbers."""
         return self._rows
 
-    def numbers(self, values: Iterable[Value]) -> np.ndarray:
+    def numbers(self, values: Iterable[FeatureValue]) -> np.ndarray:
         """The numbers of some values."""
         return np.fromiter(map(self.__getitem__, values), np.intp)
 
@@ -101,7 +101,7 @@ class ConjunctionRows:
 
     def after(self) -> list[int]:
         """The same of what stands after it."""
-        return [numbers.get(AFTER, _NO_PART) for _, numbers in self._of_words]
+        return [numbers.get(EOS, _NO_PART) for _, numbers in self._of_words]
 
     def of_word(self, word: str) -> list[int]:
         """The same of a word."""
@@ -250,7 +250,7 @@ class FeatureIndex:
 
     def matrix(self, sentences: Sequence[Sentence]) -> csr_array:
         """How often each token has each known feature: [N, F], N tokens of all sentences together."""
-        batch = Batch(sentences)
+        batch = SentenceBatch(sentences)
         blocks = [*self._of_words(batch), *self._of_columns(batch)]
         rows = np.concatenate([np.empty((len(batch.numbers), 0), np.int32), *blocks], axis=1)
         rows.sort(axis=1)  # every sum of weights is in one order, whatever found the rows
@@ -262,7 +262,7 @@ class FeatureIndex:
         matrix.sum_duplicates()
         return matrix
 
-    def _of_words(self, batch: Batch) -> Iterator[np.ndarray]:
+    def _of_words(self, batch: SentenceBatch) -> Iterator[np.ndarray]:
         """The rows of what words decide: for each offset, [N, columns with it], -1 where there is none.
 
         Then those of their conjunctions: for each head, [N, 1].
@@ -281,7 +281,7 @@ class FeatureIndex:
         for rows in self._conjunctions.rows(batch.sentences, batch.lengths, part):
             yield rows[:, None]
 
-    def _of_columns(self, batch: Batch) -> Iterator[np.ndarray]:
+    def _of_columns(self, batch: SentenceBatch) -> Iterator[np.ndarray]:
         """The rows of all other features: for each head of a column, [N, 1], -1 where there is none."""
         token = np.arange(len(batch.numbers))
         columns = self._extractor.columns(batch)
@@ -317,7 +317,7 @@ class FeatureIndex:
         rows = self._rows_in_window([column.value(word) for column in self._window.columns])
         return rows + self._conjunctions.of_word(word)
 
-    def _rows_in_window(self, values: Sequence[Value]) -> list[int]:
+    def _rows_in_window(self, values: Sequence[FeatureValue]) -> list[int]:
         """The rows of what a word gives to the tokens around it, from its value in each column."""
         rows, find = [-1] * self._window.size, self._find
         for value, heads in zip(values, self._window.heads, strict=True):

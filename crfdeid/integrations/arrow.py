@@ -18,7 +18,7 @@ import pyarrow as pa
 from crfdeid.errors import DataError, UsageError
 from crfdeid.integrations.worker import ModelDiffers, ModelMissing, SecretError, Started, start_worker
 from crfdeid.io.date_columns import DateColumns
-from crfdeid.io.parquet import OtherColumns, column_names, errors_without_values, is_text, note_in_row
+from crfdeid.io.parquet import TableColumns, errors_without_values, is_text, note_in_row, special_columns
 from crfdeid.io.records import LONGEST_NOTE, Columns, Failure, Note, NoteFile, NoteResult
 from crfdeid.io.worker import Result, Worker
 from crfdeid.known_phi.patients import read_columns, warn_of_kept
@@ -43,7 +43,7 @@ def output_schema(schema: pa.Schema, columns: Columns) -> pa.Schema:
         UsageError: a column that is named is not there, or twice; the text is not of text; the input has a column of a
             name that the results need; or dates would be next to surrogates.
     """
-    for name in column_names(columns):
+    for name in special_columns(columns):
         if name is not None and schema.names.count(name) != 1:
             raise UsageError(f"there are {schema.names.count(name)} columns '{name}': one is needed")
     missing = set(columns.needed).difference(schema.names)
@@ -58,7 +58,7 @@ def output_schema(schema: pa.Schema, columns: Columns) -> pa.Schema:
         raise UsageError(f"the notes have a column '{min(taken)}' already: drop it, or give it another name")
     # A row that fails has no text, and nothing in changed columns, whatever the notes had.
     empty = {columns.text, *columns.dates.changed}
-    others = OtherColumns(schema, columns)
+    others = TableColumns(schema, columns)
     fields = [others.field(field.with_nullable(True)) if field.name in empty else field for field in kept]
     return pa.schema([*fields, *ADDED], schema.metadata)
 
@@ -207,7 +207,7 @@ class RedactBatches:
         work, policy = self._start()
         columns = self._with_secret()
         for batch in batches:
-            fields, others = self.output_schema(batch.schema), OtherColumns(batch.schema, columns)
+            fields, others = self.output_schema(batch.schema), TableColumns(batch.schema, columns)
             for piece, contents in self._pieces(batch):
                 arrays = _changed(others, piece, contents)
                 # No text is held here while the caller has the results: a long one would be there three times.
@@ -254,7 +254,7 @@ class RedactBatches:
 
     def _pieces(self, batch: pa.RecordBatch) -> Iterator[tuple[pa.RecordBatch, list[Note | Failure | None]]]:
         """A batch in stretches, each with what its rows hold; an empty batch is one."""
-        values = [None if name is None else batch.column(name) for name in column_names(self.columns)]
+        values = [None if name is None else batch.column(name) for name in special_columns(self.columns)]
         contents: list[Note | Failure | None] = []
         start = characters = 0
         for index in range(batch.num_rows):
@@ -304,7 +304,7 @@ def _characters(content: Note | Failure | None) -> int:
     return len(content.text) if isinstance(content, Note) else 0
 
 
-def _changed(others: OtherColumns, piece: pa.RecordBatch, contents: list[Note | Failure | None]) -> dict[str, pa.Array]:
+def _changed(others: TableColumns, piece: pa.RecordBatch, contents: list[Note | Failure | None]) -> dict[str, pa.Array]:
     """The changed columns of some rows; a row that they cannot be made for is a failure from then on."""
     rows: list[Mapping[str, Any]] = []
     for index, content in enumerate(contents):

@@ -18,7 +18,7 @@ from crfdeid.utils.process import one_thread
 
 # Tables have a column of notes or two; each model takes some 100 MB to 1 GB.
 _MODELS = 2
-_lock = Lock()
+_load_lock = Lock()
 _log = logging.getLogger(__name__)
 
 
@@ -79,8 +79,8 @@ def start_worker(
         raise ModelMissing(problem.problem, path=problem.path) from None
     secret = _secret(secret_file) if policy.how == SURROGATE else None
     key = vocabulary_key(_secret(key_file)) if private else None
-    with _lock:  # of threads that come at the same time one loads it
-        work = _load(NoteTask(folder, policy, key=key, secret=secret, concepts=concepts), digest)
+    with _load_lock:  # of threads that come at the same time one loads it
+        work = _load_worker(NoteTask(folder, policy, key=key, secret=secret, concepts=concepts), digest)
     return Started(work, policy.name if secret is None else f"{policy.name}-{secret_fingerprint(secret)}")
 
 
@@ -92,7 +92,7 @@ def _secret(path: Path | None) -> bytes:
 
 
 @lru_cache(maxsize=_MODELS)
-def _load(work: NoteTask, digest: str) -> Worker:
+def _load_worker(work: NoteTask, digest: str) -> Worker:
     one_thread()
     try:
         found = model_digest(work.model)

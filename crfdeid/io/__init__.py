@@ -8,5 +8,5 @@ damage.py    notes in mojibake, which fail
 patients.py  which values name one patient         journal.py    the list of what is done
 account.py   totals and the audit, from that list   begun.py    what it was begun with, for --resume
 beside.py    concepts of redacted notes, in one file beside them
-output.py    the output folder: lock, resume       pipeline.py   `process`: all of it, one file after the other
+output.py    the output folder: lock, resume       pipeline.py   `process_files`: all of it, one file after the other
 """

@@ -12,17 +12,17 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
-from crfdeid.corpora import WRITERS, doccano, jsonl, label_studio
+from crfdeid.corpora import CORPUS_WRITERS, doccano, jsonl, label_studio
 from crfdeid.corpora.layers import select_layer
 from crfdeid.documents import CONCEPT, PHI, Document, Span
 from crfdeid.io import sources
-from crfdeid.io.journal import BESIDE
+from crfdeid.io.journal import SIDECARS
 from crfdeid.io.records import Columns, NoteFile, Record, Writer
 from crfdeid.io.runner import OutputPlan
 from crfdeid.utils.files import write_parts
 
 # Format -> the endings of the files that stand for a file of notes, the one that holds its text first.
-ENDINGS = {
+TAG_ENDINGS = {
     "brat": (".txt", ".ann"),
     "jsonl": (".jsonl",),
     "i2b2-2014": (".xml",),
@@ -31,9 +31,9 @@ ENDINGS = {
     "doccano": (".jsonl",),
     "xmi": (".xmi",),
 }
-OF_SEVERAL = ("jsonl", "label-studio", "doccano")
+MULTI_NOTE_FORMATS = ("jsonl", "label-studio", "doccano")
 """The formats whose files can hold several notes, as a table does."""
-FOR_TEST = ("brat", "label-studio", "doccano", "xmi")
+BLIND_FORMATS = ("brat", "label-studio", "doccano", "xmi")
 """The formats in which annotators can be given notes without what a model found."""
 _FOLDERS = ("brat", "i2b2-2014", "xmi")
 LAYER_FOLDERS = {PHI: "phi", CONCEPT: "concepts"}
@@ -45,7 +45,7 @@ def target_names(file: NoteFile, format: str, layers: Sequence[str] = (PHI,)) ->
     stem = file.result_name.removesuffix(file.path.suffix)
     apart = format != "jsonl" and len(layers) > 1
     stems = [f"{LAYER_FOLDERS[layer]}/{stem}" for layer in layers] if apart else [stem]
-    return [stem + ending for stem in stems for ending in ENDINGS[format]]
+    return [stem + ending for stem in stems for ending in TAG_ENDINGS[format]]
 
 
 def tag_writer(
@@ -60,14 +60,14 @@ def tag_writer(
 
     Args:
         targets: the files to write, in the order of `target_names`.
-        format: one of `OF_SEVERAL` for a file with several notes, a key of `ENDINGS` for one.
+        format: one of `MULTI_NOTE_FORMATS` for a file with several notes, a key of `TAG_ENDINGS` for one.
         layers: the annotation layers that the documents have.
         model: what found them, for formats that say so.
         for_test: leave out what was found: the notes will be annotated to measure the model.
     """
     if format == "jsonl":
         return LinesWriter(targets[0])
-    texts = targets[:: len(ENDINGS[format])]
+    texts = targets[:: len(TAG_ENDINGS[format])]
     writers = [_layer_writer(text, format, model, for_test) for text in texts]
     return MultiWriter([LayerWriter(writer, layer, for_test) for writer, layer in zip(writers, layers, strict=True)])
 
@@ -164,7 +164,7 @@ class TasksWriter:
     def write(self, row: Record, document: Document | None) -> None:
         """Write the task of a document."""
         if document is not None:
-            task = label_studio.to_task(document, annotated=False, model=self._model, score=row.complete)
+            task = label_studio.to_task(document, annotated=False, model=self._model, score=row.p_no_miss)
             self._stream.write(self._before + task)
             self._before = ",\n"
 
@@ -184,12 +184,12 @@ class _NoteWriter:
         if document is None:
             return
         if self._format == "brat":
-            document = _with_mark(document, row.around)
+            document = _with_mark(document, row.passthrough)
         if self._format in _FOLDERS:
             # The writer makes the file's name from the id: below the folder, this is the name alone.
-            WRITERS[self._format]([replace(document, id=self._target.stem)], self._target.parent)
+            CORPUS_WRITERS[self._format]([replace(document, id=self._target.stem)], self._target.parent)
         else:
-            WRITERS[self._format]([document], self._target)
+            CORPUS_WRITERS[self._format]([document], self._target)
 
     def close(self) -> None:
         """Nothing is left to do."""
@@ -202,15 +202,15 @@ def _with_mark(document: Document, mark: str) -> Document:
     return Document(document.id, mark + document.text, spans)
 
 
-SUFFIX = ".jsonl"
+SIDECAR_SUFFIX = ".jsonl"
 
 
-def beside_name(file: NoteFile) -> str:
+def sidecar_name(file: NoteFile) -> str:
     """Where in the output folder the concepts of an input file are kept; its own name could be too long with more."""
-    return f"{BESIDE}/{hashlib.sha256(file.result_name.encode()).hexdigest()[:32]}{SUFFIX}"
+    return f"{SIDECARS}/{hashlib.sha256(file.result_name.encode()).hexdigest()[:32]}{SIDECAR_SUFFIX}"
 
 
-def with_concepts_alone(document: Document) -> Document:
+def concepts_only(document: Document) -> Document:
     """A redacted note with its concepts.
 
     Where something was hidden is not in it: among surrogates it would show which names are none.
@@ -229,17 +229,17 @@ class ConceptsWriter(LinesWriter):
 
     def write(self, row: Record, document: Document | None) -> None:
         """Write the line of a document."""
-        super().write(row, None if document is None else with_concepts_alone(document))
+        super().write(row, None if document is None else concepts_only(document))
 
 
-def plan_with_concepts(columns: Columns) -> OutputPlan:
+def sidecar_plan(columns: Columns) -> OutputPlan:
     """Files of the same name and kind, and for each a file of its concepts."""
 
     def writer(file: NoteFile, places: Sequence[Path]) -> Writer:
         text, concepts = places
-        return MultiWriter([sources.writer(file, text, columns), ConceptsWriter(concepts)])
+        return MultiWriter([sources.open_writer(file, text, columns), ConceptsWriter(concepts)])
 
-    return OutputPlan(lambda file: [file.result_name, beside_name(file)], writer, columns)
+    return OutputPlan(lambda file: [file.result_name, sidecar_name(file)], writer, columns)
 
 
 def concat_sidecars(parts: Iterable[Path], file: Path) -> None:
@@ -248,10 +248,10 @@ def concat_sidecars(parts: Iterable[Path], file: Path) -> None:
     Raises:
         DataError: it cannot be written.
     """
-    write_parts(file, _lines(parts))
+    write_parts(file, _sidecar_lines(parts))
 
 
-def _lines(parts: Iterable[Path]) -> Iterator[str]:
+def _sidecar_lines(parts: Iterable[Path]) -> Iterator[str]:
     for part in parts:
         with part.open(encoding="utf-8", newline="") as stream:
             yield from stream

@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from crfdeid.io.journal import Failed, NoteDone
+from crfdeid.io.journal import FailureEntry, NoteDone
 from crfdeid.utils.files import write_parts
 
 
 @dataclass
-class Totals:
+class RunTotals:
     """What a run found.
 
     Attributes:
@@ -47,14 +47,14 @@ class Totals:
     first_unsearched: dict[tuple[str, str], tuple[str, int | None]] = field(default_factory=dict)
     words: int = 0
     hidden_words: int = 0
-    unlike: int = 0
+    drift_warnings: int = 0
 
     @classmethod
-    def of(cls, entries: Iterable[NoteDone | Failed]) -> Totals:
+    def of(cls, entries: Iterable[NoteDone | FailureEntry]) -> RunTotals:
         """Count what is listed."""
         totals = cls()
         for entry in entries:
-            if isinstance(entry, Failed):
+            if isinstance(entry, FailureEntry):
                 totals.failures += 1
                 continue
             totals.notes += 1
@@ -68,11 +68,13 @@ class Totals:
                 totals.first_unsearched.setdefault(one, (entry.file, entry.row))
             totals.words += entry.words
             totals.hidden_words += entry.hidden_words
-            totals.unlike += bool(entry.unlike)
+            totals.drift_warnings += bool(entry.drift_warnings)
         return totals
 
 
-def write_audit(path: Path, summary: Mapping[str, Any], entries: Callable[[], Iterable[NoteDone | Failed]]) -> None:
+def write_audit(
+    path: Path, summary: Mapping[str, Any], entries: Callable[[], Iterable[NoteDone | FailureEntry]]
+) -> None:
     """Write the audit as JSON: the summary, one line for each note, and one for each failure. It holds no text.
 
     Args:
@@ -86,15 +88,15 @@ def write_audit(path: Path, summary: Mapping[str, Any], entries: Callable[[], It
     write_parts(path, _audit(summary, entries))
 
 
-def _audit(summary: Mapping[str, Any], entries: Callable[[], Iterable[NoteDone | Failed]]) -> Iterator[str]:
+def _audit(summary: Mapping[str, Any], entries: Callable[[], Iterable[NoteDone | FailureEntry]]) -> Iterator[str]:
     yield f'{{"summary": {json.dumps(summary, ensure_ascii=False, indent=1)},\n"notes": ['
-    yield from _lines(_note(entry) for entry in entries() if isinstance(entry, NoteDone))
+    yield from _json_lines(_note(entry) for entry in entries() if isinstance(entry, NoteDone))
     yield '],\n"failures": ['
-    yield from _lines(entry.failure._asdict() for entry in entries() if isinstance(entry, Failed))
+    yield from _json_lines(entry.failure._asdict() for entry in entries() if isinstance(entry, FailureEntry))
     yield "]}\n"
 
 
-def _lines(items: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+def _json_lines(items: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     for number, item in enumerate(items):
         yield f"{',' if number else ''}\n{json.dumps(item, ensure_ascii=False)}"
 
@@ -110,6 +112,6 @@ def _note(done: NoteDone) -> dict[str, Any]:
         "hmac": done.hmac,
         "locale": done.locale,
         "unsearched": done.unsearched,
-        "unlike": done.unlike or None,
+        "drift_warnings": done.drift_warnings or None,
     }
     return {name: value for name, value in fields.items() if value is not None}

@@ -16,15 +16,25 @@ from typing import IO, Any, NamedTuple
 
 from crfdeid.documents import Document
 from crfdeid.errors import DataError
-from crfdeid.io.date_columns import Guard
-from crfdeid.io.records import Columns, Failure, Note, NoteFile, Record, add_known, changed_values, guarded, make_note
+from crfdeid.io.date_columns import DateGuard
+from crfdeid.io.records import (
+    Columns,
+    Failure,
+    Note,
+    NoteFile,
+    Record,
+    changed_values,
+    guarded,
+    make_note,
+    with_known_phi,
+)
 from crfdeid.utils.files import BYTE_ORDER_MARK, open_file, refuse_utf16
 from crfdeid.utils.json import require_unique
 
 _DELIMITERS = (",", ";", "\t", "|")
 
 
-class _Around(NamedTuple):
+class _Passthrough(NamedTuple):
     """A row without the field of its note."""
 
     before: str
@@ -56,18 +66,18 @@ def read(file: NoteFile, columns: Columns) -> Iterator[Record]:
             refuse_utf16(stream.peek(1024), file.path)
             delimiter, header = _header(stream, file, columns)
             places = _places(header, columns, file)
-            clear, guard = columns.in_the_clear(header), Guard(columns.dates)
+            clear, guard = columns.in_the_clear(header), DateGuard(columns.dates)
             watched = [(name, header.index(name)) for name in clear]
             changing = [(name, header.index(name)) for name in columns.dates.changed]
             lines = _Lines(stream)
             for number, fields in enumerate(csv.reader(lines, delimiter=delimiter, strict=True)):
                 raw = lines.take()
-                around, content = _Around(raw, "", "", delimiter), None
+                passthrough, content = _Passthrough(raw, "", "", delimiter), None
                 changed: Mapping[str, Any] = {}
                 if fields and number:
                     content = _content(file, number, raw, fields, places, len(header))
                     values = [fields[place] for place in places.known] if isinstance(content, Note) else []
-                    content = add_known(content, file, columns, values)
+                    content = with_known_phi(content, file, columns, values)
                     if watched and isinstance(content, Note):
                         content = guarded(content, guard, ((name, fields[place]) for name, place in watched))
                     if changing and isinstance(content, Note):
@@ -80,8 +90,8 @@ def read(file: NoteFile, columns: Columns) -> Iterator[Record]:
                 if fields and not isinstance(content, Failure):
                     new = {place: changed[name] for name, place in changing if name in changed}
                     begin = len(BYTE_ORDER_MARK) if not number and raw[0] == BYTE_ORDER_MARK else 0
-                    around = _part(raw, places, delimiter, new, begin=begin)
-                yield Record(content, number, lines.position, around)
+                    passthrough = _part(raw, places, delimiter, new, begin=begin)
+                yield Record(content, number, lines.position, passthrough)
             guard.end()
     except csv.Error:
         problem = (
@@ -168,7 +178,7 @@ def _content(
     return make_note(file, number, fields[places.text], named, whose)
 
 
-def _part(raw: str, places: _Places, delimiter: str, changed: Mapping[int, str], *, begin: int) -> _Around:
+def _part(raw: str, places: _Places, delimiter: str, changed: Mapping[int, str], *, begin: int) -> _Passthrough:
     """A record in three, without the fields to drop: up to the text, the text as it is spelled, and the rest.
 
     Args:
@@ -194,7 +204,7 @@ def _part(raw: str, places: _Places, delimiter: str, changed: Mapping[int, str],
     if not (text or before or after):
         text = '""'  # Else the line is blank, and readers skip it.
     head, tail = "".join(one + delimiter for one in before), "".join(delimiter + one for one in after)
-    return _Around(raw[:begin] + head, text, tail + raw[end:], delimiter)
+    return _Passthrough(raw[:begin] + head, text, tail + raw[end:], delimiter)
 
 
 def writer(file: NoteFile, target: Path, columns: Columns) -> CsvWriter:
@@ -210,7 +220,7 @@ class CsvWriter:
 
     def write(self, row: Record, document: Document | None) -> None:
         """Write a row."""
-        before, field, after, delimiter = row.around
+        before, field, after, delimiter = row.passthrough
         if document is not None and isinstance(row.content, Note) and document.text != row.content.text:
             field = _spelled(document.text, delimiter, quoted=field.startswith('"'))
         # Only a header or a blank line can hold what is no UTF-8.

@@ -161,7 +161,7 @@ class DateColumns:
         return self.secret
 
 
-class Guard:
+class DateGuard:
     """Watches the columns that a table's results have in the clear, row by row.
 
     Args:

@@ -19,14 +19,14 @@ from crfdeid.model_card.drift import MEASURES
 from crfdeid.utils.files import naming, open_no_link, sync
 from crfdeid.utils.json import parse_json
 
-HIDDEN = ".crfdeid"
+STATE_FOLDER = ".crfdeid"
 """The folder of the output that holds what a run needs for itself."""
-BESIDE = f"{HIDDEN}/beside"
+SIDECARS = f"{STATE_FOLDER}/beside"
 """The folder in it of what is written beside the results, file by file, until the run puts it together."""
-LIST = "finished.jsonl"
+JOURNAL = "finished.jsonl"
 """The name of the list in it."""
-_OF_FAILURES = '"reason": '  # in each line of theirs, and hardly in another
-DAMAGED = "damaged: name a new --output folder, the input has all that is needed"
+_FAILURE_MARK = '"reason": '  # in each line of theirs, and hardly in another
+DAMAGED_STATE = "damaged: name a new --output folder, the input has all that is needed"
 
 
 class NoteDone(NamedTuple):
@@ -48,7 +48,7 @@ class NoteDone(NamedTuple):
     """
 
     file: str
-    stamp: str
+    source_fingerprint: str
     row: int | None
     found: Mapping[str, int]
     hmac: str | None
@@ -58,13 +58,13 @@ class NoteDone(NamedTuple):
     unsearched: Mapping[str, str] | None = None
     words: int = 0
     hidden_words: int = 0
-    unlike: Sequence[str] = ()
+    drift_warnings: Sequence[str] = ()
 
 
-class Failed(NamedTuple):
+class FailureEntry(NamedTuple):
     """A note, file or folder that has no result; the stamp is "" where there is no file to change."""
 
-    stamp: str
+    source_fingerprint: str
     failure: Failure
 
     @property
@@ -77,11 +77,11 @@ class FileCompleted(NamedTuple):
     """A file whose results have their final names."""
 
     file: str
-    stamp: str
+    source_fingerprint: str
     outputs: Sequence[str]
 
 
-Entry = NoteDone | Failed | FileCompleted
+JournalEntry = NoteDone | FailureEntry | FileCompleted
 
 
 class Journal:
@@ -98,7 +98,7 @@ class Journal:
         self._path = path
         self._stream = open_no_link(path, "a")
 
-    def entries(self) -> Iterator[Entry]:
+    def entries(self) -> Iterator[JournalEntry]:
         """What the list says, in order; a last line that was cut off is left out.
 
         Raises:
@@ -106,11 +106,11 @@ class Journal:
         """
         return self._entries()
 
-    def failures(self) -> Iterator[Failed]:
+    def failures(self) -> Iterator[FailureEntry]:
         """What failed, in order; the other lines are passed over, which takes a tenth of the time of reading them."""
-        return (entry for entry in self._entries(having=_OF_FAILURES) if isinstance(entry, Failed))
+        return (entry for entry in self._entries(having=_FAILURE_MARK) if isinstance(entry, FailureEntry))
 
-    def _entries(self, having: str = "") -> Iterator[Entry]:
+    def _entries(self, having: str = "") -> Iterator[JournalEntry]:
         """What the lines say that have something in them."""
         with naming(self._path):
             self._stream.flush()
@@ -125,14 +125,16 @@ class Journal:
                 except (ValueError, RecursionError):
                     entry = None
                 if entry is None:
-                    raise DataError(DAMAGED, path=self._path, line=number)
+                    raise DataError(DAMAGED_STATE, path=self._path, line=number)
                 yield entry
 
-    def accounted(self) -> Iterator[NoteDone | Failed]:
+    def accounted(self) -> Iterator[NoteDone | FailureEntry]:
         """What failed, and the notes that have results, once all files were worked through."""
-        failed = {(one.failure.file, one.stamp) for one in self.failures() if one.ends_file}
+        failed = {(one.failure.file, one.source_fingerprint) for one in self.failures() if one.ends_file}
         for entry in self.entries():
-            if isinstance(entry, Failed) or (isinstance(entry, NoteDone) and (entry.file, entry.stamp) not in failed):
+            if isinstance(entry, FailureEntry) or (
+                isinstance(entry, NoteDone) and (entry.file, entry.source_fingerprint) not in failed
+            ):
                 yield entry
 
     def keep_only(self, stamps: Mapping[str, str]) -> None:
@@ -141,8 +143,8 @@ class Journal:
         fresh.unlink(missing_ok=True)
         with naming(fresh), open_no_link(fresh, "a") as stream:
             for entry in self.entries():
-                file = entry.failure.file if isinstance(entry, Failed) else entry.file
-                if stamps.get(file) == entry.stamp:
+                file = entry.failure.file if isinstance(entry, FailureEntry) else entry.file
+                if stamps.get(file) == entry.source_fingerprint:
                     stream.write(_line(entry))
         sync(fresh)
         self._stream.close()
@@ -150,7 +152,7 @@ class Journal:
         sync(self._path.parent)
         self._stream = open_no_link(self._path, "a")
 
-    def add(self, entry: Entry) -> None:
+    def add(self, entry: JournalEntry) -> None:
         """Write an entry; it is on the disk after the next `sync`."""
         with naming(self._path):
             self._stream.write(_line(entry))
@@ -167,32 +169,52 @@ class Journal:
             self._stream.close()
 
 
-def _line(entry: Entry) -> str:
-    fields = {"stamp": entry.stamp, **entry.failure._asdict()} if isinstance(entry, Failed) else entry._asdict()
+def _line(entry: JournalEntry) -> str:
+    fields = (
+        {"source_fingerprint": entry.source_fingerprint, **entry.failure._asdict()}
+        if isinstance(entry, FailureEntry)
+        else entry._asdict()
+    )
     if isinstance(entry, NoteDone) and entry.concepts is None:
         del fields["concepts"], fields["left_out"]
     if isinstance(entry, NoteDone) and entry.unsearched is None:
         del fields["unsearched"]
-    if isinstance(entry, NoteDone) and not entry.unlike:
-        del fields["unlike"]
+    if isinstance(entry, NoteDone) and not entry.drift_warnings:
+        del fields["drift_warnings"]
     return json.dumps(fields) + "\n"
 
 
-def _read(line: Any) -> Entry | None:
+def _read(line: Any) -> JournalEntry | None:
     """An entry from a line's object; None where it is none."""
     match line:
-        case {"stamp": str(stamp), "file": str(file), "outputs": [*outputs]} if all(map(_is_plain, [file, *outputs])):
-            return FileCompleted(file, stamp, outputs)
-        case {"stamp": str(), "file": str(), "row": row, "found": dict(), "hmac": None | str(), "locale": None | str()}:
+        case {"source_fingerprint": str(source_fingerprint), "file": str(file), "outputs": [*outputs]} if all(
+            map(_is_plain, [file, *outputs])
+        ):
+            return FileCompleted(file, source_fingerprint, outputs)
+        case {
+            "source_fingerprint": str(),
+            "file": str(),
+            "row": row,
+            "found": dict(),
+            "hmac": None | str(),
+            "locale": None | str(),
+        }:
             note = NoteDone(**{name: line[name] for name in NoteDone._fields if name in line})
             counts = all(map(_are_counts, (note.found, note.concepts, note.left_out)))
             words = isinstance(note.words, int) and isinstance(note.hidden_words, int)
-            sound = counts and words and _are_texts(note.unsearched) and _are_measures(note.unlike)
+            sound = counts and words and _are_texts(note.unsearched) and _are_measures(note.drift_warnings)
             return note if sound and _are_numbers(row) else None
-        case {"stamp": str(stamp), "file": str(file), "reason": str(reason), "row": row, "line": at, "offset": offset}:
+        case {
+            "source_fingerprint": str(source_fingerprint),
+            "file": str(file),
+            "reason": str(reason),
+            "row": row,
+            "line": at,
+            "offset": offset,
+        }:
             failure = Failure(reason, file, row, at, offset, line.get("error", DataError.__name__))
             sound = _are_numbers(row, at, offset) and isinstance(failure.error, str)
-            return Failed(stamp, failure) if sound else None
+            return FailureEntry(source_fingerprint, failure) if sound else None
         case _:
             return None
 
@@ -220,13 +242,13 @@ def _is_plain(name: Any) -> bool:
     parts = PurePosixPath(name).parts
     if name != "/".join(parts) or parts[0] == "/" or ".." in parts:
         return False
-    return parts[0] != HIDDEN or str(PurePosixPath(name).parent) == BESIDE
+    return parts[0] != STATE_FOLDER or str(PurePosixPath(name).parent) == SIDECARS
 
 
 _SECRET = "secret"
 
 
-def read_begun(path: Path) -> dict[str, Any] | None:
+def read_run_config(path: Path) -> dict[str, Any] | None:
     """The settings that a run was begun with; None where there are none.
 
     Raises:
@@ -234,15 +256,15 @@ def read_begun(path: Path) -> dict[str, Any] | None:
     """
     try:
         with open_no_link(path, "r") as stream:
-            before = parse_json(stream.read(), path=path, otherwise=DAMAGED)
+            before = parse_json(stream.read(), path=path, otherwise=DAMAGED_STATE)
     except FileNotFoundError:
         return None
     if not isinstance(before, dict):
-        raise DataError(DAMAGED, path=path)
+        raise DataError(DAMAGED_STATE, path=path)
     return before
 
 
-def require_same(before: Mapping[str, Any], now: Mapping[str, Any], folder: Path) -> None:
+def require_same_config(before: Mapping[str, Any], now: Mapping[str, Any], folder: Path) -> None:
     """Refuse to go on with other settings than a run was begun with.
 
     Raises:

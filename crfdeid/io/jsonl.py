@@ -10,8 +10,18 @@ from typing import Any, NamedTuple
 
 from crfdeid.documents import Document
 from crfdeid.errors import DataError
-from crfdeid.io.date_columns import Guard
-from crfdeid.io.records import Columns, Failure, Note, NoteFile, Record, add_known, changed_values, guarded, make_note
+from crfdeid.io.date_columns import DateGuard
+from crfdeid.io.records import (
+    Columns,
+    Failure,
+    Note,
+    NoteFile,
+    Record,
+    changed_values,
+    guarded,
+    make_note,
+    with_known_phi,
+)
 from crfdeid.utils.files import BYTE_ORDER_MARK, open_file, refuse_utf16
 from crfdeid.utils.json import DECODER, NOT_A_LINE, REPEATED_KEY, RepeatedKeyError
 
@@ -20,7 +30,7 @@ _NOT_JSON = Failure(NOT_A_LINE)
 _KEY_TWICE = Failure(REPEATED_KEY)
 
 
-class _Around(NamedTuple):
+class _Passthrough(NamedTuple):
     """A line in three: up to the value of its note, the value as it is spelled, and the rest."""
 
     before: str
@@ -46,7 +56,7 @@ def read(file: NoteFile, columns: Columns) -> Iterator[Record]:
     position = 0
     unseen: set[str] | None = None
     try:
-        guard = Guard(columns.dates)
+        guard = DateGuard(columns.dates)
         with open_file(file.path) as stream:
             refuse_utf16(stream.peek(1024), file.path)
             for number, line in enumerate(stream, start=1):
@@ -64,7 +74,7 @@ def read(file: NoteFile, columns: Columns) -> Iterator[Record]:
 
 
 def _row(
-    line: bytes, file: NoteFile, columns: Columns, guard: Guard, number: int, position: int
+    line: bytes, file: NoteFile, columns: Columns, guard: DateGuard, number: int, position: int
 ) -> tuple[Record, Collection[str] | None]:
     """The record of a line, and the keys that its object has; None where it has no object."""
     try:
@@ -75,7 +85,7 @@ def _row(
     body = text.removeprefix(BYTE_ORDER_MARK) if number == 1 else text
     mark = text[: len(text) - len(body)]
     if not body.strip(" \t\r\n"):
-        return Record(None, number, position, _Around(text, "", "")), None
+        return Record(None, number, position, _Passthrough(text, "", "")), None
     members = _members(body)
     if isinstance(members, Failure):
         return Record(members, number, position, None), None
@@ -88,8 +98,8 @@ def _row(
     if isinstance(changed, Failure):
         return Record(changed, number, position, None), members
     body, found = _without(body, members, columns, changed)
-    around = _Around(mark + body[: found.start], body[found.start : found.end], body[found.end :])
-    return Record(note, number, position, around), members
+    passthrough = _Passthrough(mark + body[: found.start], body[found.start : found.end], body[found.end :])
+    return Record(note, number, position, passthrough), members
 
 
 def _note(members: Mapping[str, _Member], file: NoteFile, columns: Columns, number: int) -> Note | Failure | None:
@@ -104,7 +114,7 @@ def _note(members: Mapping[str, _Member], file: NoteFile, columns: Columns, numb
         named = own if isinstance(own, (str, int)) and not isinstance(own, bool) else None
     whose = values.get(columns.patient) if columns.patient is not None else None
     note = make_note(file, number, values[columns.text], named, whose)
-    return add_known(note, file, columns, [values[column.name] for column in columns.known])
+    return with_known_phi(note, file, columns, [values[column.name] for column in columns.known])
 
 
 def _changed(
@@ -199,7 +209,7 @@ class JsonlWriter:
 
     def write(self, row: Record, document: Document | None) -> None:
         """Write a line."""
-        before, value, after = row.around
+        before, value, after = row.passthrough
         if document is not None and isinstance(row.content, Note) and document.text != row.content.text:
             value = json.dumps(document.text, ensure_ascii=value.isascii())
         self._stream.write(f"{before}{value}{after}".encode())

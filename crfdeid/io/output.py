@@ -27,7 +27,17 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Literal, Self, TextIO
 
 from crfdeid.errors import DataError, UsageError
-from crfdeid.io.journal import BESIDE, HIDDEN, LIST, Failed, FileCompleted, Journal, NoteDone, read_begun, require_same
+from crfdeid.io.journal import (
+    JOURNAL,
+    SIDECARS,
+    STATE_FOLDER,
+    FailureEntry,
+    FileCompleted,
+    Journal,
+    NoteDone,
+    read_run_config,
+    require_same_config,
+)
 from crfdeid.io.records import Failure, NoteFile, NoteResult
 from crfdeid.io.remote import RemoteNotes
 from crfdeid.io.sources import Rename, note_files
@@ -78,10 +88,10 @@ class OutputFolder:
         self.input = str(source.resolve())
         if rename is not None:
             self.input = rename(self.input).rpartition("/")[2]
-        self._hidden = folder / HIDDEN
+        self._hidden = folder / STATE_FOLDER
         self.part = self._hidden / "part"
         self._settings = self._hidden / "settings.json"
-        self._list = self._hidden / LIST
+        self._list = self._hidden / JOURNAL
         if isinstance(source, Path):
             _require_apart(source, folder)
         with ExitStack() as opened:
@@ -119,7 +129,7 @@ class OutputFolder:
             raise UsageError(f"--output: {self.folder} is not empty: name a new folder, nothing is overwritten")
 
     def _begin(self, settings: dict[str, Any], *, resume: bool) -> None:
-        before = read_begun(self._settings)
+        before = read_run_config(self._settings)
         if before is None:
             self._require_empty()
             write_files({self._settings: json.dumps(settings, indent=1) + "\n"})
@@ -130,7 +140,7 @@ class OutputFolder:
             raise UsageError(
                 f"--output: {self.folder} is not empty: name a new folder, or give --resume to go on with it"
             )
-        require_same(before, settings, self.folder)
+        require_same_config(before, settings, self.folder)
 
     def _clear(self, withdrawn: Withdrawn | None, on_withdrawn: Callable[[str], None]) -> set[str]:
         """Clear away what a killed run left, and list anew which files are finished: their results' names."""
@@ -151,8 +161,12 @@ class OutputFolder:
                 "--withdrawn remove to remove their results, or --withdrawn keep to keep them"
             )
         if withdrawn == "keep":
-            stamps |= {name: done[name].stamp for name in gone}
-        current = {name: entry.stamp for name, entry in done.items() if stamps.get(name) == entry.stamp}
+            stamps |= {name: done[name].source_fingerprint for name in gone}
+        current = {
+            name: entry.source_fingerprint
+            for name, entry in done.items()
+            if stamps.get(name) == entry.source_fingerprint
+        }
         for name in done.keys() - current.keys():
             self._remove(done[name].outputs)
         self._journal.keep_only(current)
@@ -165,7 +179,7 @@ class OutputFolder:
             if isinstance(file, Failure):  # An unreadable folder may still hold them.
                 below = new_name(f"{file.file}/-").rpartition("/")[0]
                 hidden = (name for name in done if name == new_name(file.file) or name.startswith(f"{below}/"))
-                stamps |= {name: done[name].stamp for name in hidden}
+                stamps |= {name: done[name].source_fingerprint for name in hidden}
             elif file.result_name in done:
                 stamps[file.result_name] = _stamp(file.size, file.time)
                 if file.renamed is not None:
@@ -200,7 +214,7 @@ class OutputFolder:
         """A failure of an earlier run, with the name that its file has in the input."""
         return failure._replace(file=self._own_names.get(failure.file, failure.file))
 
-    def accounted(self) -> Iterator[NoteDone | Failed]:
+    def accounted(self) -> Iterator[NoteDone | FailureEntry]:
         """All notes that have results and all that failed, in this run and those it goes on with; for its end."""
         return self._journal.accounted()
 
@@ -223,7 +237,9 @@ class OutputFolder:
         """What was kept beside the results, of each finished file, in the order in which they were finished."""
         for entry in self._journal.entries():
             if isinstance(entry, FileCompleted):
-                yield from (self.folder / name for name in entry.outputs if PurePosixPath(name).is_relative_to(BESIDE))
+                yield from (
+                    self.folder / name for name in entry.outputs if PurePosixPath(name).is_relative_to(SIDECARS)
+                )
 
     def done(
         self,
@@ -234,10 +250,12 @@ class OutputFolder:
         unsearched: Mapping[str, str] | None = None,
     ) -> None:
         """List a note that has its result."""
-        stamp = _stamp(file.size, file.time)
+        source_fingerprint = _stamp(file.size, file.time)
         counts = answer.found, hmac, answer.locale, answer.concepts, answer.left_out
         words = answer.words, answer.hidden_words
-        self._journal.add(NoteDone(file.result_name, stamp, row, *counts, unsearched, *words, answer.unlike))
+        self._journal.add(
+            NoteDone(file.result_name, source_fingerprint, row, *counts, unsearched, *words, answer.drift_warnings)
+        )
 
     def import_entry(self, note: NoteDone) -> None:
         """List a note that another process gave its result."""
@@ -245,11 +263,11 @@ class OutputFolder:
 
     def failed(self, failure: Failure, file: NoteFile | None = None) -> None:
         """List what failed; None for the file where there is none, as for a folder that cannot be read."""
-        stamp, new_name = "", self._new_name or str
+        source_fingerprint, new_name = "", self._new_name or str
         name = new_name(failure.file)
         if file is not None:
-            stamp, name = _stamp(file.size, file.time), file.result_name
-        self._journal.add(Failed(stamp, failure._replace(file=name)))
+            source_fingerprint, name = _stamp(file.size, file.time), file.result_name
+        self._journal.add(FailureEntry(source_fingerprint, failure._replace(file=name)))
 
     def keep(self, file: NoteFile, outputs: list[str]) -> None:
         """Give the files written for an input file their final names, and list it as finished.

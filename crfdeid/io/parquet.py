@@ -13,9 +13,19 @@ from typing import Any
 
 from crfdeid.documents import Document
 from crfdeid.errors import DataError, UsageError
-from crfdeid.io.date_columns import Guard
+from crfdeid.io.date_columns import DateGuard
 from crfdeid.io.patients import patient_name
-from crfdeid.io.records import Columns, Failure, Note, NoteFile, Record, add_known, changed_values, guarded, make_note
+from crfdeid.io.records import (
+    Columns,
+    Failure,
+    Note,
+    NoteFile,
+    Record,
+    changed_values,
+    guarded,
+    make_note,
+    with_known_phi,
+)
 from crfdeid.utils.files import require_file
 from crfdeid.utils.json import require_unique
 
@@ -32,7 +42,7 @@ def is_text(kind: Any) -> bool:
     return types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
 
 
-def column_names(columns: Columns) -> tuple[str | None, ...]:
+def special_columns(columns: Columns) -> tuple[str | None, ...]:
     """The columns whose values `note_in_row` takes, in its order; None for one that is not named."""
     return (columns.text, columns.id, columns.patient, *(column.name for column in columns.known))
 
@@ -45,7 +55,7 @@ def note_in_row(
     Args:
         file: where it is from.
         number: the row's number in it, from 1.
-        values: the arrays of the columns of `column_names`; None for one that is not named.
+        values: the arrays of the columns of `special_columns`; None for one that is not named.
         index: the row's place in the arrays.
         columns: which columns mean something.
     """
@@ -55,7 +65,7 @@ def note_in_row(
         return Failure("not UTF-8: write the file again with UTF-8 texts", error=UnicodeDecodeError.__name__)
     except (ValueError, OverflowError):
         return Failure("a time that is no time of the calendar: correct it, or leave it empty")
-    return add_known(make_note(file, number, text, named, whose), file, columns, known)
+    return with_known_phi(make_note(file, number, text, named, whose), file, columns, known)
 
 
 def holds_dates(kind: Any) -> bool:
@@ -76,7 +86,7 @@ def _can_hold_text(kind: Any) -> bool:
     return bool(is_text(kind) or types.is_nested(kind) or types.is_integer(kind))
 
 
-class OtherColumns:
+class TableColumns:
     """Columns of an Arrow table other than the text's: those to change, and those left in the clear.
 
     Args:
@@ -203,7 +213,7 @@ _BUFFER = 1 << 20
 
 
 def read(file: NoteFile, columns: Columns) -> Iterator[Record]:
-    """The rows of a file; their ``around`` is a record batch and their index in it.
+    """The rows of a file; their ``passthrough`` is a record batch and their index in it.
 
     Raises:
         DataError: it is no Parquet file, has no such column of text, or two columns of one name.
@@ -213,7 +223,7 @@ def read(file: NoteFile, columns: Columns) -> Iterator[Record]:
     try:
         with _open(file.path) as parquet:
             places = _places(parquet.schema_arrow, columns, file.path)
-            others, guard = OtherColumns(parquet.schema_arrow, columns), Guard(columns.dates)
+            others, guard = TableColumns(parquet.schema_arrow, columns), DateGuard(columns.dates)
             total, number = parquet.metadata.num_rows, 0
             for batch in parquet.iter_batches(_rows_at_once(parquet.metadata), use_threads=False):
                 values = [None if place is None else batch.column(place) for place in places]
@@ -247,7 +257,7 @@ def _rows_at_once(metadata: Any) -> int:
 
 def _places(schema: Any, columns: Columns, path: Path) -> list[int | None]:
     places: list[int | None] = []
-    for name in column_names(columns):
+    for name in special_columns(columns):
         found = [] if name is None else schema.get_all_field_indices(name)
         if name is not None and len(found) != 1:
             raise DataError(f"there are {len(found)} columns '{name}': one is needed (--text-column)", path=path)
@@ -276,7 +286,7 @@ class ParquetWriter:
 
         with _open(source) as parquet:
             schema = parquet.schema_arrow
-        self._others = OtherColumns(schema, columns)
+        self._others = TableColumns(schema, columns)
         self._changes = columns.dates.changed
         self._columns = [place for place, name in enumerate(schema.names) if name not in columns.drop]
         schema = pa.schema([self._others.field(schema.field(place)) for place in self._columns], schema.metadata)
@@ -297,7 +307,7 @@ class ParquetWriter:
         Raises:
             DataError: the file's types cannot hold the new texts.
         """
-        batch, index, changed = row.around
+        batch, index, changed = row.passthrough
         if batch is not self._batch:
             self._end_batch()
             self._batch = batch

@@ -5,7 +5,7 @@
 - Null, NaN, an empty text, and placeholders ("nan", "null", "n/a", "unknown") name nobody
   (`crfdeid.known_phi.placeholders`).
 - All else is taken to the letter: "012" is not "12", nor is "A1" "a1". Where such values stand in one input a warning
-  says so (`Spellings`), for mixing two patients up is worse than taking one for two.
+  says so (`SimilarPatients`), for mixing two patients up is worse than taking one for two.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def patient_name(value: Any) -> str | None:
     return None if says_nothing(name) else name
 
 
-class Spellings:
+class SimilarPatients:
     """Notices patients whose names differ only in capitals, leading zeros, spaces or punctuation, and says so once."""
 
     def __init__(self) -> None:

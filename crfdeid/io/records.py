@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 
 from crfdeid.documents import Document, lone_surrogate
 from crfdeid.errors import DataError, raised_at
-from crfdeid.io.date_columns import DateColumns, Guard
+from crfdeid.io.date_columns import DateColumns, DateGuard
 from crfdeid.io.patients import patient_name
 from crfdeid.known_phi.identifiers import PatientIdentifiers
 from crfdeid.known_phi.patients import KnownColumn, PatientTable, known_of
@@ -17,7 +17,7 @@ from crfdeid.model_card.drift import Measures
 
 LONGEST_NOTE = 10_000_000
 """So many characters a note has at most where nobody says otherwise: with a crf its worker stays below 1 GiB."""
-MOST_BYTES = 4
+MAX_UTF8_BYTES = 4
 """The most bytes of a character in UTF-8."""
 
 
@@ -116,10 +116,10 @@ class NoteResult(NamedTuple):
     locale: str | None = None
     concepts: Mapping[str, int] | None = None
     left_out: Mapping[str, int] | None = None
-    complete: float | None = None
+    p_no_miss: float | None = None
     words: int = 0
     hidden_words: int = 0
-    unlike: Sequence[str] = ()
+    drift_warnings: Sequence[str] = ()
 
 
 class Failure(NamedTuple):
@@ -176,8 +176,8 @@ class Record(NamedTuple):
     content: Note | Failure | None
     number: int | None
     position: int
-    around: Any
-    complete: float | None = None
+    passthrough: Any
+    p_no_miss: float | None = None
 
 
 class Writer(Protocol):
@@ -192,7 +192,7 @@ class Writer(Protocol):
         ...
 
 
-class FileKind(Protocol):
+class FileFormat(Protocol):
     """What each kind of file has: a module with these two functions."""
 
     def read(self, file: NoteFile, columns: Columns) -> Iterator[Record]:
@@ -225,7 +225,7 @@ def make_note(file: NoteFile, number: int, text: Any, id: Any, patient: Any) -> 
     return _no_unicode(text) or Note(name, text, whose or file.patient)
 
 
-def add_known(
+def with_known_phi(
     note: Note | Failure | None, file: NoteFile, columns: Columns, values: Sequence[Any] = ()
 ) -> Note | Failure | None:
     """A note with what is known of its patient, if it is to be known; what is no note stays as it is.
@@ -241,7 +241,7 @@ def add_known(
     if not isinstance(note, Note):
         return note
     if columns.longest is not None and len(note.text) > columns.longest:
-        return too_long(columns.longest)
+        return too_long_failure(columns.longest)
     if columns.people is not None:
         known = columns.people.of(patient=note.patient or note.id, file=file.name)
         if known is None:
@@ -253,13 +253,13 @@ def add_known(
         return Failure.of(problem)
 
 
-def guarded(note: Note, guard: Guard, values: Iterable[tuple[str, Any]]) -> Note | Failure:
+def guarded(note: Note, guard: DateGuard, values: Iterable[tuple[str, Any]]) -> Note | Failure:
     """The note; or a failure where its row has a date in the clear.
 
     Args:
         note: as it was read.
         guard: of its table.
-        values: of the row, as of `Guard.see`.
+        values: of the row, as of `DateGuard.see`.
 
     Raises:
         UsageError: a column of the table holds dates.
@@ -299,7 +299,7 @@ def changed_values(
         return Failure.of(problem)
 
 
-def too_long(longest: int) -> Failure:
+def too_long_failure(longest: int) -> Failure:
     """Why there is no output for a note of more than so many characters."""
     reason = f"longer than {longest:,} characters: take out what is no note, or raise --longest-note"
     return Failure(reason, error="NoteTooLong")

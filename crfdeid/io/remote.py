@@ -19,7 +19,7 @@ from crfdeid.io.records import NoteFile
 if TYPE_CHECKING:
     from pyarrow.fs import FileInfo
 
-AZURE = ("abfs", "abfss", "az")
+_AZURE = ("abfs", "abfss", "az")
 _S3 = ("s3", "s3a", "s3n")  # Hadoop's names for what all others call s3
 _GOOGLE = ("gs", "gcs")
 _ENDPOINT = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")  # where an S3 is that is not Amazon's; the first counts more
@@ -33,7 +33,7 @@ _RETRIES = 30  # seconds, in which Google's library asks again; left to itself i
 _NEEDS = {
     **dict.fromkeys(_S3, "AWS_ENDPOINT_URL, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY"),
     **dict.fromkeys(_GOOGLE, "GOOGLE_APPLICATION_CREDENTIALS"),
-    **dict.fromkeys(AZURE, f"{_CONNECTION}, or {_ACCOUNT[1]} and {_KEY[1]}"),
+    **dict.fromkeys(_AZURE, f"{_CONNECTION}, or {_ACCOUNT[1]} and {_KEY[1]}"),
     "hdfs": "JAVA_HOME, HADOOP_HOME, CLASSPATH",
 }
 # The names of errors in what Arrow says of them; the rest can quote what was sent.
@@ -42,7 +42,7 @@ _NAMED = re.compile(
 )
 
 
-def open_store(url: str) -> tuple[Any, str]:
+def _open_file_system(url: str) -> tuple[Any, str]:
     """The file system that a URL names, and the path there.
 
     Args:
@@ -54,7 +54,7 @@ def open_store(url: str) -> tuple[Any, str]:
         OSError: the file system cannot be reached.
     """
     scheme, rest = _split(url)
-    if scheme in AZURE:
+    if scheme in _AZURE:
         return _azure(rest)
     options: dict[str, str] = {}
     if scheme in _S3:
@@ -68,12 +68,12 @@ def open_store(url: str) -> tuple[Any, str]:
     return _of_url(f"{scheme}://{rest}{'?' if options else ''}{urlencode(options)}")
 
 
-def needed(url: str) -> str:
+def _access_variables(url: str) -> str:
     """What gives access to a URL's file system, for a message; "" where nobody knows."""
     return _NEEDS.get(_split(url)[0], "")
 
 
-def reason(problem: Exception) -> str:
+def _error_name(problem: Exception) -> str:
     """What a file system says is wrong, in one word; its message could quote an address with a signature in it."""
     named = _NAMED.search(str(problem))
     return next(filter(None, named.groups()), "") if named else type(problem).__name__
@@ -191,7 +191,7 @@ class RemoteNotes:
     def __post_init__(self) -> None:
         scheme, _, rest = self.url.partition("://")
         before, at, _ = rest.partition("/")[0].rpartition("@")
-        if "?" in rest or (at and (scheme.lower() not in AZURE or ":" in before)):  # Azure has the container there
+        if "?" in rest or (at and (scheme.lower() not in _AZURE or ":" in before)):  # Azure has the container there
             raise UsageError("a URL without user and '?' is needed: what gives access belongs into the environment")
 
     def __str__(self) -> str:
@@ -212,7 +212,7 @@ class RemoteNotes:
         import pyarrow as pa  # noqa: PLC0415
 
         try:
-            opened = open_store(self.url)
+            opened = _open_file_system(self.url)
         except (pa.ArrowException, OSError) as problem:
             raise UsageError(f"--input: {self.url} cannot be opened{self._why(problem)}") from None
         try:
@@ -223,8 +223,8 @@ class RemoteNotes:
             raise DataError(f"cannot be read{self._why(problem)}", path=self.url) from None
 
     def _why(self, problem: Exception) -> str:
-        variables = needed(self.url)
-        return f" ({reason(problem)}): check it, and the environment" + (f" ({variables})" if variables else "")
+        variables = _access_variables(self.url)
+        return f" ({_error_name(problem)}): check it, and the environment" + (f" ({variables})" if variables else "")
 
     def files(self) -> Iterator[NoteFile]:
         """Every file, as `crfdeid.io.sources.note_files` lists those of a folder; their paths are the store's.

@@ -11,16 +11,18 @@ from typing import NamedTuple, TypeVar
 
 from crfdeid.errors import UsageError
 from crfdeid.io.output import OutputFolder
-from crfdeid.io.patients import Spellings
+from crfdeid.io.patients import SimilarPatients
 from crfdeid.io.records import Columns, Failure, Note, NoteFile, NoteResult, Record, Writer
-from crfdeid.io.sources import kind_of, read_file, writer
-from crfdeid.io.worker import Result, Work, Worker
+from crfdeid.io.sources import note_format, open_writer, read_file
+from crfdeid.io.worker import Result, Worker, WorkerTask
 from crfdeid.secrets import hash_text
 from crfdeid.utils.process import collecting_seldom, processes
 
 # How many batches wait for each process, so that none is idle while results are written.
 _AHEAD = 2
-_ENDED = "a process was ended from outside: if memory ran out, give fewer --jobs; --resume goes on with what is done"
+_WORKER_ENDED = (
+    "a process was ended from outside: if memory ran out, give fewer --jobs; --resume goes on with what is done"
+)
 
 _Batch = TypeVar("_Batch")
 _Submit = Callable[[Sequence[Note]], Callable[[], list[Result]]]
@@ -47,7 +49,7 @@ class Workers:
 
 
 @contextmanager
-def start_workers(work: Work, jobs: int) -> Iterator[Workers]:
+def start_workers(work: WorkerTask, jobs: int) -> Iterator[Workers]:
     """``jobs`` processes that each load the model once; with one job, this process alone.
 
     Raises:
@@ -56,28 +58,28 @@ def start_workers(work: Work, jobs: int) -> Iterator[Workers]:
     with collecting_seldom():
         if jobs == 1:
             worker = work.start()
-            yield Workers(lambda notes: _done(worker(notes)), 0)
+            yield Workers(lambda notes: _finished(worker(notes)), 0)
             return
         work.start()  # Where this fails it is said once, and what it makes on first use is made once.
-        with processes(jobs, _start, work, ended=_ENDED) as others:
-            yield Workers(lambda notes: others.submit(_work, notes).result, _AHEAD * jobs)
+        with processes(jobs, _start_process, work, ended=_WORKER_ENDED) as others:
+            yield Workers(lambda notes: others.submit(_work_in_process, notes).result, _AHEAD * jobs)
 
 
-def _done(results: list[Result]) -> Callable[[], list[Result]]:
+def _finished(results: list[Result]) -> Callable[[], list[Result]]:
     return lambda: results
 
 
-_worker: Worker
+_process_worker: Worker
 
 
-def _start(work: Work) -> None:
-    global _worker  # noqa: PLW0603  One a process, for all the batches it gets.
-    _worker = work.start()
+def _start_process(work: WorkerTask) -> None:
+    global _process_worker  # noqa: PLW0603  One a process, for all the batches it gets.
+    _process_worker = work.start()
 
 
-def _work(notes: Sequence[Note]) -> list[Result]:
+def _work_in_process(notes: Sequence[Note]) -> list[Result]:
     with collecting_seldom():
-        return _worker(notes)
+        return _process_worker(notes)
 
 
 # Notes are handed over together, up to so many characters and rows: enough to keep a network busy.
@@ -113,10 +115,10 @@ class OutputPlan:
     @classmethod
     def of_same_names(cls, columns: Columns) -> OutputPlan:
         """For each file of the input one of the same name and kind."""
-        return cls(lambda file: [file.result_name], lambda file, places: writer(file, places[0], columns), columns)
+        return cls(lambda file: [file.result_name], lambda file, places: open_writer(file, places[0], columns), columns)
 
 
-def process(
+def process_files(
     files: Iterable[NoteFile | Failure],
     plan: OutputPlan,
     workers: Workers,
@@ -145,7 +147,7 @@ def process(
         DataError: the output cannot be written.
     """
     done = 0
-    target = _Target(plan, output, on_failure, audit_key)
+    target = _FileOutput(plan, output, on_failure, audit_key)
     with closing(target):
         for file, item, result in _results(_events(files, plan, output, on_failure), workers):
             match item:
@@ -165,13 +167,13 @@ def process(
 def _events(
     files: Iterable[NoteFile | Failure], plan: OutputPlan, output: OutputFolder, on_failure: Callable[[Failure], None]
 ) -> Iterator[_Event]:
-    spellings, by_column = Spellings(), plan.columns.patient is not None
+    spellings, by_column = SimilarPatients(), plan.columns.patient is not None
     for file in files:
         if isinstance(file, Failure):
             output.failed(file)
             on_failure(file)
             continue
-        if kind_of(file) is None:
+        if note_format(file) is None:
             continue
         if not output.is_finished(file):
             try:
@@ -214,7 +216,7 @@ def _batches(events: Iterable[_Event]) -> Iterator[list[_Event]]:
     yield batch
 
 
-class _Target:
+class _FileOutput:
     """The output of the input file at hand."""
 
     def __init__(
@@ -238,7 +240,7 @@ class _Target:
             if outcome is None:
                 self._open(file).write(row, None)
             else:
-                self._open(file).write(row._replace(complete=outcome.complete), outcome.document)
+                self._open(file).write(row._replace(p_no_miss=outcome.p_no_miss), outcome.document)
             if isinstance(outcome, NoteResult) and isinstance(row.content, Note):
                 hmac = None if self._audit_key is None else hash_text(row.content.text, self._audit_key)
                 known = row.content.known

@@ -13,12 +13,12 @@ from typing import NamedTuple
 from crfdeid.errors import DataError, UsageError
 from crfdeid.io import csv, jsonl, parquet, text
 from crfdeid.io.date_columns import FIRST_ROWS
-from crfdeid.io.records import Columns, Failure, FileKind, Note, NoteFile, Record, Writer
+from crfdeid.io.records import Columns, Failure, FileFormat, Note, NoteFile, Record, Writer
 from crfdeid.io.remote import RemoteNotes
 from crfdeid.secrets import derive, hash_word
 from crfdeid.utils.files import NO_FILE, relative_name
 
-KINDS: dict[str, FileKind] = {
+NOTE_FORMATS: dict[str, FileFormat] = {
     ".txt": text,
     ".jsonl": jsonl,
     ".ndjson": jsonl,
@@ -29,20 +29,20 @@ KINDS: dict[str, FileKind] = {
 
 
 _KEYED = re.compile(r"(?:[0-9a-f]{32}/)*[0-9a-f]{32}(?:\.[^./]*)?")
-_TABLES = KINDS.keys() - {".txt"}
+_TABLES = NOTE_FORMATS.keys() - {".txt"}
 _NO_TARGET = "a link that leads to no file: put the file in its place"
 
 
-class Survey(NamedTuple):
+class InputSurvey(NamedTuple):
     """What there is to do: the bytes of all files of notes, and how many files are of no kind known here."""
 
     size: int
     unknown: int
 
 
-def kind_of(file: NoteFile) -> FileKind | None:
+def note_format(file: NoteFile) -> FileFormat | None:
     """The kind of a file, by its suffix; None where it is none of `KINDS`."""
-    return KINDS.get(file.path.suffix.lower())
+    return NOTE_FORMATS.get(file.path.suffix.lower())
 
 
 def read_file(file: NoteFile, columns: Columns) -> Iterator[Record]:
@@ -51,15 +51,15 @@ def read_file(file: NoteFile, columns: Columns) -> Iterator[Record]:
     Raises:
         DataError: the file as a whole cannot be read.
     """
-    return KINDS[file.path.suffix.lower()].read(file, columns)
+    return NOTE_FORMATS[file.path.suffix.lower()].read(file, columns)
 
 
-def writer(file: NoteFile, target: Path, columns: Columns) -> Writer:
+def open_writer(file: NoteFile, target: Path, columns: Columns) -> Writer:
     """What writes a file of notes again, with other texts, as a file of the same kind."""
-    return KINDS[file.path.suffix.lower()].writer(file, target, columns)
+    return NOTE_FORMATS[file.path.suffix.lower()].writer(file, target, columns)
 
 
-def refuse_dates(files: Iterable[NoteFile | Failure], columns: Columns) -> None:
+def require_no_dates(files: Iterable[NoteFile | Failure], columns: Columns) -> None:
     """Refuse tables with dates next to surrogates, by their first rows, before anything is written.
 
     Args:
@@ -188,7 +188,9 @@ def _shown(path: Path, root: Path) -> str:
     return str(path.relative_to(root)).encode("utf-8", errors="backslashreplace").decode()
 
 
-def survey(root: Path | RemoteNotes, targets: Callable[[NoteFile], list[str]], rename: Rename | None = None) -> Survey:
+def survey_input(
+    root: Path | RemoteNotes, targets: Callable[[NoteFile], list[str]], rename: Rename | None = None
+) -> InputSurvey:
     """Look at the whole input before anything is done.
 
     Args:
@@ -211,7 +213,7 @@ def survey(root: Path | RemoteNotes, targets: Callable[[NoteFile], list[str]], r
         if isinstance(file, Failure):
             known += 1
             continue
-        if kind_of(file) is None:
+        if note_format(file) is None:
             unknown += 1
             continue
         known += 1
@@ -224,11 +226,11 @@ def survey(root: Path | RemoteNotes, targets: Callable[[NoteFile], list[str]], r
                 raise UsageError(f"--input: two files would be written to {target}: rename one of them")
             taken.add(target)
     if not known:
-        raise DataError(f"holds no notes: expected files that end in {', '.join(KINDS)}", path=str(root))
-    return Survey(size, unknown)
+        raise DataError(f"holds no notes: expected files that end in {', '.join(NOTE_FORMATS)}", path=str(root))
+    return InputSurvey(size, unknown)
 
 
-def read_notes(root: Path, columns: Columns | None = None, *, rename: Rename | None = None) -> Iterator[Note]:
+def read_all_notes(root: Path, columns: Columns | None = None, *, rename: Rename | None = None) -> Iterator[Note]:
     """The notes of a file or folder, in its order; files of unknown kinds are passed over.
 
     Args:
@@ -244,7 +246,7 @@ def read_notes(root: Path, columns: Columns | None = None, *, rename: Rename | N
     for file in note_files(root, rename):
         if isinstance(file, Failure):
             raise DataError(file.reason, path=root / file.file)
-        kind = kind_of(file)
+        kind = note_format(file)
         for record in () if kind is None else kind.read(file, columns):
             if isinstance(record.content, Failure):
                 failure = record.content
@@ -258,4 +260,4 @@ def read_notes(root: Path, columns: Columns | None = None, *, rename: Rename | N
             seen.add(record.content.id)
             yield record.content
     if not seen:
-        raise DataError(f"holds no notes: expected files that end in {', '.join(KINDS)}", path=root)
+        raise DataError(f"holds no notes: expected files that end in {', '.join(NOTE_FORMATS)}", path=root)

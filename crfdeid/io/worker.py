@@ -41,7 +41,7 @@ def find_mojibake(text: str) -> int | None:
     return None if found is None else found.start()
 
 
-def require_undamaged(text: str) -> None:
+def require_no_mojibake(text: str) -> None:
     """Refuse a note in mojibake, in which a model misses what it would find.
 
     Raises:
@@ -61,7 +61,7 @@ _WORD = re.compile(r"\w++")
 Worker = Callable[[Sequence[Note]], list[Result]]
 
 
-class Work(Protocol):
+class WorkerTask(Protocol):
     """What can be sent to another process, to be started there."""
 
     def start(self) -> Worker:
@@ -87,7 +87,7 @@ class NoteTask:
     key: bytes | None = None
     secret: bytes | None = None
     concepts: bool = False
-    rated: bool = False
+    with_completeness: bool = False
 
     def start(self) -> Worker:
         """Load the model.
@@ -114,10 +114,14 @@ class NoteTask:
         def work(notes: Sequence[Note]) -> list[Result]:
             known = [note.known for note in notes]
             documents = list(model.annotate_documents((self._document(note) for note in notes), known=known))
-            rated = candidates(documents, model.tagger, threshold=model.threshold) if self.rated else repeat(None)
+            with_completeness = (
+                candidates(documents, model.tagger, threshold=model.threshold)
+                if self.with_completeness
+                else repeat(None)
+            )
             return [
-                measured(self._hide(document, note), note)._replace(complete=None if one is None else one.complete)
-                for (document, note), one in zip(zip(documents, notes, strict=True), rated, strict=False)
+                measured(self._hide(document, note), note)._replace(p_no_miss=None if one is None else one.p_no_miss)
+                for (document, note), one in zip(zip(documents, notes, strict=True), with_completeness, strict=False)
             ]
 
         def measured(answer: NoteResult, note: Note) -> NoteResult:
@@ -125,13 +129,13 @@ class NoteTask:
                 return answer
             measures = reader.measure(note.text, answer.found)
             raised = self.policy.sensitivity is not None
-            return answer._replace(measures=measures, unlike=unlike_measures(profile, measures, raised=raised))
+            return answer._replace(measures=measures, drift_warnings=unlike_measures(profile, measures, raised=raised))
 
-        return one_by_one(work)
+        return isolate_failures(work)
 
     def _document(self, note: Note) -> Document:
         if not self.policy.accept_damaged:
-            require_undamaged(note.text)
+            require_no_mojibake(note.text)
         return Document(note.id, note.text)
 
     def _hide(self, document: Document, note: Note) -> NoteResult:
@@ -172,7 +176,7 @@ def _concepts(document: Document) -> Counter[str]:
     return Counter(span.label for span in document.layer(CONCEPT))
 
 
-def one_by_one(work: Worker) -> Worker:
+def isolate_failures(work: Worker) -> Worker:
     """Let a note that fails fail alone: the others that came with it are done again without it.
 
     A wrong option is no note's fault, and is raised.

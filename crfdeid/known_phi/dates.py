@@ -12,7 +12,7 @@ from unicodedata import category, decimal
 import regex
 
 from crfdeid.known_phi.folding import fold
-from features.word_lists import MONTHS, month_number
+from features.lexicons import MONTHS, month_number
 
 _LAST_DAY = 31
 # Signs that are read as one of ASCII in dates; all of Unicode's dashes are read as "-".

@@ -11,7 +11,7 @@ from crfdeid.consistency import LEAST_MISSPELT_LENGTH, within_one_edit
 from crfdeid.known_phi.folding import Folded, Phrases, fold
 from crfdeid.known_phi.placeholders import PLACEHOLDER, is_no_name, why_unsearched
 from crfdeid.redaction.persons import NAME_WORD, PARTICLES, TITLES
-from features.word_lists import word_classes
+from features.lexicons import word_classes
 
 _ENGLISH = """
     angel apple archer arrow art ash baker bald ball band bank banks barber bass bean bear bell belt berry best bill

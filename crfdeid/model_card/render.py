@@ -8,7 +8,7 @@ from typing import Any
 
 from tabulate import tabulate
 
-from crfdeid.augmentation import NONE
+from crfdeid.augmentation import NO_COPIES
 from crfdeid.documents import CONCEPT
 from crfdeid.known_phi.lists import CustomLists
 from crfdeid.model_card.card import SITE, read_saved_site
@@ -255,6 +255,6 @@ def _measured(found: Mapping[str, Any]) -> list[str]:
 
 
 def _copies(augment: str) -> str:
-    if augment == NONE:
+    if augment == NO_COPIES:
         return "none: expect it to miss more in small letters, in capitals, without accents, and in other layouts"
     return f"of training notes: {', '.join(_COPIES[kind] for kind in augment.split(','))}"

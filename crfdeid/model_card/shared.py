@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from crfdeid.augmentation import NONE
+from crfdeid.augmentation import NO_COPIES
 from crfdeid.corpora.splits import Corpus
 from crfdeid.documents import LabelledSentence
 from crfdeid.known_phi.lists import CustomLists
@@ -84,7 +84,7 @@ def train_on_shared(
         tagger.fit_shared(shared, corpus.dev.sentences, on_progress=on_progress)
         known = NoteReader.knowing(tagger.known_words())
         card = make_card(tagger, replace(corpus, notices=(*corpus.notices, _NOTICE)), required=required, reader=known)
-        return {**card, "corpus": _with_shared(card["corpus"], shared), "augment": NONE}
+        return {**card, "corpus": _with_shared(card["corpus"], shared), "augment": NO_COPIES}
 
     return write_model(tagger, fit, folder, site=site)
 

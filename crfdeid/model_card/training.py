@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from crfdeid.augmentation import NONE, augmented
+from crfdeid.augmentation import NO_COPIES
 from crfdeid.consistency import make_consistent
 from crfdeid.corpora.layers import select_layer
 from crfdeid.corpora.splits import Corpus, Split
@@ -62,7 +62,7 @@ def train_model(
     corpus: Corpus,
     folder: Path,
     *,
-    augment: str = NONE,
+    augment: str = NO_COPIES,
     key: bytes | None = None,
     site: CustomLists | None = None,
     required: Sequence[float] = REQUIRED,
@@ -77,7 +77,7 @@ def train_model(
         corpus: what it learns from, the development notes that choose its thresholds and give its scores, and where
             there are test notes, those that it is measured on as well.
         folder: where to.
-        augment: how training notes are rewritten in copies: what `crfdeid.augmentation.parse_kinds` gives.
+        augment: how training notes are rewritten in copies: what `crfdeid.augmentation.parse_copy_kinds` gives.
         key: what its vocabulary is hashed with; None for a readable one.
         site: lists that the model brings wherever it is used; the figures on its card are without them.
         required: the sensitivities to choose thresholds for, fractions.
@@ -100,7 +100,7 @@ def train_model(
         raise UsageError("a site's lists would stand in the clear beside a private vocabulary: give them to redact")
 
     def fit() -> dict[str, Any]:
-        learned = augmented(corpus.train, augment)
+        learned = augment(corpus.train, augment)
         tagger.fit(learned.sentences, corpus.dev.sentences, on_progress=on_progress)
         card = {**make_card(tagger, corpus, required=required, key=key), "augment": augment}
         return card if base_model_sha256 is None else {**card, "base_model_sha256": base_model_sha256}

@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from crfdeid.documents import Document, Span, merge
-from crfdeid.io.journal import HIDDEN, read_begun
+from crfdeid.io.journal import STATE_FOLDER, read_run_config
 from crfdeid.label_schemes import surrogate_kind
 from crfdeid.pipeline import Deidentifier
 from crfdeid.redaction.policy import SURROGATE
@@ -41,7 +41,7 @@ def surrogates_in(redacted: Path) -> tuple[bool, str | None]:
         DataError: the settings are damaged.
     """
     folder = redacted if redacted.is_dir() else redacted.parent
-    settings = read_begun(folder / HIDDEN / "settings.json") or {}
+    settings = read_run_config(folder / STATE_FOLDER / "settings.json") or {}
     return settings.get("how") == SURROGATE, settings.get("locale")
 
 

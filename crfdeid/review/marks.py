@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from crfdeid.corpora import read_corpus
-from crfdeid.corpora.common import DIGEST, json_lines, listed
+from crfdeid.corpora.common import DIGEST_KEY, json_lines, shorten_list
 from crfdeid.documents import Document, Span, positions_in, tokens_of
 from crfdeid.errors import DataError
 from crfdeid.review.bounds import NoteCount, Stratum
@@ -72,7 +72,7 @@ def read_marks(paths: Sequence[Path]) -> list[Reviewed]:
                 document = documents[str(record["id"])]
                 if document.id in found:
                     raise DataError("a note that was read twice: leave one out", path=path, line=number)
-                digest = record.get(DIGEST)
+                digest = record.get(DIGEST_KEY)
                 if not isinstance(digest, str) or not digest:
                     raise DataError(_NO_DIGEST, path=path, line=number)
                 missed = tuple(_span(entry, document, path, number) for entry in record["missed"])
@@ -107,10 +107,10 @@ def require_current(reviewed: Iterable[Reviewed], notes: Iterable[SampledNote]) 
         elif one.sha256 != texts[one.document.id]:
             outdated.append(one.place)
     if outdated:
-        said = f"marks of another redaction: {listed(outdated, between='; ')}"
+        said = f"marks of another redaction: {shorten_list(outdated, between='; ')}"
         raise DataError(f"{said}: these notes have another text now, so read them again, on a new page")
     if absent:
-        said = f"marks of notes that are not among the redacted ones: {listed(absent, between='; ')}"
+        said = f"marks of notes that are not among the redacted ones: {shorten_list(absent, between='; ')}"
         raise DataError(f"{said}: give all redacted notes, or leave these marks out")
 
 

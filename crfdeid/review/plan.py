@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 from crfdeid.corpora.common import text_digest
 from crfdeid.errors import DataError, UsageError
-from crfdeid.io.journal import HIDDEN
+from crfdeid.io.journal import STATE_FOLDER
 from crfdeid.io.records import Columns
-from crfdeid.io.sources import KINDS, read_notes
+from crfdeid.io.sources import NOTE_FORMATS, read_all_notes
 from crfdeid.serialization import DESKTOP_FILES
 from crfdeid.utils.files import read_text, write_files
 from crfdeid.utils.json import parse_json
@@ -50,7 +50,7 @@ def list_notes(path: Path, columns: Columns, *, kinds: bool = False) -> list[Sam
     Raises:
         DataError: there is no note, or one cannot be read.
     """
-    notes = read_notes(path, columns)
+    notes = read_all_notes(path, columns)
     return [SampledNote(note.id, (note.patient or "") if kinds else "", text_digest(note.text)) for note in notes]
 
 
@@ -178,10 +178,10 @@ def require_only_notes(path: Path) -> None:
     """
     for folder, subfolders, names in os.walk(path):
         here = Path(folder)
-        subfolders[:] = sorted(name for name in subfolders if not (here == path and name == HIDDEN))
+        subfolders[:] = sorted(name for name in subfolders if not (here == path and name == STATE_FOLDER))
         for name in sorted(set(names) - DESKTOP_FILES):
             hidden = any(part.startswith(".") for part in (here / name).relative_to(path).parts)
-            if hidden or Path(name).suffix.lower() not in KINDS:
+            if hidden or Path(name).suffix.lower() not in NOTE_FORMATS:
                 raise DataError("no file of notes, so nobody would read it: move it elsewhere", path=here / name)
 
 

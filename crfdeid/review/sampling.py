@@ -55,7 +55,7 @@ class Candidate:
         return _MINUTES_A_NOTE + sum(self.words.values()) / _WORDS_A_MINUTE
 
     @property
-    def complete(self) -> float | None:
+    def p_no_miss(self) -> float | None:
         """The probability that nothing is missed, if misses come by chance alone (Poisson); None without a model."""
         return None if self.missed is None else math.exp(-self.missed)
 
@@ -209,7 +209,7 @@ def write_sample(drawn: Sequence[Drawn], folder: Path, *, format: str, model: st
         target = partial / _FILES[format] if format in _FILES else partial
         if format == "label-studio" and model and not for_test:
             tasks = (
-                label_studio.to_task(document, annotated=False, model=model, score=one.candidate.complete)
+                label_studio.to_task(document, annotated=False, model=model, score=one.candidate.p_no_miss)
                 for document, one in zip(documents, drawn, strict=True)
             )
             write_files({target: "[\n" + ",\n".join(tasks) + "\n]\n"})

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from crfdeid.rules.rule import Rule
+from features.lexicons import MONTHS
 from features.patterns import PATTERNS, WRITTEN_DATE
-from features.word_lists import MONTHS
 
 _DATES = ("DATE", "FECHAS")
 _MONTHS = tuple(sorted(MONTHS))

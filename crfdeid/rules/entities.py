@@ -5,7 +5,7 @@ Most of these are PHI in some corpora only: such a rule is used only where the t
 from __future__ import annotations
 
 from crfdeid.rules.rule import CAPITAL, NAME_REST, NAME_WORD, Rule, forms, one_of
-from features.word_lists import LEXICONS
+from features.lexicons import LEXICONS
 
 _INSTITUTIONS = ("INSTITUCION", "ORGANIZATION", "EMPLOYER", "HOSPITAL")
 _CENTRES = ("CENTRO_SALUD", "HOSPITAL", "ORGANIZATION")

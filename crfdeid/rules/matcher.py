@@ -23,7 +23,7 @@ from crfdeid.rules.entities import INSTITUTION_RULES, MANUFACTURER_RULES, PERSON
 from crfdeid.rules.identifiers import CHECKSUM_RULES, LABELLED_NUMBER_RULES
 from crfdeid.rules.names import NAME_RULES
 from crfdeid.rules.rule import Rule
-from features.patterns import folded
+from features.patterns import lower_for_patterns
 from features.tokenizer import Token, tokenize
 from features.tokens import Sentence
 
@@ -221,7 +221,7 @@ class _Compiled(NamedTuple):
     Attributes:
         rule: the rule.
         form: its whole expression.
-        small: whether that is for the text in small letters (`features.patterns.folded`), which is faster.
+        small: whether that is for the text in small letters (`features.patterns.lower_for_patterns`), which is faster.
         sign: what stands in every find; none for anything.
         parts: words in lower case, one of which stands in every find, be it in another; none for any.
         numbers: the digits that a find has at least.
@@ -323,7 +323,7 @@ def _matches(text: str, rules: Sequence[_Compiled], cues: Sequence[tuple[str, in
         # Most rules are done with by here: that is what makes so many of them cheap.
         if sign and not sign.search(text):
             continue
-        lower = lower or folded(text)
+        lower = lower or lower_for_patterns(text)
         if parts and not any([part in lower for part in parts]):  # noqa: C419  A list is faster here than a generator.
             continue
         for match in form.finditer(lower if small else text):

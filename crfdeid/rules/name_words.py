@@ -12,7 +12,7 @@ from importlib.resources import files
 
 from crfdeid.known_phi.folding import fold
 from crfdeid.known_phi.names import is_word
-from features.word_lists import word_classes
+from features.lexicons import word_classes
 
 
 def _read() -> dict[str, frozenset[str]]:
@@ -27,7 +27,7 @@ _GIVEN = _LISTS["given es"] | _LISTS["given en"]
 _FAMILY = _LISTS["family es"] | _LISTS["family en"]
 _ALSO_WORDS = _LISTS["both"]
 _LANGUAGE = (_LISTS["language es"] | _LISTS["language en"] | _LISTS["abbreviations"]) - _ALSO_WORDS
-_CLASSES = {"title", "honorific", "kin", "hospital", "contact", "identifier", "weekday"}  # of `features.word_lists`
+_CLASSES = {"title", "honorific", "kin", "hospital", "contact", "identifier", "weekday"}  # of `features.lexicons`
 _PLACES = {"province", "state", "country", "place", "street", "month"}
 _LISTED = frozenset(("given", "family"))  # kinds of words that are names and nothing else
 _PARTICLES = _LISTS["particles"]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from crfdeid.augmentation import NONE, augmented
+from crfdeid.augmentation import NO_COPIES, augment_corpus
 from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.documents import PHI, LabelledSentence, Span
 from crfdeid.evaluation import EntityError, find_errors, score_entities, summarise
@@ -43,7 +43,7 @@ class Plan:
         profile: the settings each model starts from.
         vectors: the word vectors that there are.
         models_folder: where fitted models are saved, as ``<system>/<seed>/``; None to save none.
-        augment: how training documents are rewritten in copies: what `crfdeid.augmentation.parse_kinds` gives.
+        augment: how training documents are rewritten in copies: what `crfdeid.augmentation.parse_copy_kinds` gives.
         neighbours: share of the training documents -> what each word of PHI in them may become; none to train on the
             documents as they are.
     """
@@ -51,7 +51,7 @@ class Plan:
     profile: str = "default"
     vectors: Vectors = field(default_factory=dict)
     models_folder: Path | None = None
-    augment: str = NONE
+    augment: str = NO_COPIES
     neighbours: Mapping[float, Neighbours] = field(default_factory=dict)
 
     def run(self, cells: Sequence[Cell], corpus: Corpus, on_progress: OnProgress) -> list[Run]:
@@ -63,7 +63,7 @@ class Plan:
 
         Pseudonyms are drawn with a seed of their own, the same for every model and every seed of it.
         """
-        train = augmented(corpus.part(fraction), self.augment).sentences
+        train = augment_corpus(corpus.part(fraction), self.augment).sentences
         if fraction not in self.neighbours:
             return train
         from rnn.privacy.substitution import pseudonymised  # noqa: PLC0415

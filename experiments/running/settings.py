@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from crfdeid.augmentation import NONE
+from crfdeid.augmentation import NO_COPIES
 from crfdeid.corpora.layers import ConceptPaths
 
 UNLABELLED_NOTES = 1000
@@ -53,7 +53,7 @@ class CorpusSettings:
         types: the type map, one of `crfdeid.label_schemes.TYPES`.
         synthetic: the synthetic corpus's profile.
         seed: the synthetic corpus's.
-        augment: how training documents are rewritten in copies: what `crfdeid.augmentation.parse_kinds` gives.
+        augment: how training documents are rewritten in copies: what `crfdeid.augmentation.parse_copy_kinds` gives.
         pseudonymise: how many neighbours each word of PHI in the training documents may become, itself among them
             (`rnn.privacy.substitution`); None to train on the documents as they are.
         concepts: where the concepts are annotated that are read beside the PHI; None for none.
@@ -68,7 +68,7 @@ class CorpusSettings:
     types: str = "seven"
     synthetic: str = "default"
     seed: int = 0
-    augment: str = NONE
+    augment: str = NO_COPIES
     pseudonymise: int | None = None
     concepts: ConceptPaths | None = None
     synthetic_concepts: bool = False

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from crfdeid.augmentation import NONE
+from crfdeid.augmentation import NO_COPIES
 from experiments.tables.cells import (
     MARK,
     NO_VALUE,
@@ -56,7 +56,7 @@ def settings_table(settings: Mapping[str, Any]) -> Table:
     cells.index = cells.index.str.replace("_", " ")
     command = settings["command"]
     notes = [f"Profile: {command['profile']}; seeds: {', '.join(map(str, command['seeds']))}."]
-    if (augment := command.get("augment", NONE)) != NONE:
+    if (augment := command.get("augment", NO_COPIES)) != NO_COPIES:
         notes.append(f"Trained on rewritten copies of training documents too: {augment}.")
     if (count := command.get("pseudonymise")) is not None:
         notes.append(

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crfdeid.augmentation import (
-    augmented,
+    augment_corpus,
     in_capitals,
     in_small_letters,
     in_small_letters_without_accents,
@@ -81,16 +81,16 @@ def notes(count: int) -> Split:
 @pytest.mark.parametrize("how", ["accents", "case", "accents,case", "layout", "accents,case,layout"])
 def test_copies_come_after_the_notes_keep_their_ids_and_are_the_same_each_time(how):
     train = notes(20)
-    found = augmented(train, how)
+    found = augment_corpus(train, how)
     assert found.documents[:20] == train.documents
     assert found.encoded[:20] == train.encoded
-    assert found == augmented(train, how)
+    assert found == augment_corpus(train, how)
     assert {document.id for document in found.documents} == {document.id for document in train.documents}
 
 
 def test_nothing_is_copied_unless_it_is_asked_for():
     train = notes(3)
-    assert augmented(train, "none") is train
+    assert augment_corpus(train, "none") is train
 
 
 def test_a_model_that_learned_from_copies_finds_names_in_small_letters_and_without_accents():
@@ -105,6 +105,6 @@ def test_a_model_that_learned_from_copies_finds_names_in_small_letters_and_witho
     found = {}
     for how in ("none", "accents,case"):
         tagger = create("crf")
-        tagger.fit(augmented(train, how).sentences, [])
+        tagger.fit(augment_corpus(train, how).sentences, [])
         found[how] = sum(tags[2] == "B-DOCTOR" for tags in tagger.predict(sentences))
     assert found["none"] < found["accents,case"] == len(sentences)

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crfdeid.augmentation import ALL, KINDS, NONE, LayoutRewriter, augmented, parse_kinds
-from crfdeid.augmentation.layout import RELATIVE
+from crfdeid.augmentation import ALL_COPIES, COPY_KINDS, NO_COPIES, LayoutRewriter, augment_corpus, parse_copy_kinds
+from crfdeid.augmentation.layout import KINSHIP_TYPE
 from crfdeid.corpora.splits import Split
 from crfdeid.documents import CONCEPT, Document, Span
 from crfdeid.registry import create
@@ -92,12 +92,12 @@ def test_values_are_set_into_sentences_of_the_language_of_the_note_alone(languag
     assert not any(other in text for text in texts)
 
 
-@pytest.mark.parametrize("labels", [{"PATIENT"}, {"PATIENT", RELATIVE}])
+@pytest.mark.parametrize("labels", [{"PATIENT"}, {"PATIENT", KINSHIP_TYPE}])
 def test_a_word_for_a_relative_is_marked_where_the_corpus_marks_them(labels):
     rewrite = LayoutRewriter(labels, seed=0)
     copies = [rewrite(header_note("1", "Aldaq", "Celtiq", 4821, "es")) for _ in range(60)]
-    marked = {copy.text[start:end] for copy in copies for start, end, label in copy.spans if label == RELATIVE}
-    assert bool(marked) == (RELATIVE in labels)
+    marked = {copy.text[start:end] for copy in copies for start, end, label in copy.spans if label == KINSHIP_TYPE}
+    assert bool(marked) == (KINSHIP_TYPE in labels)
     assert marked <= {"hija", "esposa", "hermano", "madre", "marido", "hijo"}
 
 
@@ -106,21 +106,27 @@ def test_tokens_that_came_with_the_data_have_no_layout():
     note = Document("1", "Name: Aldaq", (Span(6, 11, "PATIENT"),), (Sentence(tokens, "", "", 0, 1, tokens, 0),))
     assert LayoutRewriter(set(), seed=0)(note) is None
     split = Split.of([note] * 4)
-    assert augmented(split, "layout") is split
+    assert augment_corpus(split, "layout") is split
 
 
 @pytest.mark.parametrize(
     ("text", "kinds"),
-    [("all", ALL), ("none", NONE), ("layout,accents", "accents,layout"), ("case", "case"), ("case,all", ALL)],
+    [
+        ("all", ALL_COPIES),
+        ("none", NO_COPIES),
+        ("layout,accents", "accents,layout"),
+        ("case", "case"),
+        ("case,all", ALL_COPIES),
+    ],
 )
 def test_kinds_of_copies_are_named_in_one_order(text, kinds):
-    assert parse_kinds(text) == kinds
+    assert parse_copy_kinds(text) == kinds
 
 
 @pytest.mark.parametrize("text", ["", "both", "case,", "none,case", "Layout"])
 def test_other_names_of_copies_are_refused(text):
-    with pytest.raises(ValueError, match=", ".join(KINDS)):
-        parse_kinds(text)
+    with pytest.raises(ValueError, match=", ".join(COPY_KINDS)):
+        parse_copy_kinds(text)
 
 
 def header_note(id_: str, patient: str, doctor: str, number: int, language: str = "en") -> Document:
@@ -142,7 +148,7 @@ def test_a_model_that_learned_from_copies_finds_names_in_sentences_without_a_hea
     found = {}
     for how in ("none", "layout"):
         tagger = create("crf", overrides={"max_iterations": 50})
-        tagger.fit(augmented(train, how).sentences, [])
+        tagger.fit(augment_corpus(train, how).sentences, [])
         rows = zip(sentences, tagger.predict(sentences), strict=True)
         found[how] = [w for sentence, row in rows for w, tag in zip(sentence.words, row, strict=True) if tag != "O"]
     assert "Nalviq" not in found["none"]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from crfdeid.augmentation import augmented, parse_kinds
+from crfdeid.augmentation import augment_corpus, parse_copy_kinds
 from crfdeid.corpora.splits import read_splits
 from crfdeid.pipeline import Deidentifier
 from crfdeid.registry import create
@@ -33,7 +33,7 @@ def test_a_model_of_a_quarter_of_meddocan_leaves_little_in_other_layouts(data_fo
     folder = data_folder / "meddocan"
     corpus = read_splits(folder / "train" / "brat", folder / "dev" / "brat", None, types="seven")
     tagger = create("hybrid", overrides={"keep_untried": True, "max_iterations": 40})
-    tagger.fit(augmented(corpus.part(0.25), parse_kinds("layout")).sentences, [])
+    tagger.fit(augment_corpus(corpus.part(0.25), parse_copy_kinds("layout")).sentences, [])
     notes = random.Random(1).sample(corpus.dev.documents, 25)
     changes = {**LAYOUTS, **dict(prose(notes))}
     rows = table(Deidentifier(tagger), notes, [(name, changes[name]) for name in MOST_LEFT])

@@ -4,7 +4,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from features import FEATURE_SETS, PAPER, POS_BACKENDS, STRONG, FeatureSet, PosFeatures, PosTag, Sentence, feature_set
+from features import (
+    FEATURE_SETS,
+    PAPER_FEATURES,
+    POS_BACKENDS,
+    STRONG_FEATURES,
+    FeatureSet,
+    PosFeatures,
+    PosTag,
+    Sentence,
+    feature_set,
+)
 from features.context import ContextWords, SentencePosition
 from features.tokens import split_sentences
 
@@ -84,7 +94,7 @@ SENTENCE = Sentence.from_words(["Seen", "by", "Dr", "Quill", "."])
 
 
 def paper_with_fixed_tags() -> FeatureSet:
-    words_only = PAPER.with_pos("none")
+    words_only = PAPER_FEATURES.with_pos("none")
     return FeatureSet("paper", (*words_only.extractors, PosFeatures(Fixed())))
 
 
@@ -96,15 +106,15 @@ def test_paper_is_what_section_3_8_lists() -> None:
 
 def test_paper_without_a_tagger_is_the_same_without_parts_of_speech_and_chunks() -> None:
     expected = [line for line in PAPER_AT_DR.strip().split("\n") if line.startswith("w[")]
-    assert PAPER.with_pos("none").extract(SENTENCE)[2] == expected
+    assert PAPER_FEATURES.with_pos("none").extract(SENTENCE)[2] == expected
 
 
 def test_a_set_says_what_it_really_extracts() -> None:
-    assert any("by textblob" in line for line in PAPER.describe_each())
-    assert PAPER.describe_each()[-1] != "no parts of speech or chunks"
-    assert PAPER.with_pos("none").describe_each()[-1] == "no parts of speech or chunks"
-    assert (PAPER.pos, PAPER.with_pos("none").pos) == ("textblob", "none")
-    assert len(STRONG.with_pos("none").describe_each()) == len(STRONG.extractors)
+    assert any("by textblob" in line for line in PAPER_FEATURES.describe_each())
+    assert PAPER_FEATURES.describe_each()[-1] != "no parts of speech or chunks"
+    assert PAPER_FEATURES.with_pos("none").describe_each()[-1] == "no parts of speech or chunks"
+    assert (PAPER_FEATURES.pos, PAPER_FEATURES.with_pos("none").pos) == ("textblob", "none")
+    assert len(STRONG_FEATURES.with_pos("none").describe_each()) == len(STRONG_FEATURES.extractors)
 
 
 @pytest.mark.parametrize("name", FEATURE_SETS)

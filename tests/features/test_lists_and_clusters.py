@@ -1,7 +1,7 @@
 """Names from lists, and clusters of words."""
 
 from features import Sentence
-from features.word_lists import Gazetteers, WordClusters, gazetteers, make_clusters
+from features.lexicons import Gazetteers, WordClusters, gazetteers, make_clusters
 
 
 def test_a_capitalised_word_has_the_lists_it_is_in() -> None:

@@ -21,7 +21,7 @@ TEXTS = st.lists(PARTS, max_size=60).map("".join)
 @pytest.fixture(autouse=True)
 def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tokens, "_PAGE_CHARACTERS", 8)
-    monkeypatch.setattr(tokens, "_PAGES_KEPT", 2)
+    monkeypatch.setattr(tokens, "_PAGES_CACHED", 2)
 
 
 @given(TEXTS, st.integers(-70, 70), st.integers(-70, 70), st.sampled_from([None, 1, 2, -1]))

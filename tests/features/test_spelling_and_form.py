@@ -5,11 +5,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from features import Sentence, split_sentences
-from features.layout import Layout
+from features.context import Layout
+from features.lexicons import LEXICONS, WordClasses, word_classes
 from features.orthography import Affixes, CapitalRun, Shapes, shape
 from features.patterns import PATTERNS, Patterns, find_patterns, find_patterns_in
 from features.tokenizer import Token
-from features.word_lists import LEXICONS, WordClasses, word_classes
 
 
 def sentence(text: str) -> Sentence:

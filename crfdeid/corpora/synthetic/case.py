@@ -1,24 +1,35 @@
-"""One patient's case: every fact that a note's sentences must agree on."""
+"""What each ``{field}`` of a template stands for in one note."""
 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import NamedTuple, NoReturn, TypeVar
 
+from crfdeid.corpora.synthetic.concepts import CONCEPT_FIELDS, Terms
 from crfdeid.corpora.synthetic.data import Scenario, scenarios, sections
-from crfdeid.corpora.synthetic.people import DATE_HABITS, Cast, Hospital, Person, draw_person, fill_pattern
-from crfdeid.corpora.synthetic.templates import render
+from crfdeid.corpora.synthetic.people import (
+    DATE_FORMS,
+    DATE_HABITS,
+    PERSON_FORMS,
+    Cast,
+    Hospital,
+    Person,
+    draw_person,
+    fill_pattern,
+    typo,
+)
+from crfdeid.corpora.synthetic.templates import FieldValue, TemplatePart, join_parts, labelled, render
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 # Facts of the scenario that are worded once for the whole note.
 SETTLED_FACTS = ("diagnosis", "complaint", "condition")
 _DAYS_A_YEAR = 365.25
 
 
-class Source(NamedTuple):
+class CastSource(NamedTuple):
     """Where a note's people and places come from.
 
     Attributes:
@@ -73,7 +84,7 @@ class Case:
     short_habit: str
 
 
-def draw_case(source: Source, rng: Random, *, stay: bool) -> Case:
+def draw_case(source: CastSource, rng: Random, *, stay: bool) -> Case:
     """A new case.
 
     Args:
@@ -126,7 +137,7 @@ def draw_case(source: Source, rng: Random, *, stay: bool) -> Case:
     )
 
 
-def _often_first(items: Sequence[T], rng: Random) -> T:
+def _often_first(items: Sequence[_T], rng: Random) -> _T:
     """One of the items, the early ones more often: in any archive some names recur and many stand once."""
     return items[int(len(items) * rng.random() ** 2)]
 
@@ -140,7 +151,7 @@ def _settled(template: str, rng: Random) -> str:
     return render(template, refuse, rng).text
 
 
-def _doctor(source: Source, rng: Random) -> Person:
+def _doctor(source: CastSource, rng: Random) -> Person:
     return _often_first(source.pick(rng).doctors, rng)
 
 
@@ -158,7 +169,200 @@ def _title(patient: Person, age_days: int, rng: Random) -> str:
     return rng.choice(("Mrs.", "Ms.", "Ms.", "Miss")) if patient.female else "Mr."
 
 
-def _relative(source: Source, patient: Person, age_days: int, rng: Random) -> Person:
+def _relative(source: CastSource, patient: Person, age_days: int, rng: Random) -> Person:
     """Someone close: a spouse, or an infant's mother; mostly of the same surname."""
     other = draw_person(source.pick(rng), rng, female=not patient.female if age_days >= 400 else True)
     return other._replace(last=patient.last) if rng.random() < 0.7 else other
+
+
+# The forms a name takes in running text where the template names none, the usual ones more often.
+_NAME_FORMS: Mapping[str, tuple[str, ...]] = {
+    "DOCTOR": ("last", "last", "last", "last", "full", "full", "full", "initial", "middle", "initials"),
+    "PATIENT": ("last", "last", "full", "full", "first", "middle"),
+}
+_HOSPITAL_FORMS = ("long", "long", "short", "short", "abbr", "abbr")
+_TYPO_SHARE = 0.03
+
+_PRONOUNS: Mapping[str, tuple[str, str]] = {
+    "he": ("he", "she"),
+    "him": ("him", "her"),
+    "his": ("his", "her"),
+    "He": ("He", "She"),
+    "His": ("His", "Her"),
+    "man": ("man", "woman"),
+    "gentleman": ("gentleman", "lady"),
+    "male": ("male", "female"),
+    "M": ("M", "F"),
+    "spouse": ("wife", "husband"),
+    "son": ("son", "daughter"),
+}
+
+_ADULT_DAYS = 16 * 365
+_CHILD_WORDS: Mapping[str, tuple[str, str]] = {
+    "gentleman": ("infant", "infant"),
+    "spouse": ("mother", "mother"),
+    "son": ("grandmother", "grandmother"),
+}
+
+_HOSPITALS = ("hospital", "outside", "facility")
+_PATIENTS = ("patient", "relative", "kin")
+_DOCTORS = ("attending", "dictator", "pcp", "surgeon")
+_PLACES = ("town", "region", "street", "address")
+_FIXED_IDS: Mapping[str, str] = {"mrn": "mrn", "account": "account", "job": "job", "user": "typist"}
+_NUMBER_PATTERNS: Mapping[str, tuple[str, str]] = {
+    "accession": ("accession patterns", "ID"),
+    "policy": ("policy patterns", "ID"),
+    "number": ("mrn patterns", "ID"),
+    "phone": ("phone patterns", "PHONE"),
+    "pager": ("pager patterns", "PHONE"),
+    "extension": ("extension patterns", "PHONE"),
+}
+# What i2b2 2014 calls those of the seven types that it splits.
+_FINE_IDS: Mapping[str, str] = {
+    "mrn": "MEDICALRECORD", "number": "MEDICALRECORD", "account": "ACCOUNT", "policy": "HEALTHPLAN", "job": "IDNUM",
+    "accession": "IDNUM", "user": "USERNAME",
+}  # fmt: skip
+
+
+class Fields:
+    """Answers a note's fields from its case; keeps the running date, so that the story goes forward in time.
+
+    Args:
+        case: the note's facts.
+        rng: the source of all choices.
+        doctor: how this note writes the title.
+        fine: whether types are those of i2b2 2014 instead of the seven.
+        terms: the note's concepts; None for a note whose concepts are not marked.
+    """
+
+    def __init__(
+        self, case: Case, rng: Random, *, doctor: str = "Dr.", fine: bool = False, terms: Terms | None = None
+    ) -> None:
+        self._case, self._rng, self._doctor, self._fine, self._terms = case, rng, doctor, fine, terms
+        self._now = case.admit
+        self._dates: Mapping[str, Callable[[], dt.date]] = {
+            "admit": lambda: case.admit,
+            "discharge": lambda: case.discharge,
+            "visit": lambda: case.discharge,
+            "born": lambda: case.born,
+            "during": self._next_day,
+            "recent": lambda: self._before(3, 60),
+            "past": lambda: self._before(90, 5000),
+            "future": lambda: case.discharge + dt.timedelta(rng.randint(5, 90)),
+            "dictated": lambda: case.discharge + dt.timedelta(rng.choice((0, 0, 1, 2, 5))),
+            "transcribed": lambda: case.discharge + dt.timedelta(rng.choice((5, 6, 8))),
+        }
+        self._answers = self._answer_table()
+
+    def __call__(self, name: str) -> FieldValue | TemplatePart:
+        """The value of a field.
+
+        Raises:
+            KeyError: a template names a field that does not exist.
+        """
+        key, _, form = name.partition(".")
+        if self._terms is not None and key in CONCEPT_FIELDS:
+            return self._terms(key, form)
+        value = self._answers[key](key, "" if form == "any" else form)
+        return self._refined(key, value) if self._fine else value
+
+    def _refined(self, key: str, value: FieldValue) -> FieldValue | TemplatePart:
+        """The same text with the types of i2b2 2014; of an address, each part has its own."""
+        if value.label == "ID":
+            return value._replace(label=_FINE_IDS[key])
+        if value.label != "LOCATION":
+            return value
+        if key != "address":
+            places = {"town": "CITY", "street": "STREET"}
+            state = "STATE" if value.text in sections("words.txt")["american states"] else "COUNTRY"
+            return value._replace(label=places.get(key, state))
+        street, town, rest = value.text.split(", ")
+        code, gap, number = rest.partition(" ")
+        parts = (labelled(street, "STREET"), labelled(town, "CITY"), labelled(code, "STATE"))
+        return join_parts((join_parts(parts, ", "), TemplatePart(gap), labelled(number, "ZIP" if number else "")))
+
+    def _answer_table(self) -> dict[str, Callable[[str, str], FieldValue]]:
+        """For every field, the function of its name and form that gives its value."""
+        case = self._case
+        table: dict[str, Callable[[str, str], FieldValue]] = {
+            "dr": lambda key, form: FieldValue(self._doctor),
+            "mr": lambda key, form: FieldValue(case.title),
+            "person": lambda key, form: FieldValue(self._person_words()),
+            "age": lambda key, form: FieldValue(_age_text(case.age_days)),
+            "consult": lambda key, form: self._name(self._rng.choice(case.consultants), form, "DOCTOR"),
+        }
+        table |= dict.fromkeys(SETTLED_FACTS, lambda key, form: FieldValue(case.words[key]))
+        table |= dict.fromkeys(_PRONOUNS, lambda key, form: FieldValue(self._pronoun(key)))
+        table |= dict.fromkeys(self._dates, lambda key, form: FieldValue(self._date(self._dates[key](), form), "DATE"))
+        table |= dict.fromkeys(
+            _HOSPITALS, lambda key, form: FieldValue(self._hospital(getattr(case, key), form), "HOSPITAL")
+        )
+        table |= dict.fromkeys(_FIXED_IDS, lambda key, form: FieldValue(str(getattr(case, _FIXED_IDS[key])), "ID"))
+        table |= dict.fromkeys(_NUMBER_PATTERNS, lambda key, form: self._fresh_number(key))
+        table |= dict.fromkeys(_PATIENTS, lambda key, form: self._name(getattr(case, key), form, "PATIENT"))
+        table |= dict.fromkeys(_DOCTORS, lambda key, form: self._name(getattr(case, key), form, "DOCTOR"))
+        table |= dict.fromkeys(_PLACES, lambda key, form: FieldValue(self._place(key), "LOCATION"))
+        return table
+
+    def _pronoun(self, key: str) -> str:
+        words = _CHILD_WORDS if self._case.age_days < _ADULT_DAYS and key in _CHILD_WORDS else _PRONOUNS
+        return words[key][self._case.patient.female]
+
+    def _fresh_number(self, key: str) -> FieldValue:
+        section, label = _NUMBER_PATTERNS[key]
+        return FieldValue(fill_pattern(self._rng.choice(sections("names.txt")[section]), self._rng), label)
+
+    def _person_words(self) -> str:
+        case, rng = self._case, self._rng
+        years = case.age_days // 365
+        if years < 1:
+            return f"{case.age_days}-day-old {'female' if case.patient.female else 'male'} infant"
+        noun = rng.choice(("woman", "female", "lady") if case.patient.female else ("man", "male", "gentleman"))
+        age = rng.choice((f"{years}-year-old", f"{years} year old", f"{years} y/o", f"{years} yo", f"{years}-year-old"))
+        return f"{age} {noun}"
+
+    def _name(self, person: Person, form: str, label: str) -> FieldValue:
+        """A person's name in the form asked for, else in a usual one; now and then with a slip of the typist."""
+        rng = self._rng
+        if form in ("", "last", "full") and len(person.last) > 5 and rng.random() < _TYPO_SHARE:
+            person = person._replace(last=typo(person.last, rng))
+        return FieldValue(PERSON_FORMS[form or rng.choice(_NAME_FORMS[label])](person), label)
+
+    def _hospital(self, hospital: Hospital, form: str) -> str:
+        return str(getattr(hospital, form or self._rng.choice(_HOSPITAL_FORMS)))
+
+    def _place(self, key: str) -> str:
+        case, rng = self._case, self._rng
+        if key in ("town", "region"):
+            return str(getattr(case, key))
+        names = sections("names.txt")
+        street = f"{rng.randint(2, 980)} {case.street} {rng.choice(names['street kinds'])}"
+        if key == "street":
+            return street
+        code = rng.choice(names["state codes"])
+        return rng.choice(
+            (f"{street}, {case.town}, {code}", f"{street}, {case.town}, {code} 0{rng.randint(1000, 9999)}")
+        )
+
+    def _date(self, date: dt.date, form: str) -> str:
+        case, rng = self._case, self._rng
+        wish = form or rng.choice(("short", "short", "num", "text"))
+        if wish == "num" and rng.random() < 0.85:
+            return DATE_FORMS[case.date_habit](date)
+        if wish == "short" and rng.random() < 0.75:
+            return DATE_FORMS[case.short_habit](date)
+        return DATE_FORMS[rng.choice(DATE_HABITS[wish]) if wish in DATE_HABITS else wish](date)
+
+    def _next_day(self) -> dt.date:
+        self._now = min(self._now + dt.timedelta(self._rng.choice((0, 1, 1, 2))), self._case.discharge)
+        return self._now
+
+    def _before(self, least: int, most: int) -> dt.date:
+        """A day before the admission, never before the birth."""
+        age = max(self._case.age_days, 1)
+        return self._case.admit - dt.timedelta(self._rng.randint(min(least, age), min(most, age)))
+
+
+def _age_text(age_days: int) -> str:
+    years = age_days // 365
+    return str(years) if years else f"{age_days} days"

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from random import Random
 from typing import NamedTuple
 
-from crfdeid.corpora.synthetic.case import Source
-from crfdeid.corpora.synthetic.concepts import Vocabulary, make_vocabularies
-from crfdeid.corpora.synthetic.notes import draft_note, finish, meet
+from crfdeid.corpora.synthetic.case import CastSource
+from crfdeid.corpora.synthetic.concepts import TermLists, make_vocabularies
+from crfdeid.corpora.synthetic.notes import draft_note, finish_note, meet_quotas
 from crfdeid.corpora.synthetic.people import Cast, SplitName, make_casts
 from crfdeid.corpora.synthetic.texts import draw_texts
 from crfdeid.corpora.synthetic.world import make_worlds
@@ -17,7 +17,7 @@ from crfdeid.documents import CONCEPT, Document
 from crfdeid.errors import UsageError
 
 _UNSEEN_CONCEPTS = 0.4
-LABELS = ("DOCTOR", "HOSPITAL", "DATE", "PATIENT", "LOCATION", "PHONE", "ID")
+_COUNTED_TYPES = ("DOCTOR", "HOSPITAL", "DATE", "PATIENT", "LOCATION", "PHONE", "ID")
 
 
 class Splits(NamedTuple):
@@ -51,7 +51,7 @@ class Profile:
 
 
 def _counts(*numbers: int) -> dict[str, int]:
-    return dict(zip(LABELS, numbers, strict=True))
+    return dict(zip(_COUNTED_TYPES, numbers, strict=True))
 
 
 PROFILES: dict[str, Profile] = {
@@ -114,7 +114,7 @@ def generate_notes(count: int, *, seed: int = 0) -> Iterator[Document]:
         seed: the seed of every choice. The notes differ from those of `generate`, the names come from the same lists.
     """
     cast = make_casts(seed)["train"]
-    return _notes(count, Source(cast, cast, 1.0), Random(f"notes {seed}"), name="note")
+    return _notes(count, CastSource(cast, cast, 1.0), Random(f"notes {seed}"), name="note")
 
 
 def generate_all_types(profile: str = "default", *, seed: int = 0) -> Splits:
@@ -134,7 +134,7 @@ def generate_all_types(profile: str = "default", *, seed: int = 0) -> Splits:
     parts = []
     for split, world in make_worlds(seed).items():
         rng = Random(f"all {plan.draws} {split} {seed}")
-        notes = _notes(plan.notes_of_all[split], Source(world.cast, world.cast, 1.0), rng, name=split, fine=True)
+        notes = _notes(plan.notes_of_all[split], CastSource(world.cast, world.cast, 1.0), rng, name=split, fine=True)
         parts.append([*notes, *draw_texts(plan.texts[split], world, rng, name=split)])
     return Splits(*parts)
 
@@ -175,12 +175,12 @@ def _plan(profile: str) -> Profile:
 
 def _notes(
     count: int,
-    source: Source,
+    source: CastSource,
     rng: Random,
     *,
     name: str,
     fine: bool = False,
-    vocabulary: Vocabulary | None = None,
+    vocabulary: TermLists | None = None,
 ) -> Iterator[Document]:
     """Notes with about half of what they might hold."""
     for number in range(1, count + 1):
@@ -191,7 +191,7 @@ def _notes(
             for j, block in enumerate(section.blocks)
             if not block.required and rng.random() < 0.5
         ]
-        piece = finish(draft, optional)
+        piece = finish_note(draft, optional)
         layers = {} if vocabulary is None else {CONCEPT: piece.concepts}
         yield Document(f"{name}-{number:04d}", piece.text, piece.spans, layers=layers)
 
@@ -199,10 +199,10 @@ def _notes(
 def _split(split: SplitName, plan: Profile, casts: Mapping[SplitName, Cast], rng: Random) -> list[Document]:
     source = _source(split, plan, casts)
     drafts = [draft_note(source, rng) for _ in range(plan.notes[split])]
-    left_out = meet(drafts, plan.spans[split], rng)
-    pieces = [finish(draft, blocks) for draft, blocks in zip(drafts, left_out, strict=True)]
+    left_out = meet_quotas(drafts, plan.spans[split], rng)
+    pieces = [finish_note(draft, blocks) for draft, blocks in zip(drafts, left_out, strict=True)]
     return [Document(f"{split}-{i:04d}", piece.text, piece.spans) for i, piece in enumerate(pieces, 1)]
 
 
-def _source(split: SplitName, plan: Profile, casts: Mapping[SplitName, Cast]) -> Source:
-    return Source(casts[split], casts["train"], 1.0 if split == "train" else plan.unseen_share)
+def _source(split: SplitName, plan: Profile, casts: Mapping[SplitName, Cast]) -> CastSource:
+    return CastSource(casts[split], casts["train"], 1.0 if split == "train" else plan.unseen_share)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
-Style = Literal["lines", "columns", "prose", "list", "inline"]
+SectionStyle = Literal["lines", "columns", "prose", "list", "inline"]
 
 
-class Part(NamedTuple):
+class PoolRange(NamedTuple):
     """How many entries to draw from a pool of templates."""
 
     pool: str
@@ -28,8 +28,8 @@ class SectionPlan(NamedTuple):
     """
 
     headings: str
-    style: Style
-    parts: tuple[Part, ...]
+    style: SectionStyle
+    parts: tuple[PoolRange, ...]
     chance: float = 1.0
     shuffled: bool = False
 
@@ -43,83 +43,96 @@ class NoteKind(NamedTuple):
     sections: tuple[SectionPlan, ...]
 
 
-def _slots(*names: str) -> tuple[Part, ...]:
-    return tuple(Part(f"slot.{name}", 1, 1) for name in names)
+def _slots(*names: str) -> tuple[PoolRange, ...]:
+    return tuple(PoolRange(f"slot.{name}", 1, 1) for name in names)
 
 
 _STAY_HEADER = SectionPlan(
     "",
     "columns",
-    (*_slots("name", "mrn", "dob", "admit", "discharge", "hospital"), Part("slot.account", 1, 2),
-     Part("slot.more", 2, 4), Part("slot.doctor", 1, 2), Part("slot.contact", 1, 2)),
+    (*_slots("name", "mrn", "dob", "admit", "discharge", "hospital"), PoolRange("slot.account", 1, 2),
+     PoolRange("slot.more", 2, 4), PoolRange("slot.doctor", 1, 2), PoolRange("slot.contact", 1, 2)),
     shuffled=True,
 )  # fmt: skip
 _VISIT_HEADER = SectionPlan(
     "",
     "columns",
-    (*_slots("name", "mrn", "dob", "visit", "hospital"), Part("slot.account", 1, 2), Part("slot.more", 1, 3),
-     Part("slot.doctor", 1, 2), Part("slot.contact", 1, 2)),
+    (*_slots("name", "mrn", "dob", "visit", "hospital"), PoolRange("slot.account", 1, 2), PoolRange("slot.more", 1, 3),
+     PoolRange("slot.doctor", 1, 2), PoolRange("slot.contact", 1, 2)),
     shuffled=True,
 )  # fmt: skip
 _STORY = SectionPlan(
     "HISTORY OF PRESENT ILLNESS|HPI|History of Present Illness|HISTORY|Reason for admission|PRESENT ILLNESS|Hx",
     "prose",
-    (Part("open", 1, 1), Part("story", 3, 6)),
+    (PoolRange("open", 1, 1), PoolRange("story", 3, 6)),
 )
 _BACKGROUND = SectionPlan(
     "PAST MEDICAL HISTORY|PMH|Past Medical History|PMHx|PAST HISTORY|Past medical/surgical history|Problem list",
     "list",
-    (Part("background", 3, 8),),
+    (PoolRange("background", 3, 8),),
     shuffled=True,
 )
 _MEDICATIONS = SectionPlan(
     "MEDICATIONS|Meds|MEDICATIONS ON ADMISSION|Current Medications|HOME MEDS|Medications", "list",
-    (Part("medication", 3, 7),), chance=0.85,
+    (PoolRange("medication", 3, 7),), chance=0.85,
 )  # fmt: skip
-_ALLERGIES = SectionPlan("ALLERGIES|Allergies|ALL|Allergies/adverse reactions", "inline", (Part("allergy", 1, 1),), 0.7)
-_SOCIAL = SectionPlan("SOCIAL HISTORY|Social History|SH|SocHx|HABITS", "prose", (Part("social", 3, 5),), 0.75, True)
-_FAMILY = SectionPlan("FAMILY HISTORY|Family Hx|FH|Family History", "prose", (Part("family", 1, 2),), 0.45)
+_ALLERGIES = SectionPlan(
+    "ALLERGIES|Allergies|ALL|Allergies/adverse reactions", "inline", (PoolRange("allergy", 1, 1),), 0.7
+)
+_SOCIAL = SectionPlan(
+    "SOCIAL HISTORY|Social History|SH|SocHx|HABITS", "prose", (PoolRange("social", 3, 5),), 0.75, True
+)
+_FAMILY = SectionPlan("FAMILY HISTORY|Family Hx|FH|Family History", "prose", (PoolRange("family", 1, 2),), 0.45)
 _EXAM = SectionPlan(
     "PHYSICAL EXAMINATION|PE|Physical Exam|EXAM|PHYSICAL EXAM ON ADMISSION|Examination", "prose",
-    (Part("vitals", 1, 1), Part("exam", 4, 7)), 0.9,
+    (PoolRange("vitals", 1, 1), PoolRange("exam", 4, 7)), 0.9,
 )  # fmt: skip
 _LABS = SectionPlan(
     "LABORATORY DATA|Labs|LABS|Laboratory|DATA|PERTINENT RESULTS",
     "lines",
-    (Part("lab", 2, 5), Part("study", 1, 3)),
+    (PoolRange("lab", 2, 5), PoolRange("study", 1, 3)),
     0.9,
 )
 _COURSE = SectionPlan(
     "HOSPITAL COURSE|Hospital Course|HOSPITAL COURSE BY PROBLEM|Course|BRIEF HOSPITAL COURSE", "prose",
-    (Part("course", 5, 10),),
+    (PoolRange("course", 5, 10),),
 )  # fmt: skip
 _DISCHARGE_MEDICATIONS = SectionPlan(
     "DISCHARGE MEDICATIONS|Discharge Medications|MEDICATIONS ON DISCHARGE|D/C MEDS", "list",
-    (Part("medication again", 3, 7),), 0.7,
+    (PoolRange("medication again", 3, 7),), 0.7,
 )  # fmt: skip
 _DISPOSITION = SectionPlan(
     "DISPOSITION|Disposition|DISPO|Discharge plan",
     "prose",
-    (Part("destination", 1, 1), Part("disposition", 1, 2)),
+    (PoolRange("destination", 1, 1), PoolRange("disposition", 1, 2)),
 )
 _FOLLOW = SectionPlan(
     "FOLLOW UP|Follow-up|FOLLOW-UP PLANS|PLAN|Plan|Discharge instructions|FOLLOW UP APPOINTMENTS", "list",
-    (Part("follow", 2, 6),), shuffled=True,
+    (PoolRange("follow", 2, 6),), shuffled=True,
 )  # fmt: skip
-_SIGN = SectionPlan("", "lines", (Part("sign", 1, 3),), 0.9)
-_STAMP = SectionPlan("", "columns", (Part("stamp", 2, 5),), 0.9)
-_COPIES = SectionPlan("", "lines", (Part("cc", 1, 2),), 0.55)
+_SIGN = SectionPlan("", "lines", (PoolRange("sign", 1, 3),), 0.9)
+_STAMP = SectionPlan("", "columns", (PoolRange("stamp", 2, 5),), 0.9)
+_COPIES = SectionPlan("", "lines", (PoolRange("cc", 1, 2),), 0.55)
 _END = (_SIGN, _STAMP, _COPIES)
 _IMPRESSION = SectionPlan(
-    "IMPRESSION|Assessment|A/P|ASSESSMENT AND PLAN|Impression", "prose", (Part("impression", 1, 3),)
+    "IMPRESSION|Assessment|A/P|ASSESSMENT AND PLAN|Impression", "prose", (PoolRange("impression", 1, 3),)
 )
 
 _SOAP = (
-    Part("soap s", 1, 1), Part("soap o", 1, 1), Part("soap data", 2, 5), Part("soap a", 1, 1), Part("soap plan", 2, 5),
+    PoolRange("soap s", 1, 1),
+    PoolRange("soap o", 1, 1),
+    PoolRange("soap data", 2, 5),
+    PoolRange("soap a", 1, 1),
+    PoolRange("soap plan", 2, 5),
 )  # fmt: skip
-_CALL = (Part("phone open", 1, 1), Part("phone info", 1, 3), Part("phone action", 2, 5), Part("phone end", 1, 2))
+_CALL = (
+    PoolRange("phone open", 1, 1),
+    PoolRange("phone info", 1, 3),
+    PoolRange("phone action", 2, 5),
+    PoolRange("phone end", 1, 2),
+)
 
-KINDS: Mapping[str, NoteKind] = {
+NOTE_KINDS: Mapping[str, NoteKind] = {
     "discharge": NoteKind(
         34, True, "DISCHARGE SUMMARY|Discharge Summary|DISCHARGE NOTE|Physician Discharge Summary||",
         (_STAY_HEADER, _STORY, _BACKGROUND, _MEDICATIONS, _ALLERGIES, _SOCIAL, _FAMILY, _EXAM, _LABS, _COURSE,
@@ -134,7 +147,7 @@ KINDS: Mapping[str, NoteKind] = {
         12, False, "EMERGENCY DEPARTMENT NOTE|ED NOTE|ED Visit Note|Emergency Room Record|",
         (_VISIT_HEADER, _STORY, _BACKGROUND._replace(chance=0.8), _ALLERGIES, _MEDICATIONS, _EXAM, _LABS,
          _COURSE._replace(
-             parts=(Part("course ed", 3, 6),),
+             parts=(PoolRange("course ed", 3, 6),),
              headings="ED COURSE|Course in ED|MEDICAL DECISION MAKING|THERAPY RENDERED/COURSE IN ED"),
          _IMPRESSION, _DISPOSITION, _FOLLOW._replace(chance=0.6), *_END),
     ),
@@ -146,26 +159,28 @@ KINDS: Mapping[str, NoteKind] = {
     ),
     "letter": NoteKind(
         7, False, "",
-        (SectionPlan("", "lines", (Part("letter.head", 1, 1),)),
-         SectionPlan("", "lines", (Part("letter.to", 3, 6),)),
-         SectionPlan("", "lines", (Part("letter.dear", 1, 1),)),
-         SectionPlan("", "prose", (Part("letter.open", 1, 2), Part("story", 2, 4))),
-         SectionPlan("", "prose", (Part("vitals", 1, 1), Part("exam", 2, 4), Part("study", 1, 2))),
-         SectionPlan("", "prose", (Part("impression", 1, 1), Part("follow", 2, 4))),
-         SectionPlan("", "prose", (Part("letter.close", 2, 3),)),
-         SectionPlan("", "lines", (Part("letter.end", 1, 1),)), _STAMP, _COPIES),
+        (SectionPlan("", "lines", (PoolRange("letter.head", 1, 1),)),
+         SectionPlan("", "lines", (PoolRange("letter.to", 3, 6),)),
+         SectionPlan("", "lines", (PoolRange("letter.dear", 1, 1),)),
+         SectionPlan("", "prose", (PoolRange("letter.open", 1, 2), PoolRange("story", 2, 4))),
+         SectionPlan("", "prose", (PoolRange("vitals", 1, 1), PoolRange("exam", 2, 4), PoolRange("study", 1, 2))),
+         SectionPlan("", "prose", (PoolRange("impression", 1, 1), PoolRange("follow", 2, 4))),
+         SectionPlan("", "prose", (PoolRange("letter.close", 2, 3),)),
+         SectionPlan("", "lines", (PoolRange("letter.end", 1, 1),)), _STAMP, _COPIES),
     ),
     "operation": NoteKind(
         8, True, "OPERATIVE REPORT|OPERATIVE NOTE|Op Note|Procedure note|",
-        (_VISIT_HEADER, SectionPlan("", "lines", (Part("op head", 6, 9),)),
-         SectionPlan("INDICATIONS|Indication|HISTORY", "prose", (Part("open", 1, 1), Part("story", 0, 2))),
-         SectionPlan("PROCEDURE IN DETAIL|DESCRIPTION|Details|Operation", "prose", (Part("op", 5, 10),)), *_END),
+        (_VISIT_HEADER, SectionPlan("", "lines", (PoolRange("op head", 6, 9),)),
+         SectionPlan("INDICATIONS|Indication|HISTORY", "prose", (PoolRange("open", 1, 1), PoolRange("story", 0, 2))),
+         SectionPlan("PROCEDURE IN DETAIL|DESCRIPTION|Details|Operation", "prose", (PoolRange("op", 5, 10),)), *_END),
     ),
     "radiology": NoteKind(
         8, False, "RADIOLOGY REPORT|DIAGNOSTIC IMAGING|Imaging Report|X-RAY CONSULT|",
-        (_VISIT_HEADER, SectionPlan("", "lines", (Part("rad head", 4, 7),)),
-         SectionPlan("FINDINGS|Findings|REPORT", "prose", (Part("rad finding", 1, 2), Part("rad body", 3, 7))),
-         SectionPlan("IMPRESSION|Impression|CONCLUSION", "list", (Part("rad impression", 1, 3),)), *_END),
+        (_VISIT_HEADER, SectionPlan("", "lines", (PoolRange("rad head", 4, 7),)),
+         SectionPlan(
+            "FINDINGS|Findings|REPORT", "prose", (PoolRange("rad finding", 1, 2), PoolRange("rad body", 3, 7))
+        ),
+         SectionPlan("IMPRESSION|Impression|CONCLUSION", "list", (PoolRange("rad impression", 1, 3),)), *_END),
     ),
     "progress": NoteKind(
         9, True, "PROGRESS NOTE|Daily note|Medicine Progress Note|HOUSE STAFF NOTE|",

@@ -9,13 +9,11 @@ from typing import NamedTuple
 
 import regex
 
-from crfdeid.corpora.synthetic.case import SETTLED_FACTS, Case, Source, draw_case
-from crfdeid.corpora.synthetic.concept_layout import CONCEPT_KINDS
-from crfdeid.corpora.synthetic.concepts import Terms, Vocabulary, concept_pools
+from crfdeid.corpora.synthetic.case import SETTLED_FACTS, Case, CastSource, Fields, draw_case
+from crfdeid.corpora.synthetic.concepts import CONCEPT_KINDS, TermLists, Terms, concept_pools
 from crfdeid.corpora.synthetic.data import template_pools
-from crfdeid.corpora.synthetic.fields import Fields
-from crfdeid.corpora.synthetic.layout import KINDS, SectionPlan, Style
-from crfdeid.corpora.synthetic.templates import TemplatePart, expand, join, render, wrap
+from crfdeid.corpora.synthetic.layout import NOTE_KINDS, SectionPlan, SectionStyle
+from crfdeid.corpora.synthetic.templates import TemplatePart, expand, join_parts, render, wrap_part
 
 _FACT = regex.compile(r"\{(\w+)\}")
 _FALLBACK = " || "
@@ -27,7 +25,7 @@ _KEPT_SHARE = 0.75
 _TAG = regex.compile(r"@(\S+) ")
 
 
-class Block(NamedTuple):
+class NoteBlock(NamedTuple):
     """A sentence, field or list entry.
 
     Attributes:
@@ -45,8 +43,8 @@ class Section(NamedTuple):
     """A section of a draft, with its heading already in this note's style."""
 
     heading: str
-    style: Style
-    blocks: tuple[Block, ...]
+    style: SectionStyle
+    blocks: tuple[NoteBlock, ...]
 
 
 class HouseStyle(NamedTuple):
@@ -81,7 +79,7 @@ _HEADINGS: tuple[Callable[[str], str], ...] = (
 )
 
 
-def _house(rng: Random) -> HouseStyle:
+def _draw_house_style(rng: Random) -> HouseStyle:
     return HouseStyle(
         heading=rng.choice(_HEADINGS),
         bullet=rng.choice(("{}. ", "{}) ", "- ", "", "* ", "{}. ")),
@@ -95,7 +93,7 @@ def _house(rng: Random) -> HouseStyle:
     )
 
 
-def draft_note(source: Source, rng: Random, *, fine: bool = False, vocabulary: Vocabulary | None = None) -> Draft:
+def draft_note(source: CastSource, rng: Random, *, fine: bool = False, vocabulary: TermLists | None = None) -> Draft:
     """A new note with everything it might hold.
 
     Args:
@@ -104,10 +102,10 @@ def draft_note(source: Source, rng: Random, *, fine: bool = False, vocabulary: V
         fine: whether types are those of i2b2 2014 instead of the seven.
         vocabulary: the concepts to draw from, for a note with concepts; it is of other kinds and sentences.
     """
-    kinds = list((KINDS if vocabulary is None else CONCEPT_KINDS).values())
+    kinds = list((NOTE_KINDS if vocabulary is None else CONCEPT_KINDS).values())
     kind = rng.choices(kinds, [kind.weight for kind in kinds])[0]
     case = draw_case(source, rng, stay=kind.stay)
-    house = _house(rng)
+    house = _draw_house_style(rng)
     terms = None if vocabulary is None else Terms(vocabulary, rng)
     writer = _Writer(case, house, rng, fine=fine, terms=terms)
     planned = [plan for plan in kind.sections if rng.random() < plan.chance]
@@ -181,14 +179,14 @@ class _Writer:
         whole = match[0] == match.string
         return fact if whole else _split_tags(fact)[1].partition(_FALLBACK)[0]
 
-    def _block(self, template: str) -> Block:
+    def _block(self, template: str) -> NoteBlock:
         required = template.startswith("!")
         wish, _, fallback = template.removeprefix("!").partition(_FALLBACK)
         piece = self._render(wish)
         substitute = self._render(fallback) if fallback else None
         if substitute and substitute.spans:
             raise ValueError(f"a fallback must hold no PHI, or the counts go wrong: {fallback}")
-        return Block(piece, substitute, required or not piece.spans)
+        return NoteBlock(piece, substitute, required or not piece.spans)
 
     def _render(self, template: str) -> TemplatePart:
         return render(template, self._fields, self._rng)
@@ -206,7 +204,7 @@ def _split_tags(template: str) -> tuple[list[str], str]:
     return tags, template
 
 
-def finish(draft: Draft, left_out: Collection[tuple[int, int]]) -> TemplatePart:
+def finish_note(draft: Draft, left_out: Collection[tuple[int, int]]) -> TemplatePart:
     """The note's text and spans, without the blocks left out.
 
     Args:
@@ -224,7 +222,7 @@ def finish(draft: Draft, left_out: Collection[tuple[int, int]]) -> TemplatePart:
         pieces = [piece for piece in kept if piece is not None]
         if pieces:
             parts.append(_set_section(section, pieces, house))
-    note = join(parts, "\n\n" if house.blank_lines else "\n")
+    note = join_parts(parts, "\n\n" if house.blank_lines else "\n")
     if house.case == "upper":
         note = note.upper()
     elif house.case == "lower":
@@ -235,28 +233,28 @@ def finish(draft: Draft, left_out: Collection[tuple[int, int]]) -> TemplatePart:
 def _set_section(section: Section, pieces: Sequence[TemplatePart], house: HouseStyle) -> TemplatePart:
     if section.style == "columns":
         rows = [pieces[i : i + house.columns] for i in range(0, len(pieces), house.columns)]
-        return join((join(row, house.column_gap) for row in rows), "\n")
+        return join_parts((join_parts(row, house.column_gap) for row in rows), "\n")
     if section.style == "list":
-        pieces = [join((TemplatePart(house.bullet.format(i + 1)), piece)) for i, piece in enumerate(pieces)]
+        pieces = [join_parts((TemplatePart(house.bullet.format(i + 1)), piece)) for i, piece in enumerate(pieces)]
     if not house.full_stops and section.style in ("lines", "list"):
         pieces = [piece.without_full_stop() for piece in pieces]
     if section.style in ("prose", "inline"):
-        body = join(pieces, " ")
-        body = wrap(body, house.width) if house.width else body
+        body = join_parts(pieces, " ")
+        body = wrap_part(body, house.width) if house.width else body
     else:
-        body = join(pieces, "\n")
+        body = join_parts(pieces, "\n")
     if not section.heading:
         return body
     same_line = section.style == "inline" or (
         section.style == "prose" and section.heading.endswith(":") and not house.blank_lines
     )
-    return join((TemplatePart(section.heading), body), " " if same_line else "\n")
+    return join_parts((TemplatePart(section.heading), body), " " if same_line else "\n")
 
 
 _LATER = 0.4
 
 
-def meet(drafts: Sequence[Draft], quota: Mapping[str, int], rng: Random) -> list[set[tuple[int, int]]]:
+def meet_quotas(drafts: Sequence[Draft], quota: Mapping[str, int], rng: Random) -> list[set[tuple[int, int]]]:
     """For every draft, the blocks to leave out, so that the spans of all notes together meet the counts.
 
     Blocks that are always there are counted first. The optional ones are then taken in random order, each if it still
@@ -280,10 +278,10 @@ def meet(drafts: Sequence[Draft], quota: Mapping[str, int], rng: Random) -> list
                 else:
                     optional.append((n, i, j))
     # Blocks with one span come somewhat later, so that some are left to close the counts with.
-    optional.sort(key=lambda place: rng.random() + _LATER * (_counts(drafts, *place).total() == 1))
+    optional.sort(key=lambda place: rng.random() + _LATER * (_block_counts(drafts, *place).total() == 1))
     left_out: list[set[tuple[int, int]]] = [set() for _ in drafts]
     for n, i, j in optional:
-        counts = _counts(drafts, n, i, j)
+        counts = _block_counts(drafts, n, i, j)
         if all(left[label] >= count for label, count in counts.items()):
             left.subtract(counts)
         else:
@@ -294,5 +292,5 @@ def meet(drafts: Sequence[Draft], quota: Mapping[str, int], rng: Random) -> list
     return left_out
 
 
-def _counts(drafts: Sequence[Draft], note: int, section: int, block: int) -> Counter[str]:
+def _block_counts(drafts: Sequence[Draft], note: int, section: int, block: int) -> Counter[str]:
     return drafts[note].sections[section].blocks[block].piece.counts()

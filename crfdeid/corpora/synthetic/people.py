@@ -15,9 +15,9 @@ import regex
 from faker import Faker
 
 from crfdeid.corpora.synthetic.data import sections, template_words
-from features.word_lists import ENGLISH_MONTHS
+from features.lexicons import ENGLISH_MONTHS
 
-MONTHS = tuple(map(str.capitalize, ENGLISH_MONTHS))
+MONTH_NAMES = tuple(map(str.capitalize, ENGLISH_MONTHS))
 
 
 class Person(NamedTuple):
@@ -72,22 +72,22 @@ DATE_FORMS: Mapping[str, Callable[[dt.date], str]] = {
     "dashes": lambda d: f"{d.month}-{d.day}-{_year2(d)}",
     "iso": lambda d: d.isoformat(),
     "compact": lambda d: f"{d.year}{d.month:02d}{d.day:02d}",
-    "day_month": lambda d: f"{d.day} {MONTHS[d.month - 1][:3]} {d.year}",
-    "dash_month": lambda d: f"{d.day:02d}-{MONTHS[d.month - 1][:3]}-{d.year}",
-    "month_day_year": lambda d: f"{MONTHS[d.month - 1]} {d.day}, {d.year}",
-    "mon_day_year": lambda d: f"{MONTHS[d.month - 1][:3]} {d.day}, {d.year}",
-    "month_day": lambda d: f"{MONTHS[d.month - 1]} {d.day}",
-    "month_ordinal": lambda d: f"{MONTHS[d.month - 1]} {_ordinal(d.day)}",
-    "ordinal_of": lambda d: f"{_ordinal(d.day)} of {MONTHS[d.month - 1]}",
-    "mon_day": lambda d: f"{MONTHS[d.month - 1][:3]} {d.day}",
+    "day_month": lambda d: f"{d.day} {MONTH_NAMES[d.month - 1][:3]} {d.year}",
+    "dash_month": lambda d: f"{d.day:02d}-{MONTH_NAMES[d.month - 1][:3]}-{d.year}",
+    "month_day_year": lambda d: f"{MONTH_NAMES[d.month - 1]} {d.day}, {d.year}",
+    "mon_day_year": lambda d: f"{MONTH_NAMES[d.month - 1][:3]} {d.day}, {d.year}",
+    "month_day": lambda d: f"{MONTH_NAMES[d.month - 1]} {d.day}",
+    "month_ordinal": lambda d: f"{MONTH_NAMES[d.month - 1]} {_ordinal(d.day)}",
+    "ordinal_of": lambda d: f"{_ordinal(d.day)} of {MONTH_NAMES[d.month - 1]}",
+    "mon_day": lambda d: f"{MONTH_NAMES[d.month - 1][:3]} {d.day}",
     "md": lambda d: f"{d.month}/{d.day}",
     "mmdd": lambda d: f"{d.month:02d}/{d.day:02d}",
     "md_dash": lambda d: f"{d.month}-{d.day}",
-    "month_year": lambda d: f"{MONTHS[d.month - 1]} {d.year}",
-    "month_of_year": lambda d: f"{MONTHS[d.month - 1]} of {d.year}",
-    "mon_year2": lambda d: f"{MONTHS[d.month - 1][:3]} '{_year2(d)}",
+    "month_year": lambda d: f"{MONTH_NAMES[d.month - 1]} {d.year}",
+    "month_of_year": lambda d: f"{MONTH_NAMES[d.month - 1]} of {d.year}",
+    "mon_year2": lambda d: f"{MONTH_NAMES[d.month - 1][:3]} '{_year2(d)}",
     "my": lambda d: f"{d.month}/{_year2(d)}",
-    "month": lambda d: MONTHS[d.month - 1],
+    "month": lambda d: MONTH_NAMES[d.month - 1],
     "year": lambda d: str(d.year),
     "year2": lambda d: f"'{_year2(d)}",
 }

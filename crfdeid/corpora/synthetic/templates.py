@@ -52,7 +52,7 @@ class TemplatePart(NamedTuple):
         return self._replace(text=self.text.lower())
 
 
-def join(pieces: Iterable[TemplatePart], separator: str = "") -> TemplatePart:
+def join_parts(pieces: Iterable[TemplatePart], separator: str = "") -> TemplatePart:
     """The pieces one after the other.
 
     Example:
@@ -74,7 +74,7 @@ def join(pieces: Iterable[TemplatePart], separator: str = "") -> TemplatePart:
     return TemplatePart("".join(texts), tuple(spans), tuple(concepts))
 
 
-def wrap(piece: TemplatePart, width: int) -> TemplatePart:
+def wrap_part(piece: TemplatePart, width: int) -> TemplatePart:
     """Break long lines at spaces, never inside a span; a space becomes a line end, so no offset moves."""
     inside = {i for span in piece.marks for i in range(span.start, span.end)}
     letters = list(piece.text)
@@ -95,7 +95,7 @@ _FIELD = regex.compile(r"\{([^}]*)\}")
 _NUMBER = regex.compile(r"n:(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)")
 
 
-class Value(NamedTuple):
+class FieldValue(NamedTuple):
     """What a field stands for: its text, and its type where it is PHI ("" where it is not)."""
 
     text: str
@@ -120,7 +120,7 @@ def expand(template: str, rng: Random) -> str:
     return template
 
 
-def render(template: str, field: Callable[[str], Value | TemplatePart], rng: Random) -> TemplatePart:
+def render(template: str, field: Callable[[str], FieldValue | TemplatePart], rng: Random) -> TemplatePart:
     """A template as text with spans.
 
     Args:
@@ -134,9 +134,9 @@ def render(template: str, field: Callable[[str], Value | TemplatePart], rng: Ran
         if i % 2 == 0:
             pieces.append(TemplatePart(part))
             continue
-        value = Value(_number(part, rng)) if part.startswith("n:") else field(part)
+        value = FieldValue(_number(part, rng)) if part.startswith("n:") else field(part)
         pieces.append(value if isinstance(value, TemplatePart) else labelled(value.text, value.label))
-    return join(pieces)
+    return join_parts(pieces)
 
 
 def _number(field: str, rng: Random) -> str:

@@ -1,19 +1,326 @@
-"""Short texts of all types: queries, messages, telephone notes, forms, tables, and text from outside the clinic."""
+"""What each ``{field}`` stands for in a text of all types: a query, a message, a form, a sentence."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import datetime as dt
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from random import Random
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from crfdeid.corpora.synthetic.data import text_pools
-from crfdeid.corpora.synthetic.templates import TemplatePart, join, render
-from crfdeid.corpora.synthetic.text_fields import TextFields, make_faker
-from crfdeid.corpora.synthetic.world import World
+from faker import Faker
+
+from crfdeid.corpora.synthetic.data import sections, text_pools
+from crfdeid.corpora.synthetic.people import (
+    DATE_FORMS,
+    DATE_HABITS,
+    MONTH_NAMES,
+    PERSON_FORMS,
+    Person,
+    draw_person,
+    fill_pattern,
+)
+from crfdeid.corpora.synthetic.templates import FieldValue, TemplatePart, join_parts, labelled, render
+from crfdeid.corpora.synthetic.world import World, strip_accents
 from crfdeid.documents import Document
 
+_TEXT_NAME_FORMS: Mapping[str, Callable[[Person], str]] = {
+    **PERSON_FORMS,
+    "short": lambda person: f"{person.first} {person.last[0]}.",
+    "lower": lambda person: f"{person.first} {person.last}".lower(),
+}
 
-class Part(NamedTuple):
+_LAST_DAY = dt.date(2026, 6, 1)
+_WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+
+
+def _month(day: dt.date) -> str:
+    return MONTH_NAMES[day.month - 1]
+
+
+def _ordinal(day: dt.date) -> str:
+    return DATE_FORMS["month_ordinal"](day).split()[1]
+
+
+_DATE_FORMS: Mapping[str, Callable[[dt.date], str]] = {
+    **DATE_FORMS,
+    "ordinal_year": lambda d: f"{_month(d)} {_ordinal(d)}, {d.year}",
+    "mon_ordinal_year": lambda d: f"{_month(d)[:3]} {_ordinal(d)}, {d.year}",
+    "ordinal_bare": lambda d: f"{_month(d)} {_ordinal(d)} {d.year}",
+    "dmy": lambda d: f"{d.day} {_month(d)} {d.year}",
+    "ordinal_of_year": lambda d: f"{DATE_FORMS['ordinal_of'](d)} {d.year}",
+    "dots": lambda d: f"{d.day:02d}.{d.month:02d}.{d.year}",
+    "slash_dmy": lambda d: f"{d.day:02d}/{d.month:02d}/{d.year}",
+    "dash4": lambda d: f"{d.month:02d}-{d.day:02d}-{d.year}",
+    "apostrophe": lambda d: f"{_month(d)[:3]} {d.day}, '{d.year % 100:02d}",
+    "weekday": lambda d: f"{_WEEKDAYS[d.weekday()]}, {_month(d)} {d.day}, {d.year}",
+    "low": lambda d: f"{_month(d)[:3]} {d.day}".lower(),
+    "low_year": lambda d: f"{_month(d)} {d.day} {d.year}".lower(),
+}
+_DATE_GROUPS: Mapping[str, tuple[str, ...]] = {
+    **DATE_HABITS,
+    "num": (
+        "mmddyyyy", "mmddyyyy", "mdyyyy", "mdy2", "mmddyy", "iso", "iso", "dash4", "dots", "slash_dmy", "dash_month",
+    ),
+    "text": ("ordinal_year", "month_day_year", "ordinal_bare", "dmy", "mon_ordinal_year", "mon_day_year", "weekday"),
+    "full": ("ordinal_of_year", "day_month", "apostrophe", "ordinal_year", "month_day_year"),
+    "coarse": ("month_year", "month_year", "mon_year2", "month_ordinal", "month_day", "month_of_year"),
+    "short": ("md", "mmdd", "month_ordinal", "mon_day", "low", "low_year"),
+}  # fmt: skip
+_DATE_WISHES = ("num", "num", "text", "text", "text", "full", "coarse", "short")
+
+
+def _draw_date(form: str, rng: Random) -> str:
+    """A date of the last ten years as it might be written.
+
+    Args:
+        form: a form, a group of forms, "born" for a date of birth, or "" for any.
+        rng: the source of the day and of its form.
+    """
+    days = rng.random() ** 2 * 30000 if form == "born" else rng.random() * 4000
+    day = _LAST_DAY - dt.timedelta(int(days))
+    wish = form if form not in ("", "born") else rng.choice(_DATE_WISHES)
+    return _DATE_FORMS[rng.choice(_DATE_GROUPS.get(wish, (wish,)))](day)
+
+
+_ACRONYM_SHARE, _FAMOUS_SHARE, _NOTES_SHARE, _BOX_SHARE = 0.12, 0.3, 0.2, 0.04
+_ACRONYMS = ("AAA", "AAAA", "AA", "AAMC", "AAH")
+
+
+class PlaceFields:
+    """Draws places.
+
+    Args:
+        world: the names to draw from.
+        faker: makes states, postal codes and flats.
+        rng: the source of all other choices.
+    """
+
+    def __init__(self, world: World, faker: Faker, rng: Random) -> None:
+        self._world, self._faker, self._rng = world, faker, rng
+
+    def street(self) -> str:
+        """A street with its number, seldom with a flat; now and then a post-office box."""
+        rng, faker, world = self._rng, self._faker, self._world
+        if rng.random() < _BOX_SHARE:
+            return f"{rng.choice(('P.O. Box', 'PO Box', 'P.O. box'))} {rng.randint(2, 9999)}"
+        road, number = rng.choice(world.streets), rng.randint(1, 9999 if rng.random() < 0.4 else 240)
+        # An American street begins with its number; those of the Continent end with it.
+        foreign = not _is_english(road) and rng.random() < 0.8
+        street = f"{road} {number}" if foreign else f"{number} {road}"
+        flat = faker.secondary_address()
+        return rng.choice((*(street,) * 8, f"{street}, {flat}", f"{street} {flat}", f"{flat}, {street}"))
+
+    def town(self) -> str:
+        """A town, most often a real one."""
+        world = self._world
+        return self._rng.choice(world.cast.towns if self._rng.random() < _NOTES_SHARE else world.towns)
+
+    def country(self) -> str:
+        """A country."""
+        return self._rng.choice(sections("words.txt")["countries"])
+
+    def address(self) -> TemplatePart:
+        """A street and what follows it, each part with its type."""
+        rng, faker = self._rng, self._faker
+        street, town = labelled(self.street(), "STREET"), labelled(self.town(), "CITY")
+        code, zipcode = labelled(faker.state_abbr(), "STATE"), labelled(faker.postcode(), "ZIP")
+        gap = rng.choice((", ", ", ", ", ", " ", "\n"))
+        tail = rng.choice(
+            (
+                (town, TemplatePart(", "), code, TemplatePart(" "), zipcode),
+                (town, TemplatePart(", "), code, TemplatePart(" "), zipcode),
+                (town, TemplatePart(" "), code, TemplatePart(" "), zipcode),
+                (town, TemplatePart(", "), labelled(faker.state(), "STATE"), TemplatePart(" "), zipcode),
+                (labelled(faker.postcode(), "ZIP"), TemplatePart(" "), town),
+                (town, TemplatePart(", "), labelled(self.country(), "COUNTRY")),
+                (town,),
+            )
+        )
+        return join_parts((street, TemplatePart(gap), *tail))
+
+    def hospital(self, form: str) -> str:
+        """A hospital: a large one that exists, an abbreviation, one of the notes', or one made up.
+
+        Args:
+            form: "local" ("the Tawn clinic") or "saint" ("St. Mary's"); "" for any.
+        """
+        rng, world = self._rng, self._world
+        if form:
+            pattern = rng.choice(sections("words.txt")[f"{form} hospital forms"])
+            return pattern.format(town=self.town(), saint=rng.choice(sections("words.txt")["saints"]))
+        if rng.random() < _FAMOUS_SHARE:
+            return rng.choice(world.hospitals)
+        if rng.random() < _ACRONYM_SHARE:
+            return fill_pattern(rng.choice(_ACRONYMS), rng)
+        if rng.random() < _NOTES_SHARE:
+            hospital = rng.choice(rng.choice((world.cast.hospitals, world.cast.facilities)))
+            return rng.choice((hospital.long, hospital.long, hospital.short))
+        words = {
+            "town": self.town(),
+            "state": self._faker.state(),
+            "surname": rng.choice(world.last),
+            "saint": rng.choice(sections("words.txt")["saints"]),
+            "odd": rng.choice(sections("words.txt")["hospital words"]),
+        }
+        return rng.choice(sections("words.txt")["hospital forms"]).format(**words)
+
+
+def _is_english(road: str) -> bool:
+    """Whether a street's last word is one of English streets."""
+    return road.rsplit(maxsplit=1)[-1].lower() in _english_roads()
+
+
+@cache
+def _english_roads() -> frozenset[str]:
+    return frozenset(word.lower() for word in sections("words.txt")["english roads"])
+
+
+# People, by the type of their names; those outside a clinic are filed as patients. Each is one person through a text,
+# but for "other", which is somebody new each time.
+_ROLES: Mapping[str, str] = {
+    **dict.fromkeys(("patient", "kin", "person", "person2", "person3", "other"), "PATIENT"),
+    **dict.fromkeys(("doctor", "doctor2"), "DOCTOR"),
+}
+_NAME_FORMS: Mapping[str, tuple[str, ...]] = {
+    "PATIENT": ("full", "full", "full", "full", "short", "short", "first", "last", "middle", "initial"),
+    "DOCTOR": ("last", "last", "last", "full", "full", "initial", "short"),
+}
+# Field -> its section of patterns in words.txt or names.txt, and its type.
+_PATTERNS: Mapping[str, tuple[str, str]] = {
+    "mrn": ("record numbers", "MEDICALRECORD"),
+    "healthplan": ("plan numbers", "HEALTHPLAN"),
+    "account": ("account numbers", "ACCOUNT"),
+    "license": ("licence numbers", "LICENSE"),
+    "plate": ("plates", "VEHICLE"),
+    "vin": ("vehicle numbers", "VEHICLE"),
+    "device": ("device numbers", "DEVICE"),
+    "bioid": ("biometric numbers", "BIOID"),
+    "idnum": ("other numbers", "IDNUM"),
+    "phone": ("telephone numbers", "PHONE"),
+    "fax": ("telephone numbers", "FAX"),
+    "postcode": ("postcodes", "ZIP"),
+}
+_CAST_SHARE = 0.35
+
+
+class TextFields:
+    """Answers the fields of one text; its people and numbers are its own, and a role is one person throughout.
+
+    Args:
+        world: the names to draw from.
+        faker: makes cards, bank accounts and addresses of the net.
+        rng: the source of all other choices.
+    """
+
+    def __init__(self, world: World, faker: Faker, rng: Random) -> None:
+        self._world, self._faker, self._rng = world, faker, rng
+        self._people: dict[str, Person] = {}
+        self._sex = rng.random() < 0.5
+        self._years = rng.choice((rng.randint(1, 17), rng.randint(18, 89), rng.randint(18, 89), rng.randint(40, 89)))
+        self._answers = self._answer_table()
+
+    def __call__(self, name: str) -> FieldValue | TemplatePart:
+        """The value of a field; ``{=pool}`` is any template of that pool.
+
+        Raises:
+            KeyError: a template names a field or pool that does not exist.
+        """
+        if name.startswith("="):
+            return render(self._rng.choice(text_pools()[name[1:]]), self, self._rng)
+        key, _, form = name.partition(".")
+        if key in _ROLES:
+            return self._name(key, form)
+        if key in _PATTERNS:
+            section, label = _PATTERNS[key]
+            return FieldValue(fill_pattern(self._rng.choice(sections("words.txt")[section]), self._rng), label)
+        return self._answers[key](form)
+
+    def _answer_table(self) -> dict[str, Callable[[str], FieldValue | TemplatePart]]:
+        faker, rng, world = self._faker, self._rng, self._world
+        places = PlaceFields(world, faker, rng)
+        women, men = ("woman", "female", "lady"), ("man", "male", "gentleman")
+        return {
+            "age": lambda form: FieldValue(str(self._years)),
+            "age90": lambda form: FieldValue(str(rng.randint(90, 106)), "AGE"),
+            "sex": lambda form: FieldValue(rng.choice(women[:2] if self._sex else men[:2])),
+            "mf": lambda form: FieldValue("F" if self._sex else "M"),
+            "he": lambda form: FieldValue("she" if self._sex else "he"),
+            "his": lambda form: FieldValue("her" if self._sex else "his"),
+            "him": lambda form: FieldValue("her" if self._sex else "him"),
+            "mr": lambda form: FieldValue(rng.choice(("Mrs.", "Ms.", "Ms", "Miss") if self._sex else ("Mr.", "Mr"))),
+            "date": lambda form: FieldValue(_draw_date(form, rng), "DATE"),
+            "year": lambda form: FieldValue(str(rng.randint(1995, 2026))),
+            "email": lambda form: FieldValue(self._email(), "EMAIL"),
+            "url": lambda form: FieldValue(self._url(form), "URL"),
+            "user": lambda form: FieldValue(faker.user_name(), "USERNAME"),
+            "ip": lambda form: FieldValue(faker.ipv6() if rng.random() < 0.15 else faker.ipv4(), "IPADDR"),
+            "mac": lambda form: FieldValue(faker.mac_address(), "DEVICE"),
+            "ssn": lambda form: FieldValue(self._ssn(), "SSN"),
+            "card": lambda form: FieldValue(self._card(), "ACCOUNT"),
+            "iban": lambda form: FieldValue(faker.iban(), "ACCOUNT"),
+            "zip": lambda form: FieldValue(
+                faker.postcode() + (f"-{rng.randint(1000, 9999)}" * (rng.random() < 0.1)), "ZIP"
+            ),
+            "street": lambda form: FieldValue(places.street(), "STREET"),
+            "city": lambda form: FieldValue(places.town(), "CITY"),
+            "state": lambda form: FieldValue(faker.state(), "STATE"),
+            "code": lambda form: FieldValue(faker.state_abbr(), "STATE"),
+            "country": lambda form: FieldValue(places.country(), "COUNTRY"),
+            "address": lambda form: places.address(),
+            "org": lambda form: FieldValue(rng.choice(world.organisations), "ORGANIZATION"),
+            "hospital": lambda form: FieldValue(places.hospital(form), "HOSPITAL"),
+        }
+
+    def _name(self, role: str, form: str) -> FieldValue:
+        label, rng = _ROLES[role], self._rng
+        if role not in self._people or role == "other":
+            self._people[role] = self._person(female=self._sex if role == "patient" else rng.random() < 0.5)
+        person = self._people[role]
+        return FieldValue(_TEXT_NAME_FORMS[form or rng.choice(_NAME_FORMS[label])](person), label)
+
+    def _person(self, *, female: bool) -> Person:
+        rng, world = self._rng, self._world
+        if rng.random() < _CAST_SHARE:
+            return draw_person(world.cast, rng, female=female)
+        return Person(rng.choice(world.first), rng.choice(world.first), rng.choice(world.last), female)
+
+    def _email(self) -> str:
+        rng, faker = self._rng, self._faker
+        person = next(iter(self._people.values()), None)
+        if person is None or rng.random() < 0.4:
+            return str(rng.choice((faker.email, faker.free_email, faker.company_email))())
+        first, last = (strip_accents(part).lower().replace(" ", "") for part in (person.first, person.last))
+        local = rng.choice((f"{first}.{last}", f"{first[0]}{last}", f"{first}_{last}", f"{last}{rng.randint(1, 99)}"))
+        return f"{local}@{faker.free_email_domain() if rng.random() < 0.5 else faker.domain_name()}"
+
+    def _url(self, form: str) -> str:
+        rng, faker = self._rng, self._faker
+        bare = str(faker.domain_name())
+        if form == "domain":
+            return bare
+        return str(rng.choice((faker.url(), f"www.{bare}", bare, f"https://{bare}/{faker.uri_path()}", faker.uri())))
+
+    def _ssn(self) -> str:
+        number = str(self._faker.ssn())
+        return self._rng.choice((number, number, number, number.replace("-", " "), number.replace("-", "")))
+
+    def _card(self) -> str:
+        number = str(self._faker.credit_card_number())
+        if len(number) != 16 or self._rng.random() < 0.5:
+            return number
+        mark = self._rng.choice((" ", "-"))
+        return mark.join(number[i : i + 4] for i in range(0, 16, 4))
+
+
+def make_faker(seed: int) -> Faker:
+    """The source of cards, bank accounts and net addresses, repeatable from its seed."""
+    faker: Any = Faker(["en_US"])
+    faker.seed_instance(seed)
+    return faker
+
+
+class TextPart(NamedTuple):
     """So many entries of a pool of templates, all different."""
 
     pool: str
@@ -21,7 +328,7 @@ class Part(NamedTuple):
     most: int = 1
 
 
-class Style(NamedTuple):
+class TextStyle(NamedTuple):
     """A kind of text.
 
     Attributes:
@@ -32,27 +339,32 @@ class Style(NamedTuple):
     """
 
     share: int
-    parts: tuple[Part, ...]
+    parts: tuple[TextPart, ...]
     joints: tuple[str, ...] = (" ",)
     lower: float = 0.05
 
 
-STYLES: Mapping[str, Style] = {
-    "query": Style(26, (Part("query"),), lower=0.12),
-    "query-without": Style(12, (Part("query without"),), lower=0.12),
-    "portal": Style(
-        7, (Part("portal open", 0), Part("portal body", 2, 4), Part("portal close", 0)), (" ", "\n", "\n\n"), lower=0.15
+STYLES: Mapping[str, TextStyle] = {
+    "query": TextStyle(26, (TextPart("query"),), lower=0.12),
+    "query-without": TextStyle(12, (TextPart("query without"),), lower=0.12),
+    "portal": TextStyle(
+        7,
+        (TextPart("portal open", 0), TextPart("portal body", 2, 4), TextPart("portal close", 0)),
+        (" ", "\n", "\n\n"),
+        lower=0.15,
     ),
-    "phone": Style(
-        6, (Part("phone open", 0), Part("phone body", 2, 4), Part("phone end", 0)), (". ", "\n", "; ", "\n- ")
+    "phone": TextStyle(
+        6,
+        (TextPart("phone open", 0), TextPart("phone body", 2, 4), TextPart("phone end", 0)),
+        (". ", "\n", "; ", "\n- "),
     ),
-    "hasty": Style(4, (Part("hasty", 1, 4),), ("\n", ", ", ". "), lower=0.8),
-    "form": Style(5, (Part("form title", 0), Part("form line", 2, 7)), ("\n", "\n", "  ", " | ", "; ")),
-    "label": Style(5, (Part("label"),)),
-    "table": Style(3, ()),
-    "general": Style(42, (Part("general"),), lower=0.12),
-    "general-without": Style(9, (Part("general without", 1, 2),)),
-    "list": Style(7, (Part("list item", 6, 12),), (", ", ", ", "\n", "; ", " / ", " and ")),
+    "hasty": TextStyle(4, (TextPart("hasty", 1, 4),), ("\n", ", ", ". "), lower=0.8),
+    "form": TextStyle(5, (TextPart("form title", 0), TextPart("form line", 2, 7)), ("\n", "\n", "  ", " | ", "; ")),
+    "label": TextStyle(5, (TextPart("label"),)),
+    "table": TextStyle(3, ()),
+    "general": TextStyle(42, (TextPart("general"),), lower=0.12),
+    "general-without": TextStyle(9, (TextPart("general without", 1, 2),)),
+    "list": TextStyle(7, (TextPart("list item", 6, 12),), (", ", ", ", "\n", "; ", " / ", " and ")),
 }
 _CAPITALS_SHARE = 0.015
 _COLUMN_GAPS = ("\t", " | ", ",", ", ", ";", "   ")
@@ -91,12 +403,12 @@ def _draw(name: str, fields: TextFields, rng: Random) -> TemplatePart:
     return other if len(other.text) == len(piece.text) else piece
 
 
-def _text(style: Style, fields: TextFields, rng: Random) -> TemplatePart:
+def _text(style: TextStyle, fields: TextFields, rng: Random) -> TemplatePart:
     pools = text_pools()
     chosen = [
         template for pool, least, most in style.parts for template in rng.sample(pools[pool], rng.randint(least, most))
     ]
-    return join((_tidy(render(template, fields, rng)) for template in chosen), rng.choice(style.joints))
+    return join_parts((_tidy(render(template, fields, rng)) for template in chosen), rng.choice(style.joints))
 
 
 def _table(fields: TextFields, rng: Random) -> TemplatePart:
@@ -104,7 +416,7 @@ def _table(fields: TextFields, rng: Random) -> TemplatePart:
     columns = [entry.split(" | ") for entry in rng.sample(text_pools()["columns"], rng.randint(3, 6))]
     gap = rng.choice(_COLUMN_GAPS)
     rows = range(rng.choice((0, 0, 0, 1)), rng.randint(2, 4))
-    return join((join((render(column[row], fields, rng) for column in columns), gap) for row in rows), "\n")
+    return join_parts((join_parts((render(column[row], fields, rng) for column in columns), gap) for row in rows), "\n")
 
 
 def _tidy(piece: TemplatePart) -> TemplatePart:

@@ -75,11 +75,11 @@ def _drawn(
     for locale, count in _LOCALES.items():
         for name in dict.fromkeys(draw(fakers[locale]) for _ in range(count)):
             if _LATIN_NAME.fullmatch(name) and name not in sections("words.txt")["common"]:  # Mr. Doctor
-                found[without_accents(name) if rng.random() < 0.5 else name] = None
+                found[strip_accents(name) if rng.random() < 0.5 else name] = None
     return found
 
 
-def without_accents(text: str) -> str:
+def strip_accents(text: str) -> str:
     """The text in the letters of English.
 
     Example:

@@ -13,11 +13,11 @@ from crfdeid.io.remote import RemoteNotes
 NO_ACCESS = "a Spark worker cannot read --input: give it access in its own environment"
 
 
-class NoAccess(Exception):
+class _NoAccessError(Exception):
     """A worker's, for Spark: it tries the task again, on another worker if it can."""
 
 
-def place_for_copies() -> TemporaryDirectory[str]:
+def _copies_folder() -> TemporaryDirectory[str]:
     """A folder for copies, which is removed at the end.
 
     It is where Spark keeps its own, if Spark says where: it removes it also where the worker was killed.
@@ -26,7 +26,7 @@ def place_for_copies() -> TemporaryDirectory[str]:
     return TemporaryDirectory(dir=own if own and Path(own).is_dir() else None)
 
 
-def fetched(source: RemoteNotes, file: NoteFile, target: Path) -> NoteFile | Failure:
+def _fetch_copy(source: RemoteNotes, file: NoteFile, target: Path) -> NoteFile | Failure:
     """A copy of a file from elsewhere, or why there is none.
 
     Raises:
@@ -42,5 +42,5 @@ def fetched(source: RemoteNotes, file: NoteFile, target: Path) -> NoteFile | Fai
         try:
             source.require_reached()
         except DataError:
-            raise NoAccess(NO_ACCESS) from None
+            raise _NoAccessError(NO_ACCESS) from None
         return Failure(problem.problem, file.result_name)

@@ -16,17 +16,17 @@ from pathlib import Path
 from crfdeid.errors import DataError, UsageError
 from crfdeid.integrations.spark.fetching import NO_ACCESS
 from crfdeid.integrations.spark.jobs import NO_PACKAGE, Jobs
-from crfdeid.integrations.spark.slices import FileSlice, SliceAssignment, Task
-from crfdeid.integrations.spark.tasks import FileWork, Report
-from crfdeid.io.journal import HIDDEN, LIST, Failed, Journal, NoteDone
+from crfdeid.integrations.spark.slices import FileSlice, SliceAssignment, SparkTask
+from crfdeid.integrations.spark.tasks import FileWork, TaskReport
+from crfdeid.io.journal import JOURNAL, STATE_FOLDER, FailureEntry, Journal, NoteDone
 from crfdeid.io.output import OutputFolder
 from crfdeid.io.records import Failure, NoteFile
-from crfdeid.io.sources import kind_of
+from crfdeid.io.sources import note_format
 from crfdeid.model_card.drift import Measures
 from crfdeid.utils.files import naming
 
 
-def join(pieces: Sequence[Path], target: Path) -> None:
+def _join_slices(pieces: Sequence[Path], target: Path) -> None:
     """Make one file of its pieces, in order, which need not be there any more afterwards.
 
     Lines follow each other, for the first piece alone has a header; of Parquet, groups of rows do.
@@ -63,7 +63,7 @@ _JOBS = 2
 _ENDED = "Spark has ended: see what it says above; --resume goes on with what is done"
 _LOST = "whatever process worked on it was ended, as where memory runs out: see Spark's log"
 
-_Reports = list[tuple[Task, Report | None]]
+_Reports = list[tuple[SparkTask, TaskReport | None]]
 
 
 class FileRun:
@@ -128,13 +128,13 @@ class FileRun:
             if isinstance(file, Failure):
                 self._output.failed(file)
                 self._on_failure(file)
-            elif kind_of(file) is not None:
+            elif note_format(file) is not None:
                 if self._output.is_finished(file):
                     self._progress(file)
                 else:
                     yield file
 
-    def _reports(self, group: Sequence[Task]) -> _Reports:
+    def _reports(self, group: Sequence[SparkTask]) -> _Reports:
         """What tasks report; None where the process was ended each time that one file was tried."""
         try:
             reports = self._jobs.run(self._work.report, group)
@@ -145,7 +145,7 @@ class FileRun:
             if self._stopped or not self._jobs.is_alive():
                 raise DataError(_ENDED) from None
         else:
-            return [(task, Report.read(report)) for task, report in zip(group, reports, strict=True)]
+            return [(task, TaskReport.read(report)) for task, report in zip(group, reports, strict=True)]
         if len(group) > 1:
             half = len(group) // 2
             return [*self._reports(group[:half]), *self._reports(group[half:])]
@@ -154,7 +154,7 @@ class FileRun:
 
     def _finish(self, reports: _Reports) -> None:
         """Give what tasks wrote its final names."""
-        entries: dict[str, list[NoteDone | Failed]] = defaultdict(list)
+        entries: dict[str, list[NoteDone | FailureEntry]] = defaultdict(list)
         pieces: dict[str, list[tuple[FileSlice, Path | None]]] = defaultdict(list)
         folders = []
         for task, report in reports:
@@ -163,9 +163,9 @@ class FileRun:
                 pieces[piece.file.result_name].append((piece, folder))
             if report is not None and folder is not None:
                 folders.append(folder)
-                with closing(Journal(folder / HIDDEN / LIST)) as journal:
+                with closing(Journal(folder / STATE_FOLDER / JOURNAL)) as journal:
                     for entry in journal.accounted():
-                        entries[entry.failure.file if isinstance(entry, Failed) else entry.file].append(entry)
+                        entries[entry.failure.file if isinstance(entry, FailureEntry) else entry.file].append(entry)
                 for measures in report.measures:
                     self._on_measures(None if measures is None else Measures(*measures))
         for name, parts in pieces.items():
@@ -174,10 +174,10 @@ class FileRun:
             shutil.rmtree(folder)
 
     def _finish_file(
-        self, file: NoteFile, folders: Sequence[Path | None], entries: Sequence[NoteDone | Failed]
+        self, file: NoteFile, folders: Sequence[Path | None], entries: Sequence[NoteDone | FailureEntry]
     ) -> None:
         """Make one file of its pieces, and list what its journals list; a piece that failed fails the file."""
-        failures = list(dict.fromkeys(entry.failure for entry in entries if isinstance(entry, Failed)))
+        failures = list(dict.fromkeys(entry.failure for entry in entries if isinstance(entry, FailureEntry)))
         whole = [folder for folder in folders if folder is not None]
         if len(whole) < len(folders):
             failures.append(Failure(_LOST, file.name))
@@ -190,7 +190,7 @@ class FileRun:
                     self._output.import_entry(entry)
             names = self._work.plan.targets(file)
             for name, place in zip(names, self._output.places(names), strict=True):
-                join([folder / name for folder in whole], place)
+                _join_slices([folder / name for folder in whole], place)
             self._output.keep(file, names)
         self._progress(file)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crfdeid.integrations.arrow import RedactBatches
-from crfdeid.integrations.spark.jobs import ShippedModel, is_connect, sent, ship_model
+from crfdeid.integrations.spark.jobs import ShippedModel, is_connect, ship_model, worker_function
 from crfdeid.io.records import LONGEST_NOTE
 from crfdeid.model_card.card import model_digest
 from crfdeid.model_card.pretrained import find_model
@@ -91,7 +91,7 @@ def redact(
     schema = _schema(df.schema, work)
     session = df.sparkSession
     ship_model(session if is_connect(session) else session.sparkContext, folder, shipped)
-    return df.mapInArrow(sent(work.batches), schema)
+    return df.mapInArrow(worker_function(work.batches), schema)
 
 
 def _schema(notes: StructType, work: RedactBatches) -> StructType:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 CONNECT = "sc://"
-_ANSWER = 10  # seconds, in which a server takes a connection; Spark itself tries for more than ten minutes
+_CONNECT_TIMEOUT = 10  # seconds, in which a server takes a connection; Spark itself tries for more than ten minutes
 _SERVER_RETRIES = 6  # again, of a call that cannot reach the server: over a minute
 _CONNECT_MISSING = "Spark Connect is not installed: pip install 'crfdeid[spark]'"
 _NO_SERVER = "no Spark Connect server answers there: start it, or correct --master"
@@ -36,7 +36,7 @@ _REFUSED = (
 )
 
 
-def connected(master: str) -> SparkSession:
+def connect(master: str) -> SparkSession:
     """A session of a server.
 
     Args:
@@ -55,17 +55,17 @@ def connected(master: str) -> SparkSession:
 
     try:
         with DefaultChannelBuilder(master).toChannel() as channel:
-            grpc.channel_ready_future(channel).result(timeout=_ANSWER)
+            grpc.channel_ready_future(channel).result(timeout=_CONNECT_TIMEOUT)
         session = SparkSession.builder.appName("crfdeid redact").remote(master).getOrCreate()
     except grpc.FutureTimeoutError:
         raise UsageError(_NO_SERVER) from None
     except (PySparkException, ValueError):  # Python's, of a port that is no number
         raise UsageError(_REFUSED) from None
-    set_patient(session, True)
+    _set_retries(session, True)
     return session
 
 
-def set_patient(session: SparkSession, patient: bool) -> None:
+def _set_retries(session: SparkSession, patient: bool) -> None:
     """Whether calls of a session that cannot reach its server try again."""
     from pyspark.sql.connect.client.retries import DefaultPolicy  # noqa: PLC0415
 
@@ -127,7 +127,7 @@ def is_connect(spark: Any) -> bool:
     return ".connect." in type(spark).__module__
 
 
-def sent(work: Callable[[Iterator[Any]], Iterable[Any]]) -> Callable[[Iterable[Any]], Any]:
+def worker_function(work: Callable[[Iterator[Any]], Iterable[Any]]) -> Callable[[Iterable[Any]], Any]:
     """What a worker runs to do work on the rows of a partition, or on its batches.
 
     It is defined in a function because such a one is sent whole: of a module the name alone would be, and a worker that
@@ -226,7 +226,7 @@ class _Tasks:
                 yield pa.RecordBatch.from_pydict({"task": [number], "report": [report]})
 
 
-class _End:
+class _Shutdown:
     """The end of a Spark, where something ends it: it takes a second, in which its driver can do other things."""
 
     def __init__(self, stop: Callable[[], None] | None) -> None:
@@ -260,7 +260,7 @@ class ContextJobs:
 
     def __init__(self, context: SparkContext, *, own: bool = False) -> None:
         self._context = context
-        self._end = _End(context.stop if own else None)
+        self._end = _Shutdown(context.stop if own else None)
         self._tag = f"crfdeid-{secrets.token_hex(8)}"
 
     def slots(self) -> int:
@@ -279,7 +279,7 @@ class ContextJobs:
         """What a function says of each task."""
         self._context.addJobTag(self._tag)  # of this thread's jobs
         numbers = self._context.parallelize(range(len(tasks)), len(tasks))
-        return list(numbers.mapPartitions(sent(_Tasks.of(function, tasks).reports)).collect())
+        return list(numbers.mapPartitions(worker_function(_Tasks.of(function, tasks).reports)).collect())
 
     def is_alive(self) -> bool:
         """Whether Spark still does work; it need not have a slot for that."""
@@ -313,7 +313,7 @@ class ConnectJobs:
 
     def __init__(self, session: SparkSession, *, own: bool = False) -> None:
         self._session, self._own = session, own
-        self._end = _End(session.stop if own else None)
+        self._end = _Shutdown(session.stop if own else None)
 
     def slots(self) -> int:
         """How many tasks the workers do at once, by how Spark cuts a range that nobody told it how to cut."""
@@ -330,7 +330,7 @@ class ConnectJobs:
 
     def run(self, function: Callable[[Any], str], tasks: Sequence[Any]) -> list[str]:
         """What a function says of each task."""
-        work = sent(_Tasks.of(function, tasks).batches)
+        work = worker_function(_Tasks.of(function, tasks).batches)
         numbers = self._session.range(0, len(tasks), 1, len(tasks))
         rows = numbers.mapInArrow(work, "task long, report string").collect()
         return [row["report"] for row in sorted(rows, key=lambda row: row["task"])]
@@ -338,13 +338,13 @@ class ConnectJobs:
     def is_alive(self) -> bool:
         """Whether Spark still does work."""
         if self._own:  # Whatever failed has waited for the server already.
-            set_patient(self._session, False)
+            _set_retries(self._session, False)
         try:
             alive = bool(self._session.range(1).count() == 1)
         except Exception:  # Its own, of the way to it, or of the network.
             return False
         if self._own:
-            set_patient(self._session, True)
+            _set_retries(self._session, True)
         return alive
 
     def interrupt(self) -> None:

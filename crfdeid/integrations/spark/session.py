@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from threading import Thread
 
 from crfdeid.errors import UsageError
-from crfdeid.integrations.spark.jobs import CONNECT, ConnectJobs, ContextJobs, Jobs, connected, is_connect
+from crfdeid.integrations.spark.jobs import CONNECT, ConnectJobs, ContextJobs, Jobs, connect, is_connect
 from crfdeid.utils.process import signals_held
 
 _SPARK_MISSING = "Spark is not installed: pip install 'crfdeid[spark]', and Java 17 or later"
@@ -44,8 +44,8 @@ def started_jobs(master: str) -> Iterator[Jobs]:
     if active is not None:
         jobs: Jobs = ConnectJobs(active) if is_connect(active) else ContextJobs(active.sparkContext)
     else:
-        with _no_word_of_pandas():
-            jobs = ConnectJobs(connected(master), own=True) if master.startswith(CONNECT) else _started(master)
+        with _without_pandas_warning():
+            jobs = ConnectJobs(connect(master), own=True) if master.startswith(CONNECT) else _started(master)
     try:
         yield jobs
     finally:
@@ -84,7 +84,7 @@ def _import_pandas() -> None:
 
 
 @contextmanager
-def _no_word_of_pandas() -> Iterator[None]:
+def _without_pandas_warning() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", _PANDAS, FutureWarning)
         yield

@@ -1,7 +1,7 @@
 """How files are shared out among tasks: whole, many small ones together, or a large one in pieces.
 
 A piece is a stretch of a file's rows, found by where they stand in the file: whoever works on it reads what is before
-it and passes that over, which takes a hundredth of the time of the work. So a file is cut in at most `MOST_PIECES`.
+it and passes that over, which takes a hundredth of the time of the work. So a file is cut in at most `MOST_SLICES`.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import NamedTuple
 from crfdeid.io.records import Columns, NoteFile, Record
 from crfdeid.io.sources import read_file
 
-MOST_PIECES = 16
-_LEAST_PIECE = 1 << 16  # bytes: less is done before a task has started
+MOST_SLICES = 16
+_LEAST_SLICE = 1 << 16  # bytes: less is done before a task has started
 _SHARES = 4  # of what is left a task gets this part of a slot's share: the last ones are small, and no slot waits long
 _MOST_TOGETHER = 1 << 25  # bytes of small files in one task: half a minute of work or more
 _MOST_FILES = 512  # ... and how many files
@@ -39,7 +39,7 @@ class FileSlice(NamedTuple):
         return min(max(row.position - 1, 0) * self.of // max(self.file.size, 1), self.of - 1)
 
 
-Task = Sequence[FileSlice]
+SparkTask = Sequence[FileSlice]
 
 
 class SliceAssignment(NamedTuple):
@@ -63,16 +63,16 @@ class SliceAssignment(NamedTuple):
 
     def piece(self, left: int) -> int:
         """The bytes of one task when so many are left; not so few that starting it takes longer than the work."""
-        return max(_LEAST_PIECE, left // (_SHARES * self.slots))
+        return max(_LEAST_SLICE, left // (_SHARES * self.slots))
 
-    def groups(self, files: Iterable[NoteFile]) -> Iterator[list[Task]]:
+    def groups(self, files: Iterable[NoteFile]) -> Iterator[list[SparkTask]]:
         """The tasks of all files, those that are started at a time together; a file's pieces are in one group."""
-        group: list[Task] = []
+        group: list[SparkTask] = []
         small: list[FileSlice] = []
         left, bytes_of_small = self.size, 0
         for file in files:
             piece = self.piece(left)
-            count = 1 if file.path.suffix.lower() == _WHOLE else min(-(-file.size // piece), MOST_PIECES)
+            count = 1 if file.path.suffix.lower() == _WHOLE else min(-(-file.size // piece), MOST_SLICES)
             if count > 1:
                 group += [[FileSlice(file, number, count)] for number in range(count)]
             else:
@@ -90,7 +90,7 @@ class SliceAssignment(NamedTuple):
             yield [*group, *([small] if small else [])]
 
 
-class PieceReader:
+class SliceReader:
     """Reads of each file the rows that one of these pieces has.
 
     The last piece of a file is read to the end of the file, and with it all that can make the file unreadable.
@@ -100,7 +100,7 @@ class PieceReader:
         self._pieces = pieces
 
     def __call__(self, file: NoteFile, columns: Columns) -> Iterator[Record]:
-        """The rows of a file, as of `FileKind.read`.
+        """The rows of a file, as of `FileFormat.read`.
 
         Raises:
             DataError: the file as a whole cannot be read.

@@ -17,14 +17,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from crfdeid.errors import DataError, UsageError, raised_at
-from crfdeid.integrations.spark.fetching import NoAccess, fetched, place_for_copies
-from crfdeid.integrations.spark.slices import PieceReader, Task
+from crfdeid.integrations.spark.fetching import _copies_folder, _fetch_copy, _NoAccessError
+from crfdeid.integrations.spark.slices import SliceReader, SparkTask
 from crfdeid.integrations.worker import start_worker
-from crfdeid.io.annotations import plan_with_concepts
+from crfdeid.io.annotations import sidecar_plan
 from crfdeid.io.output import OutputFolder
 from crfdeid.io.records import Columns, Failure, NoteFile
 from crfdeid.io.remote import RemoteNotes
-from crfdeid.io.runner import OutputPlan, process, start_workers
+from crfdeid.io.runner import OutputPlan, process_files, start_workers
 from crfdeid.io.worker import Worker
 from crfdeid.known_phi.patients import KnownColumn, PatientTable, read_people
 from crfdeid.model_card.drift import Measures
@@ -32,7 +32,7 @@ from crfdeid.redaction.policy import Policy
 from crfdeid.secrets import derive, read_secret, secret_fingerprint
 
 
-class Report(NamedTuple):
+class TaskReport(NamedTuple):
     """What a task says of itself.
 
     Attributes:
@@ -44,7 +44,7 @@ class Report(NamedTuple):
     measures: Sequence[Sequence[Any] | None]
 
     @classmethod
-    def read(cls, text: str) -> Report:
+    def read(cls, text: str) -> TaskReport:
         """A task's report.
 
         Raises:
@@ -118,7 +118,7 @@ class FileWork:
     @property
     def plan(self) -> OutputPlan:
         """How the files of the results are written."""
-        return plan_with_concepts(self.columns) if self.concepts else OutputPlan.of_same_names(self.columns)
+        return sidecar_plan(self.columns) if self.concepts else OutputPlan.of_same_names(self.columns)
 
     def start(self) -> Worker:
         """What redacts notes in this process."""
@@ -131,11 +131,11 @@ class FileWork:
             concepts=self.concepts,
         ).work
 
-    def report(self, task: Task) -> str:
+    def report(self, task: SparkTask) -> str:
         """Do the pieces of a task.
 
         Returns:
-            A `Report` as JSON, or as a JSON text why no task of this run can be done; no text of a note is in it.
+            A `TaskReport` as JSON, or as a JSON text why no task of this run can be done; no text of a note is in it.
         """
         try:
             return json.dumps(self._do(task))
@@ -143,24 +143,24 @@ class FileWork:
             return json.dumps(str(problem))
         except OSError as problem:  # It names files only, as of a full disk.
             return json.dumps(f"a worker cannot go on: {problem}")
-        except NoAccess:
+        except _NoAccessError:
             raise
         except Exception as problem:
             raise RuntimeError(raised_at(problem)) from None  # Its message could quote a note.
 
-    def _do(self, task: Task) -> Report:
+    def _do(self, task: SparkTask) -> TaskReport:
         key = self._audit_key()
-        reader = PieceReader({piece.file.name: piece for piece in task})
+        reader = SliceReader({piece.file.name: piece for piece in task})
         people = None if self.people is None else self.people.read()
         plan = replace(self.plan, columns=replace(self.columns, people=people), read=reader)
         folder = self.folder / secrets.token_hex(8)
         measures: list[Measures | None] = []
         with (
-            nullcontext("") if isinstance(self.source, Path) else place_for_copies() as place,
+            nullcontext("") if isinstance(self.source, Path) else _copies_folder() as place,
             OutputFolder(folder, source=self.source, settings={}, resume=False) as output,
             start_workers(self, jobs=1) as workers,
         ):
-            process(
+            process_files(
                 self._files(task, Path(place)),
                 plan,
                 workers,
@@ -169,15 +169,15 @@ class FileWork:
                 on_answer=lambda answer: measures.append(answer.measures),
                 audit_key=key,
             )
-        return Report(folder.name, measures)
+        return TaskReport(folder.name, measures)
 
-    def _files(self, task: Task, place: Path) -> Iterator[NoteFile | Failure]:
+    def _files(self, task: SparkTask, place: Path) -> Iterator[NoteFile | Failure]:
         """The files of a task; those from elsewhere are copied to a folder when they are come to."""
         for number, piece in enumerate(task):
             if isinstance(self.source, Path):
                 yield piece.file
             else:
-                yield fetched(self.source, piece.file, place / f"{number}{piece.file.path.suffix}")
+                yield _fetch_copy(self.source, piece.file, place / f"{number}{piece.file.path.suffix}")
 
     def _audit_key(self) -> bytes | None:
         """The key of the audit's hashes; on the way the worker is held against the driver.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import regex
 
 from crfdeid.redaction.surrogates.chooser import fold
-from features.word_lists import ENGLISH_MONTHS, SPANISH_MONTHS
+from features.lexicons import ENGLISH_MONTHS, SPANISH_MONTHS
 
 _DAYS = (
     "monday tuesday wednesday thursday friday saturday sunday",

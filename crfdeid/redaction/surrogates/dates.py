@@ -16,7 +16,7 @@ import regex
 
 from crfdeid.redaction.surrogates.chooser import HmacChooser, fold
 from crfdeid.redaction.surrogates.date_forms import DAY_NAME, FORMS, LOOKS_DATED, RELATIVE, SHORT_MONTHS, weekday_number
-from features.word_lists import ENGLISH_MONTHS, SPANISH_MONTHS, month_number
+from features.lexicons import ENGLISH_MONTHS, SPANISH_MONTHS, month_number
 
 # Whoever reads two digits as a year takes those up to this one for 20xx.
 _LAST_OF_THIS_CENTURY = 40

@@ -15,7 +15,7 @@ from crfdeid.redaction.surrogates.locale_data import locale_lists
 from crfdeid.redaction.surrogates.names import Names
 from crfdeid.redaction.surrogates.place_tables import HOUSES, LANDSCAPES, known_countries, other_country
 from crfdeid.redaction.surrogates.places import ARTICLES, BEFORE_NAMES, PIECE, Places
-from features.word_lists import LEXICONS, SPANISH_MONTHS
+from features.lexicons import LEXICONS, SPANISH_MONTHS
 
 _KINDS_OF = """
     universitari universitaria materno infantil provincial regional comarcal nacional central municipal público

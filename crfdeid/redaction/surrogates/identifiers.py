@@ -7,7 +7,7 @@ from collections.abc import Callable
 import regex
 
 from crfdeid.redaction.surrogates.chooser import HmacChooser, cased, english_ordinal, fold
-from features.word_lists import LEXICONS
+from features.lexicons import LEXICONS
 
 _VOWELS, _CONSONANTS = "aeiou", "bcdfghjklmnpqrstvwxz"
 # What announces a number ("MRN", "ext.") says nothing of it.

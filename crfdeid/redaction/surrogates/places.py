@@ -29,7 +29,7 @@ from crfdeid.redaction.surrogates.place_tables import (
     provinces,
     states,
 )
-from features.word_lists import LEXICONS
+from features.lexicons import LEXICONS
 
 _SHORTEST_MISSPELT = 6
 _LONGEST_SHORT = 4

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from crfdeid.corpora.layers import Stretches, read_stretches, without_stretches
+from crfdeid.corpora.layers import Regions, exclude_regions, read_excluded_regions
 from crfdeid.corpora.splits import Corpus
 from crfdeid.documents import CONCEPT, PHI
 from crfdeid.registry import model_settings
@@ -84,10 +84,10 @@ def prepare(experiment: JointExperiment, *, on_step: OnStep) -> JointPrepared:
     return Prepared(experiment, *read, systems.every, embeddings, plan, device, jobs, started)
 
 
-def _unsourced(experiment: JointExperiment, corpus: Corpus) -> Stretches | None:
+def _unsourced(experiment: JointExperiment, corpus: Corpus) -> Regions | None:
     if experiment.unsourced is None:
         return None
-    return read_stretches(experiment.unsourced, gold_of(corpus.scored, CONCEPT))
+    return read_excluded_regions(experiment.unsourced, gold_of(corpus.scored, CONCEPT))
 
 
 def outcome_of(prepared: JointPrepared, runs: Sequence[Run]) -> Outcome:
@@ -118,10 +118,10 @@ def _against(
     if scored == concept_annotated_text and prepared.plan.unsourced is not None:
         stretches = prepared.plan.unsourced
         by_name = {
-            name: [without_stretches(gold, found, stretches).predicted for found in all_found]
+            name: [exclude_regions(gold, found, stretches).predicted for found in all_found]
             for name, all_found in by_name.items()
         }
-        gold = without_stretches(gold, {}, stretches).gold
+        gold = exclude_regions(gold, {}, stretches).gold
     first = reference if reference in names else next(iter(names), "")
     pairs = [(first, name) for name in names if name != first]
     permutations = prepared.experiment.permutations

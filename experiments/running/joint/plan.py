@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from crfdeid.corpora.layers import Stretches, select_layer, without_stretches
+from crfdeid.corpora.layers import Regions, exclude_regions, select_layer
 from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.documents import CONCEPT, PHI, Document, LabelledSentence, Span
 from crfdeid.ensembles.cascade import CascadeTagger, as_concept_sentence, with_layer
@@ -44,7 +44,7 @@ class JointPlan:
     profile: str = "default"
     vectors: Vectors = field(default_factory=dict)
     models_folder: Path | None = None
-    unsourced: Stretches | None = None
+    unsourced: Regions | None = None
     parts_folder: Path | None = None
 
     def run(self, cells: Sequence[Cell], corpus: Corpus, on_progress: OnProgress) -> list[Run]:
@@ -104,7 +104,7 @@ class JointPlan:
         """Every kind of score of each layer; of concepts again without the stretches that nobody annotated."""
         scores = {layer: score(gold[layer], spans[layer]) for layer in spans}
         if self.unsourced is not None:
-            scores[concept_annotated_text] = score(*without_stretches(gold[CONCEPT], spans[CONCEPT], self.unsourced))
+            scores[concept_annotated_text] = score(*exclude_regions(gold[CONCEPT], spans[CONCEPT], self.unsourced))
         return scores
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from crfdeid.corpora import CORPUS_FORMATS
-from crfdeid.corpora.splits import Corpus, Parts, Split, read_parts
+from crfdeid.corpora.splits import Corpus, CorpusParts, Split, read_parts
 from crfdeid.documents import Document
 from crfdeid.errors import UsageError
 from crfdeid.label_schemes import to_categories
@@ -131,7 +131,7 @@ def read(source: Source, *, keep_unknown: bool, share: float = 1.0) -> Corpus:
     return shared(made, share)
 
 
-def _read_parts(source: Source) -> Parts:
+def _read_parts(source: Source) -> CorpusParts:
     train, test = source.train, source.test
     if train is None or test is None:
         raise UsageError(f"--corpora {source.name}: {HOW}")
@@ -144,12 +144,12 @@ def _read_parts(source: Source) -> Parts:
         raise UsageError(f"--corpora {source.name}: {refused}; {hint}") from None
 
 
-def _made_up(source: Source) -> Parts:
+def _made_up(source: Source) -> CorpusParts:
     # Here and not above, for Faker takes long to import.
     from crfdeid.corpora.synthetic import generate, generate_all_types  # noqa: PLC0415
 
     make = generate if source.format == "synthetic-notes" else generate_all_types
-    return Parts(make(seed=source.seed or 0)._asdict(), "synthetic", [])
+    return CorpusParts(make(seed=source.seed or 0)._asdict(), "synthetic", [])
 
 
 def _called(documents: Iterable[Document], corpus: str) -> list[Document]:

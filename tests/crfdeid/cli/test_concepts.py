@@ -180,7 +180,7 @@ def test_each_row_of_a_table_has_a_line(model: Path, notes: Path) -> None:
 def test_spark_keeps_them_too(model: Path, notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lines = [{"n": number, "text": text} for number, text in enumerate(2 * list(NOTES.values()))]
     Path("in/rows.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    monkeypatch.setattr(slices, "_LEAST_PIECE", 300)
+    monkeypatch.setattr(slices, "_LEAST_SLICE", 300)
     monkeypatch.setattr(session, "started_jobs", lambda master: nullcontext(NoSpark(in_this_process)))
     assert run("redact", model, "--keep-concepts", "kept.jsonl") == 0
     on_spark = ("--engine", "spark", "--master", "local[2]", "--keep-concepts", "many.jsonl")

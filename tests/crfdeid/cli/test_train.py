@@ -493,7 +493,7 @@ def test_the_audit_names_the_notes_in_another_layout_and_resuming_keeps_them(
         assert {"0.txt", "1.txt"} <= set(listed)
         assert all("line" in listed[name] for name in ("0.txt", "1.txt"))
         assert len(listed) < len(notes) / 4
-        assert summary["notes_unlike"] == len(listed)
+        assert summary["notes_with_drift"] == len(listed)
         assert [f"{len(listed)} of {len(notes)} notes unlike" in line for line in said] == [True]
     note = (source / "0.txt").read_bytes()
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(note)))

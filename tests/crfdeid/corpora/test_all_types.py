@@ -15,15 +15,14 @@ from faker import VERSION
 from crfdeid.bio import encode
 from crfdeid.corpora.splits import generate_corpus
 from crfdeid.corpora.synthetic import generate, generate_all_types
-from crfdeid.corpora.synthetic.case import Source
+from crfdeid.corpora.synthetic.case import CastSource
 from crfdeid.corpora.synthetic.data import text_pools
 from crfdeid.corpora.synthetic.generate import PROFILES
-from crfdeid.corpora.synthetic.notes import draft_note, finish
+from crfdeid.corpora.synthetic.notes import draft_note, finish_note
 from crfdeid.corpora.synthetic.people import make_casts
 from crfdeid.corpora.synthetic.templates import render
-from crfdeid.corpora.synthetic.text_fields import TextFields, make_faker
-from crfdeid.corpora.synthetic.texts import STYLES, draw_texts
-from crfdeid.corpora.synthetic.world import make_worlds, without_accents
+from crfdeid.corpora.synthetic.texts import STYLES, TextFields, draw_texts, make_faker
+from crfdeid.corpora.synthetic.world import make_worlds, strip_accents
 from crfdeid.errors import UsageError
 from crfdeid.label_schemes import HIPAA, TO_SEVEN, types_in
 
@@ -151,10 +150,10 @@ def test_lists_of_the_splits_have_nothing_in_common():
 
 def test_fine_types_leave_a_notes_text_and_the_seven_as_they_are():
     cast = make_casts(2)["train"]
-    source = Source(cast, cast, 1.0)
+    source = CastSource(cast, cast, 1.0)
     found = set()
     for seed in range(12):
-        coarse, fine = (finish(draft_note(source, Random(seed), fine=fine), set()) for fine in (False, True))
+        coarse, fine = (finish_note(draft_note(source, Random(seed), fine=fine), set()) for fine in (False, True))
         assert fine.text == coarse.text
         places = {i: span.label for span in coarse.spans for i in range(span.start, span.end)}
         for start, end, label in fine.spans:
@@ -200,4 +199,4 @@ def test_an_unknown_profile_is_refused_with_the_choices():
 
 
 def test_accents_can_be_left_out():
-    assert without_accents("Bjørn Åkesson, Yılmaz, Łódź") == "Bjorn Akesson, Yilmaz, Lodz"
+    assert strip_accents("Bjørn Åkesson, Yılmaz, Łódź") == "Bjorn Akesson, Yilmaz, Lodz"

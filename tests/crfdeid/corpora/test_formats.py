@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from crfdeid.corpora import CORPUS_FORMATS, WRITERS, read_corpus, recognise, write_corpus
+from crfdeid.corpora import CORPUS_FORMATS, CORPUS_WRITERS, read_corpus, recognise, write_corpus
 from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError, UsageError
 
@@ -54,7 +54,7 @@ SAMPLES = {
 
 def test_every_format_is_listed():
     assert set(SAMPLES) == set(CORPUS_FORMATS)
-    assert set(WRITERS) == set(CORPUS_FORMATS) - {"asq-phi"}
+    assert set(CORPUS_WRITERS) == set(CORPUS_FORMATS) - {"asq-phi"}
 
 
 @pytest.mark.parametrize("line_end", ["\n", "\r\n"])

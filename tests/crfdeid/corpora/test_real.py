@@ -6,7 +6,7 @@ import pytest
 
 from crfdeid import bio
 from crfdeid.corpora import read_corpus, recognise, write_corpus
-from crfdeid.corpora.layers import ConceptPaths, read_stretches, select_layer, without_stretches
+from crfdeid.corpora.layers import ConceptPaths, exclude_regions, read_excluded_regions, select_layer
 from crfdeid.corpora.splits import read_splits
 from crfdeid.errors import UsageError
 from crfdeid.label_schemes import SEVEN, map_types, types_in
@@ -68,9 +68,9 @@ def test_pharmaconer_stands_beside_meddocan(data_folder):
             if span in document.layer("concept")
         ]
         assert len(decoded) == sum(CONCEPTS[name].values()) - 4
-        stretches = read_stretches(concepts / "unsourced.tsv", corpus.splits[name].documents)
+        stretches = read_excluded_regions(concepts / "unsourced.tsv", corpus.splits[name].documents)
         gold = [select_layer(document, "concept") for document in corpus.splits[name].documents]
-        assert without_stretches(gold, {}, stretches).gold == gold, "nobody marked what annotators never saw"
+        assert exclude_regions(gold, {}, stretches).gold == gold, "nobody marked what annotators never saw"
 
 
 @pytest.mark.parametrize("format", ["brat", "i2b2-2014", "i2b2-2006", "jsonl"])

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crfdeid.corpora.layers import read_stretches, without_stretches
+from crfdeid.corpora.layers import exclude_regions, read_excluded_regions
 from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError
 from crfdeid.evaluation import score_entities
@@ -26,8 +26,8 @@ def test_stretches_are_read_by_document_whatever_else_the_table_holds(tmp_path: 
     path = table(
         tmp_path, "split\tdocument\tstart\tend\ttokens\ndev\t1\t8\t20\t3\ndev\t1\t0\t5\t1\ntest\t9\t0\t99\t1\n\n"
     )
-    assert read_stretches(path, NOTES) == {"1": [(0, 5), (8, 20)], "2": []}
-    assert read_stretches(table(tmp_path, "document\tstart\tend\r\n2\t0\t10\r\n"), NOTES)["2"] == [(0, 10)]
+    assert read_excluded_regions(path, NOTES) == {"1": [(0, 5), (8, 20)], "2": []}
+    assert read_excluded_regions(table(tmp_path, "document\tstart\tend\r\n2\t0\t10\r\n"), NOTES)["2"] == [(0, 10)]
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_stretches_are_read_by_document_whatever_else_the_table_holds(tmp_path: 
 )
 def test_a_table_that_is_none_is_refused_with_its_line(content: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(DataError, match=rf"unsourced\.tsv(, |: ){message}"):
-        read_stretches(table(tmp_path, content), NOTES)
+        read_excluded_regions(table(tmp_path, content), NOTES)
 
 
 SPANS = st.lists(st.tuples(st.integers(0, 18), st.integers(1, 4)).map(lambda s: Span(s[0], min(sum(s), 20), "X")))
@@ -61,7 +61,7 @@ def test_what_lies_wholly_within_a_stretch_counts_on_neither_side(
 ) -> None:
     places = [(start, min(start + length, 20)) for start, length in stretches]
     covered = [set(range(*place)) for place in places]
-    seen = without_stretches([Document("1", "x" * 20, tuple(gold))], {"1": found}, {"1": places})
+    seen = exclude_regions([Document("1", "x" * 20, tuple(gold))], {"1": found}, {"1": places})
     for before, after in ((gold, seen.gold[0].spans), (found, seen.predicted["1"])):
         inside = [span for span in before if any(set(range(span.start, span.end)) <= part for part in covered)]
         assert sorted([*after, *inside]) == sorted(before)

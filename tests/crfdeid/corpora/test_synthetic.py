@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from crfdeid.bio import encode
 from crfdeid.corpora.synthetic import PROFILES, generate, generate_notes
 from crfdeid.corpora.synthetic.data import scenarios, sections, template_words
-from crfdeid.corpora.synthetic.notes import Block, Draft, Section, _house, finish, meet
+from crfdeid.corpora.synthetic.notes import Draft, NoteBlock, Section, _draw_house_style, finish_note, meet_quotas
 from crfdeid.corpora.synthetic.people import DATE_FORMS, fill_pattern, make_casts, typo
-from crfdeid.corpora.synthetic.templates import TemplatePart, Value, expand, join, render, wrap
+from crfdeid.corpora.synthetic.templates import FieldValue, TemplatePart, expand, join_parts, render, wrap_part
 from crfdeid.documents import Document, Span
 from crfdeid.errors import UsageError
 
@@ -336,20 +336,20 @@ def test_data_sections_and_comments():
 
 def test_choices_nest_and_fields_give_spans():
     assert expand("a[ b[c|c]|  bc]", Random(1)) in ("a bc", "a  bc")
-    piece = render("Dr. {x}, {n:3-3} mg", lambda name: Value("Doe", "DOCTOR"), Random(0))
+    piece = render("Dr. {x}, {n:3-3} mg", lambda name: FieldValue("Doe", "DOCTOR"), Random(0))
     assert piece == TemplatePart("Dr. Doe, 3 mg", (Span(4, 7, "DOCTOR"),))
 
 
 def test_a_damaged_number_field_is_refused():
     with pytest.raises(ValueError, match="n:3"):
-        render("{n:3}", Value, Random(0))
+        render("{n:3}", FieldValue, Random(0))
 
 
 @given(st.lists(st.text("ab ", min_size=1), min_size=1), st.integers(5, 20))
 def test_joining_and_wrapping_keep_every_span_in_place(texts, width):
     pieces = [TemplatePart(text, (Span(0, len(text), "ID"),)) for text in texts]
-    joined = join(pieces, " ")
-    wrapped = wrap(joined, width)
+    joined = join_parts(pieces, " ")
+    wrapped = wrap_part(joined, width)
     assert [wrapped.text[s.start : s.end] for s in wrapped.spans] == texts
     assert wrapped.text.replace("\n", " ") == joined.text.replace("\n", " ")
 
@@ -380,20 +380,20 @@ def test_patterns():
 
 
 def test_counts_that_cannot_be_met_are_refused_with_what_is_missing():
-    block = Block(TemplatePart("4711", (Span(0, 4, "ID"),)), None, False)
-    draft = Draft("", (Section("", "lines", (block, block)),), _house(Random(0)))
-    assert meet([draft], {"ID": 2}, Random(0)) == [set()]
-    assert len(meet([draft], {"ID": 1}, Random(0))[0]) == 1
+    block = NoteBlock(TemplatePart("4711", (Span(0, 4, "ID"),)), None, False)
+    draft = Draft("", (Section("", "lines", (block, block)),), _draw_house_style(Random(0)))
+    assert meet_quotas([draft], {"ID": 2}, Random(0)) == [set()]
+    assert len(meet_quotas([draft], {"ID": 1}, Random(0))[0]) == 1
     with pytest.raises(ValueError, match="'ID': 1"):
-        meet([draft], {"ID": 3}, Random(0))
+        meet_quotas([draft], {"ID": 3}, Random(0))
 
 
 def test_a_block_left_out_is_replaced_by_its_fallback():
-    wish = Block(TemplatePart("Seen by Brown.", (Span(8, 13, "DOCTOR"),)), TemplatePart("Seen."), False)
-    house = _house(Random(0))._replace(case="as is", full_stops=True)
+    wish = NoteBlock(TemplatePart("Seen by Brown.", (Span(8, 13, "DOCTOR"),)), TemplatePart("Seen."), False)
+    house = _draw_house_style(Random(0))._replace(case="as is", full_stops=True)
     draft = Draft("NOTE", (Section("", "lines", (wish,)), Section("Empty:", "lines", ())), house)
-    assert finish(draft, set()).text.endswith("Seen by Brown.\n")
-    left_out = finish(draft, {(0, 0)})
+    assert finish_note(draft, set()).text.endswith("Seen by Brown.\n")
+    left_out = finish_note(draft, {(0, 0)})
     assert left_out.text.endswith("Seen.\n")
     assert left_out.spans == ()
     assert Document("1", left_out.text, left_out.spans).sentences()

@@ -11,9 +11,9 @@ import regex
 from crfdeid.bio import encode
 from crfdeid.corpora.splits import generate_corpus
 from crfdeid.corpora.synthetic import PROFILES, Splits, generate_concepts
-from crfdeid.corpora.synthetic.concepts import TYPES, make_vocabularies
+from crfdeid.corpora.synthetic.concepts import CONCEPT_TYPES, make_vocabularies
 from crfdeid.corpora.synthetic.data import scenarios, sections
-from crfdeid.corpora.synthetic.templates import TemplatePart, join, wrap
+from crfdeid.corpora.synthetic.templates import TemplatePart, join_parts, wrap_part
 from crfdeid.documents import CONCEPT, PHI, Document, Span
 from crfdeid.errors import UsageError
 
@@ -54,7 +54,7 @@ def test_every_note_is_annotated_in_both_layers_and_no_two_spans_overlap() -> No
         spans = sorted([*document.spans, *document.layer(CONCEPT)])
         assert all(left.end <= right.start for left, right in pairwise(spans))
         assert document.layer(CONCEPT)
-        assert {span.label for span in document.layer(CONCEPT)} <= set(TYPES)
+        assert {span.label for span in document.layer(CONCEPT)} <= set(CONCEPT_TYPES)
 
 
 def test_tags_can_express_every_span() -> None:
@@ -120,10 +120,10 @@ def test_a_seed_decides_everything_whatever_the_types_of_phi() -> None:
 
 def test_pieces_keep_concepts_where_they_stand() -> None:
     pain = TemplatePart("chest pain.", concepts=(Span(0, 10, "PROBLEM"),))
-    note = join([TemplatePart("Doe", (Span(0, 3, "PATIENT"),)), pain.without_full_stop()], " has ").upper()
+    note = join_parts([TemplatePart("Doe", (Span(0, 3, "PATIENT"),)), pain.without_full_stop()], " has ").upper()
     assert (note.text, note.spans, note.concepts) == (
         "DOE HAS CHEST PAIN",
         (Span(0, 3, "PATIENT"),),
         (Span(8, 18, "PROBLEM"),),
     )
-    assert wrap(note, 14).text == "DOE HAS\nCHEST PAIN", "no line ends within a concept"
+    assert wrap_part(note, 14).text == "DOE HAS\nCHEST PAIN", "no line ends within a concept"

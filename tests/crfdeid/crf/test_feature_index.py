@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from crfdeid.crf.feature_index import FeatureIndex
 from crfdeid.crf.weights import escape_for_crfsuite
 from crfdeid.secrets import hash_word
-from features.columns import Batch, Column, Conjunction, Extractor, WordColumn, window_column
+from features.columns import Column, Conjunction, Extractor, SentenceBatch, WordColumn, window_column
 from features.context import ContextWords, FarWords, NGrams
-from features.extractor import PAPER, STRONG, SURFACE
+from features.extractor import PAPER_FEATURES, STRONG_FEATURES, SURFACE
 from features.tokens import Sentence, split_sentences
 
 WORDS = [f"word{n}" for n in range(300)]  # more than the table of one kind holds at first, several times over
@@ -46,7 +46,7 @@ class Mixed(Extractor):
         ends = Conjunction(pairs, lambda word: word[1:], 2, lambda sentence: sentence.spaced[-1:].lower(), joint=":")
         return [ends, Conjunction(((0, "next:"),), str.lower)]
 
-    def columns(self, batch: Batch) -> list[Column]:
+    def columns(self, batch: SentenceBatch) -> list[Column]:
         runs = [(value, count) for words in batch.words for value, count in ((None, 1), ("x", len(words) - 1)) if words]
         values, counts = zip(*runs, strict=True) if runs else ((), ())
         return [
@@ -69,7 +69,9 @@ NOTES = st.text(st.sampled_from("aAbJé ñ:.,/-@0179\n Dr\u0301İſ"), max_size=
 
 
 @pytest.mark.parametrize("stored", [None, lambda name: hash_word(name, KEY)])
-@pytest.mark.parametrize("extractor", [Mixed(), STRONG.with_pos("none"), SURFACE.with_pos("none"), PAPER])
+@pytest.mark.parametrize(
+    "extractor", [Mixed(), STRONG_FEATURES.with_pos("none"), SURFACE.with_pos("none"), PAPER_FEATURES]
+)
 @given(known=SENTENCES, asked=st.one_of(SENTENCES, NOTES))
 def test_each_token_has_the_features_that_its_strings_name(extractor, stored, known, asked) -> None:
     names = {escape_for_crfsuite(name) for sentence in known for row in extractor.extract(sentence) for name in row}

@@ -12,7 +12,7 @@ from crfdeid.ensembles.hybrid import HybridTagger
 from crfdeid.errors import UsageError
 from crfdeid.explain.prediction import FEATURE_KINDS, OTHER_FEATURES, explain_prediction, feature_kind
 from crfdeid.explain.weights import WORDS_AFTER, WORDS_BEFORE, explain_weights
-from features import STRONG, FeatureSet, PosFeatures, feature_set
+from features import STRONG_FEATURES, FeatureSet, PosFeatures, feature_set
 from features.tokens import Sentence, split_sentences
 
 TRAIN = [
@@ -116,7 +116,7 @@ def test_a_kind_is_that_of_the_extractor():
                 "PosFeatures": {"part of speech"}}  # fmt: skip
     pos = feature_set("strong", pos="textblob").extractors[-1]
     assert isinstance(pos, PosFeatures)
-    for extractor in (*STRONG.extractors[:-1], pos):
+    for extractor in (*STRONG_FEATURES.extractors[:-1], pos):
         rows = FeatureSet("one", (extractor,)).extract(split_sentences(text)[0])
         kinds = {feature_kind(name) for row in rows for name in row}
         assert kinds == expected[type(extractor).__name__], extractor

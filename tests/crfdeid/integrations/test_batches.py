@@ -294,11 +294,11 @@ def test_another_model_or_none_fails_every_row(model: Path, tmp_path: Path) -> N
 
 
 def test_a_model_is_loaded_once_a_process(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    worker._load.cache_clear()
+    worker._load_worker.cache_clear()
     for _ in range(3):
         redact = pickle.loads(pickle.dumps(RedactBatches(model, Policy("remove"), "note")))
         list(redact.batches(table().to_batches()))
-    assert worker._load.cache_info().misses == 1
+    assert worker._load_worker.cache_info().misses == 1
 
 
 def test_a_pickle_is_enough_and_holds_no_secret(model: Path, tmp_path: Path) -> None:

@@ -19,8 +19,8 @@ from crfdeid.io import sources
 from crfdeid.io.audit import write_audit
 from crfdeid.io.output import OutputFolder
 from crfdeid.io.records import Columns, Failure, Note, NoteResult
-from crfdeid.io.runner import OutputPlan, process, start_workers
-from crfdeid.io.worker import Result, Work, Worker, one_by_one
+from crfdeid.io.runner import OutputPlan, process_files, start_workers
+from crfdeid.io.worker import Result, Worker, WorkerTask, isolate_failures
 
 Job = Callable[[Callable[[Any], str], Sequence[Any]], list[str]]
 
@@ -60,7 +60,7 @@ class HideQuill:
         def work(notes: Sequence[Note]) -> list[Result]:
             return [self._hide(note) for note in notes]
 
-        return one_by_one(work)
+        return isolate_failures(work)
 
     def _hide(self, note: Note) -> NoteResult:
         if "DIE" in note.text:
@@ -77,7 +77,9 @@ AUDIT_KEY = b"a key of the tests"
 
 def redact_plan(columns: Columns = PLAIN) -> OutputPlan:
     """Files of the same name and kind."""
-    return OutputPlan(lambda file: [file.name], lambda file, places: sources.writer(file, places[0], columns), columns)
+    return OutputPlan(
+        lambda file: [file.name], lambda file, places: sources.open_writer(file, places[0], columns), columns
+    )
 
 
 def run(
@@ -85,7 +87,7 @@ def run(
     target: Path,
     *,
     columns: Columns = PLAIN,
-    work: Work | None = None,
+    work: WorkerTask | None = None,
     jobs: int = 1,
     resume: bool = False,
     settings: dict[str, str] | None = None,
@@ -99,7 +101,7 @@ def run(
     ):
         failures += output.failures()
         files = sources.note_files(source)
-        process(files, redact_plan(columns), workers, output, on_failure=failures.append, audit_key=AUDIT_KEY)
+        process_files(files, redact_plan(columns), workers, output, on_failure=failures.append, audit_key=AUDIT_KEY)
         if audit is not None:
             write_audit(audit, {}, output.accounted)
     return failures

@@ -15,8 +15,8 @@ import pytest
 from notes_samples import AUDIT_KEY, HideQuill, redact_plan, run
 
 from crfdeid.io import runner, sources
-from crfdeid.io.audit import Totals, write_audit
-from crfdeid.io.journal import Failed, Journal, NoteDone
+from crfdeid.io.audit import RunTotals, write_audit
+from crfdeid.io.journal import FailureEntry, Journal, NoteDone
 from crfdeid.io.output import OutputFolder
 from crfdeid.io.records import Failure
 from crfdeid.io.runner import start_workers
@@ -77,7 +77,7 @@ def interrupted(source: Path, target: Path, after: int) -> None:
         start_workers(HideQuill(), 1) as workers,
     ):
         plan = redact_plan()
-        runner.process(files(), plan, workers, output, on_failure=lambda failure: None, audit_key=AUDIT_KEY)
+        runner.process_files(files(), plan, workers, output, on_failure=lambda failure: None, audit_key=AUDIT_KEY)
 
 
 @pytest.mark.parametrize("after", [0, 1, 3, 5])
@@ -112,33 +112,35 @@ def test_totals_are_those_of_the_notes() -> None:
         NoteDone("b", "", 1, {}, None),
         NoteDone("b", "", 2, {"DATE": 0}, None),
         NoteDone("d", "", None, {"ID": 1}, None, "en_US", {"DRUG": 2}, {"DRUG": 1, "SIGN": 1}),
-        NoteDone("e", "", None, {"ID": 1}, None, "en_US", {"DRUG": 1}, {}, unlike=["line"]),
-        Failed("", Failure("why", "c")),
+        NoteDone("e", "", None, {"ID": 1}, None, "en_US", {"DRUG": 1}, {}, drift_warnings=["line"]),
+        FailureEntry("", Failure("why", "c")),
     ]
-    found = Totals.of(entries)
+    found = RunTotals.of(entries)
     left_out = Counter(DRUG=1, SIGN=1)
-    assert found == Totals(5, 2, 1, Counter(DATE=2, ID=3), Counter(en_US=2), Counter(DRUG=3), left_out, unlike=1)
+    assert found == RunTotals(
+        5, 2, 1, Counter(DATE=2, ID=3), Counter(en_US=2), Counter(DRUG=3), left_out, drift_warnings=1
+    )
 
 
 def test_the_list_keeps_what_failed_and_by_which_error(tmp_path: Path) -> None:
     entries = [
-        Failed("7", Failure.of(KeyError("Quill"))._replace(file="c.txt", row=2)),
-        Failed("", Failure("why", "d")),
-        NoteDone("e", "7", 3, {"ID": 1}, None, unlike=["fields", "line"]),
+        FailureEntry("7", Failure.of(KeyError("Quill"))._replace(file="c.txt", row=2)),
+        FailureEntry("", Failure("why", "d")),
+        NoteDone("e", "7", 3, {"ID": 1}, None, drift_warnings=["fields", "line"]),
     ]
     journal = Journal(tmp_path / "list")
     for entry in entries:
         journal.add(entry)
     assert list(journal.entries()) == entries
-    assert [entry.failure.error for entry in entries if isinstance(entry, Failed)] == ["KeyError", "DataError"]
+    assert [entry.failure.error for entry in entries if isinstance(entry, FailureEntry)] == ["KeyError", "DataError"]
     journal.close()
 
 
 def test_the_audit_lists_the_notes_that_are_unlike_the_development_notes(tmp_path: Path) -> None:
-    notes = [NoteDone("a.csv", "0", row, {"ID": 1}, None, unlike=["line"] * (row == 2)) for row in (1, 2)]
+    notes = [NoteDone("a.csv", "0", row, {"ID": 1}, None, drift_warnings=["line"] * (row == 2)) for row in (1, 2)]
     write_audit(tmp_path / "audit.json", {}, lambda: notes)
     expected = [{"file": "a.csv", "row": 1, "found": {"ID": 1}}]
-    expected.append({"file": "a.csv", "row": 2, "found": {"ID": 1}, "unlike": ["line"]})
+    expected.append({"file": "a.csv", "row": 2, "found": {"ID": 1}, "drift_warnings": ["line"]})
     assert json.loads((tmp_path / "audit.json").read_text())["notes"] == expected
 
 
@@ -158,7 +160,7 @@ def test_memory_does_not_grow_with_the_number_of_notes(tmp_path: Path) -> None:
 
         tracemalloc.start()
         try:
-            Totals.of(entries())
+            RunTotals.of(entries())
             write_audit(tmp_path / "audit.json", {}, entries)
             return tracemalloc.get_traced_memory()[1]
         finally:

@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crfdeid.errors import UsageError
-from crfdeid.io.date_columns import FIRST_ROWS, DateColumns, Guard, date_in
+from crfdeid.io.date_columns import FIRST_ROWS, DateColumns, DateGuard, date_in
 from crfdeid.io.records import Columns, Note, NoteFile
-from crfdeid.io.sources import read_file, writer
+from crfdeid.io.sources import open_writer, read_file
 
 CHANGES = DateColumns(shift=("born",), hash=("ward",), refuse=True, date_order="dmy", secret=b"a secret of 16 b")
 
@@ -48,7 +48,7 @@ def test_a_text_is_a_whole_date_or_none(text: str, sureness: str | None) -> None
 
 
 def test_numbers_that_can_be_dates_are_judged_together() -> None:
-    guard = Guard(DateColumns(refuse=True))
+    guard = DateGuard(DateColumns(refuse=True))
     for _ in range(FIRST_ROWS - 1):
         guard.see([("mrn", "20310314"), ("day", 20310314)])
     with pytest.raises(UsageError, match=r"^the column 'day' holds dates"):
@@ -62,7 +62,7 @@ def rewritten(kind: str, content: bytes, changes: DateColumns) -> bytes:
         source.write_bytes(content)
         columns = Columns(patient="who", dates=changes)
         file = NoteFile(source, source.name, len(content), 0)
-        sink = writer(file, target, columns)
+        sink = open_writer(file, target, columns)
         for record in read_file(file, columns):
             assert record.content is None or isinstance(record.content, Note)
             sink.write(record, None)

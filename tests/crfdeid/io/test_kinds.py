@@ -24,7 +24,7 @@ from crfdeid.errors import DataError
 from crfdeid.io import parquet as parquet_files
 from crfdeid.io import text as text_files
 from crfdeid.io.records import Columns, Failure, Note, NoteFile, Record
-from crfdeid.io.sources import kind_of
+from crfdeid.io.sources import note_format
 
 PLAIN = Columns()
 TEXTS = st.text(max_size=20) | st.sampled_from(["", "a,b", 'say "no"', "x\r\ny", "x\ny", "a;b\tc|d", "\x00", "\ufeff"])
@@ -36,7 +36,7 @@ def note_file(path: Path) -> NoteFile:
 
 def rows_of(path: Path, columns: Columns = PLAIN) -> list[Record]:
     file = note_file(path)
-    kind = kind_of(file)
+    kind = note_format(file)
     assert kind is not None
     return list(kind.read(file, columns))
 
@@ -48,7 +48,7 @@ def notes_of(path: Path, columns: Columns = PLAIN) -> list[Note | Failure]:
 def rewritten(path: Path, change: Callable[[str], str], columns: Columns = PLAIN) -> Path:
     """The file written again beside itself, with each text changed."""
     file = note_file(path)
-    kind = kind_of(file)
+    kind = note_format(file)
     assert kind is not None
     target = path.with_name(f"new-{path.name}")
     writer = kind.writer(file, target, columns)
@@ -366,7 +366,7 @@ def test_parquet_of_many_rows_keeps_their_order(kind: pa.DataType) -> None:
 def test_few_long_parquet_rows_are_in_memory_together(tmp_path: Path) -> None:
     pq.write_table(pa.table({"text": [f"{n}".rjust(1 << 20) for n in range(40)]}), tmp_path / "n.parquet")
     file = NoteFile(tmp_path / "n.parquet", "n.parquet", (tmp_path / "n.parquet").stat().st_size, 0)
-    batches = [row.around[0] for row in parquet_files.read(file, Columns())]
+    batches = [row.passthrough[0] for row in parquet_files.read(file, Columns())]
     assert len(batches) == 40
     assert max(batch.nbytes for batch in batches) < 1 << 25
 
@@ -389,7 +389,7 @@ def test_columns_of_every_type_are_kept_where_a_row_is_left_out() -> None:
     path = parquet(table)
     file = note_file(path)
     target = path.with_name("new.parquet")
-    writer = kind_of(file).writer(file, target, PLAIN)
+    writer = note_format(file).writer(file, target, PLAIN)
     first, _, third = rows_of(path)
     for kept in (first, third):
         writer.write(kept, Document("", "b"))

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from notes_samples import run, written
 
-from crfdeid.io.patients import Spellings, patient_name
+from crfdeid.io.patients import SimilarPatients, patient_name
 from crfdeid.io.records import Columns
 
 
@@ -84,7 +84,7 @@ def test_names_that_differ_in_spelling_alone_are_said_once_and_never_shown(
 
 
 def test_names_that_differ_otherwise_are_passed_over(caplog: pytest.LogCaptureFixture) -> None:
-    spellings = Spellings()
+    spellings = SimilarPatients()
     for name in ("1", "10", "100", "1", "A1", "B1", "A-10", "Quill", "Quills"):
         spellings.see(name, "in.csv")
     assert caplog.messages == []

@@ -198,7 +198,7 @@ def test_a_name_that_gets_too_long_fails_alone(tmp_path: Path) -> None:
         OutputFolder(tmp_path / "out", source=source, settings={}, resume=False) as output,
         start_workers(HideQuill(), 1) as workers,
     ):
-        runner.process(sources.note_files(source), longer, workers, output, on_failure=failures.append)
+        runner.process_files(sources.note_files(source), longer, workers, output, on_failure=failures.append)
     assert [failure.reason for failure in failures] == ["its name or path is too long for the output: shorten it"]
     assert written(tmp_path / "out") == {"fine.txt.more": b"[PATIENT:fine]"}
 
@@ -257,7 +257,7 @@ def test_no_more_notes_are_read_than_are_at_work(tmp_path: Path) -> None:
     counting = Counting()
     with OutputFolder(tmp_path / "out", source=tmp_path / "rows.jsonl", settings={}, resume=False) as output:
         files = sources.note_files(tmp_path / "rows.jsonl")
-        runner.process(files, redact_plan(), counting, output, on_failure=pytest.fail)
+        runner.process_files(files, redact_plan(), counting, output, on_failure=pytest.fail)
     assert len(written(tmp_path / "out")["rows.jsonl"].splitlines()) == 20_000
     assert counting.most <= 5 * 256
 
@@ -330,14 +330,14 @@ def test_what_parquet_cannot_hold_fails_its_file_without_a_value(tmp_path: Path)
 
 def test_progress_counts_the_bytes_of_the_input(tmp_path: Path) -> None:
     source = mixed_folder(tmp_path / "in")
-    size = sources.survey(source, lambda file: [file.name]).size
+    size = sources.survey_input(source, lambda file: [file.name]).size
     seen: list[int] = []
     with (
         OutputFolder(tmp_path / "out", source=source, settings={}, resume=False) as output,
         start_workers(HideQuill(), 1) as workers,
     ):
         files = sources.note_files(source)
-        runner.process(files, redact_plan(), workers, output, on_failure=pytest.fail, on_progress=seen.append)
+        runner.process_files(files, redact_plan(), workers, output, on_failure=pytest.fail, on_progress=seen.append)
     assert seen == sorted(seen)
     assert seen[-1] == size > 0
 
@@ -366,7 +366,7 @@ def test_an_error_in_the_work_ends_the_processes(tmp_path: Path) -> None:
         OutputFolder(tmp_path / "out", source=tmp_path / "a.txt", settings={}, resume=False) as output,
         start_workers(HideQuill(), 2) as workers,
     ):
-        runner.process(broken(), redact_plan(), workers, output, on_failure=lambda failure: None)
+        runner.process_files(broken(), redact_plan(), workers, output, on_failure=lambda failure: None)
     assert not multiprocessing.active_children()
 
 

@@ -10,7 +10,7 @@ import pytest
 from crfdeid.errors import DataError, UsageError
 from crfdeid.io.annotations import target_names
 from crfdeid.io.records import NoteFile
-from crfdeid.io.sources import keyed_names, note_files, survey
+from crfdeid.io.sources import keyed_names, note_files, survey_input
 
 
 def touch(root: Path, *names: str) -> Path:
@@ -48,27 +48,27 @@ def test_one_file_is_nobodys_folder(tmp_path: Path) -> None:
 
 def test_the_survey_counts_what_there_is(tmp_path: Path) -> None:
     touch(tmp_path, "a.txt", "b/c.PARQUET", "b/d.pdf", "README")
-    assert survey(tmp_path, names_of) == (2, 2)
+    assert survey_input(tmp_path, names_of) == (2, 2)
 
 
 def test_nothing_to_do_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no such file"):
-        survey(tmp_path / "nowhere", names_of)
+        survey_input(tmp_path / "nowhere", names_of)
     with pytest.raises(DataError, match="holds no notes"):
-        survey(tmp_path, names_of)
+        survey_input(tmp_path, names_of)
     touch(tmp_path, "a.pdf")
     for path in (tmp_path, tmp_path / "a.pdf"):
         with pytest.raises(DataError, match="holds no notes"):
-            survey(path, names_of)
+            survey_input(path, names_of)
 
 
 def test_two_files_are_never_written_to_one(tmp_path: Path) -> None:
     touch(tmp_path, "a.txt", "p/a.txt", "a.jsonl/a.txt", "q/a.csv")
-    assert survey(tmp_path, lambda file: target_names(file, "jsonl")).size == 4
+    assert survey_input(tmp_path, lambda file: target_names(file, "jsonl")).size == 4
     touch(tmp_path, "p/a.csv")
-    assert survey(tmp_path, names_of).size == 5
+    assert survey_input(tmp_path, names_of).size == 5
     with pytest.raises(UsageError, match=r"written to p/a\.jsonl: rename"):
-        survey(tmp_path, lambda file: target_names(file, "jsonl"))
+        survey_input(tmp_path, lambda file: target_names(file, "jsonl"))
 
 
 def test_new_names_are_hashes_that_keep_the_folders_together(tmp_path: Path) -> None:

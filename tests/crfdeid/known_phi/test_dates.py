@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crfdeid.known_phi.dates import find_date, read_date
-from features.word_lists import ENGLISH_MONTHS, SPANISH_MONTHS
+from features.lexicons import ENGLISH_MONTHS, SPANISH_MONTHS
 
 BORN = dt.date(1972, 3, 14)
 

@@ -15,7 +15,7 @@ from crfdeid.redaction.surrogates.chooser import HmacChooser, fold, folded
 from crfdeid.redaction.surrogates.dates import shift_date, shift_of
 from crfdeid.redaction.surrogates.locale_data import locale_lists, sexes
 from crfdeid.redaction.surrogates.place_tables import known_countries, states
-from features.word_lists import SPANISH_MONTHS
+from features.lexicons import SPANISH_MONTHS
 
 SECRET = b"sixteen bytes or more"
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from crfdeid.rules import matcher
 from crfdeid.rules.matcher import LEAST_CHAIN, RULES, Prefilter, digit_counts, find_rules, find_rules_in
 from crfdeid.rules.rule import Rule, one_of
-from features.patterns import PATTERNS, folded
+from features.patterns import PATTERNS, lower_for_patterns
 from features.tokenizer import tokenize
 from features.tokens import Sentence, split_sentences
 
@@ -85,7 +85,7 @@ def test_an_expression_finds_the_same_in_small_letters_as_without_regard_to_case
     without_case = re.compile(item.form.pattern, re.IGNORECASE)
     for written in (text, text.upper(), text.title()):
         found = [(match.span(), match.lastgroup) for match in without_case.finditer(written)]
-        assert [(match.span(), match.lastgroup) for match in item.form.finditer(folded(written))] == found
+        assert [(match.span(), match.lastgroup) for match in item.form.finditer(lower_for_patterns(written))] == found
 
 
 def test_a_letter_in_small_letters_is_what_it_is_without_regard_to_case() -> None:
@@ -93,7 +93,7 @@ def test_a_letter_in_small_letters_is_what_it_is_without_regard_to_case() -> Non
     letters = {c for c in re.sub(r"\\.", "", forms) if c.isalpha() and not c.isupper()}
     characters = "".join(c for c in map(chr, range(0x110000)) if (c.lower(), c.upper()) != (c, c))
     characters += "".join(sorted(letters))
-    small = "".join(map(folded, characters))
+    small = "".join(map(lower_for_patterns, characters))
     assert len(small) == len(characters)
     for letter in letters:
         found = [match.start() for match in re.finditer(letter, characters, re.IGNORECASE)]

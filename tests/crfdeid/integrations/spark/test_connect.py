@@ -49,10 +49,10 @@ def free_port() -> int:
 
 
 def test_a_server_that_is_not_there_is_said_to_be_so_soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jobs, "_ANSWER", 0.2)
+    monkeypatch.setattr(jobs, "_CONNECT_TIMEOUT", 0.2)
     began = time.monotonic()
     with pytest.raises(UsageError, match="no Spark Connect server answers there") as refused:
-        jobs.connected(f"sc://localhost:{free_port()}/;token={TOKEN}")
+        jobs.connect(f"sc://localhost:{free_port()}/;token={TOKEN}")
     assert time.monotonic() - began < 60  # Spark's own patience is ten minutes
     assert TOKEN not in str(refused.value)
 
@@ -60,7 +60,7 @@ def test_a_server_that_is_not_there_is_said_to_be_so_soon(monkeypatch: pytest.Mo
 @pytest.mark.parametrize("url", ["sc://", "sc://host:port", "sc://host/notes", "sc://host/;token"])
 def test_a_url_that_is_none_is_refused(url: str) -> None:
     with pytest.raises(UsageError, match="Spark Connect refuses --master"):
-        jobs.connected(url if url == "sc://" else f"{url};token={TOKEN}")
+        jobs.connect(url if url == "sc://" else f"{url};token={TOKEN}")
 
 
 def test_a_server_that_refuses_is_not_quoted() -> None:
@@ -78,7 +78,7 @@ def test_a_server_that_refuses_is_not_quoted() -> None:
     server.start()
     try:
         with pytest.raises(UsageError, match=f"or the token in {TOKEN_VARIABLE}") as refused:
-            jobs.connected(f"sc://localhost:{port}/;token={TOKEN}")
+            jobs.connect(f"sc://localhost:{port}/;token={TOKEN}")
         assert TOKEN not in str(refused.value)
     finally:
         server.stop(None).wait()
@@ -129,7 +129,7 @@ def connect_server(log: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
 def test_a_server_gives_the_files_of_one_machine_and_its_death_is_gone_on_from(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jobs, "_ANSWER", 120)
+    monkeypatch.setattr(jobs, "_CONNECT_TIMEOUT", 120)
     monkeypatch.setenv(SECRET_VARIABLE, "a secret of the tests, long enough")
     model, source = tiny_model(tmp_path / "model"), tmp_path / "in"
     source.mkdir()
@@ -140,7 +140,7 @@ def test_a_server_gives_the_files_of_one_machine_and_its_death_is_gone_on_from(
     monkeypatch.setenv(TOKEN_VARIABLE, TOKEN)
     output = ("--output", str(tmp_path / "many"), "--engine", "spark", "--master")
     with connect_server(tmp_path / "log") as (url, server):
-        jobs.connected(url).stop()  # once it answers
+        jobs.connect(url).stop()  # once it answers
         with subprocess.Popen(crfdeid(*common, *output, url), stderr=subprocess.PIPE) as run:
             part = tmp_path / "many" / ".crfdeid" / "part"
             while not (part.exists() and any(part.iterdir())):
@@ -150,7 +150,7 @@ def test_a_server_gives_the_files_of_one_machine_and_its_death_is_gone_on_from(
     assert run.returncode == 1
     assert said.splitlines()[-1].startswith("error: Spark has ended")
     with connect_server(tmp_path / "log") as (url, _):
-        jobs.connected(url).stop()
+        jobs.connect(url).stop()
         assert main([*common, *output, url, "--resume"]) == 0
     assert written(tmp_path / "many") == {**written(tmp_path / "one"), "_SUCCESS": b""}
     assert not [file for file in tmp_path.rglob("*") if file.is_file() and TOKEN.encode() in file.read_bytes()]

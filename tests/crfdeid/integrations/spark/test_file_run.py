@@ -56,7 +56,7 @@ def notes(tmp_path: Path) -> Path:
 def spark(monkeypatch: pytest.MonkeyPatch) -> Callable[[Job], NoSpark]:
     """Tasks of a few hundred bytes, done by a function in the place of Spark's jobs."""
     monkeypatch.setenv(SECRET_VARIABLE, SECRET)
-    monkeypatch.setattr(slices, "_LEAST_PIECE", 300)
+    monkeypatch.setattr(slices, "_LEAST_SLICE", 300)
 
     def done_by(job: Job) -> NoSpark:
         jobs = NoSpark(job)

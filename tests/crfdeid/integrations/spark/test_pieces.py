@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from crfdeid.documents import Document
 from crfdeid.errors import DataError
-from crfdeid.integrations.spark.files import join
-from crfdeid.integrations.spark.slices import MOST_PIECES, FileSlice, PieceReader, SliceAssignment
+from crfdeid.integrations.spark.files import _join_slices
+from crfdeid.integrations.spark.slices import MOST_SLICES, FileSlice, SliceAssignment, SliceReader
 from crfdeid.io.records import Columns, Note, NoteFile
-from crfdeid.io.sources import note_files, read_file, writer
+from crfdeid.io.sources import note_files, open_writer, read_file
 
 COLUMNS = Columns()
 TEXTS = ['Dr. Quill, "at noon"', "", "two\r\nlines", "x" * 300, "Ünïcode 🩺"] * 7
@@ -45,14 +45,14 @@ def test_the_pieces_of_a_file_are_the_file(tmp_path: Path, name: str, of: int) -
     numbers, places = [], []
     for number in range(of):
         place = tmp_path / f"{number}{file.path.suffix}"
-        piece_writer = writer(file, place, COLUMNS)
-        for row in PieceReader({file.name: FileSlice(file, number, of)})(file, COLUMNS):
+        piece_writer = open_writer(file, place, COLUMNS)
+        for row in SliceReader({file.name: FileSlice(file, number, of)})(file, COLUMNS):
             numbers.append(row.number)
             piece_writer.write(row, Document("", row.content.text) if isinstance(row.content, Note) else None)
         piece_writer.close()
         places.append(place)
     assert numbers == [row.number for row in read_file(file, COLUMNS)]
-    join(places, tmp_path / f"joined{file.path.suffix}")
+    _join_slices(places, tmp_path / f"joined{file.path.suffix}")
     joined = tmp_path / f"joined{file.path.suffix}"
     if file.path.suffix == ".parquet":
         assert pq.read_table(joined).equals(pq.read_table(file.path), check_metadata=True)
@@ -64,9 +64,9 @@ def test_a_file_that_breaks_off_cannot_be_read_by_its_last_piece(tmp_path: Path)
     file = a_file(tmp_path, "notes.csv")
     with file.path.open("a") as stream:
         stream.write('1,"no end')
-    assert list(PieceReader({file.name: FileSlice(file, 0, 4)})(file, COLUMNS))
+    assert list(SliceReader({file.name: FileSlice(file, 0, 4)})(file, COLUMNS))
     with pytest.raises(DataError, match="never ends"):
-        list(PieceReader({file.name: FileSlice(file, 3, 4)})(file, COLUMNS))
+        list(SliceReader({file.name: FileSlice(file, 3, 4)})(file, COLUMNS))
 
 
 @given(
@@ -80,13 +80,13 @@ def test_each_file_is_in_one_group_with_all_of_its_pieces(sizes: list[tuple[int,
     left = sharing.size
     for group in groups:
         most = sharing.piece(left)  # or else some slots would wait for one at the end
-        assert len(group) <= sharing.tasks + MOST_PIECES + 1
+        assert len(group) <= sharing.tasks + MOST_SLICES + 1
         for task in group:
             assert len({piece.file.name for piece in task}) == len(task)  # a task writes each name once
             assert len(task) == 1 or all(piece.of == 1 for piece in task)
             size = sum(piece.file.size / piece.of for piece in task)
             assert len(task) == 1 or size <= most
-            assert task[0].file.name.endswith(".txt") or size <= max(most, task[0].file.size / MOST_PIECES)
+            assert task[0].file.name.endswith(".txt") or size <= max(most, task[0].file.size / MOST_SLICES)
         left -= sum(piece.file.size for task in group for piece in task if piece.number == 0)
     pieces = [[piece for task in group for piece in task] for group in groups]
     assert sorted(name for group in pieces for name in {piece.file.name for piece in group}) == sorted(
@@ -96,7 +96,7 @@ def test_each_file_is_in_one_group_with_all_of_its_pieces(sizes: list[tuple[int,
         for file in {piece.file for piece in group}:
             own = [piece for piece in group if piece.file == file]
             assert [piece.number for piece in own] == list(range(own[0].of))
-            assert own[0].of <= (1 if file.name.endswith(".txt") else MOST_PIECES)
+            assert own[0].of <= (1 if file.name.endswith(".txt") else MOST_SLICES)
 
 
 @pytest.mark.parametrize("slots", [1, 2, 5])

@@ -23,7 +23,7 @@ from notes_samples import crfdeid, tiny_model, written
 from crfdeid.cli import main
 from crfdeid.errors import UsageError
 from crfdeid.integrations.spark import redact
-from crfdeid.integrations.spark.jobs import NO_PACKAGE, ConnectJobs, ContextJobs, ShippedModel, sent
+from crfdeid.integrations.spark.jobs import NO_PACKAGE, ConnectJobs, ContextJobs, ShippedModel, worker_function
 from crfdeid.integrations.spark.session import JAVA_OPTIONS, LOCAL_DAEMON, LOCAL_JAVA, started_jobs
 from crfdeid.io.sources import note_files
 from crfdeid.redaction.policy import Policy
@@ -459,7 +459,7 @@ for function in sent:
 def test_a_worker_without_the_package_says_so() -> None:
     from pyspark.cloudpickle import dumps  # noqa: PLC0415
 
-    work = pickle.dumps([dumps(sent(note_files))])
+    work = pickle.dumps([dumps(worker_function(note_files))])
     done = subprocess.run([sys.executable, "-c", WITHOUT], input=work, capture_output=True, check=False)
     assert done.stdout.decode().splitlines() == [NO_PACKAGE], done.stderr.decode()
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from types import MappingProxyType
 
-from features.columns import Extractor, Value, WordColumn, window_heads
+from features.columns import Extractor, FeatureValue, WordColumn, window_heads
 from features.tokens import Sentence
 
 _MIN_COUNT = 5
@@ -39,7 +39,7 @@ class WordClusters(Extractor):
         """The features that a word alone decides, kind by kind."""
         return [WordColumn(window_heads("cluster", self.window), self._cluster)]
 
-    def _cluster(self, word: str) -> Value:
+    def _cluster(self, word: str) -> FeatureValue:
         return self.clusters.get(word.lower())
 
     def describe(self) -> str:
@@ -99,7 +99,7 @@ class Gazetteers(Extractor):
         """The features that a word alone decides, kind by kind."""
         return [WordColumn(window_heads("list", self.window), self._lists)]
 
-    def _lists(self, word: str) -> Value:
+    def _lists(self, word: str) -> FeatureValue:
         return gazetteers(self.locales).get(word.lower()) if word[0].isupper() else None
 
     def describe(self) -> str:
@@ -274,7 +274,7 @@ class WordClasses(Extractor):
         return f"classes of words ({', '.join(LEXICONS)}) in [-{self.window}, {self.window}]"
 
 
-def _class(word: str, place: int) -> Value:
+def _class(word: str, place: int) -> FeatureValue:
     """The first class of a word, or the second, …"""
     classes = word_classes(word)
     return classes[place] if place < len(classes) else None
