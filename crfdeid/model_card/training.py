@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from crfdeid.augmentation import NO_COPIES
+from crfdeid.augmentation import NO_COPIES, augment_corpus
 from crfdeid.consistency import make_consistent
 from crfdeid.corpora.layers import select_layer
 from crfdeid.corpora.splits import Corpus, Split
