@@ -8,9 +8,10 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, repeat
 from pathlib import Path
 
-from crfdeid.bio import OUTSIDE, decode, phi_spans, write_span
+from crfdeid.bio import decode, phi_spans
+from crfdeid.concepts import find_concepts
 from crfdeid.consistency import TokenTable, make_consistent
-from crfdeid.documents import CONCEPT, PHI, Document, Span, lone_surrogate, merge, positions_in
+from crfdeid.documents import CONCEPT, PHI, Document, Span, lone_surrogate, merge
 from crfdeid.errors import DataError, UsageError
 from crfdeid.known_phi.folding import decoded_forms
 from crfdeid.known_phi.identifiers import PatientIdentifiers, labels_for
@@ -71,52 +72,6 @@ def _spans_within(sentences: Sequence[Sentence], spans: Iterable[Span]) -> list[
     if not tokens:
         return []
     return [span for span in spans if tokens[0].start < span.end and span.start < tokens[-1].end]
-
-
-def _hiding_tags(sentences: Sequence[Sentence], spans: Iterable[Span]) -> list[list[str]]:
-    """PHI tags that hide every token which shares a character with a span.
-
-    Unlike `crfdeid.bio.encode`, which says what tags can express exactly: a token of which a part is PHI is hidden.
-
-    Args:
-        sentences: those of a note, in order.
-        spans: the PHI of the note; what is given beforehand may begin within a token or cross the end of a sentence.
-
-    Returns:
-        One IOB2 tag a token, for each sentence.
-
-    Example:
-        >>> hiding_tags([Sentence.from_words(["Seen", "by", "DrQuill"])], [Span(10, 15, "DOCTOR")])
-        [['O', 'O', 'B-DOCTOR']]
-    """
-    tokens = [token for sentence in sentences for token in sentence.tokens]
-    tags = [OUTSIDE] * len(tokens)
-    for span in merge(spans):
-        place = positions_in(tokens, span)
-        if place:
-            write_span(tags, Span(place.start, place.stop, span.label))
-    rows, begin = [], 0
-    for sentence in sentences:
-        row = tags[begin : begin + len(sentence.tokens)]
-        rows.append([f"B-{tag[2:]}" if tag[:2] == "I-" and not i else tag for i, tag in enumerate(row)])
-        begin += len(row)
-    return rows
-
-
-def find_concepts(
-    tagger: LayeredTagger, notes: Sequence[Sequence[Sentence]], phi: Sequence[Iterable[Span]]
-) -> list[list[Span]]:
-    """The concepts of each note, which a model that hides PHI finds in what is left of it.
-
-    Args:
-        tagger: a trained model.
-        notes: the sentences of each note.
-        phi: the PHI of each note, as it is decided.
-    """
-    tags = [row for sentences, spans in zip(notes, phi, strict=True) for row in _hiding_tags(sentences, spans)]
-    found = tagger.predict_layers([sentence for sentences in notes for sentence in sentences], phi=tags)
-    rows = iter(found[CONCEPT])
-    return [[span for sentence in sentences for span in decode(sentence, next(rows))] for sentences in notes]
 
 
 def known_spans(raw: str, known: PatientIdentifiers | None, site: CustomLists, labels: Mapping[str, str]) -> list[Span]:

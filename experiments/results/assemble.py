@@ -73,7 +73,7 @@ def common_identity(prepared: Prepared[Any, Any], settings: Mapping[str, Mapping
 
 
 def describe_settings(prepared: Prepared[Any, Any], settings: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """The ``known_phi_settings`` part: the options, how invalid tags are read, and each system's full settings."""
+    """The ``settings`` part: the options, how invalid tags are read, and each system's full settings."""
     return {
         "command": dict(prepared.experiment.command),
         "repair": REPAIR,

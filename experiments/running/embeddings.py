@@ -88,7 +88,7 @@ def prepare_embeddings(
     """Every embedding that is used.
 
     Args:
-        used: names in ``known_phi_settings.sources``; others are not prepared.
+        used: names in ``settings.sources``; others are not prepared.
         corpus: its training texts are learned from; the other splits only tell how many of their words are known.
         settings: where vectors come from.
         seed: of the generated notes, where the corpus is synthetic.

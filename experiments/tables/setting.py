@@ -49,7 +49,7 @@ def settings_table(settings: Mapping[str, Any]) -> Table:
     """Settings by system.
 
     Args:
-        settings: the ``known_phi_settings`` part of results.json.
+        settings: the ``settings`` part of results.json.
     """
     frame = settings_frame(settings)
     cells = frame.map(_setting)

@@ -75,7 +75,7 @@ class PairAttack:
         return cls(encoder, words, Replaceable.of(train, words), Replaceable.of(held_out, words), settings)
 
     def run(self, seed: int, known: Any, tell: Callable[[int], None]) -> list[Tried]:
-        """Train two adversaries and try them after each number of ``known_phi_settings.attack_epochs``.
+        """Train two adversaries and try them after each number of ``settings.attack_epochs``.
 
         Args:
             seed: of all that is drawn.

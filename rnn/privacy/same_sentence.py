@@ -135,11 +135,11 @@ def attack_pairs(
         settings: the number of neighbours, the pairs, the adversaries' size, epochs and number.
         seed: of all that is drawn.
         known: the parameters of adversaries (`TrainedRepresentation.adversaries`) to train on, once; None for
-            ``known_phi_settings.attack_seeds`` fresh ones.
+            ``settings.attack_seeds`` fresh ones.
         on_progress: is told of each epoch: how many are done, and how many there are.
 
     Returns:
-        For each adversary, T1, T2 and their average, after each number of ``known_phi_settings.attack_epochs``.
+        For each adversary, T1, T2 and their average, after each number of ``settings.attack_epochs``.
 
     Raises:
         DataError: either has no PHI token that could be replaced.

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crfdeid.bio import OUTSIDE, may_begin, may_follow
+from crfdeid.concepts import find_concepts, masking_tags
 from crfdeid.documents import CONCEPT, PHI, Span
-from crfdeid.pipeline import _hiding_tags, find_concepts
 from crfdeid.tagger import LayeredTagger
 from features.tokens import Sentence, split_sentences
 
@@ -26,7 +26,7 @@ def test_a_token_is_hidden_where_a_character_of_it_is_phi(places: list[tuple[int
     phi = [Span(start, min(start + length, len(TEXT)), label) for start, length, label in places]
     sentences = split_sentences(TEXT)
     covered = {place for start, end, _ in phi for place in range(start, end)}
-    for sentence, tags in zip(sentences, _hiding_tags(sentences, phi), strict=True):
+    for sentence, tags in zip(sentences, masking_tags(sentences, phi), strict=True):
         assert [tag != OUTSIDE for tag in tags] == [
             not covered.isdisjoint(range(token.start, token.end)) for token in sentence.tokens
         ]
@@ -36,7 +36,7 @@ def test_a_token_is_hidden_where_a_character_of_it_is_phi(places: list[tuple[int
 
 def test_a_span_over_two_sentences_begins_in_each() -> None:
     sentences = split_sentences("Jane\nQuill took zinc.")
-    assert _hiding_tags(sentences, [Span(0, 10, "PATIENT")]) == [["B-PATIENT"], ["B-PATIENT", "O", "O", "O"]]
+    assert masking_tags(sentences, [Span(0, 10, "PATIENT")]) == [["B-PATIENT"], ["B-PATIENT", "O", "O", "O"]]
 
 
 class Reader(LayeredTagger):

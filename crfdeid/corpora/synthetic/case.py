@@ -34,8 +34,8 @@ class CastSource(NamedTuple):
 
     Attributes:
         own: what the note's split has for itself.
-        seen: what training notes draw from (the same as ``strip_prefix`` for training notes).
-        unseen_share: how often ``strip_prefix`` is used, a fraction.
+        seen: what training notes draw from (the same as ``own`` for training notes).
+        unseen_share: how often ``own`` is used, a fraction.
     """
 
     own: Cast

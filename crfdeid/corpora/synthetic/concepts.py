@@ -124,8 +124,8 @@ class TermLists(NamedTuple):
 
     Attributes:
         own: what the split has for itself.
-        seen: what training notes draw from (the same as ``strip_prefix`` for training notes).
-        unseen_share: how often a term is one of ``strip_prefix``, a fraction.
+        seen: what training notes draw from (the same as ``own`` for training notes).
+        unseen_share: how often a term is one of ``own``, a fraction.
     """
 
     own: Mapping[str, tuple[str, ...]]

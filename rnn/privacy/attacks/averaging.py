@@ -122,7 +122,7 @@ def invert_by_averaging(
 
     Args:
         encoder: what was published with, and what the attack has.
-        targets: the names, each in its sentence; of more than ``known_phi_settings.names`` some are drawn.
+        targets: the names, each in its sentence; of more than ``settings.names`` some are drawn.
         candidates: what each is looked for among.
         settings: how much work it may be; `AveragingSettings()` where None.
         seed: of all that is drawn.

@@ -138,7 +138,7 @@ def test_targets_are_the_numbers_of_the_tags_of_each_layer():
 
 
 def same_rows(found, expected, moved=None):
-    """Rows are equal, where ``shift_date`` says which old number each new one of an input was."""
+    """Rows are equal, where ``moved`` says which old number each new one of an input was."""
     for one, other in zip(found, expected, strict=True):
         for name, array in one.inputs.items():
             pair = [array if moved is None or name not in moved else moved[name][array], other.inputs[name]]
