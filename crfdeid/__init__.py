@@ -1,29 +1,23 @@
-"""Find and hide protected health information (PHI) in clinical notes.
+"""Find and redact protected health information (PHI) in clinical notes.
 
-    documents.py     Document, Span, LabelledSentence     corpora/        read, write and split corpora
-    label_schemes.py one table of PHI types               bio.py          spans <-> IOB2 tags
-    spans.py         which spans become one               thresholds.py   spans from probabilities
+    documents.py      Document, Span, merging of spans      bio.py           tags and probabilities <-> spans
+    label_schemes.py  one table of PHI types                tagger.py        the Tagger protocol and its traits
+    registry.py       MODELS: create, load, fine-tune       pipeline.py      Deidentifier: a model applied to notes
+    consistency.py    further occurrences of found values   serialization.py files of a saved model
+    validation.py     checks of settings and JSON data      secrets.py       the user's secret and derived keys
+    errors.py         errors that a user can correct
 
-    tagger.py        what every model is: a Tagger        models.py       MODELS, every model by name
-    crf/             the CRF                              rules/          patterns
-    combined/        models made of models                saving.py       a model's files
-    model_card/      train a model, and its card          description.py  what model.json says of a model
-    sealed.py        files that hold their own checksum   scoring/        scores, errors, operating points
-    shapes.py        whether data that were read have their shape
-    further.py       fine-tuning of a saved model
+    crf/              the CRF                               rules/           patterns
+    ensembles/        models made of models                 model_card/      train a model, and its card
+    known_phi/        the patient's identifiers, lists      redaction/       documents + spans -> redacted text
+    corpora/          read, write and split corpora         augmentation/    rewritten copies of training notes
+    evaluation/       scores, errors, operating points      explain/         weights, predictions, decisions
+    review/           samples, certificates, review pages   io/              notes in and out, in many files
+    integrations/     data frames: Arrow, Spark             cli/             the `crfdeid` command
+    utils/            files, processes, HTML pages
 
-    deidentifier.py  a trained model at work on text      consistency.py  found once, found everywhere in its note
-    notes_at_work.py long notes, stretch by stretch       token_table.py  a note's tokens as columns of numbers
-    redaction/       documents + spans -> redacted text   notes/          notes in and out, in many files
-    policy.py        what is done with each note          engines/        notes in tables: Arrow, and engines on it
-    secrets.py       the user's secret, and its keys      errors.py       the two errors that a user can mend
-    settings.py      checks of settings                   given/          what a site and a patient's record say
-    concepts.py      concepts where PHI is decided        system/         files, folders, processes, threads
-    explaining/      what a model learned, why this word  pages/          self-contained HTML pages
-    spark/           data frames and files on Spark       cli/            the `crfdeid` command
-
-What is named here imports neither a model's libraries nor JAX, and is itself imported when it is first used, so that
-the package starts fast.
+The names below are imported on first use, and their modules import neither a model's libraries nor JAX, so that the
+package is fast to import.
 """
 
 from importlib import import_module

@@ -1,10 +1,10 @@
-"""Spans to IOB2 tags and back, and which tag may follow which.
+"""IOB2 tags and marginal probabilities to spans and back.
 
-IOB2: the first token of an entity is ``B-TYPE``, the others ``I-TYPE``, everything else ``O`` (yadav2016, Table 1). So
-an ``I-X`` stands only after a ``B-X`` or another ``I-X``: `continues`, `may_follow` and `may_begin` say so for two
-tags, `valid_transitions` and `valid_first` for all pairs, as arrays.
+IOB2: the first token of an entity is ``B-TYPE``, the others ``I-TYPE``, everything else ``O`` (yadav2016, Table 1). An
+``I-X`` therefore follows only a ``B-X`` or another ``I-X``: `continues`, `may_follow` and `may_begin` check one tag,
+`valid_transitions` and `valid_first` give arrays for all tags.
 
-A tagger can emit sequences that are not valid IOB2; what is then read out of them is a named policy:
+A tagger can emit sequences that are not valid IOB2. How they are decoded is a named policy:
 
 - ``"begin"``: an ``I-X`` that does not continue an ``X`` begins a new entity (the reading of conlleval).
 - ``"discard"``: an ``I-X`` that does not continue an ``X`` is dropped (strict IOB2). It loses entities, so it leaks.
@@ -12,13 +12,13 @@ A tagger can emit sequences that are not valid IOB2; what is then read out of th
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from sys import intern
 from typing import Literal, NamedTuple
 
 import numpy as np
 
-from crfdeid.documents import PHI, Document, LabelledSentence, Layers, Span, in_characters, merge
+from crfdeid.documents import PHI, Document, LabelledSentence, Layers, Span, in_characters, merge, positions_in
 from crfdeid.label_schemes import BINARY
 from features.normal import bare_edges
 from features.tokens import Sentence
@@ -28,22 +28,22 @@ OUTSIDE = "O"
 
 
 def continues(tag: str, before: str) -> bool:
-    """Whether a tag continues the entity that the token before it is in.
+    """Return True if a tag continues the entity of the preceding tag.
 
     Example:
-        >>> goes_on("I-DATE", "B-DATE"), goes_on("I-DATE", "B-ID"), goes_on("B-DATE", "B-DATE")
+        >>> continues("I-DATE", "B-DATE"), continues("I-DATE", "B-ID"), continues("B-DATE", "B-DATE")
         (True, False, False)
     """
     return tag.startswith("I-") and before in (tag, f"B-{tag[2:]}")
 
 
 def may_begin(tag: str) -> bool:
-    """Whether a sentence may begin with a tag: with any but an ``I-X``."""
+    """Return True if a sentence may begin with a tag: any but an ``I-X``."""
     return not tag.startswith("I-")
 
 
 def may_follow(tag: str, before: str) -> bool:
-    """Whether a tag may stand after another in valid IOB2.
+    """Return True if a tag may follow another in valid IOB2.
 
     Example:
         >>> may_follow("I-DATE", "B-DATE"), may_follow("I-DATE", "O"), may_follow("O", "B-DATE")
@@ -53,7 +53,7 @@ def may_follow(tag: str, before: str) -> bool:
 
 
 def valid_transitions(tags: Sequence[str]) -> np.ndarray:
-    """`may_follow` for every pair of tags: [K, K] bool, the row being the tag before, the column the one after it.
+    """Return `may_follow` for all pairs of tags, [K, K] bool: rows are preceding tags, columns following ones.
 
     Example:
         >>> valid_transitions(["B-ID", "I-ID", "O"]).tolist()
@@ -64,7 +64,7 @@ def valid_transitions(tags: Sequence[str]) -> np.ndarray:
 
 
 def valid_first(tags: Sequence[str]) -> np.ndarray:
-    """`may_begin` for every tag: [K] bool.
+    """Return `may_begin` for all tags, [K] bool.
 
     Example:
         >>> valid_first(["B-ID", "I-ID", "O"]).tolist()
@@ -74,7 +74,7 @@ def valid_first(tags: Sequence[str]) -> np.ndarray:
 
 
 class Encoded(NamedTuple):
-    """A document as tagged sentences.
+    """Tagged sentences of a document, and the spans that tags cannot express.
 
     Attributes:
         sentences: the sentences, with the tags of every annotation layer.
@@ -87,21 +87,21 @@ class Encoded(NamedTuple):
     unaligned_layers: Mapping[str, tuple[Span, ...]] = Layers()
 
     def left_over(self, layer: str) -> Sequence[Span]:
-        """The unaligned spans of a layer, `PHI` or another."""
+        """Return the unaligned spans of a layer, `PHI` or another."""
         return self.unaligned if layer == PHI else self.unaligned_layers[layer]
 
 
 def encode(document: Document) -> Encoded:
-    """Tags for every sentence of a document, in each of its annotation layers.
+    """Tag the sentences of a document, in each of its annotation layers.
 
-    A span is unaligned when it starts or ends inside a token, crosses a sentence's end, or overlaps a longer span of
-    its layer (the longest one wins). Unaligned spans are returned, never silently lost: the scorer works on the
-    original spans, so each counts as missed. Invisible marks at the ends of a span are not asked for.
+    A span is unaligned if it begins or ends inside a token, crosses the end of a sentence, or overlaps a longer span of
+    its layer. Unaligned spans are returned, never silently lost: scores use the original spans, so each counts as a
+    false negative. Invisible marks at the ends of a span do not matter.
     """
     sentences = document.sentences()
-    places = _Places.of(sentences, document.text)
-    tags, unaligned = _tag(document.spans, places)
-    further = {name: _tag(spans, places) for name, spans in document.layers.items()}
+    edges = _TokenEdges.of(sentences, document.text)
+    tags, unaligned = _tag(document.spans, edges)
+    further = {name: _tag(spans, edges) for name, spans in document.layers.items()}
     labelled = [
         LabelledSentence(
             sentence,
@@ -115,10 +115,10 @@ def encode(document: Document) -> Encoded:
     return Encoded(labelled, unaligned, Layers({name: left for name, (_, left) in further.items()}))
 
 
-class _Places(NamedTuple):
-    """Where the tokens of a document begin and end: offset -> number of the sentence and of the token in it.
+class _TokenEdges(NamedTuple):
+    """First and last offsets of a document's tokens: offset -> number of the sentence and of the token in it.
 
-    Invisible marks at their ends left out, since an annotation may hold them or not.
+    Invisible marks at the ends of tokens are excluded, since an annotation may include them or not.
     """
 
     starts: Mapping[int, tuple[int, int]]
@@ -127,7 +127,7 @@ class _Places(NamedTuple):
     text: str
 
     @classmethod
-    def of(cls, sentences: Sequence[Sentence], text: str) -> _Places:
+    def of(cls, sentences: Sequence[Sentence], text: str) -> _TokenEdges:
         starts: dict[int, tuple[int, int]] = {}
         ends: dict[int, tuple[int, int]] = {}
         for s, sentence in enumerate(sentences):
@@ -137,17 +137,17 @@ class _Places(NamedTuple):
         return cls(starts, ends, [len(sentence.tokens) for sentence in sentences], text)
 
     def first_and_last(self, span: Span) -> tuple[tuple[int, int] | None, tuple[int, int] | None]:
-        """The tokens with which a span begins and ends; None where it does so within one."""
+        """Return the first and last token of a span; None for an edge inside a token."""
         start, end = bare_edges(self.text, span.start, span.end)
         return self.starts.get(start), self.ends.get(end)
 
 
-def _tag(spans: Sequence[Span], places: _Places) -> tuple[list[tuple[str, ...]], list[Span]]:
-    """The tags of every sentence in one annotation layer, and the spans that are unaligned."""
-    tags = [[OUTSIDE] * length for length in places.lengths]
+def _tag(spans: Sequence[Span], edges: _TokenEdges) -> tuple[list[tuple[str, ...]], list[Span]]:
+    """Return the tags of every sentence in one annotation layer, and the unaligned spans."""
+    tags = [[OUTSIDE] * length for length in edges.lengths]
     unaligned = []
     for span in sorted(spans, key=lambda s: (s.start - s.end, s)):
-        first, last = places.first_and_last(span)
+        first, last = edges.first_and_last(span)
         if first is None or last is None or first[0] != last[0]:
             unaligned.append(span)
             continue
@@ -160,7 +160,7 @@ def _tag(spans: Sequence[Span], places: _Places) -> tuple[list[tuple[str, ...]],
 
 
 def tag_spans(tags: Sequence[str], repair: Repair = "begin") -> list[Span]:
-    """The entities of one tag sequence, as spans of token positions (half-open).
+    """Return the entities of one tag sequence, as spans of token positions (half-open).
 
     Example:
         >>> tag_spans(["B-DATE", "I-DATE", "O", "I-ID"])
@@ -170,7 +170,7 @@ def tag_spans(tags: Sequence[str], repair: Repair = "begin") -> list[Span]:
         return []  # as in most sentences
     opening = ("B-", "I-") if repair == "begin" else ("B-",)
     spans: list[Span] = []
-    start, before = 0, OUTSIDE  # the entity that is open: its first token, and its last tag so far
+    start, before = 0, OUTSIDE  # the open entity: its first token, and its last tag so far
     for i, tag in enumerate(tags):
         if not (tag == before == OUTSIDE or continues(tag, before)):
             if before != OUTSIDE:
@@ -182,14 +182,37 @@ def tag_spans(tags: Sequence[str], repair: Repair = "begin") -> list[Span]:
 
 
 def decode(sentence: Sentence, tags: Sequence[str], repair: Repair = "begin") -> list[Span]:
-    """The entities of one tagged sentence, as spans of character offsets in its document.
+    """Return the entities of one tagged sentence, as spans of character offsets in its document.
 
     Raises:
-        ValueError: there is not exactly one tag per token.
+        ValueError: the numbers of tags and tokens differ.
     """
     if len(tags) != len(sentence.tokens):
         raise ValueError(f"{len(tags)} tags for {len(sentence.tokens)} tokens")
     return in_characters(sentence.tokens, tag_spans(tags, repair))
+
+
+def covering_tags(sentences: Sequence[Sentence], spans: Iterable[Span]) -> list[list[str]]:
+    """Tag every token that shares a character with a span.
+
+    `encode` tags only spans that tags express exactly; here a token that is covered in part is tagged too.
+
+    Args:
+        sentences: those of a note, in order.
+        spans: spans of the note, which may overlap, begin within a token or cross the end of a sentence.
+    """
+    tokens = [token for sentence in sentences for token in sentence.tokens]
+    tags = [OUTSIDE] * len(tokens)
+    for span in merge(spans):
+        positions = positions_in(tokens, span)
+        if positions:
+            write_span(tags, Span(positions.start, positions.stop, span.label))
+    rows, begin = [], 0
+    for sentence in sentences:
+        row = tags[begin : begin + len(sentence.tokens)]
+        rows.append([f"B-{tag[2:]}" if tag[:2] == "I-" and not i else tag for i, tag in enumerate(row)])
+        begin += len(row)
+    return rows
 
 
 def write_span(row: list[str], span: Span) -> None:
@@ -205,9 +228,9 @@ def write_span(row: list[str], span: Span) -> None:
 
 
 def phi_probabilities(table: np.ndarray, tags: Sequence[str]) -> np.ndarray:
-    """The probability that each token is PHI, 1 - P(O): [T].
+    """Return the probability that each token is PHI, 1 - P(O): [T].
 
-    It is summed over the other tags, which keeps the digits of small probabilities.
+    Summing over the other tags keeps the digits of small probabilities.
 
     Args:
         table: the tokens' marginals, [T, K].
@@ -219,12 +242,13 @@ def phi_probabilities(table: np.ndarray, tags: Sequence[str]) -> np.ndarray:
 
 
 def phi_spans(sentence: Sentence, table: np.ndarray, tags: Sequence[str], threshold: float) -> list[Span]:
-    """The spans of all tokens with at least a probability of being PHI.
+    """Return the spans of all tokens whose probability of being PHI reaches a threshold.
 
-    Each such token has the type with the largest probability, B and I together. Where that of O is at least as large,
-    the token is hidden by the threshold alone: its type is `BINARY` ("PHI"), for the model gives it
-    none. A run of neighbours of one type is one span, but for a token that is more probably the beginning of an entity
-    than the inside of one: it begins another.
+    Such a token has the type with the largest probability, B and I together. If O is at least as probable as that type,
+    only the threshold marks the token, and its type is `BINARY` ("PHI"). Neighbours of one type form one span, unless
+    the later token is more probably the beginning than the inside of an entity.
+
+    `crfdeid.evaluation.operating_points` chooses thresholds on annotated notes.
 
     Args:
         sentence: the T tokens.
@@ -241,27 +265,27 @@ def phi_spans(sentence: Sentence, table: np.ndarray, tags: Sequence[str], thresh
     if not labels:
         return []
     begin, inside = (_columns(table, tags, prefix, labels) for prefix in ("B-", "I-"))  # [T, L] each
-    typed = begin + inside
-    best = typed.argmax(axis=1)  # [T]
-    named = typed.max(axis=1) > _outside(table, tags)  # [T]
+    by_type = begin + inside
+    best = by_type.argmax(axis=1)  # [T]
+    is_typed = by_type.max(axis=1) > _outside(table, tags)  # [T]
 
-    def goes_on(whole: Span, span: Span) -> bool:
-        place = span.start, best[span.start]
-        begins = bool(named[span.start]) and bool(begin[place] > inside[place])
-        return whole.end == span.start and whole.label == span.label and not begins
+    def is_same_entity(whole: Span, span: Span) -> bool:
+        i = span.start
+        begins = bool(is_typed[i]) and bool(begin[i, best[i]] > inside[i, best[i]])
+        return whole.end == i and whole.label == span.label and not begins
 
-    hidden = np.flatnonzero(phi_probabilities(table, tags) >= threshold).tolist()
-    single = (Span(i, i + 1, labels[best[i]] if named[i] else BINARY) for i in hidden)
-    return in_characters(sentence.tokens, merge(single, joins=goes_on))
+    marked = np.flatnonzero(phi_probabilities(table, tags) >= threshold).tolist()
+    single = (Span(i, i + 1, labels[best[i]] if is_typed[i] else BINARY) for i in marked)
+    return in_characters(sentence.tokens, merge(single, joins=is_same_entity))
 
 
 def _outside(table: np.ndarray, tags: Sequence[str]) -> np.ndarray:
-    """The probability of O, 0 in a model that has no such tag: [T]."""
+    """Return the probability of O, 0 for a model without this tag: [T]."""
     return table[:, list(tags).index(OUTSIDE)] if OUTSIDE in tags else np.zeros(len(table))
 
 
 def _columns(table: np.ndarray, tags: Sequence[str], prefix: str, labels: Sequence[str]) -> np.ndarray:
-    """The column of each label's B or I tag, zeros where there is none: [T, L]."""
-    place = {tag: k for k, tag in enumerate(tags)}
+    """Return the column of each label's B or I tag, zeros for a missing one: [T, L]."""
+    column = {tag: k for k, tag in enumerate(tags)}
     zeros = np.zeros(len(table))
-    return np.stack([table[:, place[prefix + name]] if prefix + name in place else zeros for name in labels], axis=1)
+    return np.stack([table[:, column[prefix + name]] if prefix + name in column else zeros for name in labels], axis=1)

@@ -1,17 +1,16 @@
-"""Document consistency: what is found once in a note is found everywhere in it.
+"""Document consistency: a value that is found once in a note is marked everywhere in it.
 
-A name at the head of a letter is easy to find, the same name in the middle of a sentence is not. So every value that a
-model found is looked for in the rest of its note:
+A name at the head of a letter is easy to find, the same name in the middle of a sentence is not. Every value that a
+model found is therefore searched in the rest of its note:
 
-- a name, of a patient or a doctor: whole, in its parts ("Quill" where "Jane Quill" was found), and with one slip of
-  the typist (a letter wrong, missing, added, or two swapped) in a part of `LEAST_MISSPELT_LENGTH` to `_MOST_MISSPELT`
+- a name, of a patient or a doctor: whole, in its parts ("Quill" after "Jane Quill"), and with one typing error (a
+  letter wrong, missing or added, or two swapped) in a part of `LEAST_MISSPELT_LENGTH` to `_MOST_MISSPELT_LENGTH`
   letters;
-- any other value: whole, if it has `_LEAST_VALUE` letters and digits or more, and a capital or that many digits.
+- any other value: whole, if it has at least `_LEAST_VALUE` letters and digits, and a capital or that many digits.
 
-A part of a name must look like a name where it stands: it begins with a capital, the note has the word nowhere in
-small letters, and it is in no list of words that announce PHI (`features.lexicons`: months, titles, kin, places).
-Names of accounts ("Quill.j@...") are no names. "Brown sputum" is left alone where a note has "brown" too, and so is
-"May", whoever is called so.
+A part of a name must look like a name: it begins with a capital, the note has the word nowhere in lower case, and it is
+in no list of words that announce PHI (`features.word_lists`: months, titles, kin, places). Account names such as
+"Quill.j@..." are no names. "Brown sputum" is not marked if the note has "brown" too, and "May" never is.
 """
 
 from __future__ import annotations
@@ -33,29 +32,57 @@ from features.lexicons import word_classes
 from features.normal import normal_form
 from features.tokenizer import Token
 
-_AT_ONCE = 1 << 14  # tokens or spans of which there are further numbers in memory
+_NAMES = {"PATIENT", "DOCTOR"}
+_LEAST_PART = 3
+LEAST_MISSPELT_LENGTH = 6
+"""Fewest letters of a part of a name that is searched with typing errors."""
+_MOST_MISSPELT_LENGTH = 40  # The search takes time and memory in the square of a word's length.
+_LEAST_VALUE = 5
+_WITHIN_A_NAME = {"", " ", "-", ", ", ","}
+
+# Text after an account name, as in an e-mail address: PHI, but not a name.
+_ADDRESS = regex.compile(r"[@＠]|[._．＿]\p{Default_Ignorable_Code_Point}*+\w")
+
+_TOKENS_AT_ONCE = 1 << 14  # bounds the memory of temporary arrays
+
+_Words = tuple[str, ...]
+_Key = TypeVar("_Key", bound=Hashable)
+
+
+class _Values(NamedTuple):
+    """Values to search for.
+
+    Attributes:
+        whole: the type of each whole value, by its words in lower case.
+        written: the whole values with the capitals of the note.
+        parts: the type of each part of a name, by the word in lower case.
+    """
+
+    whole: Mapping[_Words, str]
+    written: frozenset[_Words]
+    parts: Mapping[str, str]
 
 
 class TokenTable:
-    """Tokens, by place: which word each is, where it begins and where it ends. They take 8 bytes each.
+    """Columns of a note's tokens: word number, start and end, at 8 bytes a token.
 
-    A token ends so many characters after its start as its word has, but for those that are written in another form in
-    the note: their ends are listed.
+    The end of a token follows from its start and the length of its word, unless the note spells the word in another
+    form: those ends are listed.
 
     Args:
-        tokens: those that there are so far; `add` takes further ones, until the columns are asked for.
+        tokens: the first tokens; `add` appends further ones, until a column is read.
 
     Example:
         >>> table = TokenTable([Token("Dr", 0, 2), Token("Doe", 3, 6), Token("Doe", 8, 11)])
-        >>> table.words, table.numbers.tolist(), table.texts(range(0, 2)), [*table.places([Span(1, 4, "DOCTOR")])]
+        >>> table.words, table.numbers.tolist(), table.texts(range(0, 2)), [*table.positions([Span(1, 4, "DOCTOR")])]
         (['Dr', 'Doe'], [0, 1, 1], ('Dr', 'Doe'), [range(0, 2)])
     """
 
     def __init__(self, tokens: Iterable[Token] = ()) -> None:
-        self._number_of: dict[str, int] = defaultdict(count().__next__)  # of each word, as they come
-        self._lengths = array("i")  # of these words
+        self._number_of: dict[str, int] = defaultdict(count().__next__)  # of each word, in order of appearance
+        self._lengths = array("i")  # of the words
         self._numbers, self._starts = array("i"), array("i")
-        self._ends: dict[int, int] = {}  # of tokens whose word has another length than they have in the note
+        self._ends: dict[int, int] = {}  # of tokens whose length in the note is not that of their word
         self.add(tokens)
 
     def add(self, tokens: Iterable[Token]) -> None:
@@ -68,8 +95,8 @@ class TokenTable:
             self._lengths.extend([*map(len, new)][::-1])
             lengths = np.frombuffer(self._lengths, np.intc)[numbers]
             begun, ended = np.array(starts, np.intc), np.array(ends, np.intc)
-            for place in np.flatnonzero(begun + lengths != ended).tolist():
-                self._ends[len(self) + place] = ends[place]
+            for i in np.flatnonzero(begun + lengths != ended).tolist():
+                self._ends[len(self) + i] = ends[i]
             self._numbers.frombytes(numbers.tobytes())
             self._starts.frombytes(begun.tobytes())
 
@@ -78,47 +105,47 @@ class TokenTable:
 
     @cached_property
     def words(self) -> list[str]:
-        """The different words, by number."""
+        """Distinct words, by number."""
         return list(self._number_of)
 
     @cached_property
     def numbers(self) -> np.ndarray:
-        """The number of each token's word, [N]."""
+        """Number of each token's word, [N]."""
         return np.frombuffer(self._numbers, np.intc)
 
     @cached_property
     def starts(self) -> np.ndarray:
-        """Where each token begins, [N]."""
+        """Start of each token, [N]."""
         return np.frombuffer(self._starts, np.intc)
 
-    def end(self, place: int) -> int:
-        """Where a token ends."""
-        return self._ends.get(place) or self._starts[place] + self._lengths[self._numbers[place]]
+    def end(self, i: int) -> int:
+        """Return the end of a token."""
+        return self._ends.get(i) or self._starts[i] + self._lengths[self._numbers[i]]
 
     @cached_property
     def small(self) -> list[str]:
-        """The words in small letters, by number."""
+        """Words in lower case, by number."""
         return [word if word.islower() else word.lower() for word in self.words]
 
-    def texts(self, places: Sequence[int], *, small: bool = False) -> tuple[str, ...]:
-        """The words of some tokens, as they are or in small letters."""
+    def texts(self, positions: Sequence[int], *, small: bool = False) -> tuple[str, ...]:
+        """Return the words of some tokens, unchanged or in lower case."""
         words, numbers = self.small if small else self.words, self._numbers
-        return tuple([words[numbers[place]] for place in places])
+        return tuple([words[numbers[i]] for i in positions])
 
     def where(self, chosen: Sequence[bool]) -> Iterator[int]:
-        """The tokens whose word is chosen, in order.
+        """Yield the positions of the tokens whose word is chosen, in order.
 
         Args:
-            chosen: of each word, by number.
+            chosen: True for each chosen word, by number.
         """
         table = np.array(chosen, bool)
-        for first in range(0, len(self), _AT_ONCE):
-            yield from (np.flatnonzero(table[self.numbers[first : first + _AT_ONCE]]) + first).tolist()
+        for first in range(0, len(self), _TOKENS_AT_ONCE):
+            yield from (np.flatnonzero(table[self.numbers[first : first + _TOKENS_AT_ONCE]]) + first).tolist()
 
-    def places(self, spans: Sequence[Span]) -> Iterator[range]:
-        """For each span the tokens that share a character with it, as `crfdeid.documents.positions_in` has them."""
-        for first in range(0, len(spans), _AT_ONCE):
-            some = spans[first : first + _AT_ONCE]
+    def positions(self, spans: Sequence[Span]) -> Iterator[range]:
+        """Yield, for each span, the positions of the tokens that share a character with it."""
+        for first in range(0, len(spans), _TOKENS_AT_ONCE):
+            some = spans[first : first + _TOKENS_AT_ONCE]
             starts, ends = (np.array(column, np.intc) for column in list(zip(*some, strict=True))[:2])
             begins, stops = self.starts.searchsorted(starts), self.starts.searchsorted(ends)
             inside = self.starts.searchsorted(starts, side="right") == begins  # no token begins where the span does
@@ -127,44 +154,15 @@ class TokenTable:
                 yield range(begin - 1 if within and begin and self.end(begin - 1) > span.start else begin, stop)
 
 
-_NAMES = {"PATIENT", "DOCTOR"}
-_LEAST_PART = 3
-LEAST_MISSPELT_LENGTH = 6
-"""So many letters a part of a name has at least, if it is to be found misspelt."""
-_MOST_MISSPELT = 40  # Slips are looked for in time and memory that grow with the square of a word's length.
-_LEAST_VALUE = 5
-_WITHIN_A_NAME = {"", " ", "-", ", ", ","}
-
-# What follows the name of an account, as in an e-mail address; it is PHI, but no name.
-_ADDRESS = regex.compile(r"[@＠]|[._．＿]\p{Default_Ignorable_Code_Point}*+\w")
-
-_Words = tuple[str, ...]
-_Key = TypeVar("_Key", bound=Hashable)
-
-
-class _Values(NamedTuple):
-    """What to look for.
-
-    Attributes:
-        values: the type of each whole value, by its words in lower case.
-        written: the whole values as they stand in the note.
-        parts: the type of each part of a name, by the word in lower case.
-    """
-
-    values: Mapping[_Words, str]
-    written: frozenset[_Words]
-    parts: Mapping[str, str]
-
-
 def make_consistent(document: Document, tokens: TokenTable | None = None) -> Document:
-    """A document with spans added wherever a value that it has marked stands elsewhere in its text.
+    """Mark further occurrences of the values that are marked in a document.
 
-    No span is changed or taken away, and none that is added shares a character with another. The new spans begin and
-    end at the edges of tokens and depend on nothing but the document.
+    No span is changed or removed, and no added span shares a character with another. The added spans begin and end at
+    the edges of tokens and depend only on the document.
 
     Args:
-        document: a note with the spans that a model found.
-        tokens: its tokens, where they are at hand; else it is taken apart again.
+        document: a note with predicted spans.
+        tokens: its tokens; None to tokenise it again.
 
     Example:
         >>> note = Document("1", "Pt: Jane Quill. Ms. Quill is stable.", (Span(4, 14, "PATIENT"),))
@@ -174,65 +172,65 @@ def make_consistent(document: Document, tokens: TokenTable | None = None) -> Doc
     if not document.spans:
         return document
     tokens = TokenTable(tokens_of(document)) if tokens is None else tokens
-    free = bytearray(b"\1") * len(tokens)  # of each token: whether no span is there
+    free = bytearray(b"\1") * len(tokens)  # 1 for each token without a span
     small = {word for word in tokens.words if word.islower()}
-    known = _values(document, tokens, free, small)
-    added = [*_whole(tokens, free, known), *_parts(document.text, tokens, free, known.parts, small)]
+    values = _values(document, tokens, free, small)
+    added = [*_whole(tokens, free, values), *_parts(document.text, tokens, free, values.parts, small)]
     return replace(document, spans=(*document.spans, *added)) if added else document
 
 
 def _values(document: Document, tokens: TokenTable, free: bytearray, small: set[str]) -> _Values:
-    """What the spans of a document say is to be looked for; their tokens are free no more."""
-    values: dict[tuple[_Words, str], int] = {}  # how often a value is found as a type
+    """Return the values of a document's spans; their tokens are no longer free."""
+    whole: dict[tuple[_Words, str], int] = {}  # how often a value is found as a type
     parts: dict[tuple[str, str], int] = {}
     written = set()
-    for span, place in zip(document.spans, tokens.places(document.spans), strict=True):
-        free[place.start : place.stop] = bytes(len(place))
-        texts, words = tokens.texts(place), tokens.texts(place, small=True)
+    for span, positions in zip(document.spans, tokens.positions(document.spans), strict=True):
+        free[positions.start : positions.stop] = bytes(len(positions))
+        texts, words = tokens.texts(positions), tokens.texts(positions, small=True)
         is_name = TO_SEVEN.get(span.label) in _NAMES
         if is_name:
             for word in words:
                 if len(word) >= _LEAST_PART and _looks_like_a_name(word, small):
                     parts[word, span.label] = parts.get((word, span.label), 0) + 1
         if len(texts) > is_name and _is_specific(texts):  # one word of a name is a part
-            values[words, span.label] = values.get((words, span.label), 0) + 1
-            written.add(words if texts == words else texts)  # of two that are equal, one
-    return _Values(_commonest(values), frozenset(written), _commonest(parts))
+            whole[words, span.label] = whole.get((words, span.label), 0) + 1
+            written.add(words if texts == words else texts)  # shares one of two equal tuples
+    return _Values(_commonest(whole), frozenset(written), _commonest(parts))
 
 
 def _commonest(counts: Mapping[tuple[_Key, str], int]) -> dict[_Key, str]:
-    """The commonest type of each, of equals the first in the note."""
+    """Return the most frequent type of each key, of equals the first in the note."""
     found: dict[_Key, str] = {}
-    for (key, label), seen in counts.items():
-        if key not in found or seen > counts[key, found[key]]:
+    for (key, label), frequency in counts.items():
+        if key not in found or frequency > counts[key, found[key]]:
             found[key] = label
     return found
 
 
-def _whole(tokens: TokenTable, free: bytearray, known: _Values) -> Iterator[Span]:
-    """Whole values where no span is yet, the longest first; their tokens are free no more."""
-    lengths: dict[str, set[int]] = {}  # of the values that begin with a word
-    for words in known.values:
+def _whole(tokens: TokenTable, free: bytearray, values: _Values) -> Iterator[Span]:
+    """Yield whole values outside all spans, the longest first; their tokens are no longer free."""
+    lengths: dict[str, set[int]] = {}  # of the values, by their first word
+    for words in values.whole:
         lengths.setdefault(words[0], set()).add(len(words))
     for i in tokens.where([*map(lengths.__contains__, tokens.small)]):
         for length in sorted(lengths[tokens.texts([i], small=True)[0]], reverse=True):
             stop = i + length
             if stop > len(free) or 0 in free[i:stop]:
                 continue
-            label = known.values.get(tokens.texts(range(i, stop), small=True))
-            if label is not None and _as_written(tokens.texts(range(i, stop)), known):
+            label = values.whole.get(tokens.texts(range(i, stop), small=True))
+            if label is not None and _as_written(tokens.texts(range(i, stop)), values):
                 free[i:stop] = bytes(length)
                 yield Span(int(tokens.starts[i]), tokens.end(stop - 1), label)
                 break
 
 
-def _as_written(texts: _Words, known: _Values) -> bool:
-    """Whether a value stands here as it was found, or with more capitals, but not in small letters for capitals."""
-    return texts in known.written or any(text[0].isupper() for text in texts)
+def _as_written(texts: _Words, values: _Values) -> bool:
+    """Return True unless an occurrence has lower case instead of the capitals of the value."""
+    return texts in values.written or any(text[0].isupper() for text in texts)
 
 
 def _parts(text: str, tokens: TokenTable, free: bytearray, parts: Mapping[str, str], small: set[str]) -> list[Span]:
-    """Parts of names where no span is yet; neighbours are one name."""
+    """Return parts of names outside all spans; adjacent parts are one name."""
 
     def one_name(whole: Span, span: Span) -> bool:
         return normal_form(text[whole.end : span.start]).text in _WITHIN_A_NAME
@@ -246,7 +244,7 @@ def _single_parts(
     if not parts:
         return
     near = {form: part for part in reversed(list(parts)) if _can_be_misspelt(part) for form in _one_less(part)}
-    initials = {part[0] for part in parts}  # a word with another is no slip either
+    initials = {part[0] for part in parts}  # an error in the first letter is not searched
     labels = [
         _label_of(written, parts, near, small) if word[0] in initials else None
         for written, word in zip(tokens.words, tokens.small, strict=True)
@@ -258,7 +256,7 @@ def _single_parts(
 
 
 def _label_of(written: str, parts: Mapping[str, str], near: Mapping[str, str], small: set[str]) -> str | None:
-    """The type of the part of a name that a word is, as it is written or with a slip; None where it is none."""
+    """Return the type of a word that is part of a name, perhaps with a typing error; else None."""
     if len(written) < _LEAST_PART or not written[0].isupper():
         return None
     word = written.lower()
@@ -267,7 +265,7 @@ def _label_of(written: str, parts: Mapping[str, str], near: Mapping[str, str], s
 
 
 def _type_of_name(parts: Sequence[Span]) -> str:
-    """The type that most parts of a name have, of equals the last's, which is more often the family's."""
+    """Return the most frequent type of a name's parts, of equals the last, which is more often the surname's."""
     return Counter(part.label for part in reversed(parts)).most_common(1)[0][0]
 
 
@@ -276,15 +274,15 @@ def _looks_like_a_name(word: str, small: set[str]) -> bool:
 
 
 def _is_specific(texts: _Words) -> bool:
-    """Whether a value says who or where by itself: not "family", "Madrid", "9 pm" or "12"."""
+    """Return True for a value that identifies by itself: not "family", "Madrid", "9 pm" or "12"."""
     letters_and_digits = "".join(filter(str.isalnum, texts))
     written_so = any(text[0].isupper() for text in texts) or sum(map(str.isdigit, letters_and_digits)) >= _LEAST_VALUE
     return len(letters_and_digits) >= _LEAST_VALUE and written_so and (len(texts) > 1 or not word_classes(texts[0]))
 
 
 def _misspelt(word: str, parts: Mapping[str, str], near: Mapping[str, str]) -> str | None:
-    """The type of the part of a name that a word is one slip away from."""
-    if not LEAST_MISSPELT_LENGTH - 1 <= len(word) <= _MOST_MISSPELT + 1:
+    """Return the type of the part of a name that differs from a word by one typing error."""
+    if not LEAST_MISSPELT_LENGTH - 1 <= len(word) <= _MOST_MISSPELT_LENGTH + 1:
         return None
     for form in (word, *_one_less(word)):
         part = form if form in parts and _can_be_misspelt(form) else near.get(form)
@@ -294,19 +292,19 @@ def _misspelt(word: str, parts: Mapping[str, str], near: Mapping[str, str]) -> s
 
 
 def _can_be_misspelt(part: str) -> bool:
-    return LEAST_MISSPELT_LENGTH <= len(part) <= _MOST_MISSPELT
+    return LEAST_MISSPELT_LENGTH <= len(part) <= _MOST_MISSPELT_LENGTH
 
 
 def _one_less(word: str) -> list[str]:
-    """The word with each one of its letters left out."""
+    """Return the word without each one of its letters."""
     return [word[:i] + word[i + 1 :] for i in range(len(word))]
 
 
 def within_one_edit(word: str, other: str) -> bool:
-    """Whether one letter was changed, left out or added, or two neighbours swapped (Damerau's four slips).
+    """Return True if one letter is changed, missing or added, or two adjacent ones are swapped (Damerau 1964).
 
     Example:
-        >>> [one_slip("quillan", other) for other in ("qulilan", "quilan", "quiller")]
+        >>> [within_one_edit("quillan", other) for other in ("qulilan", "quilan", "quiller")]
         [True, True, False]
     """
     i = next((k for k, (a, b) in enumerate(zip(word, other, strict=False)) if a != b), min(len(word), len(other)))

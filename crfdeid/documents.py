@@ -7,19 +7,19 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar, final
 
-from crfdeid.errors import DataError
+from crfdeid.errors import MismatchError, SpanError
 from features.tokenizer import Token
 from features.tokens import Sentence, each_sentence
 
 PHI = "phi"
-"""The annotation layer of what has to be found and hidden."""
+"""Annotation layer of protected health information."""
 
 CONCEPT = "concept"
-"""The annotation layer of what one wants to read out of a text, such as problems, treatments and tests."""
+"""Annotation layer of medical concepts, such as problems, treatments and tests."""
 
 
 class Span(NamedTuple):
-    """A labelled stretch of text, ``text[start:end]``. Spans sort by place."""
+    """Labelled part of a text, ``text[start:end]``. Spans sort by position."""
 
     start: int
     end: int
@@ -31,7 +31,7 @@ _Mark = TypeVar("_Mark")
 
 @final
 class Layers(Mapping[str, tuple[_Mark, ...]]):
-    """What is marked in each annotation layer, by the layer's name; it cannot be changed, so it can be hashed.
+    """Immutable, hashable mapping from the names of annotation layers to spans or tags.
 
     Args:
         marks: the spans of a document, or the tags of a sentence, of each layer.
@@ -63,17 +63,17 @@ class Layers(Mapping[str, tuple[_Mark, ...]]):
         return f"Layers({self._marks})"
 
 
-def _without_phi(layers: Mapping[str, Iterable[_Mark]], *, place: str = "") -> Layers[_Mark]:
-    """Layers as they are kept beside the PHI layer, which has a field of its own."""
+def _without_phi(layers: Mapping[str, Iterable[_Mark]], *, source: str = "") -> Layers[_Mark]:
+    """Validate layers other than PHI, which has a field of its own."""
     if PHI in layers:
-        raise DataError(f"the layer '{PHI}' is given twice: leave it out of the further layers", path=place)
+        raise MismatchError(f"the layer '{PHI}' is given twice: leave it out of the further layers", path=source)
     return layers if isinstance(layers, Layers) else Layers(layers)
 
 
-def _require_annotated(annotated: Collection[str], name: str, *, place: str = "") -> None:
+def _require_annotated(annotated: Collection[str], name: str, *, source: str = "") -> None:
     if name not in annotated:
         known = ", ".join(annotated) or "none"
-        raise DataError(f"not annotated in the layer '{name}': there are {known}", path=place)
+        raise MismatchError(f"not annotated in the layer '{name}': there are {known}", path=source)
 
 
 def _annotated(layers: Collection[str], *, phi: bool) -> tuple[str, ...]:
@@ -82,23 +82,22 @@ def _annotated(layers: Collection[str], *, phi: bool) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A text with its annotated spans.
+    """Text with its annotated spans.
 
     Args:
         id: the document's name, unique in its corpus.
         text: the text, exactly as in the file.
-        spans: the PHI that is marked in it, sorted by place; spans may overlap, as some corpora nest them.
-        given_sentences: the tokenisation that came with the data (column formats); None where the text is to be
-            tokenised by `features.tokens`.
-        layers: the spans of further annotation layers, such as "concept", by the layer's name; none for most corpora.
-        phi_annotated: whether somebody marked the PHI. False in a corpus of concepts alone, where it means nothing that
-            there are no ``spans``.
-        place: where it was read from, for messages: a file, and its line or record there; "" where it was made by hand.
-            An id can be PHI, such as a record number or a name, so that no message holds it.
+        spans: the PHI, sorted by position; spans may overlap, as some corpora nest them.
+        pretokenized: the tokenisation of the data (column formats); None to tokenise by `features.tokens`.
+        layers: the spans of further annotation layers, such as "concept", by the layer's name.
+        phi_annotated: whether PHI is annotated. If not, as in a corpus of concepts alone, the absence of ``spans``
+            means nothing.
+        place: the source, for messages: a file, and the line or record in it; "" for a document made by hand. Messages
+            never contain the id, which can be PHI, such as a record number or a name.
 
     Raises:
-        DataError: a span is empty or reaches outside the text, the PHI layer is given among the others, or PHI is
-            marked that nobody is said to have annotated.
+        SpanError: a span is empty or outside the text, or PHI is marked though it is not annotated.
+        MismatchError: the PHI layer is also among ``layers``.
 
     Example:
         >>> layers = {"concept": (Span(9, 16, "DRUG"),)}
@@ -117,17 +116,17 @@ class Document:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "spans", tuple(sorted(self.spans)))
-        further = _without_phi(self.layers, place=self.place)
+        further = _without_phi(self.layers, source=self.place)
         object.__setattr__(self, "layers", Layers({name: sorted(spans) for name, spans in further.items()}))
         for spans in (self.spans, *self.layers.values()):
             self._require_inside(spans)
         if self.spans and not self.phi_annotated:
-            raise DataError("PHI is marked in what is said to have none annotated", path=self.place)
+            raise SpanError("PHI is marked, but the document is declared to have no PHI annotation", path=self.place)
 
     def _require_inside(self, spans: Iterable[Span]) -> None:
         for start, end, label in spans:
             if not 0 <= start < end <= len(self.text):
-                raise DataError(
+                raise SpanError(
                     f"the {label} span [{start}, {end}) is empty or outside the text of {len(self.text)} characters",
                     path=self.place,
                     offset=start,
@@ -135,41 +134,40 @@ class Document:
 
     @property
     def annotated(self) -> tuple[str, ...]:
-        """The names of the layers that it is annotated in, `PHI` first."""
+        """Names of the annotated layers, `PHI` first."""
         return _annotated(self.layers, phi=self.phi_annotated)
 
     def layer(self, name: str) -> tuple[Span, ...]:
-        """The spans of an annotation layer, `PHI` or another.
+        """Return the spans of an annotation layer, `PHI` or another.
 
         Raises:
-            DataError: the document is not annotated in it, which is another thing than that nothing is marked.
+            MismatchError: the layer is not annotated, which differs from a layer without spans.
         """
-        _require_annotated(self.annotated, name, place=self.place)
+        _require_annotated(self.annotated, name, source=self.place)
         return self.spans if name == PHI else self.layers[name]
 
     def sentences(self) -> tuple[Sentence, ...]:
-        """The tokenised sentences: as given with the data, else by `features.tokens.split_sentences`."""
+        """Return the tokenised sentences: those of the data, else by `features.tokens.split_sentences`."""
         return tuple(self.each_sentence()) if self.pretokenized is None else self.pretokenized
 
     def each_sentence(self) -> Iterator[Sentence]:
-        """The same, one after the other: of a long note, few are in memory together."""
+        """Iterate over the sentences without holding all those of a long note in memory."""
         return each_sentence(self.text) if self.pretokenized is None else iter(self.pretokenized)
 
 
 @dataclass(frozen=True, slots=True)
 class LabelledSentence:
-    """A sentence and its tags.
+    """Sentence with its tags.
 
     Args:
         sentence: the sentence.
-        tags: one IOB2 tag per token ("B-DATE", "I-DATE", "O") for the PHI in it.
-        document: the id of the document it is from. Sentences made by hand may leave it out: they then count as one
-            document.
+        tags: one IOB2 tag per token ("B-DATE", "I-DATE", "O") for its PHI.
+        document: the id of its document. Sentences without one count as one document.
         layers: the tags of further annotation layers, by the layer's name: one per token.
-        phi_annotated: as of `Document`; where it is False, every one of ``tags`` is "O" and none of them says anything.
+        phi_annotated: as of `Document`; if False, all ``tags`` are "O" and mean nothing.
 
     Raises:
-        DataError: a further layer has not one tag per token, or the PHI layer is given among the others.
+        MismatchError: a layer has not one tag per token, or the PHI layer is among ``layers``.
     """
 
     sentence: Sentence
@@ -182,26 +180,25 @@ class LabelledSentence:
         object.__setattr__(self, "layers", _without_phi(self.layers))
         for name, tags in self.layers.items():
             if len(tags) != len(self.sentence.tokens):
-                problem = f"{len(tags)} tags of the layer '{name}' for {len(self.sentence.tokens)} tokens"
-                raise DataError(problem)
+                raise MismatchError(f"{len(tags)} tags of the layer '{name}' for {len(self.sentence.tokens)} tokens")
 
     @property
     def annotated(self) -> tuple[str, ...]:
-        """The names of the layers that it is annotated in, `PHI` first."""
+        """Names of the annotated layers, `PHI` first."""
         return _annotated(self.layers, phi=self.phi_annotated)
 
     def layer(self, name: str) -> tuple[str, ...]:
-        """The tags of an annotation layer, `PHI` or another.
+        """Return the tags of an annotation layer, `PHI` or another.
 
         Raises:
-            DataError: the sentence is not annotated in it.
+            MismatchError: the layer is not annotated.
         """
         _require_annotated(self.annotated, name)
         return self.tags if name == PHI else self.layers[name]
 
 
 def lone_surrogate(text: str) -> int | None:
-    """The offset of the first lone surrogate; None where there is none, as in all Unicode text.
+    """Return the offset of the first lone surrogate, or None.
 
     A lone surrogate is half of a surrogate pair. JSON and Python can spell it, but it is no character and has no UTF-8.
 
@@ -217,12 +214,12 @@ def lone_surrogate(text: str) -> int | None:
 
 
 def overlap(whole: Span, span: Span) -> bool:
-    """Whether two spans share a character; the first does not begin after the second."""
+    """Return True if two spans share a character; the first must not begin after the second."""
     return span.start < whole.end
 
 
-def longest(spans: Sequence[Span]) -> str:
-    """The type of the longest span, of equals the first."""
+def _longest(spans: Sequence[Span]) -> str:
+    """Return the type of the longest span, the first of equals."""
     return max(spans, key=lambda span: span.end - span.start).label
 
 
@@ -230,19 +227,19 @@ def merge(
     spans: Iterable[Span],
     *,
     joins: Callable[[Span, Span], bool] = overlap,
-    label: Callable[[Sequence[Span]], str] = longest,
+    label: Callable[[Sequence[Span]], str] = _longest,
 ) -> list[Span]:
-    """Spans that belong together become one over all they cover.
+    """Merge spans.
 
     Args:
         spans: in any order.
-        joins: the rule: whether the next span belongs to those that were merged so far. It is given one span over all
-            of these, with the type of the first, and the next span by place. By default those that share a character
-            belong together, and those that only touch stay apart.
-        label: the type of the whole, from those that were merged, by place.
+        joins: called with one span over those merged so far, which has the type of the first, and the next span by
+            position; returns whether to merge that one too. By default spans merge if they share a character, and
+            spans that only touch do not.
+        label: the type of a merged span, from its parts by position.
 
     Returns:
-        The merged spans, sorted by place.
+        The merged spans, sorted by position.
 
     Example:
         >>> merge([Span(0, 4, "ID"), Span(2, 9, "DATE"), Span(9, 12, "ID")])
@@ -250,13 +247,12 @@ def merge(
         >>> merge([Span(0, 4, "ID"), Span(4, 9, "ID")], joins=lambda whole, span: whole.end == span.start)
         [Span(start=0, end=9, label='ID')]
     """
-    groups = _groups(sorted(spans), joins)
-    named = ((whole, label(parts)) for whole, parts in groups)
-    return [whole if whole.label == name else whole._replace(label=name) for whole, name in named]
+    labelled = ((whole, label(parts)) for whole, parts in _groups(sorted(spans), joins))
+    return [whole if whole.label == name else whole._replace(label=name) for whole, name in labelled]
 
 
 def _groups(spans: Iterable[Span], joins: Callable[[Span, Span], bool]) -> Iterator[tuple[Span, list[Span]]]:
-    """The spans that belong together, each time with one over all of them that has the type of the first."""
+    """Yield the spans that merge, with one span over all of them that has the type of the first."""
     whole: Span | None = None
     parts: list[Span] = []
     for span in spans:
@@ -272,12 +268,16 @@ def _groups(spans: Iterable[Span], joins: Callable[[Span, Span], bool]) -> Itera
 
 
 def tokens_of(document: Document) -> list[Token]:
-    """All tokens of a document's sentences, by place."""
+    """Return all tokens of a document's sentences, sorted by position."""
     return sorted((token for sentence in document.sentences() for token in sentence.tokens), key=lambda t: t.start)
 
 
 def positions_in(tokens: Sequence[Token], span: Span) -> range:
-    """The positions of the tokens that share a character with a span; ``tokens`` by place and free of overlaps.
+    """Return the positions of the tokens that share a character with a span.
+
+    Args:
+        tokens: sorted by position, without overlaps.
+        span: a span of characters.
 
     Example:
         >>> positions_in([Token("Ann", 0, 3), Token("Doe", 4, 7)], Span(2, 4, "DOCTOR"))
@@ -288,7 +288,7 @@ def positions_in(tokens: Sequence[Token], span: Span) -> range:
 
 
 def in_characters(tokens: Sequence[Token], spans: Iterable[Span]) -> list[Span]:
-    """Spans of token positions as spans of the characters that the tokens stand for.
+    """Convert spans of token positions into spans of characters.
 
     Example:
         >>> in_characters([Token("Ann", 0, 3), Token("Doe", 4, 7)], [Span(0, 2, "DOCTOR")])

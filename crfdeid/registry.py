@@ -9,27 +9,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from crfdeid.errors import DataError, UsageError
+from crfdeid.errors import OptionConflictError, SettingError, UnknownNameError, VersionError
 from crfdeid.serialization import MODEL_FILE, read_description, read_settings
 from crfdeid.tagger import CombinedSettings, Finetunable, Tagger, Traits
 from crfdeid.validation import FOLDER_SETTINGS, require_seed
 
-
-def import_string(place: str) -> Any:
-    """What a text names; its module is imported now.
-
-    Args:
-        place: "module:attribute".
-
-    Example:
-        >>> named("math:factorial")(4)
-        24
-    """
-    module, _, attribute = place.partition(":")
-    return getattr(import_module(module), attribute)
-
-
-# Name -> "module:class". Text, so that no model's libraries are imported before it is used, and no import points up.
+# Name -> "module:class". Text, so that a model's libraries are imported only for use, and no import points up.
 MODELS = {
     "crf": "crfdeid.crf:CrfTagger",
     "elman": "rnn.models.elman:ElmanTagger",
@@ -46,14 +31,28 @@ MODELS = {
 }
 
 
+def import_string(path: str) -> Any:
+    """Import a module and return an attribute of it.
+
+    Args:
+        path: "module:attribute".
+
+    Example:
+        >>> import_string("math:factorial")(4)
+        24
+    """
+    module, _, attribute = path.partition(":")
+    return getattr(import_module(module), attribute)
+
+
 def tagger_class(name: str) -> type[Tagger]:
-    """The class behind a model's name.
+    """Return the class of a model.
 
     Raises:
-        UsageError: there is no such model.
+        UnknownNameError: there is no such model.
     """
     if name not in MODELS:
-        raise UsageError(f"unknown model '{name}': choose from {', '.join(MODELS)}")
+        raise UnknownNameError(f"unknown model '{name}': choose from {', '.join(MODELS)}")
     found: type[Tagger] = import_string(MODELS[name])
     return found
 
@@ -66,18 +65,17 @@ def create(
     overrides: Mapping[str, Any] | None = None,
     vectors: Any = None,
 ) -> Tagger:
-    """A new, untrained tagger.
+    """Create an untrained tagger.
 
     Args:
         name: a key of `MODELS`.
-        profile: where its settings start: "default", or a paper's, such as "yadav2016".
+        profile: the settings to start from: "default", or a paper's, such as "yadav2016".
         seed: the seed of everything random in the model.
-        overrides: settings that differ from the profile's. A model made of models hands on to them what is not its own.
-        vectors: the word vectors a network starts from, an `rnn.embeddings.WordVectors`; None for random ones.
+        overrides: settings that differ from the profile's. A model made of models passes settings on to its members.
+        vectors: initial word vectors of a network, an `rnn.embeddings.WordVectors`; None for random ones.
 
     Raises:
-        UsageError: unknown model, profile or setting, a value or seed that is refused, or vectors for a model that has
-            none.
+        UsageError: unknown model, profile or setting, an invalid value or seed, or vectors for a model without any.
 
     Example:
         >>> create("crf", overrides={"max_iterations": 5}).settings.max_iterations
@@ -89,32 +87,34 @@ def create(
     if vectors is None:
         return cls(settings, seed=seed)
     if not cls.traits(settings).takes_vectors:
-        raise UsageError(f"the model '{name}' has no word vectors: leave them out, or choose a network")
+        raise OptionConflictError(f"the model '{name}' has no word vectors: leave them out, or choose a network")
     return cls(settings, seed=seed, vectors=vectors)
 
 
 def model_settings(name: str, *, profile: str = "default", overrides: Mapping[str, Any] | None = None) -> Any:
-    """The settings of a new tagger, an instance of its class's ``settings_class``; arguments and errors of `create`."""
+    """Return the settings of a new tagger; arguments and errors as for `create`."""
     cls = tagger_class(name)
     profile, changes = profile_name(profile), dict(overrides or {})
     if issubclass(cls.settings_class, CombinedSettings):
-        return _combined(cls.settings_class, changes, profile)
+        own = _own_names(cls.settings_class)
+        chosen = {key: changes.pop(key) for key in own.intersection(changes)}
+        return cls.settings_class(**chosen, profile=profile, options=changes)
     profiles = cls.profiles()
     if profile not in profiles:
-        raise UsageError(f"unknown profile '{profile}' of {name}: choose from {', '.join(profiles)}")
+        raise UnknownNameError(f"unknown profile '{profile}' of {name}: choose from {', '.join(profiles)}")
     require_known(changes, setting_names(name), of=name)
     return dataclasses.replace(profiles[profile], **changes)
 
 
 def setting_names(name: str, overrides: Mapping[str, Any] | None = None) -> frozenset[str]:
-    """The settings a model has; those of the models that it is made of are among them.
+    """Return the names of a model's settings, including those of its members.
 
     Args:
         name: a key of `MODELS`.
-        overrides: settings that may say what it is made of.
+        overrides: settings that may choose the members.
 
     Raises:
-        UsageError: unknown model, or a value that says what it is made of and cannot work.
+        UsageError: unknown model, or an invalid choice of members.
     """
     settings_class = tagger_class(name).settings_class
     own = _own_names(settings_class)
@@ -125,54 +125,46 @@ def setting_names(name: str, overrides: Mapping[str, Any] | None = None) -> froz
 
 
 def _own_names(settings_class: Any) -> frozenset[str]:
-    """The settings that a model has itself, and not from the models that it is made of."""
+    """Return the names of a model's settings without those of its members."""
     return frozenset(field.name for field in dataclasses.fields(settings_class)) - {"profile", "options"}
 
 
-def _combined(settings_class: Any, changes: Mapping[str, Any], profile: str) -> CombinedSettings:
-    own = _own_names(settings_class)
-    chosen = {key: value for key, value in changes.items() if key in own}
-    handed_on = {key: value for key, value in changes.items() if key not in own}
-    made: CombinedSettings = settings_class(**chosen, profile=profile, options=handed_on)
-    return made
-
-
 def select(name: str, overrides: Mapping[str, Any]) -> dict[str, Any]:
-    """Of settings that are meant for several models, those that one has; arguments and errors of `setting_names`."""
+    """Return those of the settings that a model has; arguments and errors as for `setting_names`."""
     known = setting_names(name, overrides)
     return {key: value for key, value in overrides.items() if key in known}
 
 
-def require_known(given: Iterable[str], known: Collection[str], *, of: str) -> None:
-    """Refuse settings that a model does not have, which could only be passed over.
+def require_known(names: Iterable[str], known: Collection[str], *, of: str) -> None:
+    """Check that settings exist.
 
     Args:
-        given: the settings' names.
-        known: what there is.
-        of: the model, or several, for the message.
+        names: the settings' names.
+        known: the existing ones.
+        of: the model or models, for the message.
 
     Raises:
-        UsageError: one is not known; the message has the nearest name and all there are.
+        UnknownNameError: one does not exist; the message has the nearest name and all existing ones.
     """
-    for name in given:
+    for name in names:
         if name not in known:
             near = get_close_matches(name, known, n=1, cutoff=0.75)
             hint = f"did you mean '{near[0]}'? " if near else ""
-            raise UsageError(f"no setting '{name}' in {of}: {hint}there are {', '.join(sorted(known))}")
+            raise UnknownNameError(f"no setting '{name}' in {of}: {hint}there are {', '.join(sorted(known))}")
 
 
 def profile_name(name: str) -> str:
-    """A profile's own name, for that or a synonym: "yadav2016" for "paper"."""
+    """Return a profile's canonical name: "yadav2016" for "paper"."""
     return "yadav2016" if name == "paper" else name
 
 
 def member_settings(settings: CombinedSettings) -> list[tuple[str, Any]]:
-    """The models that a model is made of, and the settings of each.
+    """Return the members of a model made of models, each with its settings.
 
-    Of the options, each takes those that it has, and then its own, which stand under its name.
+    A member takes the options that it has, and then those under its name.
 
     Raises:
-        UsageError: an option that none of them has, or a value or profile that one refuses.
+        UsageError: an option that no member has, or an invalid value or profile.
     """
     names = [part for part, _ in settings.parts]
     shared = {key: value for key, value in settings.options.items() if key not in names}
@@ -187,81 +179,82 @@ def member_settings(settings: CombinedSettings) -> list[tuple[str, Any]]:
 def _options_of(part: str, settings: CombinedSettings) -> dict[str, Any]:
     found = settings.options.get(part, {})
     if not isinstance(found, Mapping):
-        raise UsageError(f"{part} is {found}: give settings of this model by their names")
+        raise SettingError(f"{part} is {found}: give settings of this model by their names")
     return dict(found)
 
 
 def load_tagger(folder: Path | str, *, key: bytes | None = None) -> Tagger:
-    """A trained tagger from the folder `Tagger.save` wrote, whatever its model.
+    """Load a trained tagger of any model from the folder that `Tagger.save` wrote.
 
     Args:
-        folder: the model's.
-        key: what its words were hashed with; not needed where they can be read.
+        folder: the model's folder.
+        key: the key of its hashed words; not needed for readable ones.
 
     Raises:
-        DataError: the folder holds no model, or one of an unknown kind.
-        UsageError: its words are hashed, and the key is missing or another one.
+        DataError: the folder has no model, or one of an unknown kind.
+        SecretError: its words are hashed, and the key is missing or wrong.
     """
     return tagger_class(model_name(Path(folder))).load(Path(folder), key=key)
 
 
 def saved_traits(folder: Path) -> Traits:
-    """What the model saved in a folder needs and can do.
+    """Return the traits of a saved model.
 
     Raises:
-        DataError: the folder holds no model, or one of an unknown kind, or a damaged one.
+        DataError: the folder has no model, one of an unknown kind, or a damaged one.
     """
     cls = tagger_class(model_name(folder))
     return cls.traits(read_settings(folder, read_description(folder), cls.settings_class))
 
 
 def model_name(folder: Path) -> str:
-    """The name in `MODELS` of the model saved in a folder.
+    """Return the name in `MODELS` of a saved model.
 
     Raises:
-        DataError: the folder holds no model, or one of an unknown kind.
+        DataError: the folder has no model.
+        VersionError: this version does not have the model.
     """
     name: str = read_description(folder)["model"]
     if name not in MODELS:
         problem = f"a model of an unknown kind; this version knows {', '.join(MODELS)}"
-        raise DataError(problem, path=folder / MODEL_FILE)
+        raise VersionError(problem, path=folder / MODEL_FILE)
     return name
 
 
 def load_for_finetuning(
     folder: Path, *, seed: int = 0, overrides: Mapping[str, Any] | None = None, key: bytes | None = None
 ) -> Finetunable:
-    """A tagger whose `fit` begins with what a saved network learned.
+    """Return a tagger whose `fit` starts from the weights of a saved network: the "reuse" of johnson2020.
 
-    It keeps that one's settings, tags, and vocabulary with all vectors: a word that only the new notes have is read as
-    an unknown one, and trains the vector of those. Word pieces can spell every word.
+    It keeps the settings, tags, vocabulary and all vectors of the network: a word that only the new notes have is read
+    as an unknown one, and trains the vector of those. Word pieces can spell every word.
 
     Args:
-        folder: the saved model's.
-        seed: of the order of the notes and all else that is drawn.
+        folder: the folder of the saved model.
+        seed: the seed of training.
         overrides: settings of training that differ, such as ``{"epochs": 3, "lr": 0.0005}``.
-        key: what its words are hashed with, and those of what is trained will be; not needed where they can be read.
+        key: the key of its hashed words, also for those of the new model; not needed for readable ones.
 
     Raises:
-        DataError: the folder holds no model, or a damaged one.
-        UsageError: the model is no network, its words are hashed and the key is missing or another one, or a setting is
-            unknown, refused, or changes the network.
+        DataError: the folder has no model, or a damaged one.
+        UsageError: the model is not a network, its key is missing or wrong, or a setting is unknown, invalid, or
+            changes the network.
 
     Example:
         Three more epochs on one's own notes, ``train`` and ``dev`` being tagged sentences::
 
-            tagger = going_on(Path("model/"), overrides={"epochs": 3})
+            tagger = load_for_finetuning(Path("model/"), overrides={"epochs": 3})
             tagger.fit(train, dev)
     """
     require_seed(seed)
     name, changes = model_name(folder), dict(overrides or {})
-    before = load_tagger(folder, key=key)
-    if not isinstance(before, Finetunable):
-        raise UsageError(f"{folder}: a {name} is always trained from scratch; only networks go on from a trained one")
+    trained = load_tagger(folder, key=key)
+    if not isinstance(trained, Finetunable):
+        raise OptionConflictError(f"{folder}: a {name} is always trained from scratch; only networks can be fine-tuned")
     require_known(changes, setting_names(name), of=name)
-    if named := sorted(FOLDER_SETTINGS.intersection(changes)):
-        raise UsageError(f"{named[0]} cannot be changed here: a {name} goes on with the one that it learned with")
-    tagger: Any = tagger_class(name)(dataclasses.replace(before.settings, **changes), seed=seed)
-    tagger.init_from(before)
-    going: Finetunable = tagger
-    return going
+    if fixed := sorted(FOLDER_SETTINGS.intersection(changes)):
+        raise OptionConflictError(f"{fixed[0]} cannot be changed here: a {name} keeps the one it was trained with")
+    tagger: Any = tagger_class(name)(dataclasses.replace(trained.settings, **changes), seed=seed)
+    tagger.init_from(trained)
+    finetunable: Finetunable = tagger
+    return finetunable

@@ -1,7 +1,8 @@
 """Saved models: ``model.json`` with its own checksum, and one file of weights that it covers.
 
 Both are data: loading runs no code from them. The weights are parsed only after their size and checksum match, and a
-folder that holds a file which no checksum covers is refused."""
+folder that holds a file which no checksum covers is refused. `crfdeid.model_card.card` adds a card.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +19,16 @@ from typing import Any, TypedDict, TypeVar
 
 import numpy as np
 
-from crfdeid.errors import DataError, UsageError
+from crfdeid.errors import (
+    DataError,
+    FormatError,
+    IntegrityError,
+    NotFoundError,
+    ReadError,
+    SecretError,
+    UsageError,
+    VersionError,
+)
 from crfdeid.secrets import hash_word
 from crfdeid.utils.files import Write, open_file, write_files, write_stream
 from crfdeid.utils.folders import LOCK_FILE, make_private
@@ -27,17 +37,17 @@ from crfdeid.validation import FOLDER_SETTINGS, shape_errors
 
 MODEL_FILE = "model.json"
 OPTIONAL_FILES = {"card": "card.json", "site": "site.json", "attacks": "attacks.json"}
-"""The other files of a model, by the field of its description that says that it has one."""
+"""Further files of a model, by the field of ``model.json`` that declares each."""
 DESKTOP_FILES = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})
-"""Files that desktops put into a folder that is looked at. Nothing reads them, so a model's folder may hold them."""
+"""Files that desktops put into folders. Nothing reads them, so a model's folder may hold them."""
 READABLE, HASHED, PUBLIC = "readable", "hashed", "public"
-"""What a description says of the words in it and in the weights: those of the notes that the model learned from, keyed
-hashes of them, or words that were public before."""
+"""Words in a model's files: those of its training notes, keyed hashes of them, or words of a pretrained model."""
 
+_KEY_CHECK = "crfdeid private vocabulary"
 _Settings = TypeVar("_Settings")
 
-# What reading a file that its writer did not mean like this can raise: json, numpy.load, zipfile and our own checks.
-DAMAGE = (
+# Exceptions of json, numpy.load, zipfile and our own checks for a file that its writer did not mean like this.
+_DAMAGE = (
     KeyError,
     TypeError,
     ValueError,
@@ -49,20 +59,18 @@ DAMAGE = (
 )
 
 
-class WeightsPart(TypedDict):
-    """The file of weights."""
-
+class _WeightsPart(TypedDict):
     file: str
     bytes: int
     sha256: str
 
 
-class Description(TypedDict):
-    """What every description holds. Each kind of model has more."""
+class _Description(TypedDict):
+    """Fields of every ``model.json``; each kind of model has more."""
 
     model: str
     schema: int
-    weights: WeightsPart
+    weights: _WeightsPart
     vocabulary: str
     versions: dict[str, str]
     seed: int
@@ -70,42 +78,45 @@ class Description(TypedDict):
 
 
 def read_description(folder: Path) -> dict[str, Any]:
-    """What ``model.json`` says; "model" is a text in it.
+    """Read ``model.json``.
 
     Raises:
-        DataError: the folder holds no model's description, or a damaged one.
+        NotFoundError: the folder has no such file.
+        IntegrityError: the file is damaged.
     """
     path = folder / MODEL_FILE
     try:
         description = read_with_checksum(path, "saved model's description")
     except (FileNotFoundError, NotADirectoryError):
-        raise DataError("no such file: this folder holds no saved model", path=path) from None
-    if next(shape_errors(description, Description), None) is not None:
+        raise NotFoundError("no such file: this folder holds no saved model", path=path) from None
+    if next(shape_errors(description, _Description), None) is not None:
         raise damaged_model(folder)
     return description
 
 
 def read_settings(folder: Path, description: Mapping[str, Any], settings_class: Callable[..., _Settings]) -> _Settings:
-    """The settings that a description holds.
+    """Return the settings of a description.
 
     Raises:
-        DataError: they are not those of such a model, or cannot work.
+        FormatError: they are invalid here.
+        IntegrityError: they are not those of such a model.
     """
     try:
         return settings_class(**description["settings"])
     except UsageError as problem:  # such as a feature set that was not added here
-        raise DataError(f"the model's settings cannot work here: {problem}", path=folder / MODEL_FILE) from None
-    except DAMAGE:
+        raise FormatError(f"the model's settings cannot work here: {problem}", path=folder / MODEL_FILE) from None
+    except _DAMAGE:
         raise damaged_model(folder) from None
 
 
 def verify(folder: Path) -> dict[str, Any]:
-    """A model's description, known to be whole, and to be that of the weights beside it.
+    """Check a model's files against its description, without a key and without building the model.
 
-    It needs no key, and builds no model.
+    Returns:
+        The description.
 
     Raises:
-        DataError: the folder holds no model, or a damaged one.
+        DataError: the folder has no model, or a damaged one.
     """
     description = read_description(folder)
     file = description["weights"]["file"]
@@ -117,26 +128,31 @@ def verify(folder: Path) -> dict[str, Any]:
 
 
 def _require_only(folder: Path, description: Mapping[str, Any]) -> None:
-    """Refuse a model's folder that holds a file, or a folder, which its description does not name.
+    """Check that a model's folder holds nothing that its description does not declare.
 
     Raises:
-        DataError: it does; the error names the first one.
+        IntegrityError: it does; the error names the first such file.
+        ReadError: the folder cannot be listed.
     """
     known = {MODEL_FILE, description["weights"]["file"], *DESKTOP_FILES, LOCK_FILE}
     known.update(file for field, file in OPTIONAL_FILES.items() if field in description)
     try:
         extra = sorted(path for path in folder.iterdir() if path.name not in known)
     except OSError as error:
-        raise DataError(f"the model's folder cannot be listed: {error.strerror}", path=folder) from None
+        raise ReadError(f"the model's folder cannot be listed: {error.strerror}", path=folder) from None
     if extra:
-        raise DataError("no file of this model, and covered by no checksum of it: move it elsewhere", path=extra[0])
+        problem = "no file of this model, and covered by no checksum of it: move it elsewhere"
+        raise IntegrityError(problem, path=extra[0])
 
 
 def update_metadata(folder: Path, **facts: Any) -> dict[str, Any]:
-    """Add facts to the description of a saved model, such as what else lies in its folder; the new description.
+    """Add fields to the description of a saved model, such as one that declares a further file.
+
+    Returns:
+        The new description.
 
     Raises:
-        DataError: the folder holds no model, or its description cannot be written.
+        DataError: the folder has no model, or its description cannot be written.
     """
     description = read_description(folder) | facts
     write_files({folder / MODEL_FILE: dump_with_checksum(description)})
@@ -144,78 +160,74 @@ def update_metadata(folder: Path, **facts: Any) -> dict[str, Any]:
 
 
 def has_private_vocabulary(folder: Path) -> bool:
-    """Whether a model's words are stored as keyed hashes, so that a key is needed to load it.
+    """Return True if a model's words are stored as keyed hashes, so that loading it needs a key.
 
     Raises:
-        DataError: the folder holds no model.
+        DataError: the folder has no model.
     """
     return read_description(folder)["vocabulary"] == HASHED
 
 
-def damaged_model(folder: Path) -> DataError:
-    """The error for a description that lacks what its model needs."""
-    return DataError(f"the model's description is damaged: {RETRAIN}", path=folder / MODEL_FILE)
+def damaged_model(folder: Path) -> IntegrityError:
+    """Return the error for a description that lacks a part of its model."""
+    return IntegrityError(f"the model's description is damaged: {RETRAIN}", path=folder / MODEL_FILE)
 
 
 class MappedFile(mmap):
-    """A mapped file that can be read as a file too."""
+    """Memory-mapped file that can be read as a file too."""
 
     def seekable(self) -> bool:
-        """Yes; `zipfile` asks, and Python's own class answers from 3.13 on."""
+        """Return True; `zipfile` asks, and Python's own class has this method from 3.13 on."""
         return True
 
 
 def _checked_weights(folder: Path, description: Mapping[str, Any], file: str) -> MappedFile:
-    """The file of weights, mapped: what is read of it comes from the disk. It is known to be that of the description.
+    """Map the file of weights into memory, after checking it against the description.
 
     Raises:
-        DataError: it cannot be read, or is another one.
+        ReadError: it cannot be read.
+        IntegrityError: it is damaged, or of another model.
     """
     path, problem = folder / file, f"the model's weights are damaged or belong to another model: {RETRAIN}"
     try:
         weights = memory_mapped(path)
     except OSError:
-        raise DataError(f"the model's weights cannot be read: {RETRAIN}", path=path) from None
+        raise ReadError(f"the model's weights cannot be read: {RETRAIN}", path=path) from None
     except DataError:
         raise
     except ValueError:  # an empty file cannot be mapped
-        raise DataError(problem, path=path) from None
+        raise IntegrityError(problem, path=path) from None
     if _weights_entry(file, weights) != description["weights"]:
-        raise DataError(problem, path=path)
+        raise IntegrityError(problem, path=path)
     return weights
 
 
 def memory_mapped(path: Path) -> MappedFile:
-    """A file, mapped.
+    """Map a file into memory.
 
     Raises:
         OSError: it cannot be read.
         DataError: it is a pipe, a socket or a device.
-        ValueError: it is empty, and cannot be mapped.
+        ValueError: it is empty.
     """
     with open_file(path) as stream:
         return MappedFile(stream.fileno(), 0, access=ACCESS_READ)
 
 
 def _weights_entry(file: str, weights: bytes | MappedFile) -> dict[str, Any]:
-    """What a description says of a file of weights: its name, size and checksum."""
     return {"file": file, "bytes": len(weights), "sha256": hashlib.sha256(weights).hexdigest()}
-
-
-_KEY_CHECK = "crfdeid private vocabulary"
-_SavedSettings = TypeVar("_SavedSettings")
 
 
 @dataclass(frozen=True, slots=True)
 class ModelFiles:
-    """The files of one kind of model.
+    """Format of the files of one kind of model.
 
     Args:
         model: the model's name in `crfdeid.registry.MODELS`.
-        schema: the version of what its files mean.
-        file: the name of its file of weights.
+        schema: the version of the format.
+        file: the name of the file of weights.
         libraries: the distributions whose versions are recorded.
-        words_are: what the description says of words that are not hashed.
+        words_are: `READABLE` or `PUBLIC`, for words that are not hashed.
     """
 
     model: str
@@ -228,18 +240,18 @@ class ModelFiles:
         """Write a model's weights, then its description; only their owner can read them.
 
         Args:
-            folder: where to; made if need be.
+            folder: the folder, made if necessary.
             weights: writes the file of weights.
             settings: the dataclass of the model's settings, which are JSON data; names of folders are left out.
-            seed: what the model was built with.
-            key: what the words in ``weights`` and ``facts`` are hashed with; None where they can be read. Public ones
-                are not hashed.
-            facts: what else the model needs to be built again, as JSON data.
+            seed: the model's seed.
+            key: the key of the hashed words in ``weights`` and ``facts``; None for readable ones. Public words are not
+                hashed.
+            facts: further JSON data that loading needs.
 
         Raises:
             DataError: they cannot be written.
         """
-        if self.words_are == PUBLIC:  # there is none to be hashed
+        if self.words_are == PUBLIC:
             key = None
         make_private(folder)
         write_stream(folder / self.file, weights)
@@ -257,20 +269,22 @@ class ModelFiles:
         write_files({folder / MODEL_FILE: dump_with_checksum(description)})
 
     def load(self, folder: Path, *, key: bytes | None) -> SavedModel:
-        """A model's description and its weights, known to be the ones that were written.
+        """Read a model's description and check its files.
 
         Args:
-            folder: the model's.
-            key: what its words were hashed with; not looked at where they can be read.
+            folder: the model's folder.
+            key: the key of its hashed words; ignored for readable ones.
 
         Raises:
-            DataError: there is no such model, it is of another kind or version, or it is damaged.
-            UsageError: its words are hashed, and the key is missing or another one.
+            NotFoundError: there is no model.
+            VersionError: it is of another kind or version.
+            IntegrityError: it is damaged.
+            SecretError: its words are hashed, and the key is missing or wrong.
         """
         description = read_description(folder)
         if (description["model"], description["schema"]) != (self.model, self.schema):
             problem = f"not a model of the kind '{self.model}' and of this version (schema {self.schema}): {RETRAIN}"
-            raise DataError(problem, path=folder / MODEL_FILE)
+            raise VersionError(problem, path=folder / MODEL_FILE)
         _require_only(folder, description)
         weights = _checked_weights(folder, description, self.file)
         return SavedModel(folder, description, weights, _checked_key(folder, description, key))
@@ -278,13 +292,13 @@ class ModelFiles:
 
 @dataclass(frozen=True, slots=True)
 class SavedModel:
-    """A model as `ModelFiles.save` wrote it. What in it does not fit together is refused as damage.
+    """Model as `ModelFiles.save` wrote it; invalid content is refused as damage.
 
     Attributes:
-        folder: where it lies.
-        description: what ``model.json`` says.
-        weights: the other file, mapped: what is read of it comes from the disk, and is not held twice.
-        key: what the words are hashed with; None where they can be read.
+        folder: the model's folder.
+        description: the content of ``model.json``.
+        weights: the file of weights, memory-mapped.
+        key: the key of the hashed words; None for readable ones.
 
     Example:
         In a tagger's ``load``::
@@ -302,37 +316,33 @@ class SavedModel:
 
     @contextmanager
     def refusing_damage(self) -> Iterator[None]:
-        """Turn what goes wrong with foreign data into a `DataError` about this model.
+        """Turn errors of reading foreign data into an `IntegrityError` about this model.
 
-        A `UsageError` is let through: what the model needs may be missing here, though its files are whole.
+        A `UsageError` passes: what the model needs may be missing here, though its files are intact.
         """
         try:
             yield
         except UsageError:
             raise
-        except DAMAGE:
+        except _DAMAGE:
             raise damaged_model(self.folder) from None
 
-    def settings(self, settings_class: Callable[..., _SavedSettings]) -> _SavedSettings:
-        """The model's settings.
-
-        Raises:
-            DataError: they are not those of such a model, or cannot work.
-        """
+    def settings(self, settings_class: Callable[..., _Settings]) -> _Settings:
+        """Return the model's settings; errors as for `read_settings`."""
         return read_settings(self.folder, self.description, settings_class)
 
     @property
     def seed(self) -> int:
-        """The seed the model was built with.
+        """Seed of the model.
 
         Raises:
-            DataError: the description has none.
+            IntegrityError: the description has none.
         """
         with self.refusing_damage():
             return int(self.description["seed"])
 
     def names(self, field: str) -> tuple[str, ...]:
-        """The description's list of different names, such as its tags.
+        """Return a list of distinct names of the description, such as the tags.
 
         Raises:
             KeyError: there is none.
@@ -341,10 +351,10 @@ class SavedModel:
         return distinct_names(self.description[field])
 
     def arrays(self) -> Mapping[str, np.ndarray]:
-        """The weights, where `pack_arrays` wrote them, each read when it is looked up.
+        """Return the weights that `pack_arrays` wrote, each read on lookup.
 
         Raises:
-            ValueError, EOFError, zipfile.BadZipFile: they are no such file; a lookup raises them too.
+            ValueError, EOFError, zipfile.BadZipFile: it is no such file; a lookup raises them too.
         """
         self.weights.seek(0)
         file: Any = self.weights
@@ -355,7 +365,7 @@ class SavedModel:
 
 
 def distinct_names(value: Any) -> tuple[str, ...]:
-    """A list of different names, such as a model's tags, out of JSON data.
+    """Validate a list of distinct names, such as a model's tags, from JSON data.
 
     Raises:
         ValueError: it is something else.
@@ -367,12 +377,12 @@ def distinct_names(value: Any) -> tuple[str, ...]:
 
 
 def pack_arrays(arrays: Mapping[str, np.ndarray]) -> Write:
-    """What writes arrays as one ``.npz`` file, one after the other: they are not in memory twice."""
+    """Return a writer of arrays as one ``.npz`` file, without a second copy of them in memory."""
     return lambda stream: np.savez(stream, allow_pickle=False, **arrays)
 
 
 def _without_folders(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings as JSON data, those of members among them, but for `FOLDER_SETTINGS`."""
+    """Remove `FOLDER_SETTINGS` from settings and from those of members."""
     kept = {name: value for name, value in settings.items() if name not in FOLDER_SETTINGS}
     return {name: _without_folders(value) if isinstance(value, Mapping) else value for name, value in kept.items()}
 
@@ -381,7 +391,7 @@ def _checked_key(folder: Path, description: Mapping[str, Any], key: bytes | None
     if description["vocabulary"] in (READABLE, PUBLIC):
         return None
     if key is None:
-        raise UsageError(f"{folder}: this model's words are keyed hashes: give the secret that it was trained with")
+        raise SecretError(f"{folder}: this model's words are keyed hashes: give the secret that it was trained with")
     if hash_word(_KEY_CHECK, key) != description.get("key_check"):
-        raise UsageError(f"{folder}: not the secret that this model was trained with: give that one")
+        raise SecretError(f"{folder}: not the secret that this model was trained with: give that one")
     return key

@@ -1,4 +1,4 @@
-"""What every model is to the rest of the library: a `Tagger`. Its contract is tests/test_tagger_contract.py."""
+"""The `Tagger` protocol of all models, and their traits. Its contract is tests/test_tagger_contract.py."""
 
 from __future__ import annotations
 
@@ -11,20 +11,21 @@ from typing import Any, ClassVar, NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
 
-from crfdeid.documents import CONCEPT, PHI, LabelledSentence
-from crfdeid.errors import DataError
+from crfdeid.bio import covering_tags, decode
+from crfdeid.documents import CONCEPT, PHI, LabelledSentence, Span
+from crfdeid.errors import EmptyInputError
 from features.tokens import Sentence
 
 
 @dataclass(frozen=True, slots=True)
 class FitProgress:
-    """One step of training, for progress bars and learning curves.
+    """Progress of training, for progress bars and learning curves.
 
     Attributes:
-        step: steps done (epochs of a network, iterations of L-BFGS), from 1.
-        total: the most steps there can be.
-        loss: the training loss, mean negative log-likelihood per token in nats; None where the model gives none.
-        dev_f1: strict entity micro F on the dev sentences, a fraction; None where it was not measured.
+        step: completed steps (epochs of a network, iterations of L-BFGS), from 1.
+        total: the largest possible number of steps.
+        loss: the training loss, mean negative log-likelihood per token in nats; None if unknown.
+        dev_f1: strict entity micro F on the dev sentences, a fraction; None if not measured.
     """
 
     step: int
@@ -34,22 +35,22 @@ class FitProgress:
 
 
 OnProgress = Callable[[FitProgress], None]
-OnProgressOfMany = Callable[[int, FitProgress], None]  # the tagger's place, and how far it is
+OnProgressOfMany = Callable[[int, FitProgress], None]  # index of the tagger, and its progress
 
 
 class Traits(NamedTuple):
-    """What a model with given settings needs and can do; to be asked, so that nobody guesses it from a name.
+    """Requirements and abilities of a model with certain settings.
 
     Attributes:
-        uses_seed: whether the seed changes anything; False where nothing in training is random.
-        memorises: whether it can learn any few sentences by heart; False for fixed rules.
-        accelerated: whether it computes on a GPU where there is one.
-        takes_vectors: whether it can start from given word vectors (``vectors=`` of `crfdeid.registry.create`).
-        public_vocabulary: whether its files hold words that were published with a pretrained model, and so say nothing
-            about the notes it was trained on.
-        layers: the annotation layers that it learns, `PHI` first; where there are more, it is a `LayeredTagger`.
-        requires: what must be there before it can be trained, such as a pretrained encoder.
-        hides_phi: whether what it learns of further layers is read off text in which the PHI that it finds is hidden.
+        uses_seed: training is random.
+        is_trained: it learns from the training sentences and can fit any few of them; False for fixed rules.
+        accelerated: it computes on a GPU if there is one.
+        takes_vectors: it accepts word vectors (``vectors=`` of `crfdeid.registry.create`).
+        public_vocabulary: the words in its files were published with a pretrained model, and say nothing about the
+            notes it was trained on.
+        layers: the annotation layers that it learns, `PHI` first; with further ones it is a `LayeredTagger`.
+        requires: prerequisites of training, such as a pretrained encoder.
+        hides_phi: it reads further layers from text in which the PHI that it finds is masked.
     """
 
     uses_seed: bool
@@ -63,37 +64,37 @@ class Traits(NamedTuple):
 
 
 def require_layers(model: str, layers: Collection[str], train: Iterable[LabelledSentence]) -> None:
-    """Refuse sentences from which a model cannot learn all its annotation layers.
+    """Check that training sentences are annotated in all layers of a model.
 
     Args:
         model: its name, for the message.
-        layers: what it learns (`Traits.layers`).
-        train: what it is to learn from.
+        layers: its layers (`Traits.layers`).
+        train: the training sentences.
 
     Raises:
-        DataError: no sentence is annotated in one of them.
+        EmptyInputError: no sentence is annotated in one of the layers.
     """
     found = {layer for item in train for layer in item.annotated}
     for layer in layers:
         if layer not in found:
-            raise DataError(
+            raise EmptyInputError(
                 f"the model '{model}' also learns the annotation layer '{layer}', and no training note has it: "
                 f"{how_to_give(layer)}, or choose a model that learns {PHI} alone"
             )
 
 
 def how_to_give(layer: str) -> str:
-    """What to do where nobody annotated a layer, for messages."""
+    """Return the remedy for a missing layer, for messages."""
     return "give their folder with --concepts" if layer == CONCEPT else "give annotated notes"
 
 
 class CombinedSettings(ABC):
-    """The base of the settings of a model made of models, frozen dataclasses with a ``profile`` and ``options``.
+    """Base of the settings of a model made of models, frozen dataclasses with a ``profile`` and ``options``.
 
     Attributes:
-        profile: the profile that its parts start from.
-        options: settings of its parts that differ, JSON data; each takes those that it has. Those under the name of one
-            of them are for that one alone: ``{"epochs": 5, "elman": {"hidden": 50}}``.
+        profile: the profile of its members.
+        options: settings of its members that differ, JSON data; each member takes those that it has. Settings under the
+            name of a member are for it alone: ``{"epochs": 5, "elman": {"hidden": 50}}``.
     """
 
     __slots__ = ()
@@ -104,14 +105,14 @@ class CombinedSettings(ABC):
     @property
     @abstractmethod
     def parts(self) -> Sequence[tuple[str, str]]:
-        """The models it is made of: the name of each in `crfdeid.registry.MODELS`, and the profile it starts from."""
+        """Members: the name of each in `crfdeid.registry.MODELS`, and its profile."""
 
 
 class Tagger(Protocol):
-    """A model that gives each token one IOB2 tag.
+    """Model that gives each token one IOB2 tag.
 
-    A class is built from a frozen dataclass of its settings and a seed: ``ElmanTagger(ElmanSettings(hidden=50),
-    seed=1)``. A model's class names this one as its base, and so has `fit_many`.
+    A tagger is built from a frozen dataclass of its settings and a seed: ``ElmanTagger(ElmanSettings(hidden=50),
+    seed=1)``. The class of a model inherits `fit_many` from this one.
 
     Attributes:
         settings_class: the dataclass of its settings.
@@ -123,22 +124,22 @@ class Tagger(Protocol):
 
     @classmethod
     def profiles(cls) -> Mapping[str, Any]:
-        """Settings by profile name: "default", and those of papers by author and year, such as "yadav2016"."""
+        """Return settings by profile name: "default", and papers by author and year, such as "yadav2016"."""
         ...
 
     @classmethod
     def traits(cls, settings: Any) -> Traits:
-        """What the model needs and can do with these settings."""
+        """Return the traits of the model with these settings."""
         ...
 
     @property
     def settings(self) -> Any:
-        """The settings this tagger was built with."""
+        """Settings of this tagger."""
         ...
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """The tags this tagger can give, sorted: the columns of `marginals`. Empty before `fit`."""
+        """Tags that this tagger can give, sorted: the columns of `marginals`. Empty before `fit`."""
         ...
 
     def fit(
@@ -148,10 +149,10 @@ class Tagger(Protocol):
         *,
         on_progress: OnProgress | None = None,
     ) -> None:
-        """Train from scratch; ``dev`` chooses the best epoch where the model has epochs, and may be empty.
+        """Train from scratch; ``dev`` selects the best epoch, if the model has epochs, and may be empty.
 
         Raises:
-            DataError: ``train`` is empty.
+            EmptyInputError: ``train`` is empty.
         """
         ...
 
@@ -164,37 +165,37 @@ class Tagger(Protocol):
         *,
         on_progress: OnProgressOfMany | None = None,
     ) -> None:
-        """Train several taggers of this class on the same sentences: each ends up as its own `fit` would leave it.
+        """Train several taggers of this class on the same sentences, with the results of separate calls of `fit`.
 
-        Here one after the other; a model that gains by training several side by side does so.
+        Taggers are trained in turn, unless a model can train several at once.
 
         Args:
-            taggers: what to train.
+            taggers: the taggers.
             train: the training sentences.
             dev: the development sentences.
-            on_progress: is told of each step of each tagger, by its place in ``taggers``.
+            on_progress: called with the index of a tagger in ``taggers`` and its progress.
 
         Raises:
-            DataError: ``train`` is empty.
+            EmptyInputError: ``train`` is empty.
         """
-        for place, tagger in enumerate(taggers):
-            tagger.fit(train, dev, on_progress=on_progress and partial(on_progress, place))
+        for index, tagger in enumerate(taggers):
+            tagger.fit(train, dev, on_progress=on_progress and partial(on_progress, index))
 
     def predict(self, sentences: Sequence[Sentence]) -> list[list[str]]:
-        """One tag per token, for each sentence."""
+        """Return one tag per token, for each sentence."""
         ...
 
     def marginals(self, sentences: Sequence[Sentence]) -> list[np.ndarray]:
-        """The probability of each tag at each token, for each sentence: [T, K], rows sum to 1."""
+        """Return the probability of each tag at each token, for each sentence: [T, K], rows sum to 1."""
         ...
 
     def save(self, folder: Path, *, key: bytes | None = None) -> None:
         """Write the model as data files (no pickle) into a folder.
 
         Args:
-            folder: where to; made if need be.
+            folder: the folder, made if necessary.
             key: store words and feature strings only as hashes under this key of 16 to 64 bytes; None to store them
-                as they are.
+                readable.
         """
         ...
 
@@ -203,60 +204,76 @@ class Tagger(Protocol):
         """Read a model that `save` wrote.
 
         Args:
-            folder: where from.
-            key: what its words were hashed with; not needed where they can be read.
+            folder: the folder.
+            key: the key of its hashed words; not needed for readable ones.
 
         Raises:
-            DataError: the folder holds no such model, or a damaged one.
-            UsageError: its words are hashed, and the key is missing or another one.
+            DataError: the folder has no such model, or a damaged one.
+            SecretError: its words are hashed, and the key is missing or wrong.
         """
         ...
 
 
 @runtime_checkable
 class Finetunable(Tagger, Protocol):
-    """A model whose training can go on from a trained one: a network."""
+    """Model whose training can start from a trained one: a network."""
 
-    def init_from(self, before: Self) -> None:
-        """Let `fit` begin with what another tagger of this model learned, and keep its tags, words and features.
+    def init_from(self, trained: Self) -> None:
+        """Let `fit` start from the weights of another tagger of this model, and keep its tags, words and features.
 
         Raises:
-            UsageError: with the settings of this one, the network has other parts.
+            UsageError: with the settings of this tagger, the network has other parts.
         """
         ...
 
 
 @runtime_checkable
 class VocabularyProbe(Protocol):
-    """What can say which words of the notes its files hold."""
+    """Test of the words that a model's files store."""
 
     def stores(self, words: Sequence[str]) -> list[bool]:
-        """Whether it has stored something for each word, and for it alone, as it does without a key.
+        """Return, for each word, whether the model stores something for it alone when saved without a key.
 
         Args:
-            words: as they stand in text.
+            words: words as in text.
         """
         ...
 
 
 @runtime_checkable
 class LayeredTagger(Tagger, VocabularyProbe, Protocol):
-    """A model that tags further annotation layers beside PHI: concepts.
+    """Model that tags further annotation layers, such as concepts, in addition to PHI.
 
-    What it `stores` is what the part of it holds that tags these.
+    `stores` refers to the part of the model that tags these.
     """
 
     def predict_layers(
         self, sentences: Sequence[Sentence], *, phi: Sequence[Sequence[str]] | None = None
     ) -> dict[str, list[list[str]]]:
-        """One tag per token in each annotation layer, for each sentence.
+        """Return one tag per token in each annotation layer, for each sentence.
 
         Args:
             sentences: the sentences.
-            phi: the PHI tags, where they are decided already: by the gold annotation, say, or after further checks. A
-                model that hides PHI from what it reads (`Traits.hides_phi`) then hides these; None for its own.
+            phi: final PHI tags, such as gold annotation. A model that masks PHI in its input (`Traits.hides_phi`) then
+                masks these; None for its own predictions.
 
         Returns:
-            By layer; the PHI tags are what `predict` gives, or those that were given.
+            Tags by layer; the PHI tags are those of `predict`, or ``phi``.
         """
         ...
+
+
+def find_concepts(
+    tagger: LayeredTagger, notes: Sequence[Sequence[Sentence]], phi: Sequence[Iterable[Span]]
+) -> list[list[Span]]:
+    """Find the concepts of notes by a model that reads text in which PHI is masked.
+
+    Args:
+        tagger: a trained model.
+        notes: the sentences of each note.
+        phi: the PHI of each note.
+    """
+    tags = [row for sentences, spans in zip(notes, phi, strict=True) for row in covering_tags(sentences, spans)]
+    found = tagger.predict_layers([sentence for sentences in notes for sentence in sentences], phi=tags)
+    rows = iter(found[CONCEPT])
+    return [[span for sentence in sentences for span in decode(sentence, next(rows))] for sentences in notes]

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from crfdeid.augmentation import NO_COPIES, augment_corpus
-from crfdeid.concepts import find_concepts
 from crfdeid.consistency import make_consistent
 from crfdeid.corpora.layers import select_layer
 from crfdeid.corpora.splits import Corpus, Split
@@ -22,7 +21,7 @@ from crfdeid.evaluation.tokens import Share, leaks_by_type
 from crfdeid.known_phi.lists import CustomLists
 from crfdeid.model_card.card import save_site, write_card
 from crfdeid.model_card.drift import NoteReader, make_profile, profile_by
-from crfdeid.tagger import LayeredTagger, OnProgress, Tagger, how_to_give
+from crfdeid.tagger import LayeredTagger, OnProgress, Tagger, find_concepts, how_to_give
 from crfdeid.utils.folders import require_new, whole_folder
 
 

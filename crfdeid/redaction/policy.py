@@ -1,4 +1,4 @@
-"""What is done with each note, whoever does it: the command, or an engine of tables."""
+"""De-identification policy: how PHI is found and replaced, for commands and data frames."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from crfdeid.errors import UsageError
+from crfdeid.errors import OptionConflictError, SettingError
 from crfdeid.known_phi.lists import CustomLists
 from crfdeid.redaction.redact import DATE_ORDERS, HOW
 from crfdeid.secrets import short_digest
@@ -17,21 +17,20 @@ SURROGATE = "surrogate"
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """How PHI is found and hidden. With the same model and secret, the same policy gives the same results.
+    """De-identification policy. With the same model and secret, the same policy gives the same results.
 
     Args:
-        how: how PHI is hidden (`crfdeid.redact`); None leaves it and gives the spans.
-        sensitivity: the operating point in per cent, one that the model's card has; None takes the most probable tags.
-        consistent: whether a name that is found once in a note is found everywhere in it.
-        locale: of surrogates, as Faker names it; None guesses it from each note.
-        date_order: of day and month for surrogates, where a note's dates do not tell: "dmy" or "mdy"; None takes the
-            locale's.
-        accept_damaged: whether notes in mojibake are worked on too, with more misses; else they fail.
-        site: what is hidden, or left, whatever the model finds, beside what it brings itself.
+        how: how PHI is replaced (`crfdeid.redact`); None returns the spans only.
+        sensitivity: the operating point in per cent, one of the model's card; None for the most probable tags.
+        consistent: mark a value that is found once wherever it recurs in its note.
+        locale: the locale of surrogates, as Faker names it; None to guess it from each note.
+        date_order: the order of day and month for surrogates of ambiguous dates: "dmy" or "mdy"; None for the locale's.
+        accept_damaged: accept notes in mojibake, with more misses; else they fail.
+        site: lists of what to mark, and what not to mark, in addition to the model's.
 
     Raises:
-        UsageError: an unknown way or order of dates, a locale that cannot be used, or what is for surrogates alone
-            with another way.
+        SettingError: an unknown operator or order of dates, or an unusable locale.
+        OptionConflictError: a locale or order of dates without surrogates.
 
     Example:
         >>> Policy(sensitivity=99.7).name
@@ -49,18 +48,18 @@ class Policy:
     def __post_init__(self) -> None:
         for what, value, known in (("way to redact", self.how, HOW), ("order of dates", self.date_order, DATE_ORDERS)):
             if value is not None and value not in known:
-                raise UsageError(f"unknown {what} '{value}': choose from {', '.join(known)}")
+                raise SettingError(f"unknown {what} '{value}': choose from {', '.join(known)}")
         if self.how != SURROGATE:
             for what, value in (("locale", self.locale), ("date order", self.date_order)):
                 if value is not None:
-                    raise UsageError(f"a {what} is for surrogates alone: leave it out, or choose 'surrogate'")
+                    raise OptionConflictError(f"a {what} is for surrogates alone: leave it out, or choose 'surrogate'")
         elif self.locale is not None:
             from crfdeid.redaction.surrogates.locale_data import locale_lists  # noqa: PLC0415  Faker takes long to import.
 
             locale_lists(self.locale)
 
     def settings(self) -> dict[str, Any]:
-        """What results depend on, as JSON data; of a site's lists no more than `short_digest` says."""
+        """Return the settings that results depend on, as JSON data; for custom lists only their `short_digest`."""
         return {
             "how": self.how,
             "sensitivity": self.sensitivity,
@@ -73,6 +72,6 @@ class Policy:
 
     @property
     def name(self) -> str:
-        """A short name that changes with the settings: the way, and eight digits of their digest."""
+        """Short name that changes with the settings: the operator, and eight digits of their digest."""
         content = json.dumps(self.settings(), sort_keys=True).encode()
         return f"{self.how or 'spans'}-{hashlib.sha256(content).hexdigest()[:8]}"

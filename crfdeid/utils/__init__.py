@@ -1,7 +1,6 @@
-"""What the library asks of the operating system.
+"""Files, processes and pages, for all packages.
 
-files.py       files that are written whole or not at all      folders.py     the same for folders
-processes.py   several processes that share the work           threads.py     cores and threads
-signals.py     Ctrl-C and SIGTERM, as exceptions that are not lost
-cache.py       where what was made once is kept        on_use.py      what is imported when it is used
+files.py    text files, and files that appear whole or not at all    folders.py   the same for folders; the cache
+process.py  worker processes, threads, cores, memory                 signals.py   Ctrl-C and SIGTERM as exceptions
+json.py     JSON without repeated keys, and with checksums           html.py      self-contained HTML pages (base.*)
 """

@@ -8,29 +8,32 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from crfdeid.errors import DataError, UsageError
+from crfdeid.errors import OutputExistsError, UsageError, WriteError
 from crfdeid.utils.files import take_lock
 
 LOCK_FILE = ".lock"
-"""A file in the folder that is being filled; the system lets go of it when its process ends."""
+"""File in a folder while a process fills it; the system releases its lock when the process ends."""
+
+CACHE_VARIABLE = "CRFDEID_CACHE"
+_COMPILED = "CRFDEID_COMPILATION_CACHE"
 
 
 @contextmanager
 def whole_folder(folder: Path) -> Iterator[Path]:
-    """Fill a folder that gets its name once it is whole; one that is there is replaced.
+    """Fill a folder that gets its name once it is complete, and replaces an existing one.
 
-    All that could keep it from getting the name later is tried on entering, so that long work is not done in vain. The
-    old folder is moved aside before the new one gets the name, since neither can be done in part.
+    All that could prevent the exchange is tried on entry, so that long work is not in vain. The old folder is moved
+    aside before the new one gets the name, since neither can be done in part.
 
     Args:
-        folder: the final name. A link stands for what it names.
+        folder: the final name. A link stands for its target.
 
     Yields:
-        An empty folder beside it, its owner's alone, to be filled. It is removed where anything goes wrong.
+        An empty folder in the same parent, its owner's alone, to be filled. It is removed on any error.
 
     Raises:
         UsageError: no folder of this name can be exchanged for another.
-        DataError: it cannot be written, or another process is writing it.
+        WriteError: it cannot be written, or another process is writing it.
 
     Example:
         >>> from tempfile import mkdtemp
@@ -42,60 +45,96 @@ def whole_folder(folder: Path) -> Iterator[Path]:
     """
     final = _exchangeable(folder)
     partial, old = (final.with_name(f".{final.name}.{what}") for what in ("partial", "old"))
-    with _saying_why(folder):
+    with _as_write_error(folder):
         lock = _take(partial, folder)
     try:
-        with _saying_why(folder):
+        with _as_write_error(folder):
             _clear(partial)
-            _put_back(old, final)  # of a run that was ended between two names
+            _restore(old, final)  # left by a run that ended between the two moves
         yield partial
-        with _saying_why(folder):
+        with _as_write_error(folder):
             if final.exists():
                 final.replace(old)
             partial.replace(final)
     except BaseException:
         shutil.rmtree(partial, ignore_errors=True)
-        _put_back(old, final)
+        _restore(old, final)
         raise
     finally:
         os.close(lock)
     (final / LOCK_FILE).unlink(missing_ok=True)
-    _put_back(old, final)
+    _restore(old, final)
 
 
 def write_folder(folder: Path, write: Callable[[Path], None]) -> None:
-    """Write a folder by a function that fills it, as in `whole_folder`; arguments and errors as there."""
-    with whole_folder(folder) as partial, _saying_why(folder):
+    """Write a folder by a function that fills it; arguments and errors as for `whole_folder`."""
+    with whole_folder(folder) as partial, _as_write_error(folder):
         write(partial)
 
 
 def make_private(folder: Path) -> None:
-    """Make a folder, its owner's alone, with those above it; one that is there stays as it is.
+    """Make a folder, its owner's alone, and its parents; an existing one is unchanged.
 
     Raises:
-        DataError: it cannot be made.
+        WriteError: it cannot be made.
     """
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise DataError(f"the folder cannot be made: {error.strerror}", path=folder) from None
+        raise WriteError(f"the folder cannot be made: {error.strerror}", path=folder) from None
 
 
 def require_new(folder: Path) -> None:
-    """Refuse a folder that holds something, before long work is done for it.
+    """Check that a folder is empty or does not exist, before long work for it.
 
     Raises:
-        UsageError: it does, or it is no folder.
+        OutputExistsError: it is not empty, or is no folder.
+        UsageError: it cannot be read.
     """
     try:
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise UsageError(f"{folder} is not an empty folder: name a new one, nothing is overwritten")
+            problem = f"{folder} is not an empty folder: name a new one, nothing is overwritten"
+            raise OutputExistsError(problem)
     except OSError as error:
         raise UsageError(f"{folder} cannot be used: {error.strerror}") from None
 
 
+def cache_folder() -> Path:
+    """Return the cache folder: ``$CRFDEID_CACHE``, else ``crfdeid`` in the user's cache folder of the XDG standard."""
+    chosen = os.environ.get(CACHE_VARIABLE)
+    if chosen:
+        return Path(chosen)
+    home = os.environ.get("XDG_CACHE_HOME", "")
+    return (Path(home) if Path(home).is_absolute() else Path.home() / ".cache") / "crfdeid"
+
+
+def make_cache_folder() -> Path:
+    """Make the cache folder if necessary, its owner's alone, because it may hold words of notes.
+
+    Raises:
+        WriteError: it cannot be made.
+    """
+    folder = cache_folder()
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        problem = f"the cache folder cannot be made ({error.strerror}): set {CACHE_VARIABLE} to another one"
+        raise WriteError(problem, path=folder) from None
+    return folder
+
+
+def keeps_compiled() -> bool:
+    """Return True if compiled JAX programs are cached: unless ``CRFDEID_COMPILATION_CACHE`` is "off"."""
+    return os.environ.get(_COMPILED) != "off"
+
+
+def forget_compiled() -> None:
+    """Cache no compiled programs of this process, nor of those that it starts."""
+    os.environ[_COMPILED] = "off"
+
+
 def _exchangeable(folder: Path) -> Path:
-    """The full name of a folder, whose place another one can take."""
+    """Return the full name of a folder that another one can replace."""
     final = Path(os.path.realpath(folder))
     if final.is_symlink():
         raise UsageError(f"{folder} is a link that leads nowhere: name a new folder")
@@ -105,27 +144,27 @@ def _exchangeable(folder: Path) -> Path:
 
 
 def _take(partial: Path, folder: Path) -> int:
-    """Hold the folder that is to be filled; made if need be."""
-    if partial.is_symlink():  # what is in there would be removed
-        raise DataError("a link: remove it", path=partial)
+    """Lock the folder that is to be filled; made if necessary."""
+    if partial.is_symlink():  # its target would be emptied
+        raise WriteError("a link: remove it", path=partial)
     partial.mkdir(mode=0o700, parents=True, exist_ok=True)
     try:
         return take_lock(partial / LOCK_FILE)
     except BlockingIOError:
         problem = "another process is writing this folder: wait for it, or name another one"
-        raise DataError(problem, path=folder) from None
+        raise WriteError(problem, path=folder) from None
 
 
 def _clear(partial: Path) -> None:
-    """Remove what a run left that was ended while it wrote."""
+    """Remove the files of a run that ended while it wrote."""
     partial.chmod(0o700)
     for path in partial.iterdir():
         if path.name != LOCK_FILE:
             shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
 
 
-def _put_back(old: Path, final: Path) -> None:
-    """A folder that was moved aside gets its name again, or is removed where another one has it by now."""
+def _restore(old: Path, final: Path) -> None:
+    """Give a folder that was moved aside its name again, or remove it if another one has the name."""
     if final.exists():
         shutil.rmtree(old, ignore_errors=True)
     elif old.exists():
@@ -133,46 +172,8 @@ def _put_back(old: Path, final: Path) -> None:
 
 
 @contextmanager
-def _saying_why(folder: Path) -> Iterator[None]:
+def _as_write_error(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise DataError(f"the model cannot be saved: {error.strerror or error}", path=folder) from None
-
-
-CACHE_VARIABLE = "CRFDEID_CACHE"
-_COMPILED = "CRFDEID_COMPILATION_CACHE"
-
-
-def cache_folder() -> Path:
-    """The cache: ``$CRFDEID_CACHE``, else ``crfdeid`` in the user's cache folder of the XDG standard."""
-    given = os.environ.get(CACHE_VARIABLE)
-    if given:
-        return Path(given)
-    home = os.environ.get("XDG_CACHE_HOME", "")
-    return (Path(home) if Path(home).is_absolute() else Path.home() / ".cache") / "crfdeid"
-
-
-def make_cache_folder() -> Path:
-    """The cache, made if need be: its owner's alone, because words of notes may lie there.
-
-    Raises:
-        DataError: it cannot be made.
-    """
-    folder = cache_folder()
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        problem = f"the cache folder cannot be made ({error.strerror}): set {CACHE_VARIABLE} to another one"
-        raise DataError(problem, path=folder) from None
-    return folder
-
-
-def keeps_compiled() -> bool:
-    """Whether programs that JAX compiles are kept: unless the variable ``CRFDEID_COMPILATION_CACHE`` is "off"."""
-    return os.environ.get(_COMPILED) != "off"
-
-
-def forget_compiled() -> None:
-    """Keep no programs in this process, nor in those that it starts."""
-    os.environ[_COMPILED] = "off"
+        raise WriteError(f"the model cannot be saved: {error.strerror or error}", path=folder) from None

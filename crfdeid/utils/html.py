@@ -1,7 +1,7 @@
 """Self-contained HTML pages: one file that loads nothing, in one style (base.css), light and dark, and on paper.
 
-A page is made of three files of one name: a Jinja template, which extends base.html, what it adds to the style, and its
-script.
+A page consists of three files of the same name: a Jinja template, which extends base.html, its additions to the style,
+and its script.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from typing import Any
 def render_page(
     templates: Traversable, name: str, *, filters: Mapping[str, Callable[..., Any]] | None = None, **parts: Any
 ) -> str:
-    """A page from its template.
+    """Render a page from its template.
 
-    The page's content security policy (base.html's ``css_hash`` and ``js_hash``) names the style and the script, so
-    that no other can run, whatever a note holds. Neither may hold ``</``.
+    The page's content security policy (base.html's ``css_hash`` and ``js_hash``) permits its own style and script only,
+    so that no text of a note can run. Neither may contain ``</``.
 
     Args:
         templates: the folder with ``name.html``, ``name.css`` and ``name.js``.
-        name: of the three.
-        filters: what the template calls besides Jinja's own.
-        parts: what it shows; a text is escaped.
+        name: the name of the three files.
+        filters: filters for the template besides Jinja's own.
+        parts: variables for the template; text is escaped.
     """
-    from jinja2 import Environment, FunctionLoader, StrictUndefined  # noqa: PLC0415  Only who makes a page waits.
+    from jinja2 import Environment, FunctionLoader, StrictUndefined  # noqa: PLC0415  slow to import
     from markupsafe import Markup  # noqa: PLC0415
 
     def read(file: str) -> str:
-        folder = files("crfdeid.utils.html") if file.startswith("base.") else templates
+        folder = files("crfdeid.utils") if file.startswith("base.") else templates
         return (folder / file).read_text(encoding="utf-8")
 
     css, js = read("base.css") + read(f"{name}.css"), read(f"{name}.js")

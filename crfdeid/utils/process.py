@@ -12,43 +12,53 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from threading import Lock, Thread, current_thread, main_thread
 from typing import Any, ParamSpec, TypeVar
 
 from threadpoolctl import threadpool_limits
 
-from crfdeid.errors import DataError
+from crfdeid.errors import LimitError
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
-_Given = ParamSpec("_Given")
+_Args = ParamSpec("_Args")
 _Value = TypeVar("_Value")
+
+# Parameters of glibc's mallopt: M_MMAP_THRESHOLD, M_TRIM_THRESHOLD and M_ARENA_MAX (malloc.h).
+_MALLOPT = {-3: 1 << 30, -1: (1 << 31) - 1, -8: 1}
+
+# More containers than most batches of notes are made of.
+_GC_THRESHOLD = 100_000
+
+# Threads of XLA and of BLAS.
+_ONE_THREAD = {"PJRT_NPROC": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 
 class Processes:
-    """Processes to submit work to; `processes` makes them."""
+    """Pool of processes that `processes` makes."""
 
     def __init__(self, executor: ProcessPoolExecutor) -> None:
         self._executor = executor
 
-    def submit(self, work: Callable[_Given, _Value], *args: _Given.args, **options: _Given.kwargs) -> Future[_Value]:
-        """Have a function called in one of the processes."""
+    def submit(self, work: Callable[_Args, _Value], *args: _Args.args, **options: _Args.kwargs) -> Future[_Value]:
+        """Call a function in one of the processes."""
         with _signals_blocked():  # It may start a process.
             return self._executor.submit(work, *args, **options)
 
 
 @contextmanager
 def processes(jobs: int, start: Callable[..., object], *args: Any, ended: str) -> Iterator[Processes]:
-    """New processes, ended on leaving: after their work, or at once where there was an error.
+    """Start processes, which end on leaving: after their work, or at once on an error.
+
+    Ctrl-C does not reach them, and they end with the process that started them.
 
     Args:
         jobs: how many.
-        start: called in each of them first.
+        start: a function that each calls first.
         args: its arguments.
-        ended: what to say where one of them was ended from outside, as the system does when memory runs out.
+        ended: the message if one of them is ended from outside, as the system does when memory runs out.
 
     Raises:
-        DataError: one of them was ended from outside.
+        LimitError: one of them was ended from outside.
     """
     others = set(multiprocessing.active_children())
     # Spawned, not forked: a fork of a process with JAX's threads can deadlock.
@@ -60,13 +70,13 @@ def processes(jobs: int, start: Callable[..., object], *args: Any, ended: str) -
         for process in set(multiprocessing.active_children()) - others:
             process.kill()
         if isinstance(problem, BrokenProcessPool):
-            raise DataError(ended) from None
+            raise LimitError(ended) from None
         raise
     executor.shutdown()
 
 
 def _begin(start: Callable[..., object], args: tuple[Any, ...]) -> None:
-    # Ctrl-C reaches the whole process group; the parent alone answers it.
+    # Ctrl-C reaches the whole process group; only the parent answers it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
     Thread(target=_end_with_parent, daemon=True).start()
@@ -74,7 +84,7 @@ def _begin(start: Callable[..., object], args: tuple[Any, ...]) -> None:
 
 
 def _end_with_parent() -> None:
-    """A parent that is killed cannot end its processes: they would wait for ever."""
+    """End this process with its parent; a parent that is killed cannot end it."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()
@@ -83,7 +93,7 @@ def _end_with_parent() -> None:
 
 @contextmanager
 def signals_held() -> Iterator[None]:
-    """Let Ctrl-C, and a word to end, wait while something is started that would hang or stay if it were given up."""
+    """Delay Ctrl-C and SIGTERM while something starts that would hang or stay if it were interrupted."""
     held: list[int] = []
     handlers = {}
     if current_thread() is main_thread():
@@ -99,7 +109,7 @@ def signals_held() -> Iterator[None]:
 
 @contextmanager
 def _signals_blocked() -> Iterator[None]:
-    """The same, and in the processes that are started too, which inherit it."""
+    """Delay signals as `signals_held` does, also in processes that are started meanwhile, which inherit the mask."""
     # A signal blocked here can still reach another thread, and Python runs its handler here all the same.
     with signals_held():
         mask = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
@@ -109,91 +119,72 @@ def _signals_blocked() -> Iterator[None]:
             signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
-# Parameters of glibc's mallopt: M_MMAP_THRESHOLD, M_TRIM_THRESHOLD and M_ARENA_MAX (malloc.h).
-_KEEPING = {-3: 1 << 30, -1: (1 << 31) - 1, -8: 1}
+def one_thread() -> None:
+    """Limit this process, and those it starts, to one computing thread each; call it before JAX is used.
 
-# More containers than most notes that are worked on together are made of.
-_SELDOM = 100_000
-
-
-@dataclass
-class _AtWork:
-    """How many threads want the collector to look seldom, and how often it did before the first of them."""
-
-    lock: Lock = field(default_factory=Lock)
-    threads: int = 0
-    before: tuple[int, int, int] = (0, 0, 0)
+    A sum over several threads can differ in its last digit, so results would depend on the number of threads. Libraries
+    read the environment when they are loaded; threadpoolctl limits those that are loaded already, such as NumPy.
+    """
+    os.environ.update(_ONE_THREAD)
+    threadpool_limits(1)
 
 
-_at_work = _AtWork()
+def cores() -> int:
+    """Return the number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def keep_freed_memory() -> None:
-    """Let this process keep blocks of memory that it frees, up to 2 GB, and use them for the next ones.
+    """Let this process reuse freed blocks of memory, up to 2 GB, instead of returning them to the system.
 
-    glibc gives blocks above 32 MB back to the system at once. A program that takes and frees one at every step, as XLA
-    does for an update of a network, then gets it anew page by page: two fifths of the time of a BiLSTM-CRF's updates.
-    All threads share one heap, as those of others hold no block above 64 MB. With another C library nothing is done.
+    glibc returns blocks above 32 MB at once. A program that allocates and frees one at every step, as XLA does for an
+    update of a network, would get it anew page by page. All threads share one heap, since the heaps of other threads
+    hold no block above 64 MB. With another C library nothing changes.
     """
     if platform.libc_ver()[0] == "glibc":
         library = ctypes.CDLL(None)
-        for parameter, value in _KEEPING.items():
+        for parameter, value in _MALLOPT.items():
             library.mallopt(parameter, value)
+
+
+class _GcState:
+    """Number of threads that collect seldom, and the thresholds before the first of them."""
+
+    lock = Lock()
+    threads = 0
+    before = (0, 0, 0)
 
 
 @contextmanager
 def collecting_seldom() -> Iterator[None]:
-    """Let Python look for garbage every 100,000 new containers, not every 700; afterwards as often as before.
+    """Raise the garbage collector's threshold from 700 to 100,000 allocations, and restore it on leaving.
 
-    Notes at work are tokens and rows by the ten thousand. Next to none of them refers to itself, so that all are freed
-    when they are done with; the collector only walks them, and now and then all else: the model, what is remembered of
-    words. That is a seventh of the time in which `crfdeid redact` works. How often to look is one setting for the whole
-    process: of threads that are here at the same time, the last one to leave sets it back. Where looking is turned off
-    it stays off.
+    Batches of notes are tens of thousands of tokens and rows, almost none of which are in reference cycles: the
+    collector would walk them, the model and its caches in vain. The threshold applies to the whole process: of threads
+    that are here together, the last one to leave restores it. A disabled collector stays disabled.
     """
-    with _at_work.lock:
-        if not _at_work.threads:
-            _at_work.before = gc.get_threshold()
-            gc.set_threshold(_at_work.before[0] and max(_at_work.before[0], _SELDOM), *_at_work.before[1:])
-        _at_work.threads += 1
+    with _GcState.lock:
+        if not _GcState.threads:
+            _GcState.before = gc.get_threshold()
+            gc.set_threshold(_GcState.before[0] and max(_GcState.before[0], _GC_THRESHOLD), *_GcState.before[1:])
+        _GcState.threads += 1
     try:
         yield
     finally:
-        with _at_work.lock:
-            _at_work.threads -= 1
-            if not _at_work.threads:
-                gc.set_threshold(*_at_work.before)
+        with _GcState.lock:
+            _GcState.threads -= 1
+            if not _GcState.threads:
+                gc.set_threshold(*_GcState.before)
 
 
 @contextmanager
 def frozen_between() -> Iterator[None]:
-    """Let the collector pass over all that is there from leaving until entering again; nothing is kept for ever.
+    """Hide all objects from the garbage collector between leaving and the next entry.
 
-    PySpark's workers look for garbage in everything after each task: a quarter of a second where the model and what is
-    remembered of words are there, and most of them are walked in vain.
+    PySpark's workers collect all garbage after each task, and would walk the model and its caches each time.
     """
     gc.unfreeze()
     try:
         yield
     finally:
         gc.freeze()
-
-
-# XLA's threads and those of BLAS.
-_THREADS = {"PJRT_NPROC": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-
-
-def one_thread() -> None:
-    """Let this process, and those it starts, compute in one thread each; call it before JAX is used.
-
-    A sum taken by several threads can differ in its last digit, so a number of threads that followed the number of
-    jobs would let results depend on it. Libraries read the environment when they are loaded; those that are loaded
-    already, as NumPy is wherever this package has been used, are told.
-    """
-    os.environ.update(_THREADS)
-    threadpool_limits(1)
-
-
-def cores() -> int:
-    """How many cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

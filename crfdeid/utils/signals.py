@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM as exceptions that end a command even where Python or a library drops the first one."""
+"""Ctrl-C and SIGTERM as exceptions that end a command even if Python or a library drops the first one."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from contextlib import contextmanager
 from threading import current_thread, main_thread
 from typing import Any
 
-# In seconds: how often to look whether the exception is still on its way.
-_EVERY = 0.2
+# Seconds between checks that the exception was not lost.
+_INTERVAL = 0.2
 _ENDS = (KeyboardInterrupt, SystemExit)
 
 
 class Ending:
-    """The signal that asked this process to end, answered by an exception.
+    """Handler that turns the signal to end this process into an exception.
 
     Attributes:
-        number: the first such signal; None while there was none.
+        number: the first such signal; None before one arrives.
     """
 
     def __init__(self) -> None:
@@ -28,23 +28,23 @@ class Ending:
 
     @property
     def code(self) -> int:
-        """The exit code that shells know the signal by."""
+        """Exit code of the signal, by the convention of shells."""
         return 128 + (self.number or 0)
 
     def _asked(self, number: int, _: object) -> None:
-        """Answer a signal: clean-up runs as for any exception, so that no file is left half-written."""
+        """Raise the exception, so that clean-up runs and no file is left half-written."""
         self.number = self.number or number
         if self._over:
             return
         sys.unraisablehook = self._unraisable
-        signal.setitimer(signal.ITIMER_REAL, _EVERY, _EVERY)
+        signal.setitimer(signal.ITIMER_REAL, _INTERVAL, _INTERVAL)
         self._raise()
 
     def _look(self, *_: object) -> None:
-        """Raise the exception again where it was lost.
+        """Raise the exception again if it was lost.
 
-        Python drops what is raised in a finaliser or a weak reference's callback, and C code may drop anything. While
-        clean-up runs, the exception is being handled, and a second one would stop the clean-up.
+        Python drops exceptions of finalisers and of weak references' callbacks, and C code may drop any. While clean-up
+        runs, the exception is being handled, and a second one would stop the clean-up.
         """
         handled = sys.exception()
         while handled is not None:
@@ -58,17 +58,17 @@ class Ending:
         raise KeyboardInterrupt if self.number == signal.SIGINT else SystemExit(self.code)
 
     def _unraisable(self, dropped: Any) -> None:
-        """Print no traceback of an exception that was dropped and will be raised again."""
+        """Suppress the traceback of a dropped exception that will be raised again."""
         if not isinstance(dropped.exc_value, _ENDS):
             self._hook(dropped)
 
     @contextmanager
     def answered(self) -> Iterator[None]:
-        """Answer Ctrl-C and SIGTERM by an exception, until leaving; a thread besides the main one answers none."""
+        """Turn Ctrl-C and SIGTERM into an exception until leaving; in other threads than the main one, do nothing."""
         if current_thread() is not main_thread():
             yield
             return
-        # A command that a shell starts in the background ignores Ctrl-C, and still does.
+        # A command that a shell starts in the background ignores Ctrl-C, and must continue to.
         asks = [one for one in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(one) is not signal.SIG_IGN]
         before = {signal.SIGALRM: signal.signal(signal.SIGALRM, self._look)}
         before |= {number: signal.signal(number, self._asked) for number in asks}

@@ -1,4 +1,4 @@
-"""Concepts where PHI is decided: what is hidden from the model that reads them, and what becomes of its tags."""
+"""Concepts of notes with known PHI: which tokens are masked, and the offsets of the predicted concepts."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crfdeid.bio import OUTSIDE, may_begin, may_follow
-from crfdeid.concepts import find_concepts, masking_tags
 from crfdeid.documents import CONCEPT, PHI, Span
-from crfdeid.tagger import LayeredTagger
+from crfdeid.tagger import LayeredTagger, find_concepts
 from features.tokens import Sentence, split_sentences
 
 TEXT = "Jane Quill took zinc.\nDr. AnnRoe, 555-1037, saw her."
@@ -21,8 +20,32 @@ TEXT = "Jane Quill took zinc.\nDr. AnnRoe, 555-1037, saw her."
 PLACES = st.tuples(st.integers(0, len(TEXT) - 1), st.integers(1, 20), st.sampled_from("AB"))
 
 
+class Reader(LayeredTagger):
+    """Finds each "zinc" that is not masked, and records the tags that mask PHI."""
+
+    def __init__(self, settings: Any = None, *, seed: int = 0) -> None:
+        self.phi: list[list[str]] = []
+        self.given: list[tuple[str, str]] = []
+
+    def predict_layers(
+        self, sentences: Sequence[Sentence], *, phi: Sequence[Sequence[str]] | None = None
+    ) -> dict[str, list[list[str]]]:
+        assert phi is not None
+        self.phi += map(list, phi)
+        pairs = [list(zip(sentence.words, tags, strict=True)) for sentence, tags in zip(sentences, phi, strict=True)]
+        self.given += [pair for row in pairs for pair in row if pair[1] != OUTSIDE]
+        concepts = [["B-DRUG" if pair == ("zinc", OUTSIDE) else "O" for pair in row] for row in pairs]
+        return {PHI: [list(row) for row in phi], CONCEPT: concepts}
+
+
+def masking_tags(sentences: Sequence[Sentence], phi: Sequence[Span]) -> list[list[str]]:
+    reader = Reader()
+    find_concepts(reader, [sentences], [phi])
+    return reader.phi
+
+
 @given(st.lists(PLACES, max_size=6))
-def test_a_token_is_hidden_where_a_character_of_it_is_phi(places: list[tuple[int, int, str]]) -> None:
+def test_a_token_with_a_phi_character_is_masked(places: list[tuple[int, int, str]]) -> None:
     phi = [Span(start, min(start + length, len(TEXT)), label) for start, length, label in places]
     sentences = split_sentences(TEXT)
     covered = {place for start, end, _ in phi for place in range(start, end)}
@@ -39,23 +62,7 @@ def test_a_span_over_two_sentences_begins_in_each() -> None:
     assert masking_tags(sentences, [Span(0, 10, "PATIENT")]) == [["B-PATIENT"], ["B-PATIENT", "O", "O", "O"]]
 
 
-class Reader(LayeredTagger):
-    """Finds each "zinc" that is not hidden, and remembers what was."""
-
-    def __init__(self, settings: Any = None, *, seed: int = 0) -> None:
-        self.given: list[tuple[str, str]] = []
-
-    def predict_layers(
-        self, sentences: Sequence[Sentence], *, phi: Sequence[Sequence[str]] | None = None
-    ) -> dict[str, list[list[str]]]:
-        assert phi is not None
-        pairs = [list(zip(sentence.words, tags, strict=True)) for sentence, tags in zip(sentences, phi, strict=True)]
-        self.given += [pair for row in pairs for pair in row if pair[1] != OUTSIDE]
-        concepts = [["B-DRUG" if pair == ("zinc", OUTSIDE) else "O" for pair in row] for row in pairs]
-        return {PHI: [list(row) for row in phi], CONCEPT: concepts}
-
-
-def test_each_note_gets_its_own() -> None:
+def test_each_note_gets_its_own_concepts() -> None:
     notes = [split_sentences(text) for text in ("No zinc.\nzinc for Roe", "", "Roe: zinc")]
     reader = Reader()
     found = find_concepts(reader, notes, [[Span(18, 21, "DOCTOR")], [], [Span(5, 9, "ID")]])

@@ -22,5 +22,5 @@ def test_it_says_what_the_tokens_say(text: str, cut: int, places: list[tuple[int
     assert table.texts(range(len(tokens)), small=True) == tuple(token.text.lower() for token in tokens)
     assert [*table.where([word == "B" for word in table.words])] == [i for i, t in enumerate(tokens) if t.text == "B"]
     assert len(set(table.words)) == len(table.words)
-    for found, span in zip(table.places(spans), spans, strict=True):
+    for found, span in zip(table.positions(spans), spans, strict=True):
         assert found == positions_in(tokens, span)

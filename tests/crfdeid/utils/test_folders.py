@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import stat
 import subprocess
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from crfdeid.errors import DataError, UsageError
+from crfdeid.errors import OutputExistsError, UsageError, WriteError
 from crfdeid.utils.folders import make_private, require_new, whole_folder, write_folder
 
 
@@ -90,7 +91,7 @@ def test_what_cannot_be_written_leaves_the_old_folder_and_nothing_else(tmp_path:
         fill("new", folder)
         raise OSError(28, "No space left on device")
 
-    with pytest.raises(DataError, match="the model cannot be saved: No space left on device"):
+    with pytest.raises(WriteError, match="No space left on device"):
         write_folder(tmp_path / "model", full)
     assert content(tmp_path / "model") == {"a": "old", "b": "old"}
     assert names(tmp_path) == ["model"]
@@ -106,7 +107,7 @@ def test_a_name_that_cannot_be_given_leaves_the_old_folder(tmp_path: Path, monke
         rename(path, target)
 
     monkeypatch.setattr(Path, "replace", refused)
-    with pytest.raises(DataError, match="Invalid cross-device link"):
+    with pytest.raises(WriteError, match="Invalid cross-device link"):
         write_folder(tmp_path / "model", lambda folder: fill("new", folder))
     assert names(tmp_path) == ["model"]
     assert content(tmp_path / "model") == {"a": "old", "b": "old"}
@@ -114,7 +115,7 @@ def test_a_name_that_cannot_be_given_leaves_the_old_folder(tmp_path: Path, monke
 
 def test_the_second_of_two_at_once_is_refused_and_the_first_goes_on(tmp_path: Path) -> None:
     with whole_folder(tmp_path / "model") as partial:
-        with pytest.raises(DataError, match="another process is writing this folder"), whole_folder(tmp_path / "model"):
+        with pytest.raises(WriteError, match="another process"), whole_folder(tmp_path / "model"):
             pass
         fill("first", partial)
     assert content(tmp_path / "model") == {"a": "first", "b": "first"}
@@ -135,7 +136,7 @@ def test_one_that_had_only_to_wait_for_the_lock_does_not_write_into_the_finished
         take(lock, how)
 
     monkeypatch.setattr(fcntl, "flock", finished_meanwhile)
-    with pytest.raises(DataError, match="another process"), whole_folder(tmp_path / "model"):
+    with pytest.raises(WriteError, match="another process"), whole_folder(tmp_path / "model"):
         pass
 
 
@@ -149,7 +150,7 @@ def test_a_link_stands_for_the_folder_it_names(tmp_path: Path) -> None:
         assert (tmp_path / link).is_symlink()
         assert content(tmp_path / "disk" / link) == {"a": "new", "b": "new"}
     (tmp_path / "ring").symlink_to("ring")
-    with pytest.raises(UsageError, match="a link that leads nowhere"), whole_folder(tmp_path / "ring"):
+    with pytest.raises(UsageError, match="ring"), whole_folder(tmp_path / "ring"):
         pass
 
 
@@ -157,7 +158,7 @@ def test_links_in_the_place_of_the_partial_folder_are_not_followed(tmp_path: Pat
     (tmp_path / "precious").mkdir()
     fill("precious", tmp_path / "precious")
     (tmp_path / ".model.partial").symlink_to("precious")
-    with pytest.raises(DataError, match=r"\.model\.partial: a link"), whole_folder(tmp_path / "model"):
+    with pytest.raises(WriteError, match=r"\.model\.partial"), whole_folder(tmp_path / "model"):
         pass
     (tmp_path / ".model.partial").unlink()
     (tmp_path / ".model.partial").mkdir()
@@ -170,7 +171,7 @@ def test_the_current_folder_and_mount_points_are_refused(tmp_path: Path, monkeyp
     monkeypatch.chdir(tmp_path)
     for folder in (Path(), Path("/"), Path("/proc")):
         if folder.exists():
-            with pytest.raises(UsageError, match="name a new folder inside it"), whole_folder(folder):
+            with pytest.raises(UsageError, match=re.escape(str(folder))), whole_folder(folder):
                 pass
     assert names(tmp_path) == []
 
@@ -179,14 +180,14 @@ def test_the_current_folder_and_mount_points_are_refused(tmp_path: Path, monkeyp
 def test_what_cannot_be_made_is_found_before_the_work(parent: str, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     folder = tmp_path / "file" / "model" if parent == "file" else tmp_path / ("x" * 250)
-    with pytest.raises(DataError, match="the model cannot be saved"), whole_folder(folder):
+    with pytest.raises(WriteError), whole_folder(folder):
         pytest.fail("the work was begun")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
 def test_a_folder_that_may_not_be_written_to_is_found_before_the_work(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
-    with pytest.raises(DataError, match="Permission denied"), whole_folder(tmp_path / "model"):
+    with pytest.raises(WriteError, match="Permission denied"), whole_folder(tmp_path / "model"):
         pytest.fail("the work was begun")
     tmp_path.chmod(0o700)
 
@@ -196,5 +197,5 @@ def test_only_an_empty_folder_is_new(tmp_path: Path) -> None:
     require_new(tmp_path / "model")
     (tmp_path / "file").write_text("")
     for path in (tmp_path, tmp_path / "file"):
-        with pytest.raises(UsageError, match="not an empty folder"):
+        with pytest.raises(OutputExistsError):
             require_new(path)
