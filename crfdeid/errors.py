@@ -14,6 +14,15 @@ from typing import ClassVar
 # Packages whose functions a message may name.
 _OURS = ("features", "crfdeid", "rnn")
 
+# Optional libraries and the extras of setup.py that install them.
+_EXTRAS = {
+    **dict.fromkeys(("flax", "gensim", "jax", "jaxlib", "optax"), "rnn"),
+    **dict.fromkeys(("matplotlib", "pandas"), "experiments"),
+    **dict.fromkeys(("safetensors", "tokenizers"), "encoders"),
+    **dict.fromkeys(("py4j", "pyspark"), "spark"),
+    "pyarrow": "parquet",
+}
+
 
 class UsageError(ValueError):
     """An invalid option, name or combination of settings.
@@ -46,21 +55,9 @@ class OptionConflictError(UsageError):
 
 
 class MissingExtraError(UsageError):
-    """A library that is not installed.
-
-    Args:
-        needed_for: the command or class that needs it.
-        extra: the extra of crfdeid that installs it.
-    """
+    """An optional library that is not installed."""
 
     code = "missing-extra"
-
-    def __init__(self, needed_for: str, extra: str) -> None:
-        super().__init__(needed_for, extra)
-        self.extra = extra
-
-    def __str__(self) -> str:
-        return "{} needs more than is installed: pip install 'crfdeid[{}]'".format(*self.args)
 
 
 class SecretError(UsageError):
@@ -174,6 +171,19 @@ class MismatchError(DataError):
     """Inputs that do not belong together, such as predictions for other documents."""
 
     code = "mismatch"
+
+
+def missing_extra(error: ModuleNotFoundError) -> MissingExtraError | ModuleNotFoundError:
+    """Turn the failed import of an optional library into an error that names the extra to install.
+
+    Example:
+        >>> str(missing_extra(ModuleNotFoundError(name="jax.numpy")))
+        "jax is not installed: pip install 'crfdeid[rnn]'"
+    """
+    library = (error.name or "").partition(".")[0]
+    if library not in _EXTRAS:
+        return error
+    return MissingExtraError(f"{library} is not installed: pip install 'crfdeid[{_EXTRAS[library]}]'")
 
 
 def raised_at(problem: BaseException) -> str:

@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from crfdeid.errors import OptionConflictError, SettingError, UnknownNameError, VersionError
+from crfdeid.errors import OptionConflictError, SettingError, UnknownNameError, VersionError, missing_extra
 from crfdeid.serialization import MODEL_FILE, read_description, read_settings
 from crfdeid.tagger import CombinedSettings, Finetunable, Tagger, Traits
 from crfdeid.validation import FOLDER_SETTINGS, require_seed
@@ -37,12 +37,18 @@ def import_string(path: str) -> Any:
     Args:
         path: "module:attribute".
 
+    Raises:
+        MissingExtraError: an optional library is not installed.
+
     Example:
         >>> import_string("math:factorial")(4)
         24
     """
     module, _, attribute = path.partition(":")
-    return getattr(import_module(module), attribute)
+    try:
+        return getattr(import_module(module), attribute)
+    except ModuleNotFoundError as error:
+        raise missing_extra(error) from None
 
 
 def tagger_class(name: str) -> type[Tagger]:
@@ -94,11 +100,11 @@ def create(
 def model_settings(name: str, *, profile: str = "default", overrides: Mapping[str, Any] | None = None) -> Any:
     """Return the settings of a new tagger; arguments and errors as for `create`."""
     cls = tagger_class(name)
+    make: Any = cls.settings_class
     profile, changes = profile_name(profile), dict(overrides or {})
     if issubclass(cls.settings_class, CombinedSettings):
-        own = _own_names(cls.settings_class)
-        chosen = {key: changes.pop(key) for key in own.intersection(changes)}
-        return cls.settings_class(**chosen, profile=profile, options=changes)
+        chosen = {key: changes.pop(key) for key in _own_names(make).intersection(changes)}
+        return make(**chosen, profile=profile, options=changes)
     profiles = cls.profiles()
     if profile not in profiles:
         raise UnknownNameError(f"unknown profile '{profile}' of {name}: choose from {', '.join(profiles)}")

@@ -50,7 +50,7 @@ def run_command(work: Callable[[], int | None], *, interrupted: str, out_of_memo
 def _outcome(work: Callable[[], int | None], out_of_memory: str) -> tuple[int, str]:
     """The exit code of a command, and what went wrong; "" where nothing did."""
     # Imported here, where there is an answer to signals.
-    from crfdeid.errors import DataError, UsageError  # noqa: PLC0415
+    from crfdeid.errors import DataError, UsageError, missing_extra  # noqa: PLC0415
 
     try:
         from crfdeid.cli.shell import messages_shown  # noqa: PLC0415
@@ -61,7 +61,12 @@ def _outcome(work: Callable[[], int | None], out_of_memory: str) -> tuple[int, s
             finally:
                 sys.stdout.flush()  # also after --help, which leaves by SystemExit
     except (DataError, UsageError) as wrong:
-        return 1 if isinstance(wrong, DataError) else 2, str(wrong)
+        return wrong.exit_status, str(wrong)
+    except ModuleNotFoundError as missing:
+        problem = missing_extra(missing)
+        if not isinstance(problem, UsageError):
+            raise
+        return problem.exit_status, str(problem)
     except BrokenPipeError:  # Its reader has gone, as of `| head`.
         _discard(sys.stdout)
         return _PIPE_CLOSED, ""

@@ -16,7 +16,7 @@ from typing import Any
 import pyarrow as pa
 
 from crfdeid.errors import DataError, UsageError
-from crfdeid.integrations.worker import ModelDiffers, ModelMissing, SecretError, Started, start_worker
+from crfdeid.integrations.worker import Started, start_worker
 from crfdeid.io.date_columns import DateColumns
 from crfdeid.io.parquet import TableColumns, errors_without_values, is_text, note_in_row, special_columns
 from crfdeid.io.records import LONGEST_NOTE, Columns, Failure, Note, NoteFile, NoteResult
@@ -93,7 +93,7 @@ class RedactBatches:
     What is pickled is the model's name, its digest and how to find it, the policy (a site's lists with it) and the
     names of columns: no secret and no model. Where the work is done the model is loaded once a process and the secret
     is read there, from the environment variable ``CRFDEID_SECRET`` or a file. Where there is none, or no model, or
-    another one, every row fails: with `SecretError`, `ModelMissing` or `ModelDiffers`.
+    another one, every row fails: with `SecretError`, `NotFoundError`, `IntegrityError` or `MismatchError`.
 
     Args:
         model: the model's folder here, or "synthetic".
@@ -338,4 +338,4 @@ def _status(outcome: _Outcome) -> str:
             return "done"
 
 
-__all__ = ["ModelDiffers", "ModelMissing", "RedactBatches", "SecretError"]
+__all__ = ["RedactBatches"]

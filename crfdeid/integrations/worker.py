@@ -8,7 +8,7 @@ from pathlib import Path
 from threading import Lock
 from typing import NamedTuple
 
-from crfdeid.errors import DataError, UsageError
+from crfdeid.errors import DataError, MismatchError, SecretError, UsageError
 from crfdeid.io.worker import NoteTask, Worker
 from crfdeid.model_card.card import model_digest
 from crfdeid.redaction.policy import SURROGATE, Policy
@@ -20,18 +20,6 @@ from crfdeid.utils.process import one_thread
 _MODELS = 2
 _load_lock = Lock()
 _log = logging.getLogger(__name__)
-
-
-class SecretError(UsageError):
-    """A worker has no secret, or one that is too short or cannot be read."""
-
-
-class ModelMissing(DataError):
-    """A worker finds no model where it should be, or a damaged one."""
-
-
-class ModelDiffers(DataError):
-    """A worker finds another model than the one that was asked for."""
 
 
 class Started(NamedTuple):
@@ -68,15 +56,11 @@ def start_worker(
         concepts: whether concepts are looked for too, by a model that finds them.
 
     Raises:
-        SecretError: there is no secret here.
-        ModelMissing: there is no such model here.
-        ModelDiffers: the folder holds another model.
-        UsageError: the secret of the private vocabulary is another one.
+        SecretError: the secret is missing, unreadable or too short, or not that of the private vocabulary.
+        NotFoundError, IntegrityError: the model is missing or damaged here.
+        MismatchError: the folder has another model.
     """
-    try:
-        private = has_private_vocabulary(folder)
-    except DataError as problem:
-        raise ModelMissing(problem.problem, path=problem.path) from None
+    private = has_private_vocabulary(folder)
     secret = _secret(secret_file) if policy.how == SURROGATE else None
     key = vocabulary_key(_secret(key_file)) if private else None
     with _load_lock:  # of threads that come at the same time one loads it
@@ -94,12 +78,9 @@ def _secret(path: Path | None) -> bytes:
 @lru_cache(maxsize=_MODELS)
 def _load_worker(work: NoteTask, digest: str) -> Worker:
     one_thread()
-    try:
-        found = model_digest(work.model)
-    except DataError as problem:
-        raise ModelMissing(problem.problem, path=problem.path) from None
+    found = model_digest(work.model)
     if found != digest:
         difference = f"this is the model {found[:12]} and not {digest[:12]}: put that one in its place"
-        raise ModelDiffers(difference, path=work.model)
+        raise MismatchError(difference, path=work.model)
     _log.info("loading the model %s", digest[:12])
     return work.start()

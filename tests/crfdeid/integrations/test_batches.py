@@ -284,7 +284,7 @@ def test_without_a_secret_every_row_fails(model: Path, tmp_path: Path, monkeypat
 def test_another_model_or_none_fails_every_row(model: Path, tmp_path: Path) -> None:
     other = tiny_model(tmp_path / "other", max_iterations=3)
     (tmp_path / "empty").mkdir()
-    places = {other: "ModelDiffers", tmp_path / "none": "ModelMissing", tmp_path / "empty": "ModelMissing"}
+    places = {other: "MismatchError", tmp_path / "none": "NotFoundError", tmp_path / "empty": "NotFoundError"}
     for place, error in places.items():
         result = RedactBatches(model, Policy(), "note", find=partial(str, place))(table())
         assert set(result["error_type"].to_pylist()) == {None, error}
