@@ -15,7 +15,8 @@ form runs between tokens whose tag is known; each run is decoded like a sentence
 
 Reference:
     Lafferty et al. (2001), section 3; Rabiner (1989) for the scaling of the forward and backward variables;
-    Forney (1973), "The Viterbi algorithm"."""
+    Forney (1973), "The Viterbi algorithm".
+"""
 
 from __future__ import annotations
 
@@ -25,16 +26,21 @@ import numpy as np
 
 from crfdeid.bio import valid_first, valid_transitions
 
-# A batch has sentences of about one length, and no more padded tokens than this unless one sentence alone has.
+# Limit of padded tokens in a batch of sentences of about one length; a longer sentence is a batch by itself.
 _BATCH_TOKENS = 4096
+_SENTENCES = 1024  # decoded together; larger arrays would only take memory
+_NEVER = -1e9  # the score of a forbidden transition
+_SLACK = 1e-3  # far above all rounding errors
+# Above any lead of a tag in practice. A larger one makes all tokens undecided: sums could be wrong by more than _SLACK.
+_FAR = 1e3
 
 
 def chain_marginals(emissions: np.ndarray, lengths: Sequence[int], transitions: np.ndarray) -> list[np.ndarray]:
     """The probability of each tag at each token of each sentence: [T, K], rows sum to 1.
 
     Args:
-        emissions: those of all sentences, one below the other: [N, K].
-        lengths: the tokens of each sentence, N together.
+        emissions: emissions of all sentences, concatenated: [N, K].
+        lengths: tokens per sentence; their sum is N.
         transitions: [K, K].
     """
     tables = [np.empty((0, emissions.shape[1]))] * len(lengths)
@@ -45,19 +51,19 @@ def chain_marginals(emissions: np.ndarray, lengths: Sequence[int], transitions: 
 
 
 def log_messages(emissions: np.ndarray, transitions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """What the rest of a sentence says of each tag at each token, in logarithms: forward and backward messages.
+    """Forward and backward messages of one sentence, in logarithms.
 
-    For a token t and its tag k, the forward message is the logarithm of the sum, over all tags of the tokens before t,
-    of exp(their score and that of the step to k); the backward message is the same of the tokens after it. So
+    For a token t and its tag k, the forward message is the logarithm of the sum of exp(score) over all tags of the
+    tokens before t, including the transition to k. The backward message is the same for the tokens after t. So
 
         log P(y_t = a) - log P(y_t = b) = E[t, a] - E[t, b] + F[t, a] - F[t, b] + B[t, a] - B[t, b].
 
     Args:
-        emissions: those of one sentence, [T, K].
+        emissions: [T, K].
         transitions: [K, K].
 
     Returns:
-        Forward messages F and backward messages B, [T, K] each; 0 where there is no token before or after.
+        Forward messages F and backward messages B, [T, K] each; F is 0 at the first token, B at the last.
 
     Example:
         >>> forward, backward = log_messages(np.zeros((2, 2)), np.zeros((2, 2)))
@@ -77,10 +83,10 @@ def log_messages(emissions: np.ndarray, transitions: np.ndarray) -> tuple[np.nda
 def _length_batches(
     emissions: np.ndarray, lengths: Sequence[int] | np.ndarray
 ) -> Iterator[tuple[list[int], np.ndarray, np.ndarray]]:
-    """Sentences of about one length together, for one step after the other through all of them at once.
+    """Batches of sentences of about one length.
 
     Yields:
-        Numbers of sentences, longest first; their emissions, padded with zeros, [B, T, K]; their lengths, [B].
+        Indices of sentences, longest first; their emissions, padded with zeros, [B, T, K]; their lengths, [B].
     """
     sizes = np.asarray(lengths, int)
     starts = np.concatenate([[0], np.cumsum(sizes)])
@@ -96,13 +102,10 @@ def _length_batches(
 
 
 def _running_counts(sizes: np.ndarray) -> list[int]:
-    """How many sentences have a token at each place; they are the first ones.
-
-    Args:
-        sizes: the tokens of each, the longest first, one or more.
+    """Number of sentences with a token at each position, for lengths in descending order.
 
     Example:
-        >>> at_each_step(np.array([3, 1, 1]))
+        >>> _running_counts(np.array([3, 1, 1]))
         [3, 1, 1]
     """
     counts: list[int] = np.searchsorted(-sizes, -np.arange(sizes[0])).tolist()
@@ -112,7 +115,7 @@ def _running_counts(sizes: np.ndarray) -> list[int]:
 def _forward_backward(scores: np.ndarray, sizes: np.ndarray, transitions: np.ndarray) -> np.ndarray:
     """Marginals of a batch, longest sentence first: [B, T, K].
 
-    Every step is divided by its sum, and exponents are taken below their largest, so that nothing overflows.
+    Each step is normalised, and the largest score is subtracted before taking exponents, so that nothing overflows.
     """
     longest = scores.shape[1]
     weight = np.exp(scores - scores.max(axis=2, keepdims=True))
@@ -134,23 +137,16 @@ def _normalised(values: np.ndarray) -> np.ndarray:
     return scaled
 
 
-_SENTENCES = 1024  # that are tagged together: arrays for all of them would be several times what is asked for
-_NEVER = -1e9  # the score of a tag that may not follow
-_SLACK = 1e-3  # far above all errors of rounding
-# More than a tag is ever ahead; where one is, all tokens are undecided, since sums could be wrong by more than _SLACK.
-_FAR = 1e3
-
-
 def best_paths(emissions: np.ndarray, lengths: Sequence[int], transitions: np.ndarray) -> list[np.ndarray]:
-    """The path with the highest score for each sentence; of equals the one with the smaller number at its end.
+    """The path with the highest score for each sentence; of equal paths the one whose last tag has the lower index.
 
     Args:
-        emissions: those of all sentences, one below the other: [N, K].
-        lengths: the tokens of each sentence, N together.
+        emissions: emissions of all sentences, concatenated: [N, K].
+        lengths: tokens per sentence; their sum is N.
         transitions: [K, K].
 
     Returns:
-        For each sentence, T numbers of tags.
+        T tag indices for each sentence.
     """
     sizes = np.asarray(lengths, int)
     stops = np.cumsum(sizes)
@@ -160,14 +156,14 @@ def best_paths(emissions: np.ndarray, lengths: Sequence[int], transitions: np.nd
 
 
 def best_valid_tags(tables: Sequence[np.ndarray], tags: Sequence[str]) -> list[list[str]]:
-    """The most probable valid IOB2 tags of each sentence, where its tokens are independent of each other.
+    """The most probable valid IOB2 tags of each sentence, if its tokens are independent of each other.
 
     Args:
         tables: the probability of each tag at each token, [T, K] for each sentence.
         tags: the tag of each column.
 
     Example:
-        >>> best_valid([np.array([[0.5, 0.4, 0.1], [0.1, 0.6, 0.3]])], ["B-ID", "I-ID", "O"])
+        >>> best_valid_tags([np.array([[0.5, 0.4, 0.1], [0.1, 0.6, 0.3]])], ["B-ID", "I-ID", "O"])
         [['B-ID', 'I-ID']]
     """
     names = np.array(tags, object)
@@ -186,8 +182,8 @@ def best_valid_tags(tables: Sequence[np.ndarray], tags: Sequence[str]) -> list[l
 
 
 def _joined_path(emissions: np.ndarray, starts: np.ndarray, transitions: np.ndarray) -> np.ndarray:
-    """The paths of all sentences, one after the other, from where each begins: [N]."""
-    opens, closes = np.zeros((2, len(emissions)), bool)  # whether a token opens a sentence, and closes one
+    """The concatenated paths of all sentences, [N], given the first token of each."""
+    opens, closes = np.zeros((2, len(emissions)), bool)  # first and last tokens of sentences
     opens[starts] = True
     closes[starts - 1] = True  # -1 for the first: the last token
     tag = int(np.bincount(emissions.argmax(axis=1), minlength=1).argmax())
@@ -206,19 +202,19 @@ def _joined_path(emissions: np.ndarray, starts: np.ndarray, transitions: np.ndar
 def _undecided(
     emissions: np.ndarray, opens: np.ndarray, closes: np.ndarray, transitions: np.ndarray, tag: int
 ) -> np.ndarray:
-    """Which tokens may have another tag than a given one on the best path: [N] bool. See the head of this module."""
+    """Mask [N] of the tokens that may have another tag than ``tag`` on the best path; see the module's docstring."""
     over = transitions - transitions[tag, tag]
-    into = (np.maximum(over[tag], 0) + (over - over[:, tag, None]).max(axis=0)) / 2  # q: between the least and the most
-    out = (over - into).max(axis=1)  # p: then the least
+    into = (np.maximum(over[tag], 0) + (over - over[:, tag, None]).max(axis=0)) / 2  # q: midpoint of its bounds
+    out = (over - into).max(axis=1)  # p: the least for this q
     gains = emissions + (into + out)
     gains[opens] -= into
     gains[closes] -= out
     gains[:, tag] = -np.inf
     gain = gains.max(axis=1) - emissions[:, tag]
-    if not np.abs(gain).max(initial=0) < _FAR:  # also where one is no number
+    if not np.abs(gain).max(initial=0) < _FAR:  # true for NaN too
         return np.ones(len(gain), bool)
-    # The best sum of any stretch around each token: the largest sum up to its end or further, less the smallest up to
-    # its start or less far. From one sentence to the next is a step down, so that no stretch goes on there.
+    # The best sum of any interval around each token: the largest prefix sum from the token on, less the smallest one up
+    # to it. Sums drop by _FAR between sentences, so that no interval spans two.
     sums = np.cumsum(gain) - _FAR * np.cumsum(opens)
     best = np.maximum.accumulate(sums[::-1])[::-1] - np.minimum.accumulate(sums - gain)
     undecided: np.ndarray = best > -_SLACK
@@ -226,7 +222,7 @@ def _undecided(
 
 
 def _viterbi(emissions: np.ndarray, lengths: np.ndarray, transitions: np.ndarray) -> np.ndarray:
-    """The best paths of sentences, one after the other: [N]."""
+    """The concatenated best paths of sentences, [N]."""
     lead = _sufficient_lead(transitions)
     path = np.empty(len(emissions), int)
     starts = np.cumsum(lengths) - lengths
@@ -241,11 +237,11 @@ def _viterbi(emissions: np.ndarray, lengths: np.ndarray, transitions: np.ndarray
 def _paths_of_batch(scores: np.ndarray, sizes: np.ndarray, transitions: np.ndarray, lead: np.ndarray) -> np.ndarray:
     """Best paths of a batch, longest sentence first: [T, B].
 
-    The way back takes the best tag before each chosen one anew: that is K sums for each token, where keeping them for
-    every tag would be K squared.
+    The backward pass computes the best predecessor of each chosen tag again, K sums per token; stored back-pointers
+    would take K squared.
     """
     batch, longest, _ = scores.shape
-    best = scores.transpose(1, 0, 2).copy()  # [T, B, K]: of all paths that end in a tag
+    best = scores.transpose(1, 0, 2).copy()  # [T, B, K]: best score of the paths that end in a tag
     counts = _running_counts(sizes)
     for t in range(1, longest):
         running = counts[t]
@@ -261,24 +257,24 @@ def _paths_of_batch(scores: np.ndarray, sizes: np.ndarray, transitions: np.ndarr
 
 
 def _sufficient_lead(transitions: np.ndarray) -> np.ndarray:
-    """By how much a path to one tag must lead those to another, that none of these goes on as a best one: [one, other].
+    """The lead with which a path to one tag excludes all paths to another from a best path: [one, other].
 
-    What comes next adds the same to both, but for the transition into it.
+    Later tokens add the same to both paths, except for the next transition.
     """
     lead: np.ndarray = (transitions[None, :, :] - transitions[:, None, :]).max(axis=2)
     return lead + _SLACK
 
 
 def _best_into(best: np.ndarray, transitions: np.ndarray, lead: np.ndarray) -> np.ndarray:
-    """The highest score with which a path reaches each tag at the next token, its own emission left out: [B, K].
+    """The highest score of a path to each tag at the next token, without its emission: [B, K].
 
-    Mostly two or three tags of a token are not too far behind the best for a best path; where many are, the sums over
-    all are faster. Both give the same.
+    Mostly two or three tags per token can be on a best path, and only their sums are computed; with more, all sums are
+    faster. Both give the same scores.
 
     Args:
         best: the highest scores at this token: [B, K].
         transitions: [K, K].
-        lead: of `_sufficient_lead`.
+        lead: from `_sufficient_lead`.
     """
     top = best.argmax(axis=1)
     rows, tags = np.nonzero(best >= best.max(axis=1, keepdims=True) - lead[top])

@@ -1,7 +1,8 @@
 """Sentences to rows of feature weights, for all tokens of many sentences at once.
 
 Rows are cached by word and by feature value: for a known word no feature string is built. The caches are bounded, live
-in memory only, and are no part of a saved model. Feature names may be stored as keyed hashes."""
+in memory only, and are not saved with a model. Feature names may be stored as keyed hashes.
+"""
 
 from __future__ import annotations
 
@@ -20,17 +21,17 @@ from features.columns import BOS, EOS, Conjunction, Extractor, FeatureValue, Sen
 from features.tokens import Sentence
 
 _NO_FEATURES, _BEFORE_SENTENCE, _AFTER_SENTENCE = range(3)
-"""The numbers of what has no feature; and, of words, of what stands before a sentence and after it."""
+"""Cache numbers of values without weights, and of the padding before and after a sentence."""
 
 
 class RowCache(dict[FeatureValue, int]):
-    """Values, numbered as they come, and the rows of the features of each: -1 where there is none.
+    """Cache of the weight rows of feature values: a number for each value, and W rows for each number.
 
-    Several threads may look values up: numbers and rows are given under a lock, and never change.
+    Thread-safe: numbers and rows are assigned under a lock and never change. A missing row is -1.
 
     Args:
-        look_up: the rows of a value that is not known yet.
-        width: how many these are, W.
+        look_up: computes the rows of a new value.
+        width: rows per value, W.
     """
 
     def __init__(self, look_up: Callable[[Any], Sequence[int]], width: int) -> None:
@@ -42,7 +43,7 @@ class RowCache(dict[FeatureValue, int]):
 
     @property
     def rows(self) -> np.ndarray:
-        """The rows of each number: [at least as many as there are, W]. To be asked for after the numbers."""
+        """The rows of each number, [capacity, W]; read it after `numbers`, which can replace it."""
         return self._rows
 
     def numbers(self, values: Iterable[FeatureValue]) -> np.ndarray:
@@ -51,7 +52,7 @@ class RowCache(dict[FeatureValue, int]):
 
     def __missing__(self, value: str) -> int:
         found = self._look_up(value)
-        if max(found, default=-1) < 0:  # most of what is new has no weight
+        if max(found, default=-1) < 0:  # most new values have no weight
             self[value] = _NO_FEATURES
             return _NO_FEATURES
         with self._lock:
@@ -61,7 +62,7 @@ class RowCache(dict[FeatureValue, int]):
         return number
 
     def add(self, rows: Sequence[int]) -> int:
-        """Give what is no value a number of its own."""
+        """Add rows that belong to no value, and return their number."""
         with self._lock:
             return self._append(rows)
 
@@ -76,14 +77,17 @@ class RowCache(dict[FeatureValue, int]):
 
 _NO_PART = -1
 _PartNumbers = Callable[[int, int], np.ndarray]
-"""The number that the word at an offset from each token has as a part, by the part and the offset: [N]."""
+"""Part numbers of the words at an offset from each token, [N], by the part and the offset."""
 
 
 class ConjunctionRows:
-    """The rows of all features of some conjunctions.
+    """Rows of conjunction features, found by number for all tokens at once.
+
+    Nearly all word pairs of a note are new and have no weight, so building their strings would be wasted. Each string
+    that is a part of a feature with a weight has a number. Only tokens all of whose parts have one are looked up.
 
     Args:
-        conjunctions: what the features are.
+        conjunctions: the features.
         rows: the row of each feature string.
     """
 
@@ -96,25 +100,25 @@ class ConjunctionRows:
         self.reach = max((max(-known.place, known.place + known.kind.size - 1) for known in self._known), default=0)
 
     def before(self) -> list[int]:
-        """The numbers, as every part that is a word's, of what stands before a sentence."""
+        """The part numbers of the padding before a sentence, in the order of `of_word`."""
         return [numbers.get(BOS, _NO_PART) for _, numbers in self._of_words]
 
     def after(self) -> list[int]:
-        """The same of what stands after it."""
+        """The part numbers of the padding after a sentence, in the order of `of_word`."""
         return [numbers.get(EOS, _NO_PART) for _, numbers in self._of_words]
 
     def of_word(self, word: str) -> list[int]:
-        """The same of a word."""
+        """The part numbers of a word: one for each part of each conjunction that is a word."""
         values = {value: escape_for_crfsuite(value(word)) for value in self._values}
         return [numbers.get(values[value], _NO_PART) for value, numbers in self._of_words]
 
     def rows(self, sentences: Sequence[Sentence], lengths: np.ndarray, numbers: _PartNumbers) -> Iterator[np.ndarray]:
-        """The rows of the features of all tokens: for each head [N], -1 where there is none.
+        """The rows of all tokens for each head, [N]; -1 for a feature without a weight.
 
         Args:
             sentences: the sentences.
-            lengths: the tokens of each, N together.
-            numbers: their words as parts, in the order of `of_word`.
+            lengths: tokens per sentence; their sum is N.
+            numbers: the part numbers of the words, in the order of `of_word`.
         """
         first, openings = 0, dict[Callable[[Sentence], str], list[str]]()
         for known in self._known:
@@ -130,16 +134,16 @@ class ConjunctionRows:
 
 
 class _ConjunctionTable(NamedTuple):
-    """The features with weights that begin in one way.
+    """The features with weights that share a head.
 
     Attributes:
-        kind: what they are.
-        place: the offset of the first word from the token that has the feature.
-        parts: for each part of their texts, a number for each text that stands there.
-        steps: for each part but the first, `_pairs` of the numbers of what stands before it and of its own, sorted,
-            each once; last, a pair that is larger than all. The place of a pair there is the number of both together,
-            so that no number grows beyond 64 bits however many parts there are.
-        rows: the row of each feature, by the number of all its parts.
+        kind: their conjunction.
+        place: offset of the first word from the token.
+        parts: for each part, the number of each of its strings.
+        steps: for each part but the first, the sorted, distinct `_pairs` of a prefix number and a part number, and a
+            sentinel larger than all. The index of a pair is the number of the longer prefix, so that numbers stay
+            within 64 bits for any number of parts.
+        rows: the row of each feature, by the number of its longest prefix.
     """
 
     kind: Conjunction
@@ -150,7 +154,7 @@ class _ConjunctionTable(NamedTuple):
 
     @classmethod
     def of(cls, kind: Conjunction, place: int, head: str, rows: Mapping[str, int]) -> _ConjunctionTable:
-        """Those of a conjunction that begin with one of its heads."""
+        """Collect the features of a conjunction that begin with one of its heads."""
         count = kind.size + (kind.opening is not None)
         found = [
             (parts, row)
@@ -172,14 +176,14 @@ class _ConjunctionTable(NamedTuple):
 
     @property
     def words(self) -> Sequence[Mapping[str, int]]:
-        """Of the parts, those that are a word's."""
+        """The parts that are words; the sentence's opening is none."""
         return self.parts[len(self.parts) - self.kind.size :]
 
     def rows_of(self, parts: Sequence[np.ndarray]) -> np.ndarray:
-        """The row of each token's feature, [N]; -1 where it has no weight.
+        """The row of each token's feature, [N]; -1 for a feature without a weight.
 
         Args:
-            parts: the number of each part of it, [N]; `_NO_PART` for what is none.
+            parts: the numbers of each part, [N]; `_NO_PART` for a string that is none.
         """
         rows = np.full(len(parts[0]), -1, np.int32)
         places = np.flatnonzero(np.logical_and.reduce([part > _NO_PART for part in parts]))
@@ -194,30 +198,28 @@ class _ConjunctionTable(NamedTuple):
 
 
 def _pairs(before: np.ndarray, column: np.ndarray, numbers: Mapping[str, int]) -> np.ndarray:
-    """What stands before a part, and the part, as one number, [N]."""
+    """One number for each pair of a prefix and a part, [N]."""
     return before * len(numbers) + column
 
 
 def _splits(text: str, joint: str, count: int) -> Iterator[tuple[str, ...]]:
-    """Each way in which so many parts can have become a text; mostly one, since parts seldom hold what joins them."""
+    """Each way to split a text into ``count`` parts at its joints; mostly one, since parts seldom contain the joint."""
     pieces = text.split(joint)
     for cuts in combinations(range(1, len(pieces)), count - 1):
         yield tuple(joint.join(pieces[a:b]) for a, b in pairwise([0, *cuts, len(pieces)]))
 
 
-# How many words, and values of one kind of feature, are remembered; with more, all are forgotten.
+# Cached words, and cached values per kind of feature; a larger cache is cleared.
 _MOST_REMEMBERED = 1 << 15
 
 
 class FeatureIndex:
-    """The row of each feature string that an extractor gives, for all tokens of many sentences at once.
-
-    Several threads may use one.
+    """Weight rows of the feature strings of an extractor, for all tokens of many sentences at once. Thread-safe.
 
     Args:
-        extractor: what gives the features.
+        extractor: the features.
         rows: the row of each stored name, from 0.
-        stored: how a feature string is stored, such as its keyed hash; None for as it is.
+        stored: maps a feature string to its stored name, such as a keyed hash; None: the string itself.
     """
 
     def __init__(
@@ -228,7 +230,7 @@ class FeatureIndex:
         self._stored = stored
         self._find = rows.get if stored is None else lambda name: rows.get(stored(name))
         self._window = _Window.of(extractor.word_columns())
-        # Of hashes nobody can tell which words they are made of: their texts are put together and looked up.
+        # A hash does not reveal its parts: hashed conjunctions are built as strings and looked up.
         self._conjunctions = ConjunctionRows(extractor.conjunctions() if stored is None else (), rows)
         self._reach = max(self._window.reach, self._conjunctions.reach)
         self._words = self._remembered_words()
@@ -238,7 +240,7 @@ class FeatureIndex:
         return len(self._rows)
 
     def row(self, name: str) -> int | None:
-        """The row of a feature string as an extractor gives it; None where it has no weight.
+        """The row of a feature string; None if it has no weight.
 
         Example:
             >>> from features.context import ContextWords
@@ -249,11 +251,11 @@ class FeatureIndex:
         return self._find(escape_for_crfsuite(name))
 
     def matrix(self, sentences: Sequence[Sentence]) -> csr_array:
-        """How often each token has each known feature: [N, F], N tokens of all sentences together."""
+        """Counts of each feature at each token, [N, F], for the N tokens of all sentences."""
         batch = SentenceBatch(sentences)
         blocks = [*self._of_words(batch), *self._of_columns(batch)]
         rows = np.concatenate([np.empty((len(batch.numbers), 0), np.int32), *blocks], axis=1)
-        rows.sort(axis=1)  # every sum of weights is in one order, whatever found the rows
+        rows.sort(axis=1)  # fixes the order in which weights are summed, and so the last digit of a marginal
         known = rows >= 0
         ends = np.concatenate([[0], np.cumsum(known.sum(axis=1))])
         found = rows[known]
@@ -263,10 +265,7 @@ class FeatureIndex:
         return matrix
 
     def _of_words(self, batch: SentenceBatch) -> Iterator[np.ndarray]:
-        """The rows of what words decide: for each offset, [N, columns with it], -1 where there is none.
-
-        Then those of their conjunctions: for each head, [N, 1].
-        """
+        """Rows of word features, [N, columns] for each offset, then of conjunctions, [N, 1] for each head."""
         if len(self._words) > _MOST_REMEMBERED:
             self._words = self._remembered_words()
         words = self._words
@@ -282,7 +281,7 @@ class FeatureIndex:
             yield rows[:, None]
 
     def _of_columns(self, batch: SentenceBatch) -> Iterator[np.ndarray]:
-        """The rows of all other features: for each head of a column, [N, 1], -1 where there is none."""
+        """Rows of all other features, [N, 1] for each head of a column."""
         token = np.arange(len(batch.numbers))
         columns = self._extractor.columns(batch)
         if self._stored is not None:
@@ -318,7 +317,7 @@ class FeatureIndex:
         return rows + self._conjunctions.of_word(word)
 
     def _rows_in_window(self, values: Sequence[FeatureValue]) -> list[int]:
-        """The rows of what a word gives to the tokens around it, from its value in each column."""
+        """Rows that a word contributes to the tokens around it, from its value in each column."""
         rows, find = [-1] * self._window.size, self._find
         for value, heads in zip(values, self._window.heads, strict=True):
             if value is not None:
@@ -332,14 +331,14 @@ class FeatureIndex:
 
 
 class _Window(NamedTuple):
-    """Which features a word gives to which tokens around it.
+    """Layout of the features that a word contributes to the tokens around it.
 
     Attributes:
-        columns: the kinds of features.
-        heads: of each kind, how they begin, and the places of each beginning among all.
-        parts: each offset of the word from the token, and where the places with it begin and end.
-        reach: the tokens on each side that it covers.
-        size: how many places there are.
+        columns: the word columns.
+        heads: for each column, its heads and their indices in the layout.
+        parts: each offset of a word from the token, with the range of its indices.
+        reach: the largest offset.
+        size: entries of the layout.
     """
 
     columns: Sequence[WordColumn]

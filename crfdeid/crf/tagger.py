@@ -1,4 +1,4 @@
-"""The conditional random field: sklearn-crfsuite behind the `Tagger` contract.
+"""CRF tagger: weights trained by CRFsuite, decoding in NumPy.
 
 A linear-chain CRF scores a tag sequence y of a sentence x by the weights of its features,
 
@@ -10,12 +10,13 @@ CRFsuite's L-BFGS minimises, over the training sentences (x, y),
     -sum log p(y | x) + c1 ||w||_1 + c2 ||w||_2^2.
 
 CRF++, which yadav2016 ran with its default settings, minimises ``-sum log p(y | x) + ||w||_2^2 / (2 C)`` with C = 1:
-the profile "yadav2016" is therefore c1 = 0 and c2 = 1 / (2 C) = 0.5, with a weight for every feature and tag whether
-or not they meet in training (CRF++ expands each template for every tag), every transition, and no frequency cut-off.
+the profile "yadav2016" is therefore c1 = 0 and c2 = 1 / (2 C) = 0.5, with a weight for every feature and tag, also
+pairs that do not occur in training (CRF++ expands each template for every tag), every transition, and no frequency
+cut-off.
 
-CRFsuite trains; its weights are then read out (`crfdeid.crf.weights`), and tags and marginals are computed from them
-in NumPy (`crfdeid.crf.decoding`, `crfdeid.crf.decoding`). A saved model is therefore plain arrays, several threads can
-use one model, and feature strings can be stored as hashes.
+CRFsuite trains. Its weights are then read (`crfdeid.crf.weights`), and tags and marginals are computed from them in
+NumPy (`crfdeid.crf.decoding`). A saved model is therefore plain arrays, a model is thread-safe, and feature strings can
+be stored as hashes.
 
 Reference:
     yadav2016, sections 3.8 and 4; Lafferty et al. (2001).
@@ -36,7 +37,7 @@ from crfdeid.crf.feature_index import FeatureIndex
 from crfdeid.crf.training import CrfSettings, train_weights
 from crfdeid.crf.weights import CrfWeights
 from crfdeid.documents import LabelledSentence
-from crfdeid.errors import DataError, UsageError
+from crfdeid.errors import DataError, NotTrainedError, UsageError
 from crfdeid.secrets import hash_word
 from crfdeid.serialization import ModelFiles, pack_arrays
 from crfdeid.tagger import OnProgress, Tagger, Traits
@@ -44,19 +45,19 @@ from features.extractor import FeatureSet, feature_set
 from features.pos import PosUnavailable
 from features.tokens import Sentence
 
-# Raised whenever the feature strings or the files change, so that a model never meets features it was not trained on.
+# Incremented when feature strings or files change: a model must not see features that it was not trained on.
 _FORMAT_VERSION = 2
 _FILES = ModelFiles("crf", _FORMAT_VERSION, "weights.npz", ("python-crfsuite", "sklearn-crfsuite", "numpy"))
 _WORD_HEADS = tuple(f"{kind}[{place}]=" for kind in ("w", "lower") for place in range(-3, 4))  # of `ContextWords`
-# Sentences whose features are in memory together. How many change the last digit of a marginal, by the order in which
-# a product of matrices sums: models that exist have their thresholds from as many as here.
+# Sentences whose features are in memory together. The number decides the last digit of a marginal, by the order of the
+# sums in a matrix product, and thresholds of saved models depend on it.
 _TAGGED_AT_ONCE, _WEIGHED_AT_ONCE = 1024, 512
 
 
 class CrfTagger(Tagger):
-    """A linear-chain conditional random field over the feature strings of `features`.
+    """Linear-chain conditional random field over the feature strings of `features`.
 
-    L-BFGS starts from zero weights, so the seed changes nothing: the same sentences give the same model, byte for byte.
+    L-BFGS starts from zero weights, so the seed has no effect: the same sentences give the same model, byte for byte.
 
     Example:
         >>> from crfdeid.documents import LabelledSentence
@@ -83,8 +84,8 @@ class CrfTagger(Tagger):
     def profiles(cls) -> Mapping[str, CrfSettings]:
         """Settings by profile name: "default" is tuned, "yadav2016" is CRF++'s default over the paper's features.
 
-        A weight for every feature and tag is many: 15 million on 270,000 tokens with 15 tags. To save memory, the
-        latter remembers three gradients only, which changes the way to the optimum but not the optimum.
+        A weight for every feature and tag needs much memory. "yadav2016" therefore stores three gradients, which
+        changes the path to the optimum but not the optimum.
         """
         paper = CrfSettings(
             features="paper",
@@ -92,14 +93,17 @@ class CrfTagger(Tagger):
             c1=0.0,
             c2=0.5,
             max_iterations=1000,
+            min_freq=0,
+            min_documents=1,
             all_possible_states=True,
+            all_possible_transitions=True,
             num_memories=3,
         )
         return {"default": CrfSettings(), "yadav2016": paper}
 
     @classmethod
     def traits(cls, settings: CrfSettings) -> Traits:
-        """What the model needs and can do: its training starts from zero weights, and has nothing random in it."""
+        """Traits of a CRF: its training is deterministic."""
         return Traits(uses_seed=False, is_trained=True, accelerated=False, takes_vectors=False, public_vocabulary=False)
 
     @property
@@ -114,24 +118,24 @@ class CrfTagger(Tagger):
 
     @property
     def features(self) -> FeatureSet:
-        """The features it looks at; ``features.describe_each()`` lists them."""
+        """The feature extractor; ``features.describe_each()`` lists its features."""
         return self._features
 
     @property
     def learned(self) -> CrfWeights:
-        """The weights that it has learned, for those who look inside.
+        """The learned weights.
 
         Raises:
-            UsageError: it is not trained.
+            NotTrainedError: the model is not trained.
         """
         return self._trained()[0]
 
     @property
     def index(self) -> FeatureIndex:
-        """The rows of its weights that each feature string has.
+        """The index from feature strings to rows of the weights.
 
         Raises:
-            UsageError: it is not trained.
+            NotTrainedError: the model is not trained.
         """
         return self._trained()[1]
 
@@ -142,7 +146,7 @@ class CrfTagger(Tagger):
         *,
         on_progress: OnProgress | None = None,
     ) -> None:
-        """Train from scratch. ``dev`` is not looked at: L-BFGS goes on until it converges or runs out of iterations.
+        """Train from scratch, until L-BFGS converges or reaches its limit of iterations. ``dev`` is not used.
 
         Raises:
             DataError: ``train`` holds no tokens.
@@ -172,7 +176,7 @@ class CrfTagger(Tagger):
     def _emissions(
         self, sentences: Sequence[Sentence], at_once: int
     ) -> Iterator[tuple[np.ndarray, list[int], np.ndarray]]:
-        """Some sentences at a time: the sums of the weights of their features, [N, K]; lengths; transitions."""
+        """Emissions [N, K], sentence lengths and transitions of ``at_once`` sentences at a time."""
         learned, index = self._trained()
         for first in range(0, len(sentences), at_once):
             some = sentences[first : first + at_once]
@@ -180,15 +184,15 @@ class CrfTagger(Tagger):
             yield index.matrix(some) @ learned.state, lengths, learned.transitions
 
     def holds(self, words: Sequence[str]) -> list[bool]:
-        """Whether a feature is stored that is the word, as it is or in small letters, at any place of a window."""
+        """For each word, True if a feature string with the word or its lower case is stored, at any window offset."""
         forms = ({word, word.lower()} for word in words)
         return [any(self.index.row(head + form) is not None for head in _WORD_HEADS for form in own) for own in forms]
 
     def save(self, folder: Path, *, key: bytes | None = None) -> None:
         """Write ``model.json`` (settings, tags, versions, checksum) and ``weights.npz``.
 
-        Without a key, the weights' file holds the features' names, words of the training notes among them: it is as
-        confidential as the notes are.
+        Without a key, ``weights.npz`` holds feature strings with words of the training notes: it is as confidential as
+        the notes.
         """
         learned = self.learned
         weights = pack_arrays(learned.arrays(key))
@@ -200,7 +204,7 @@ class CrfTagger(Tagger):
 
         Raises:
             DataError: the folder holds no such model, one of another version, or a damaged one.
-            UsageError: its features are hashed, and the key is missing or another one.
+            UsageError: its features are hashed, and the key is missing or wrong.
         """
         saved = _FILES.load(folder, key=key)
         tagger = cls(saved.settings(CrfSettings), seed=saved.seed)
@@ -215,5 +219,5 @@ class CrfTagger(Tagger):
 
     def _trained(self) -> tuple[CrfWeights, FeatureIndex]:
         if self._learned is None or self._index is None:
-            raise UsageError("this CRF is not trained: call fit, or load a saved one")
+            raise NotTrainedError("this CRF is not trained: call fit, or load a saved one")
         return self._learned, self._index

@@ -19,27 +19,27 @@ from features.columns import Extractor
 from features.extractor import FEATURE_SETS
 from features.pos import POS_BACKENDS
 
-_MOST = 2**31 - 1  # CRFsuite's whole numbers have 32 bits
+_MOST = 2**31 - 1  # CRFsuite's integers have 32 bits
 
 
 @dataclass(frozen=True, slots=True)
 class CrfSettings:
-    """What a CRF is trained with.
+    """Settings of a CRF and its training.
 
     Args:
         features: a key of `features.FEATURE_SETS`.
-        pos: a key of `features.POS_BACKENDS`; "none" leaves part-of-speech and chunk features out.
+        pos: a key of `features.POS_BACKENDS`; "none": no part-of-speech and chunk features.
         c1: weight of the L1 penalty; above 0 it sets most weights to zero, which makes a small model.
         c2: weight of the squared L2 penalty.
-        max_iterations: L-BFGS iterations at most.
-        min_freq: a feature seen less often in training is dropped.
-        min_documents: a feature that fewer training documents have is dropped: what only one patient's notes hold.
-        all_possible_states: whether feature and tag pairs that never meet in training get a weight too.
-        all_possible_transitions: the same for pairs of tags.
-        num_memories: gradients that L-BFGS remembers; each costs 16 bytes per weight.
+        max_iterations: limit of L-BFGS iterations.
+        min_freq: least count of a feature in training; rarer ones are dropped.
+        min_documents: least number of training documents with a feature; drops words of a single patient's notes.
+        all_possible_states: also weigh pairs of feature and tag that do not occur in training.
+        all_possible_transitions: also weigh pairs of tags that do not occur in training.
+        num_memories: gradients that L-BFGS stores, 16 bytes per weight each.
 
     Raises:
-        UsageError: a value cannot work.
+        UsageError: a value is out of range.
     """
 
     features: str = "strong"
@@ -71,24 +71,24 @@ def train_weights(
     *,
     on_progress: OnProgress | None = None,
 ) -> CrfWeights:
-    """The weights that CRFsuite learns.
+    """Train with CRFsuite, and return the weights.
 
     Args:
-        labelled: tagged sentences, each of at least one token.
-        features: what it sees of them.
-        settings: how it is trained.
-        on_progress: is told of each iteration.
+        labelled: tagged sentences of one token or more.
+        features: the feature extractor.
+        settings: the training settings.
+        on_progress: called after each iteration.
 
     Raises:
-        DataError: there is no room for CRFsuite's file.
+        DataError: the temporary folder has no room for CRFsuite's file.
     """
-    from sklearn_crfsuite import CRF  # noqa: PLC0415  Imports scikit-learn: only training waits for it.
+    from sklearn_crfsuite import CRF  # noqa: PLC0415  Imports scikit-learn, which only training needs.
 
     options = dataclasses.asdict(settings)
     for name in ("features", "pos", "min_documents"):
         del options[name]
-    # CRFsuite writes to a file by name. This one has none in any folder, only that of its descriptor, so that a
-    # training leaves nothing behind, whatever ends it: the file holds words of the notes.
+    # CRFsuite writes to a named file, with words of the notes. A file without a directory entry, opened through its
+    # descriptor, is gone after any end of the training, crashes included.
     with TemporaryFile() as file:
         crf = CRF(
             algorithm="lbfgs",
@@ -96,18 +96,18 @@ def train_weights(
             trainer_cls=_trainer(settings.max_iterations, on_progress),
             **options,
         )
-        # A generator: the features of a few sentences at a time are strings, the rest are CRFsuite's integers.
+        # A generator: only a few sentences at a time are strings, the others are CRFsuite's integers.
         crf.fit(_rows(labelled, features, settings.min_documents), (item.tags for item in labelled))
         file.seek(0)
         try:
-            return CrfWeights.of_crfsuite(read_crfsuite_model(file.read()))
+            return read_crfsuite_model(file.read())
         except (OSError, ValueError, struct.error):
             problem = "CRFsuite could not write its model: make room there, or set TMPDIR to a folder with room"
             raise DataError(problem, path=gettempdir()) from None
 
 
 def _rows(labelled: Sequence[LabelledSentence], features: Extractor, least: int) -> Iterator[list[list[str]]]:
-    """The features of each sentence as CRFsuite takes them, without those that fewer documents have than ``least``."""
+    """Feature strings of each sentence, without the features of fewer than ``least`` documents."""
     if least == 1:
         yield from _extract(features, labelled)
         return
@@ -121,18 +121,16 @@ def _rows(labelled: Sequence[LabelledSentence], features: Extractor, least: int)
 
 
 def _extract(features: Extractor, labelled: Sequence[LabelledSentence]) -> Iterator[list[list[str]]]:
-    """The features of each sentence as CRFsuite takes them, with what it cannot hold escaped."""
+    """Feature strings of each sentence, escaped for CRFsuite."""
     sentences = [item.sentence for item in labelled]
     for sentence, rows in zip(sentences, features.extract_all(sentences), strict=True):
         text = "".join((sentence.heading, sentence.line_prefix, *sentence.words))
-        yield (
-            rows if escape_for_crfsuite(text) == text else [[escape_for_crfsuite(name) for name in row] for row in rows]
-        )
+        clean = escape_for_crfsuite(text) == text
+        yield rows if clean else [[escape_for_crfsuite(name) for name in row] for row in rows]
 
 
 def _trainer(total: int, on_progress: OnProgress | None) -> type[Any]:
-    """CRFsuite's trainer, which tells of each iteration."""
-
+    """CRFsuite's trainer class, reporting each iteration."""
     import pycrfsuite  # noqa: PLC0415
 
     class Trainer(pycrfsuite.Trainer):

@@ -23,7 +23,7 @@ from tiny_notes import tagged
 from crfdeid.crf import tagger as crf_module
 from crfdeid.crf.tagger import CrfTagger
 from crfdeid.crf.training import CrfSettings
-from crfdeid.crf.weights import CrfsuiteWeights, read_crfsuite_model
+from crfdeid.crf.weights import CrfWeights, read_crfsuite_model
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import DataError, UsageError
 from crfdeid.tagger import FitProgress
@@ -147,7 +147,7 @@ def fitted_beside_crfsuite(
     """A tagger, and CRFsuite's own with the model that it was made from."""
     files: list[bytes] = []
 
-    def read(content: bytes) -> CrfsuiteWeights:
+    def read(content: bytes) -> CrfWeights:
         files.append(content)
         return read_crfsuite_model(content)
 
