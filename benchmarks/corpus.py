@@ -10,7 +10,7 @@ from pathlib import Path
 from crfdeid.corpora import CORPUS_FORMATS
 from crfdeid.corpora.splits import Corpus, generate_corpus, read_splits
 from crfdeid.errors import UsageError
-from crfdeid.label_schemes import TYPES
+from crfdeid.label_schemes import TYPE_MAPPINGS
 
 
 def add_corpus(parser: argparse.ArgumentParser, *, types: str = "seven") -> None:
@@ -20,7 +20,7 @@ def add_corpus(parser: argparse.ArgumentParser, *, types: str = "seven") -> None
     parser.add_argument(
         "--format", choices=("auto", *CORPUS_FORMATS), default="auto", help="their format (default: auto)"
     )
-    parser.add_argument("--types", choices=TYPES, default=types, help=f"which types (default: {types})")
+    parser.add_argument("--types", choices=TYPE_MAPPINGS, default=types, help=f"which types (default: {types})")
 
 
 def chosen_corpus(args: argparse.Namespace) -> Corpus:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from crfdeid.explain.decisions import explain_document
     from crfdeid.explain.prediction import explain_prediction
     from crfdeid.explain.weights import explain_weights
-    from crfdeid.label_schemes import SEVEN, TYPES, map_types
+    from crfdeid.label_schemes import SEVEN, TYPE_MAPPINGS, map_types
     from crfdeid.pipeline import Deidentifier, load
     from crfdeid.redaction.policy import Policy
     from crfdeid.redaction.redact import redact
@@ -40,7 +40,7 @@ __all__ = [
     "CORPUS_FORMATS",
     "MODELS",
     "SEVEN",
-    "TYPES",
+    "TYPE_MAPPINGS",
     "DataError",
     "Deidentifier",
     "Document",
@@ -71,7 +71,7 @@ _HOMES = {
     "crfdeid.explain.decisions": ("explain_document",),
     "crfdeid.explain.weights": ("explain_weights",),
     "crfdeid.explain.prediction": ("explain_prediction",),
-    "crfdeid.label_schemes": ("SEVEN", "TYPES", "map_types"),
+    "crfdeid.label_schemes": ("SEVEN", "TYPE_MAPPINGS", "map_types"),
     "crfdeid.registry": ("MODELS", "create", "load_tagger"),
     "crfdeid.redaction.policy": ("Policy",),
     "crfdeid.redaction.redact": ("redact",),

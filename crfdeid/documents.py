@@ -64,9 +64,9 @@ class Layers(Mapping[str, tuple[_Mark, ...]]):
 
 
 def _without_phi(layers: Mapping[str, Iterable[_Mark]], *, source: str = "") -> Layers[_Mark]:
-    """Validate layers other than PHI, which has a field of its own."""
+    """Validate layers other than PHI, which is a separate field."""
     if PHI in layers:
-        raise MismatchError(f"the layer '{PHI}' is given twice: leave it out of the further layers", path=source)
+        raise MismatchError(f"two layers '{PHI}': leave it out of the further layers", path=source)
     return layers if isinstance(layers, Layers) else Layers(layers)
 
 

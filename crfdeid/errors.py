@@ -37,7 +37,7 @@ class UsageError(ValueError):
 
 
 class UnknownNameError(UsageError):
-    """The name of a model, setting, column, corpus or file that does not exist."""
+    """Unknown name of a model, setting, column, corpus or file."""
 
     code = "unknown-name"
 

@@ -137,10 +137,10 @@ SEVEN = ("PATIENT", "DOCTOR", "HOSPITAL", "LOCATION", "PHONE", "ID", "DATE")
 
 AGE, CONTACT, DATE, ID = "AGE", "CONTACT", "DATE", "ID"
 LOCATION, NAME, PROFESSION = "LOCATION", "NAME", "PROFESSION"
-CATEGORIES = (AGE, CONTACT, DATE, ID, LOCATION, NAME, PROFESSION)
+PHI_CATEGORIES = (AGE, CONTACT, DATE, ID, LOCATION, NAME, PROFESSION)
 """Categories of johnson2020, in the order of its Table 3."""
 
-TYPES = ("seven", "all", "binary")
+TYPE_MAPPINGS = ("seven", "all", "binary")
 """Mappings that `map_types` knows."""
 
 BINARY = "PHI"
@@ -175,8 +175,8 @@ def map_types(documents: Sequence[Document], types: str = "seven") -> list[Docum
         >>> map_types([Document("1", "Boston", (Span(0, 6, "CITY"),))], "seven")[0].spans
         (Span(start=0, end=6, label='LOCATION'),)
     """
-    if types not in TYPES:
-        raise SettingError(f"unknown types '{types}': choose from {', '.join(TYPES)}")
+    if types not in TYPE_MAPPINGS:
+        raise SettingError(f"unknown types '{types}': choose from {', '.join(TYPE_MAPPINGS)}")
     for document in documents:
         document.layer(PHI)  # A document without annotation must not pass for one without PHI.
     if types == "all":

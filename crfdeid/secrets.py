@@ -17,7 +17,7 @@ from crfdeid.utils.files import read_bytes, write_files
 from crfdeid.utils.folders import make_private
 
 SECRET_VARIABLE = "CRFDEID_SECRET"
-LEAST_SECRET_BYTES = 16
+_LEAST_BYTES = 16
 """Fewest bytes of a secret: a shorter one can be guessed."""
 
 _READABLE_BY_OTHERS = stat.S_IRGRP | stat.S_IROTH
@@ -31,7 +31,7 @@ def read_secret(path: Path | None = None) -> bytes:
     of the logger "crfdeid".
 
     Raises:
-        SecretError: there is no secret, or it is shorter than `LEAST_SECRET_BYTES`.
+        SecretError: there is no secret, or it is shorter than `_LEAST_BYTES`.
         ReadError: the file cannot be read.
     """
     if path is None:
@@ -43,15 +43,15 @@ def read_secret(path: Path | None = None) -> bytes:
             if path.stat().st_mode & _READABLE_BY_OTHERS:
                 _log.warning("%s can be read by others than its owner: chmod 600 %s", path, path)
         except OSError as error:
-            what = f"a file of {LEAST_SECRET_BYTES} random bytes or more"
+            what = f"a file of {_LEAST_BYTES} random bytes or more"
             raise ReadError(f"the secret cannot be read ({error.strerror}): give {what}", path=path) from None
     if not secret and path is None:
         raise SecretError(
             f"a secret is needed: set {SECRET_VARIABLE}, or name a file that holds it "
             "('openssl rand -hex 32' makes one)"
         )
-    if len(secret) < LEAST_SECRET_BYTES:
-        raise SecretError(f"the secret in {source} has {len(secret)} bytes: give {LEAST_SECRET_BYTES} or more")
+    if len(secret) < _LEAST_BYTES:
+        raise SecretError(f"the secret in {source} has {len(secret)} bytes: give {_LEAST_BYTES} or more")
     return secret
 
 

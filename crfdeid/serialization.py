@@ -90,7 +90,7 @@ def read_description(folder: Path) -> dict[str, Any]:
     except (FileNotFoundError, NotADirectoryError):
         raise NotFoundError("no such file: this folder holds no saved model", path=path) from None
     if next(shape_errors(description, _Description), None) is not None:
-        raise damaged_model(folder)
+        raise _damaged_model(folder)
     return description
 
 
@@ -106,7 +106,7 @@ def read_settings(folder: Path, description: Mapping[str, Any], settings_class: 
     except UsageError as problem:  # such as a feature set that was not added here
         raise FormatError(f"the model's settings cannot work here: {problem}", path=folder / MODEL_FILE) from None
     except _DAMAGE:
-        raise damaged_model(folder) from None
+        raise _damaged_model(folder) from None
 
 
 def verify(folder: Path) -> dict[str, Any]:
@@ -121,7 +121,7 @@ def verify(folder: Path) -> dict[str, Any]:
     description = read_description(folder)
     file = description["weights"]["file"]
     if file != Path(file).name:
-        raise damaged_model(folder)
+        raise _damaged_model(folder)
     _require_only(folder, description)
     _checked_weights(folder, description, file)
     return description
@@ -168,7 +168,7 @@ def has_private_vocabulary(folder: Path) -> bool:
     return read_description(folder)["vocabulary"] == HASHED
 
 
-def damaged_model(folder: Path) -> IntegrityError:
+def _damaged_model(folder: Path) -> IntegrityError:
     """Return the error for a description that lacks a part of its model."""
     return IntegrityError(f"the model's description is damaged: {RETRAIN}", path=folder / MODEL_FILE)
 
@@ -190,7 +190,7 @@ def _checked_weights(folder: Path, description: Mapping[str, Any], file: str) ->
     """
     path, problem = folder / file, f"the model's weights are damaged or belong to another model: {RETRAIN}"
     try:
-        weights = memory_mapped(path)
+        weights = _memory_mapped(path)
     except OSError:
         raise ReadError(f"the model's weights cannot be read: {RETRAIN}", path=path) from None
     except DataError:
@@ -202,7 +202,7 @@ def _checked_weights(folder: Path, description: Mapping[str, Any], file: str) ->
     return weights
 
 
-def memory_mapped(path: Path) -> MappedFile:
+def _memory_mapped(path: Path) -> MappedFile:
     """Map a file into memory.
 
     Raises:
@@ -258,7 +258,7 @@ class ModelFiles:
         description = {
             "model": self.model,
             "schema": self.schema,
-            "weights": _weights_entry(self.file, memory_mapped(folder / self.file)),
+            "weights": _weights_entry(self.file, _memory_mapped(folder / self.file)),
             "vocabulary": self.words_are if key is None else HASHED,
             "key_check": None if key is None else hash_word(_KEY_CHECK, key),
             "versions": {name: version(name) for name in ("crfdeid", *self.libraries)},
@@ -325,7 +325,7 @@ class SavedModel:
         except UsageError:
             raise
         except _DAMAGE:
-            raise damaged_model(self.folder) from None
+            raise _damaged_model(self.folder) from None
 
     def settings(self, settings_class: Callable[..., _Settings]) -> _Settings:
         """Return the model's settings; errors as for `read_settings`."""

@@ -93,7 +93,7 @@ class CombinedSettings(ABC):
 
     Attributes:
         profile: the profile of its members.
-        options: settings of its members that differ, JSON data; each member takes those that it has. Settings under the
+        options: settings of its members that differ, JSON data; a member takes the settings it has. Settings under the
             name of a member are for it alone: ``{"epochs": 5, "elman": {"hidden": 50}}``.
     """
 
@@ -125,22 +125,18 @@ class Tagger(Protocol):
     @classmethod
     def profiles(cls) -> Mapping[str, Any]:
         """Return settings by profile name: "default", and papers by author and year, such as "yadav2016"."""
-        ...
 
     @classmethod
     def traits(cls, settings: Any) -> Traits:
         """Return the traits of the model with these settings."""
-        ...
 
     @property
     def settings(self) -> Any:
         """Settings of this tagger."""
-        ...
 
     @property
     def tags(self) -> tuple[str, ...]:
         """Tags that this tagger can give, sorted: the columns of `marginals`. Empty before `fit`."""
-        ...
 
     def fit(
         self,
@@ -154,7 +150,6 @@ class Tagger(Protocol):
         Raises:
             EmptyInputError: ``train`` is empty.
         """
-        ...
 
     @classmethod
     def fit_many(
@@ -183,11 +178,9 @@ class Tagger(Protocol):
 
     def predict(self, sentences: Sequence[Sentence]) -> list[list[str]]:
         """Return one tag per token, for each sentence."""
-        ...
 
     def marginals(self, sentences: Sequence[Sentence]) -> list[np.ndarray]:
         """Return the probability of each tag at each token, for each sentence: [T, K], rows sum to 1."""
-        ...
 
     def save(self, folder: Path, *, key: bytes | None = None) -> None:
         """Write the model as data files (no pickle) into a folder.
@@ -197,7 +190,6 @@ class Tagger(Protocol):
             key: store words and feature strings only as hashes under this key of 16 to 64 bytes; None to store them
                 readable.
         """
-        ...
 
     @classmethod
     def load(cls, folder: Path, *, key: bytes | None = None) -> Self:
@@ -211,7 +203,6 @@ class Tagger(Protocol):
             DataError: the folder has no such model, or a damaged one.
             SecretError: its words are hashed, and the key is missing or wrong.
         """
-        ...
 
 
 @runtime_checkable
@@ -224,7 +215,6 @@ class Finetunable(Tagger, Protocol):
         Raises:
             UsageError: with the settings of this tagger, the network has other parts.
         """
-        ...
 
 
 @runtime_checkable
@@ -237,7 +227,6 @@ class VocabularyProbe(Protocol):
         Args:
             words: words as in text.
         """
-        ...
 
 
 @runtime_checkable
@@ -260,7 +249,6 @@ class LayeredTagger(Tagger, VocabularyProbe, Protocol):
         Returns:
             Tags by layer; the PHI tags are those of `predict`, or ``phi``.
         """
-        ...
 
 
 def find_concepts(

@@ -14,7 +14,7 @@ from crfdeid.cli.run import run_command
 from crfdeid.cli.shell import Parser, add_compilation_cache, file_path, whole_number
 from crfdeid.corpora import CORPUS_FORMATS
 from crfdeid.errors import UsageError
-from crfdeid.label_schemes import TYPES
+from crfdeid.label_schemes import TYPE_MAPPINGS
 from crfdeid.validation import MOST_SEED
 from experiments.option_values import seeds
 from experiments.results.folder import require_empty
@@ -68,7 +68,7 @@ def add_corpus(parser: Parser, *, dev: str, test: str, types: str = "seven") -> 
         group.add_argument(f"--{name}", type=file_path, metavar="PATH", help=text)
     group.add_argument("--format", choices=("auto", *CORPUS_FORMATS), help="their format (default: auto)")
     text = "seven: the types of i2b2 2006; all: those that the corpus has; binary: PHI or not (default: {})"
-    group.add_argument("--types", choices=TYPES, default=types, help=text.format(types))
+    group.add_argument("--types", choices=TYPE_MAPPINGS, default=types, help=text.format(types))
     text = "of the synthetic corpus (default: 0)"
     group.add_argument("--corpus-seed", type=whole_number(0, MOST_SEED), metavar="N", help=text)
     return group

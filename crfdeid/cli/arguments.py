@@ -19,7 +19,7 @@ from crfdeid.io.sources import NOTE_FORMATS
 from crfdeid.io.worker import NoteTask
 from crfdeid.known_phi.lists import CustomLists, read_site
 from crfdeid.known_phi.patients import read_columns, read_people
-from crfdeid.label_schemes import TYPES
+from crfdeid.label_schemes import TYPE_MAPPINGS
 from crfdeid.redaction.policy import Policy
 from crfdeid.secrets import SECRET_VARIABLE, read_secret, secret_fingerprint, vocabulary_key
 from crfdeid.validation import MOST_SEED
@@ -40,7 +40,7 @@ def add_corpus(parser: argparse.ArgumentParser, *, doing: str = "", each: str = 
     text = f"the notes' format (default: auto{each and f', for each of {each}'})"
     parser.add_argument("--format", choices=("auto", *CORPUS_FORMATS), default="auto", help=text)
     text = "all types of the notes, the seven of yadav2016, or one type for all PHI (binary) (default: all)"
-    parser.add_argument("--types", choices=TYPES, default="all", help=f"{doing} {text}".lstrip())
+    parser.add_argument("--types", choices=TYPE_MAPPINGS, default="all", help=f"{doing} {text}".lstrip())
 
 
 def add_seed(parser: argparse.ArgumentParser) -> None:

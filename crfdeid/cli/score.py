@@ -14,7 +14,7 @@ from crfdeid.corpora import CORPUS_FORMATS
 from crfdeid.corpora.common import same_notes, shorten_list
 from crfdeid.documents import Document
 from crfdeid.errors import UsageError
-from crfdeid.label_schemes import TYPES
+from crfdeid.label_schemes import TYPE_MAPPINGS
 
 if TYPE_CHECKING:
     from crfdeid.cli.score_tables import TableRow
@@ -43,7 +43,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         text = f"the format of --{side}, where the two differ (default: that of --format)"
         parser.add_argument(f"--{side}-format", choices=("auto", *CORPUS_FORMATS), help=text)
     text = "map the types of both to the seven of yadav2016, to one (binary), or leave them (default: all)"
-    parser.add_argument("--types", choices=TYPES, default="all", help=text)
+    parser.add_argument("--types", choices=TYPE_MAPPINGS, default="all", help=text)
     arguments.add_left_out(parser)
     text = (
         "table of the stretches whose concepts nobody annotated, with columns document, start and end: the scores are "

@@ -11,10 +11,9 @@ from crfdeid.bio import OUTSIDE
 from crfdeid.documents import PHI, Document, LabelledSentence, Span, positions_in, tokens_of
 from crfdeid.evaluation.counts import Scores, scores_from_totals
 from crfdeid.evaluation.entities import Predictions, pair_up
+from crfdeid.label_schemes import BINARY
 from crfdeid.tagger import VocabularyProbe
 from features.tokenizer import Token
-
-BINARY_TYPE = "PHI"
 
 # (gold type, predicted type) -> tokens; "" is a token outside every span.
 TokenPairs = Mapping[tuple[str, str], int]
@@ -70,7 +69,7 @@ def token_scores(pairs: TokenPairs, *, binary: bool = False) -> Scores:
     in_predicted: Counter[str] = Counter()
     for (right, found), count in pairs.items():
         if binary:
-            right, found = right and BINARY_TYPE, found and BINARY_TYPE  # noqa: PLW2901
+            right, found = right and BINARY, found and BINARY  # noqa: PLW2901
         if right:
             in_gold[right] += count
         if found:

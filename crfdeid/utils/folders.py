@@ -14,7 +14,7 @@ from crfdeid.utils.files import take_lock
 LOCK_FILE = ".lock"
 """File in a folder while a process fills it; the system releases its lock when the process ends."""
 
-CACHE_VARIABLE = "CRFDEID_CACHE"
+_CACHE_VARIABLE = "CRFDEID_CACHE"
 _COMPILED = "CRFDEID_COMPILATION_CACHE"
 
 
@@ -26,7 +26,7 @@ def whole_folder(folder: Path) -> Iterator[Path]:
     aside before the new one gets the name, since neither can be done in part.
 
     Args:
-        folder: the final name. A link stands for its target.
+        folder: the final name. A link is resolved.
 
     Yields:
         An empty folder in the same parent, its owner's alone, to be filled. It is removed on any error.
@@ -72,16 +72,16 @@ def write_folder(folder: Path, write: Callable[[Path], None]) -> None:
         write(partial)
 
 
-def make_private(folder: Path) -> None:
+def make_private(folder: Path, *, remedy: str = "name another one") -> None:
     """Make a folder, its owner's alone, and its parents; an existing one is unchanged.
 
     Raises:
-        WriteError: it cannot be made.
+        WriteError: it cannot be made; the message ends in the remedy.
     """
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise WriteError(f"the folder cannot be made: {error.strerror}", path=folder) from None
+        raise WriteError(f"the folder cannot be made ({error.strerror}): {remedy}", path=folder) from None
 
 
 def require_new(folder: Path) -> None:
@@ -101,7 +101,7 @@ def require_new(folder: Path) -> None:
 
 def cache_folder() -> Path:
     """Return the cache folder: ``$CRFDEID_CACHE``, else ``crfdeid`` in the user's cache folder of the XDG standard."""
-    chosen = os.environ.get(CACHE_VARIABLE)
+    chosen = os.environ.get(_CACHE_VARIABLE)
     if chosen:
         return Path(chosen)
     home = os.environ.get("XDG_CACHE_HOME", "")
@@ -115,11 +115,7 @@ def make_cache_folder() -> Path:
         WriteError: it cannot be made.
     """
     folder = cache_folder()
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        problem = f"the cache folder cannot be made ({error.strerror}): set {CACHE_VARIABLE} to another one"
-        raise WriteError(problem, path=folder) from None
+    make_private(folder, remedy=f"set {_CACHE_VARIABLE} to another one")
     return folder
 
 
@@ -129,7 +125,7 @@ def keeps_compiled() -> bool:
 
 
 def forget_compiled() -> None:
-    """Cache no compiled programs of this process, nor of those that it starts."""
+    """Cache no compiled programs of this process, or of its child processes."""
     os.environ[_COMPILED] = "off"
 
 
@@ -139,7 +135,7 @@ def _exchangeable(folder: Path) -> Path:
     if final.is_symlink():
         raise UsageError(f"{folder} is a link that leads nowhere: name a new folder")
     if final == Path.cwd() or final.is_mount():
-        raise UsageError(f"{folder} is the current folder, or a disk of its own: name a new folder inside it")
+        raise UsageError(f"{folder} is the current folder, or a mount point: name a new folder inside it")
     return final
 
 

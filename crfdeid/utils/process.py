@@ -33,7 +33,7 @@ _GC_THRESHOLD = 100_000
 _ONE_THREAD = {"PJRT_NPROC": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 
-class Processes:
+class _Processes:
     """Pool of processes that `processes` makes."""
 
     def __init__(self, executor: ProcessPoolExecutor) -> None:
@@ -46,7 +46,7 @@ class Processes:
 
 
 @contextmanager
-def processes(jobs: int, start: Callable[..., object], *args: Any, ended: str) -> Iterator[Processes]:
+def processes(jobs: int, start: Callable[..., object], *args: Any, ended: str) -> Iterator[_Processes]:
     """Start processes, which end on leaving: after their work, or at once on an error.
 
     Ctrl-C does not reach them, and they end with the process that started them.
@@ -64,7 +64,7 @@ def processes(jobs: int, start: Callable[..., object], *args: Any, ended: str) -
     # Spawned, not forked: a fork of a process with JAX's threads can deadlock.
     executor = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), _begin, (start, args))
     try:
-        yield Processes(executor)
+        yield _Processes(executor)
     except BaseException as problem:
         executor.shutdown(wait=False, cancel_futures=True)
         for process in set(multiprocessing.active_children()) - others:
@@ -123,7 +123,7 @@ def one_thread() -> None:
     """Limit this process, and those it starts, to one computing thread each; call it before JAX is used.
 
     A sum over several threads can differ in its last digit, so results would depend on the number of threads. Libraries
-    read the environment when they are loaded; threadpoolctl limits those that are loaded already, such as NumPy.
+    read the environment when they are loaded; threadpoolctl limits libraries that are already loaded, such as NumPy.
     """
     os.environ.update(_ONE_THREAD)
     threadpool_limits(1)

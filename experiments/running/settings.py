@@ -50,7 +50,7 @@ class CorpusSettings:
         dev: the development documents; None for a part of the training documents.
         test: the documents to score; None for the development documents.
         format: theirs, a name in `crfdeid.corpora.CORPUS_FORMATS`, or "auto".
-        types: the type map, one of `crfdeid.label_schemes.TYPES`.
+        types: the type map, one of `crfdeid.label_schemes.TYPE_MAPPINGS`.
         synthetic: the synthetic corpus's profile.
         seed: the synthetic corpus's.
         augment: how training documents are rewritten in copies: what `crfdeid.augmentation.parse_copy_kinds` gives.

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from crfdeid.label_schemes import CATEGORIES
+from crfdeid.label_schemes import PHI_CATEGORIES
 from experiments.tables.beside_transfer import (
     printed_matrix,
     printed_points,
@@ -67,7 +67,7 @@ def corpora_table(corpora: Mapping[str, Mapping[str, Any]], notices: Iterable[st
 def _in_order(labels: Iterable[str]) -> list[str]:
     """Categories in the paper's order, then what belongs to none."""
     found = set(labels)
-    return [*(label for label in CATEGORIES if label in found), *sorted(found.difference(CATEGORIES))]
+    return [*(label for label in PHI_CATEGORIES if label in found), *sorted(found.difference(PHI_CATEGORIES))]
 
 
 def own_scores(results: Results) -> Iterator[tuple[str, str, Mapping[str, Any]]]:

@@ -11,13 +11,13 @@ from crfdeid.documents import Document, Span
 from crfdeid.errors import SettingError, UnknownNameError
 from crfdeid.label_schemes import (
     BINARY,
-    CATEGORIES,
     HIPAA,
+    PHI_CATEGORIES,
     SEVEN,
     SURROGATE_KINDS,
     TO_CATEGORY,
     TO_SEVEN,
-    TYPES,
+    TYPE_MAPPINGS,
     approximate_types,
     map_types,
     to_categories,
@@ -124,7 +124,7 @@ def test_all_keeps_and_unknown_choices_are_refused():
     assert map_types(documents, "all") == documents
     with pytest.raises(SettingError, match=r"'eight'.* seven, all, binary"):
         map_types(documents, "eight")
-    assert TYPES[0] == "seven"
+    assert TYPE_MAPPINGS[0] == "seven"
 
 
 @settings(deadline=None)
@@ -144,7 +144,7 @@ def test_binary_marks_the_same_characters_and_joins_what_overlaps(spans):
         assert (edge in {s.start for s in binary.spans}) is not inside
 
 
-@pytest.mark.parametrize("types", TYPES)
+@pytest.mark.parametrize("types", TYPE_MAPPINGS)
 def test_mapping_keeps_everything_but_the_labels(types):
     document = Document("7", "Dr. Doe", (Span(4, 7, "DOCTOR"),), (Sentence.from_words(["Dr.", "Doe"]),))
     (mapped,) = map_types([document], types)
@@ -161,7 +161,7 @@ def test_it_is_table_1_for_the_types_that_the_paper_has():
     assert {label: category for category, labels in TABLE_1.items() for label in labels} == {
         label: TO_CATEGORY[label] for labels in TABLE_1.values() for label in labels
     }
-    assert tuple(TABLE_1) == CATEGORIES
+    assert tuple(TABLE_1) == PHI_CATEGORIES
 
 
 def test_every_type_of_every_scheme_has_an_answer_that_agrees_with_the_seven():
@@ -170,8 +170,8 @@ def test_every_type_of_every_scheme_has_an_answer_that_agrees_with_the_seven():
         if seventh is not None:
             assert TO_CATEGORY[label] == SEVENTH.get(seventh, seventh)
     assert {label: TO_CATEGORY[label] for label in ASQ_PHI} == ASQ_PHI
-    assert {category: TO_CATEGORY[category] for category in CATEGORIES} == {one: one for one in CATEGORIES}
-    assert {category for category in TO_CATEGORY.values() if category} == set(CATEGORIES)
+    assert {category: TO_CATEGORY[category] for category in PHI_CATEGORIES} == {one: one for one in PHI_CATEGORIES}
+    assert {category for category in TO_CATEGORY.values() if category} == set(PHI_CATEGORIES)
 
 
 def test_the_page_shows_the_whole_map():
