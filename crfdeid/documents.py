@@ -92,7 +92,7 @@ class Document:
         layers: the spans of further annotation layers, such as "concept", by the layer's name.
         phi_annotated: whether PHI is annotated. If not, as in a corpus of concepts alone, the absence of ``spans``
             means nothing.
-        place: the source, for messages: a file, and the line or record in it; "" for a document made by hand. Messages
+        source: for messages: a file, and the line or record in it; "" for a document made by hand. Messages
             never contain the id, which can be PHI, such as a record number or a name.
 
     Raises:
@@ -112,23 +112,23 @@ class Document:
     pretokenized: tuple[Sentence, ...] | None = None
     layers: Mapping[str, tuple[Span, ...]] = Layers()
     phi_annotated: bool = True
-    place: str = field(default="", compare=False, repr=False)
+    source: str = field(default="", compare=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "spans", tuple(sorted(self.spans)))
-        further = _without_phi(self.layers, source=self.place)
+        further = _without_phi(self.layers, source=self.source)
         object.__setattr__(self, "layers", Layers({name: sorted(spans) for name, spans in further.items()}))
         for spans in (self.spans, *self.layers.values()):
             self._require_inside(spans)
         if self.spans and not self.phi_annotated:
-            raise SpanError("PHI is marked, but the document is declared to have no PHI annotation", path=self.place)
+            raise SpanError("PHI is marked, but the document is declared to have no PHI annotation", path=self.source)
 
     def _require_inside(self, spans: Iterable[Span]) -> None:
         for start, end, label in spans:
             if not 0 <= start < end <= len(self.text):
                 raise SpanError(
                     f"the {label} span [{start}, {end}) is empty or outside the text of {len(self.text)} characters",
-                    path=self.place,
+                    path=self.source,
                     offset=start,
                 )
 
@@ -143,7 +143,7 @@ class Document:
         Raises:
             MismatchError: the layer is not annotated, which differs from a layer without spans.
         """
-        _require_annotated(self.annotated, name, source=self.place)
+        _require_annotated(self.annotated, name, source=self.source)
         return self.spans if name == PHI else self.layers[name]
 
     def sentences(self) -> tuple[Sentence, ...]:

@@ -224,7 +224,7 @@ def _require_unicode(document: Document, number: int) -> None:
     offset = lone_surrogate(document.text)
     if offset is not None:
         problem = "a lone surrogate, so this is no Unicode text: read the file with its right encoding"
-        raise EncodingError(problem, path=document.place or f"document {number}", offset=offset)
+        raise EncodingError(problem, path=document.source or f"document {number}", offset=offset)
 
 
 @dataclass(eq=False, slots=True)

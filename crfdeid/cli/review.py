@@ -162,7 +162,7 @@ def _documents(path: Path, options: argparse.Namespace, *, rename: Rename | None
 
     columns = Columns(text=options.text_column, id=options.id_column, use_id_key=True)
     notes = enumerate(read_all_notes(path, columns, rename=rename), start=1)
-    return [Document(note.id, note.text, place=f"{path}, note {number}") for number, note in notes]
+    return [Document(note.id, note.text, source=f"{path}, note {number}") for number, note in notes]
 
 
 def _renaming(options: argparse.Namespace) -> Rename | None:

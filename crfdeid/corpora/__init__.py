@@ -147,13 +147,13 @@ def write_corpus(documents: Sequence[Document], path: Path | str, *, format: str
     if format not in CORPUS_WRITERS:
         raise UsageError(f"cannot write the format '{format}': choose from {', '.join(CORPUS_WRITERS)}")
     # One that was read from no file has its number for its place.
-    documents = [replace(one, place=one.place or f"document {n}") for n, one in enumerate(documents, start=1)]
+    documents = [replace(one, source=one.source or f"document {n}") for n, one in enumerate(documents, start=1)]
     _require_unique_ids(documents)
     for document in documents:
         require_characters(document)
         if format not in _LAYERED and document.annotated != (PHI,):
             problem = f"{format} holds one layer, and this document is annotated in {', '.join(document.annotated)}"
-            raise DataError(f"{problem}: write jsonl, or each layer as documents of its own", path=document.place)
+            raise DataError(f"{problem}: write jsonl, or each layer as documents of its own", path=document.source)
     CORPUS_WRITERS[format](documents, Path(path))
 
 
@@ -163,12 +163,12 @@ def _require_printable_labels(documents: Sequence[Document]) -> None:
         for span in (span for name in document.annotated for span in document.layer(name)):
             if not span.label.isprintable():
                 problem = "a label holds a line end or control character: rename the type"
-                raise DataError(problem, path=document.place, offset=span.start)
+                raise DataError(problem, path=document.source, offset=span.start)
 
 
 def _require_unique_ids(documents: Sequence[Document]) -> None:
     seen: dict[str, str] = {}
     for document in documents:
         if document.id in seen:
-            raise DataError(f"the same id as {seen[document.id]}: ids must be unique", path=document.place)
-        seen[document.id] = document.place
+            raise DataError(f"the same id as {seen[document.id]}: ids must be unique", path=document.source)
+        seen[document.id] = document.source

@@ -93,6 +93,6 @@ def _lines(document: Document) -> list[str]:
     lines = []
     for number, (start, end, label) in enumerate(document.spans, start=1):
         if label.split() != [label]:
-            raise DataError("a brat label cannot be empty or hold white space: rename the type", path=document.place)
+            raise DataError("a brat label cannot be empty or hold white space: rename the type", path=document.source)
         lines.append(f"T{number}\t{label} {start} {end}\t{document.text[start:end].translate(_ON_ONE_LINE)}\n")
     return lines

@@ -103,7 +103,7 @@ def build_document(
     further = {name: tuple(found) for name, found in layers.items()}
     try:
         return Document(
-            document_id, text, tuple(spans or ()), layers=further, phi_annotated=spans is not None, place=place
+            document_id, text, tuple(spans or ()), layers=further, phi_annotated=spans is not None, source=place
         )
     except DataError as error:
         raise DataError(error.problem, path=path, line=line, offset=error.offset) from None
@@ -120,7 +120,7 @@ def require_characters(document: Document) -> None:
         offset = lone_surrogate(value)
         if offset is not None:
             problem = f"a lone surrogate ({value[offset]!r}), which is no Unicode character: remove or replace it"
-            raise DataError(problem, path=document.place, offset=offset)
+            raise DataError(problem, path=document.source, offset=offset)
 
 
 def document_file(folder: Path, document: Document, suffix: str) -> Path:
@@ -134,7 +134,7 @@ def document_file(folder: Path, document: Document, suffix: str) -> Path:
     plain = document.id == name.as_posix() and not name.is_absolute() and not hidden
     if not name.parts or not plain or "\\" in document.id or not document.id.isprintable():
         problem = "its id cannot be a file's name below a folder, in plain characters: rename the document"
-        raise DataError(problem, path=document.place)
+        raise DataError(problem, path=document.source)
     return folder / f"{document.id}{suffix}"
 
 
@@ -183,8 +183,8 @@ def pair_by_id(
     others = {document.id: document for document in second}
     ids = {document.id for document in first}
     lacking = (
-        (sides[1], [document.place for document in first if document.id not in others]),
-        (sides[0], [document.place for document in second if document.id not in ids]),
+        (sides[1], [document.source for document in first if document.id not in others]),
+        (sides[0], [document.source for document in second if document.id not in ids]),
     )
     missing = [f"missing in {side}: {shorten_list(places, between='; ')}" for side, places in lacking if places]
     if missing:
@@ -239,7 +239,7 @@ def spans_in(document: Document, other: Document, *, problem: str) -> list[Span]
         bare = [text.removeprefix(BYTE_ORDER_MARK) for text in texts]
         pairs = enumerate(zip(*bare, strict=False))
         offset = next((i for i, (a, b) in pairs if a != b), min(map(len, bare)))
-        raise DataError(problem, path=document.place, offset=offset + marks[0])
+        raise DataError(problem, path=document.source, offset=offset + marks[0])
     shift = marks[0] - marks[1]
     moved = ((max(start + shift, 0), end + shift, label) for start, end, label in other.spans)
     return [Span(*span) for span in moved if span[1] > 0]

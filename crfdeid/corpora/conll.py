@@ -129,7 +129,7 @@ def _document(part: _Part, place: str) -> Document:
         sentences.append(sentence)
         begin += len(words)
     text = "\n".join(" ".join(words) for _, words, _ in lines)
-    return Document(part.id, text, tuple(spans), tuple(sentences), place=place)
+    return Document(part.id, text, tuple(spans), tuple(sentences), source=place)
 
 
 def _iob2(tags: Sequence[str]) -> list[str]:
@@ -156,19 +156,19 @@ def _block(document: Document) -> str:
     encoded = bio.encode(document)
     if encoded.unaligned:
         problem = "columns cannot hold a span that does not fit the tokens: write brat or jsonl"
-        raise DataError(problem, path=document.place, offset=encoded.unaligned[0].start)
+        raise DataError(problem, path=document.source, offset=encoded.unaligned[0].start)
     if not document.id or document.id in _FILLERS or _BREAKS_LINE.search(document.id):
         problem = "its id fits no column, as one with a line end does not: rename the document"
-        raise DataError(problem, path=document.place)
+        raise DataError(problem, path=document.source)
     rows = [f"{_DOCUMENT_START}\t{document.id}\tO\n\n"]
     for labelled in encoded.sentences:
         for token, tag in zip(labelled.sentence.tokens, labelled.tags, strict=True):
             word = document.text[token.start : token.end]  # as it came, not in normal form
             if not word or word == _DOCUMENT_START or _BREAKS_LINE.search(word):
                 problem = "a token that columns cannot hold: write jsonl"
-                raise DataError(problem, path=document.place, offset=token.start)
+                raise DataError(problem, path=document.source, offset=token.start)
             if not _TAG.fullmatch(tag):
-                raise DataError("columns cannot hold an empty label or one with white space", path=document.place)
+                raise DataError("columns cannot hold an empty label or one with white space", path=document.source)
             rows.append(f"{word}\t{tag}\n")
         rows.append("\n")
     return "".join(rows)

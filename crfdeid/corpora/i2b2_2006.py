@@ -75,7 +75,7 @@ def _marked(document: Document) -> str:
         if start < done:
             raise DataError(
                 "i2b2-2006 cannot hold overlapping spans: write brat, i2b2-2014 or jsonl",
-                path=document.place,
+                path=document.source,
                 offset=start,
             )
         pieces.append(_escaped(document.text[done:start]))

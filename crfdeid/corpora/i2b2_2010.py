@@ -134,7 +134,9 @@ def _lines(document: Document) -> Iterator[str]:
     for start, end, label in document.spans:
         if start not in starts or end not in ends:
             problem = f"the {label} span [{start}, {end}) does not begin and end with a token between white space"
-            raise DataError(problem, path=document.place, offset=start)
+            raise DataError(problem, path=document.source, offset=start)
         if not label or not label.isprintable() or '"' in label or "|" in label:
-            raise DataError("an i2b2 2010 label cannot be empty or hold a quote or bar: rename it", path=document.place)
+            raise DataError(
+                "an i2b2 2010 label cannot be empty or hold a quote or bar: rename it", path=document.source
+            )
         yield f'c="{_folded(document.text[start:end])}" {starts[start]} {ends[end]}||t="{label}"\n'

@@ -107,7 +107,7 @@ def join_layers(phi: Sequence[Document], concepts: Sequence[Document]) -> list[D
 
 
 def _join_document(document: Document, other: Document) -> Document:
-    problem = f"the text is not that of {other.place} from here on: both layers need the same text"
+    problem = f"the text is not that of {other.source} from here on: both layers need the same text"
     return replace(document, layers={**document.layers, CONCEPT: tuple(spans_in(document, other, problem=problem))})
 
 
@@ -125,12 +125,15 @@ def concat_corpora(phi: Sequence[Document], concepts: Sequence[Document]) -> lis
         DataError: an id or a text stands in both corpora, or the first has concepts already.
     """
     _require_no_concepts(phi)
-    ids, texts = {document.id: document.place for document in phi}, {document.text: document.place for document in phi}
+    ids, texts = (
+        {document.id: document.source for document in phi},
+        {document.text: document.source for document in phi},
+    )
     for document in concepts:
         for what, known in (("id", ids.get(document.id)), ("text", texts.get(document.text))):
             if known is not None:
                 problem = f"the same {what} as {known}: two corpora that are set side by side share no document"
-                raise DataError(problem, path=document.place)
+                raise DataError(problem, path=document.source)
     others = (
         replace(document, spans=(), layers={CONCEPT: document.spans}, phi_annotated=False) for document in concepts
     )
@@ -140,7 +143,7 @@ def concat_corpora(phi: Sequence[Document], concepts: Sequence[Document]) -> lis
 def _require_no_concepts(documents: Iterable[Document]) -> None:
     for document in documents:
         if CONCEPT in document.layers:
-            raise DataError("has concepts of its own: leave out the second corpus", path=document.place)
+            raise DataError("has concepts of its own: leave out the second corpus", path=document.source)
 
 
 _COLUMNS = ("document", "start", "end")

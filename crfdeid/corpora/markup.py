@@ -75,7 +75,7 @@ def require_xml_characters(document: Document) -> None:
         if found:
             raise DataError(
                 f"XML cannot hold the character U+{ord(found[0]):04X}: remove it, or write jsonl or brat",
-                path=document.place,
+                path=document.source,
                 offset=found.start(),
             )
 

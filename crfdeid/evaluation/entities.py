@@ -94,7 +94,7 @@ def pair_up(gold: Sequence[Document], predicted: Predictions) -> Iterator[tuple[
     """
     places: dict[str, str] = {}
     for number, document in enumerate(gold, start=1):
-        place = document.place or f"document {number}"
+        place = document.source or f"document {number}"
         if document.id in places:
             problem = f"the same id as {places[document.id]}: give each gold document its own"
             raise DataError(problem, path=place)

@@ -133,7 +133,7 @@ def require_annotated(tagger: Tagger, splits: Mapping[str, Split]) -> None:
         for document in split.documents:
             if not set(learned).intersection(document.annotated):
                 problem = f"annotated in {', '.join(document.annotated)} alone, and {', '.join(learned)} is learned"
-                raise DataError(problem, path=document.place)
+                raise DataError(problem, path=document.source)
 
 
 def write_model(

@@ -129,7 +129,7 @@ def redacted(pairs: Iterable[tuple[Document, str]]) -> list[PageNote]:
     for document, after in pairs:
         found = find_replaced(document.text, after)
         spans = tuple(Span(one.start, one.end, one.label) for one in found)
-        made = Document(document.id, document.text, spans, place=document.place)
+        made = Document(document.id, document.text, spans, source=document.source)
         notes.append(PageNote(made, by=tuple(one.by for one in found), sha256=text_digest(after)))
     return notes
 

@@ -65,7 +65,7 @@ def test_further_layers_are_kept_sorted_beside_phi_and_change_nothing_of_it(laye
 
 
 def test_a_document_is_the_same_wherever_it_was_read_and_messages_name_the_place():
-    here, there = (Document("note7", TEXT, place=place) for place in ("a.jsonl, line 1", "b.jsonl, line 2"))
+    here, there = (Document("note7", TEXT, source=place) for place in ("a.jsonl, line 1", "b.jsonl, line 2"))
     assert here == there
     assert hash(here) == hash(there)
     with pytest.raises(MismatchError, match=r"^a\.jsonl, line 1: .*'concept'"):

@@ -329,8 +329,8 @@ def test_a_model_is_its_owners_alone(name: str, tmp_path: Path) -> None:
 
 
 def test_notes_without_what_a_model_learns_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    phi = Document("1", "Seen on 03/14/72.", (Span(8, 16, "DATE"),), place="a")
-    concepts = Document("2", "No fever.", layers={"concept": (Span(3, 8, "X"),)}, phi_annotated=False, place="b")
+    phi = Document("1", "Seen on 03/14/72.", (Span(8, 16, "DATE"),), source="a")
+    concepts = Document("2", "No fever.", layers={"concept": (Span(3, 8, "X"),)}, phi_annotated=False, source="b")
 
     def train(*documents: Document) -> None:
         split = Split.of(documents)

@@ -15,18 +15,18 @@ from crfdeid.corpora import write_corpus
 from crfdeid.corpora.layers import ConceptPaths, concat_corpora, concept_documents, join_layers, select_layer
 from crfdeid.corpora.splits import read_splits
 from crfdeid.documents import CONCEPT, PHI, Document, Span
-from crfdeid.errors import DataError, UsageError
+from crfdeid.errors import DataError, SpanError, UsageError
 from crfdeid.evaluation import score_entities
 from crfdeid.label_schemes import map_types
 
 TEXT = "Dr. Doe gave aspirin."
-NOTE = Document("1", TEXT, (Span(4, 7, "DOCTOR"),), place="phi/1.ann")
-DRUG = Document("1", TEXT, (Span(13, 20, "DRUG"),), place="concepts/1.ann")
-OTHER = Document("2", "Nothing to see.", place="phi/2.ann")
+NOTE = Document("1", TEXT, (Span(4, 7, "DOCTOR"),), source="phi/1.ann")
+DRUG = Document("1", TEXT, (Span(13, 20, "DRUG"),), source="concepts/1.ann")
+OTHER = Document("2", "Nothing to see.", source="phi/2.ann")
 
 
 def test_joined_documents_are_annotated_in_both_layers() -> None:
-    blank = replace(OTHER, place="concepts/2.ann")
+    blank = replace(OTHER, source="concepts/2.ann")
     first, second = join_layers([NOTE, OTHER], [blank, DRUG])
     assert (first.spans, first.layer(CONCEPT)) == (NOTE.spans, DRUG.spans)
     assert second.layer(CONCEPT) == ()
@@ -61,7 +61,7 @@ def test_offsets_fit_the_text_whichever_side_has_the_byte_order_mark(
 )
 def test_texts_that_differ_are_refused_by_name_and_offset(text: str, offset: int) -> None:
     with pytest.raises(DataError) as caught:
-        join_layers([NOTE], [Document("1", text, place="concepts/1.ann")])
+        join_layers([NOTE], [Document("1", text, source="concepts/1.ann")])
     message = str(caught.value)
     assert message.startswith(f"phi/1.ann, offset {offset}: the text is not that of concepts/1.ann from here on")
     assert "Doe" not in message
@@ -74,7 +74,7 @@ def test_the_offset_of_a_difference_counts_the_byte_order_mark() -> None:
 
 
 def test_documents_that_one_side_lacks_are_refused_by_name() -> None:
-    lacking = [replace(OTHER, id=str(n), place=f"concepts/{n}.ann") for n in range(2, 9)]
+    lacking = [replace(OTHER, id=str(n), source=f"concepts/{n}.ann") for n in range(2, 9)]
     with pytest.raises(DataError) as caught:
         join_layers([NOTE, replace(OTHER, id="x")], [DRUG, *lacking])
     message = str(caught.value)
@@ -102,7 +102,7 @@ def test_side_by_side_what_nobody_annotated_is_not_empty() -> None:
 def test_side_by_side_corpora_share_no_document(same: dict[str, str]) -> None:
     what = "id" if same["id"] == "1" else "text"
     with pytest.raises(DataError, match=rf"^concepts/x: the same {what} as phi/1\.ann"):
-        concat_corpora([NOTE], [Document(**same, place="concepts/x")])
+        concat_corpora([NOTE], [Document(**same, source="concepts/x")])
 
 
 def test_what_nobody_annotated_is_neither_mapped_nor_scored() -> None:
