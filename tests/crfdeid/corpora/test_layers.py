@@ -112,7 +112,7 @@ def test_what_nobody_annotated_is_neither_mapped_nor_scored() -> None:
             map_types([concepts], types)
     with pytest.raises(DataError, match="not annotated in the layer 'phi'"):
         score_entities([concepts], {"1": []})
-    with pytest.raises(DataError, match="PHI is marked in what is said to have none annotated"):
+    with pytest.raises(SpanError, match=r"phi/1\.ann"):
         replace(NOTE, phi_annotated=False)
 
 
