@@ -183,7 +183,7 @@ class CrfTagger(Tagger):
             lengths = [len(sentence.tokens) for sentence in some]
             yield index.matrix(some) @ learned.state, lengths, learned.transitions
 
-    def holds(self, words: Sequence[str]) -> list[bool]:
+    def stores(self, words: Sequence[str]) -> list[bool]:
         """For each word, True if a feature string with the word or its lower case is stored, at any window offset."""
         forms = ({word, word.lower()} for word in words)
         return [any(self.index.row(head + form) is not None for head in _WORD_HEADS for form in own) for own in forms]

@@ -1,8 +1,22 @@
-"""Models made of models.
+"""Models composed of other models.
 
-hybrid.py      a statistical model and the rules: what the model misses, a trusted rule finds
-ensemble.py    several models: all that any finds, what most find, or the mean of their probabilities
-pipeline.py    a model of PHI, and one of concepts on what it leaves      hiding.py    text in which PHI is hidden
-halves.py      the training of the two, which several pipelines share     kept.py    what is done of an interrupted one
-members.py     their members in one file, and their tables side by side
+base.py        `CombinedTagger`: members in one file, marginals over the joint tags
+hybrid.py      `HybridTagger`: a statistical model, with the rules' matches added
+ensemble.py    `EnsembleTagger`: union, majority vote, or mean probability of several models
+cascade.py     `CascadeTagger`: a model of PHI, and a model of concepts on the masked text
 """
+
+from crfdeid.ensembles.base import CombinedTagger
+from crfdeid.ensembles.cascade import CascadeSettings, CascadeTagger
+from crfdeid.ensembles.ensemble import EnsembleSettings, EnsembleTagger
+from crfdeid.ensembles.hybrid import HybridSettings, HybridTagger
+
+__all__ = [
+    "CascadeSettings",
+    "CascadeTagger",
+    "CombinedTagger",
+    "EnsembleSettings",
+    "EnsembleTagger",
+    "HybridSettings",
+    "HybridTagger",
+]

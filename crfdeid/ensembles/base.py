@@ -1,4 +1,4 @@
-"""Models made of models: their members in one file, and their tables side by side."""
+"""Base of models composed of others: members saved in one file, marginals over the joint tags."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, ClassVar, Self
 import numpy as np
 
 from crfdeid.bio import OUTSIDE
-from crfdeid.errors import UsageError
+from crfdeid.errors import NotTrainedError
 from crfdeid.registry import load_tagger, member_settings, profile_name, tagger_class
 from crfdeid.serialization import MappedFile, ModelFiles
 from crfdeid.tagger import CombinedSettings, Tagger, Traits
@@ -23,7 +23,7 @@ _EARLIEST = (1980, 1, 1, 0, 0, 0)  # that a zip file can hold: the same members 
 
 
 class CombinedTagger(Tagger):
-    """A tagger made of others, its members, which are one file when it is saved.
+    """Base of taggers composed of member taggers, which are saved in one file.
 
     Args:
         settings: its settings; None for its defaults.
@@ -46,7 +46,7 @@ class CombinedTagger(Tagger):
 
     @property
     def members(self) -> tuple[Tagger, ...]:
-        """The models that it is made of; none before `fit`."""
+        """The trained members; empty before `fit`."""
         return tuple(self._members)
 
     def save(self, folder: Path, *, key: bytes | None = None) -> None:
@@ -73,17 +73,17 @@ class CombinedTagger(Tagger):
         return ModelFiles(cls.model, schema=1, file="members.zip")
 
     def _accept(self, members: Sequence[Tagger]) -> None:
-        """Take members that were read; ValueError where they cannot be its own."""
+        """Take loaded members; ValueError if they do not fit."""
         self._members = members
 
     def _trained(self) -> Sequence[Tagger]:
         if not self._members:
-            raise UsageError(f"this {self.model} is not trained: call fit, or load a saved one")
+            raise NotTrainedError(f"this {self.model} is not trained: call fit, or load a saved one")
         return self._members
 
 
 def normalise_settings(settings: CombinedSettings) -> None:
-    """Bring settings, while they are made, into the form in which they will be read again, and refuse what cannot work.
+    """Normalise settings, in their ``__post_init__``, to the form in which a saved model has them, and validate them.
 
     Raises:
         UsageError: an option that no member has, or a value or profile that one refuses.
@@ -94,12 +94,12 @@ def normalise_settings(settings: CombinedSettings) -> None:
 
 
 def create_members(settings: CombinedSettings, *, seed: int) -> list[Tagger]:
-    """New, untrained members."""
+    """Create untrained members."""
     return [tagger_class(name)(own, seed=seed) for name, own in member_settings(settings)]
 
 
 def joint_traits(settings: CombinedSettings) -> Traits:
-    """What a model of these members needs and can do: all that one of them needs, and what each of them can."""
+    """Traits of a combined model: the requirements of any member, the abilities of all."""
     members = [tagger_class(name).traits(own) for name, own in member_settings(settings)]
     return Traits(
         uses_seed=any(traits.uses_seed for traits in members),
@@ -112,7 +112,7 @@ def joint_traits(settings: CombinedSettings) -> Traits:
 
 
 def _pack(members: Sequence[Tagger], stream: BinaryIO, *, key: bytes | None) -> None:
-    """Write trained members into one file, not compressed."""
+    """Write trained members into one uncompressed zip file."""
     with TemporaryDirectory() as folder, zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as packed:
         for number, member in enumerate(members):
             place = Path(folder) / str(number)
@@ -125,7 +125,7 @@ def _pack(members: Sequence[Tagger], stream: BinaryIO, *, key: bytes | None) -> 
 
 
 def _unpack(content: MappedFile, count: int, *, key: bytes | None) -> list[Tagger]:
-    """The members that `_pack` packed.
+    """Read the members that `_pack` wrote.
 
     Raises:
         ValueError: they are not there; `DataError`, for a member that is damaged, is one.
@@ -146,12 +146,12 @@ def _unpack(content: MappedFile, count: int, *, key: bytes | None) -> list[Tagge
 
 
 def joint_tags(members: Sequence[Tagger]) -> tuple[str, ...]:
-    """The tags of all members, sorted, with what is outside."""
+    """The tags of all members and `OUTSIDE`, sorted."""
     return tuple(sorted({OUTSIDE, *(tag for member in members for tag in member.tags)}))
 
 
 def align_columns(table: np.ndarray, own: Sequence[str], joint: Sequence[str]) -> np.ndarray:
-    """A member's marginals with a column for every joint tag, 0 where the member has none: [T, K]."""
+    """A member's marginals with a column for each joint tag, 0 for tags that it lacks: [T, K]."""
     place = {tag: k for k, tag in enumerate(joint)}
     wide = np.zeros((len(table), len(joint)))
     wide[:, [place[tag] for tag in own]] = table

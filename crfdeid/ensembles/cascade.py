@@ -3,7 +3,8 @@
 The model of concepts learns from text in which PHI is masked as it will be in use: by predictions for each fold of the
 training notes, made by a de-identifier that was not trained on it. A de-identifier that was would mask nearly all PHI,
 and the model would first meet PHI in use. The paper's own pipeline learns from the original text: the F of its Table 3,
-89.6, is that of Table 5 for such a model. Each text of Table 5 is a setting here."""
+89.6, is that of Table 5 for such a model. Each text of Table 5 is a setting here.
+"""
 
 from __future__ import annotations
 
@@ -42,25 +43,20 @@ from features.tokens import Sentence
 
 
 class CheckpointStore:
-    """A folder of trained parts.
+    """Checkpoints of trained models in a folder, from which an interrupted training continues.
 
     Args:
-        folder: where to; None to keep nothing. What is kept holds words of the notes that it was trained on. Who names
-            the folder sees to it that each has the parts of one training.
+        folder: the folder of one training; None: no checkpoints. Checkpoints hold words of the training notes.
     """
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
 
-    def part(self, name: str, train: Callable[[], Tagger]) -> Tagger:
-        """A part that was kept, or else the one that is trained now, and kept.
-
-        Args:
-            name: of the part, for a folder.
-            train: trains it.
+    def load_or_train(self, name: str, train: Callable[[], Tagger]) -> Tagger:
+        """Load a checkpoint, or train the model and write one.
 
         Raises:
-            DataError: what was kept is damaged, or it cannot be written.
+            DataError: the checkpoint is damaged or cannot be written.
         """
         if self._folder is None:
             return train()
@@ -73,11 +69,11 @@ class CheckpointStore:
 
 
 ORIGINAL, GOLD, PREDICTED = PHI_VIEWS = ("original", "gold", "predicted")
-"""What the model of concepts reads: the text as it is, or with the gold or the predicted PHI hidden (Table 5)."""
+"""Texts for the model of concepts: the original, or with the gold or the predicted PHI masked (Table 5)."""
 
 
 def placeholder(label: str) -> str:
-    """What stands for a token of PHI; no token of a text, which a bracket ends, is written so.
+    """The placeholder of a PHI token; it equals no token of a text, since brackets are tokens by themselves.
 
     Example:
         >>> placeholder("PATIENT")
@@ -87,18 +83,18 @@ def placeholder(label: str) -> str:
 
 
 def mask_phi_tokens(sentence: Sentence, tags: Sequence[str]) -> Sentence:
-    """The sentence with a placeholder for each token that is PHI, and with nothing around it.
+    """Replace each PHI token of a sentence by a placeholder, and drop its context.
 
-    There are as many tokens as before, so that further tags stay where they are. The heading above it, the beginning of
-    its line and the other words of its note are left out, since they may hold PHI; the offsets are those of a text made
-    of these tokens, since the length of a hidden word would say something of it. The place in the note stays.
+    The number of tokens stays, so that tags of other layers still align. Heading, line prefix and the rest of the note
+    are dropped, since they may hold PHI. Offsets are recomputed, since the length of a masked word is information. The
+    line number stays.
 
     Args:
         sentence: the sentence.
-        tags: one IOB2 tag a token.
+        tags: one IOB2 tag per token.
 
     Example:
-        >>> hidden(Sentence.from_words(["Dr", "Jane", "Doe"]), ["O", "B-DOCTOR", "I-DOCTOR"]).words
+        >>> mask_phi_tokens(Sentence.from_words(["Dr", "Jane", "Doe"]), ["O", "B-DOCTOR", "I-DOCTOR"]).words
         ('Dr', '[DOCTOR]', '[DOCTOR]')
     """
     tokens, start = [], 0
@@ -110,14 +106,14 @@ def mask_phi_tokens(sentence: Sentence, tags: Sequence[str]) -> Sentence:
 
 
 def with_layer(sentences: Iterable[LabelledSentence], layer: str) -> list[LabelledSentence]:
-    """The sentences that have an annotation layer."""
+    """The sentences with an annotation layer."""
     return [item for item in sentences if layer in item.annotated]
 
 
 def document_kfold(train: Sequence[LabelledSentence], most: int) -> list[list[int]]:
-    """The places of the sentences that have both layers, in parts of whole documents, or of sentences of a single one.
+    """At most ``most`` folds of the indices of sentences with both layers; no fold for a single sentence.
 
-    There are at most ``most``; none where there is nothing but one sentence.
+    A fold holds whole documents; with one document, sentences.
     """
     both = [i for i, item in enumerate(train) if {PHI, CONCEPT} <= set(item.annotated)]
     documents = list(dict.fromkeys(train[i].document for i in both))
@@ -134,13 +130,13 @@ def _concept_sentences(
     deid: Tagger,
     found: Mapping[int, Sequence[str]] = MappingProxyType({}),
 ) -> list[LabelledSentence]:
-    """What the model of concepts gets of the sentences that have any: their text, PHI hidden, and concepts as tags.
+    """Training data of the model of concepts: the sentences with concepts, PHI masked.
 
     Args:
         sentences: the sentences.
-        way: what of them is hidden, one of `PHI_VIEWS`.
-        deid: finds the PHI that is to be hidden.
-        found: the PHI tags of some sentences, by their places, which were found otherwise.
+        way: the text to learn from, one of `PHI_VIEWS`.
+        deid: the model that predicts PHI.
+        found: PHI tags of sentences, by index, that other models predicted.
     """
     places = [i for i, item in enumerate(sentences) if CONCEPT in item.annotated]
     if way == ORIGINAL:
@@ -155,23 +151,23 @@ def _concept_sentences(
 
 
 def as_concept_sentence(item: LabelledSentence, sentence: Sentence) -> LabelledSentence:
-    """As a model learns it that tags one layer: concepts in the place of PHI."""
+    """A sentence for a model of one layer: the concepts take the place of PHI."""
     return LabelledSentence(sentence, item.layer(CONCEPT), item.document)
 
 
 class CascadeTrainer:
-    """The halves of pipelines that differ only in the texts which their concepts are learned from and read in.
+    """Trainer of cascades that differ only in ``learns_from`` and ``reads``.
 
-    There is one model of PHI for all of them, one set of models that hide PHI in the folds, and one model of concepts
-    for each text that is learned from; each is trained when it is first asked for.
+    They share the model of PHI, the models of PHI for the folds, and the model of concepts of each text. A model is
+    trained on first use.
 
     Args:
-        settings: of one of these pipelines.
+        settings: the settings of one of the cascades.
         train: the training sentences, none of them empty.
         dev: the development sentences.
-        folds: parts of the training notes, each hidden by a model trained on the others.
-        seed: of all models.
-        kept: has and gets the models that are done.
+        folds: folds of the training notes; PHI in each is masked by a model trained on the others.
+        seed: the seed of all models.
+        checkpoints: loads and stores trained models.
     """
 
     def __init__(
@@ -182,17 +178,23 @@ class CascadeTrainer:
         *,
         folds: int,
         seed: int,
-        kept: CheckpointStore,
+        checkpoints: CheckpointStore,
     ) -> None:
-        self._settings, self._train, self._dev, self._seed, self._kept = settings, train, dev, seed, kept
+        self._settings, self._train, self._dev, self._seed = settings, train, dev, seed
+        self._checkpoints = checkpoints
         self._folds = document_kfold(train, folds)
         self._crossed: dict[int, list[str]] = {}
         self._concepts: dict[str, Tagger] = {}
 
-    def trained(self, learns_from: str, on_progress: OnProgress | None) -> list[Tagger]:
-        """The model of PHI, and that of concepts for the text that is learned from; progress is told of each model."""
+    def train(self, learns_from: str, on_progress: OnProgress | None) -> list[Tagger]:
+        """Train the models of PHI and of concepts for one value of ``learns_from``; report each model."""
         folds = self._folds if learns_from == PREDICTED else []
-        done = _counter(2 + len(folds), on_progress)
+        steps = count(1)
+
+        def done() -> None:
+            if on_progress is not None:
+                on_progress(FitProgress(next(steps), 2 + len(folds)))
+
         deid = self._deid
         done()
         for number, fold in enumerate(folds):
@@ -200,28 +202,29 @@ class CascadeTrainer:
                 self._cross(number, fold)
             done()
         if learns_from not in self._concepts:
-            self._concepts[learns_from] = self._kept.part(f"concepts-{learns_from}", lambda: self._learned(learns_from))
+            name = f"concepts-{learns_from}"
+            self._concepts[learns_from] = self._checkpoints.load_or_train(name, lambda: self._fit_concepts(learns_from))
         done()
         return [deid, self._concepts[learns_from]]
 
     @cached_property
     def _deid(self) -> Tagger:
-        return self._kept.part("phi", lambda: self._finding_phi(self._train))
+        return self._checkpoints.load_or_train("phi", lambda: self._fit_phi(self._train))
 
-    def _finding_phi(self, train: Sequence[LabelledSentence]) -> Tagger:
+    def _fit_phi(self, train: Sequence[LabelledSentence]) -> Tagger:
         deid = create_members(self._settings, seed=self._seed)[0]
         deid.fit(with_layer(train, PHI), with_layer(self._dev, PHI))
         return deid
 
     def _cross(self, number: int, fold: Sequence[int]) -> None:
-        """Keep the PHI tags of the sentences of a fold, by their places, from a model that has not seen it."""
+        """Predict the PHI tags of a fold with a model that was not trained on it."""
         inside = set(fold)
         others = [item for i, item in enumerate(self._train) if i not in inside]
-        model = self._kept.part(f"phi-without-{number}", lambda: self._finding_phi(others))
+        model = self._checkpoints.load_or_train(f"phi-without-{number}", lambda: self._fit_phi(others))
         self._crossed |= zip(fold, model.predict([self._train[i].sentence for i in fold]), strict=True)
 
-    def _learned(self, way: str) -> Tagger:
-        """A model of concepts; its best epoch is chosen on text that is hidden as what it learns from is."""
+    def _fit_concepts(self, way: str) -> Tagger:
+        """Train a model of concepts; the development text that chooses its best epoch is masked in the same way."""
         concepts = create_members(self._settings, seed=self._seed)[1]
         found = self._crossed if way == PREDICTED else {}
         concepts.fit(
@@ -230,34 +233,23 @@ class CascadeTrainer:
         return concepts
 
 
-def _counter(total: int, on_progress: OnProgress | None) -> Callable[[], None]:
-    """Tells of each step that is done."""
-    steps = count(1)
-
-    def done() -> None:
-        if on_progress is not None:
-            on_progress(FitProgress(next(steps), total))
-
-    return done
-
-
 @dataclass(frozen=True, slots=True)
 class CascadeSettings(CombinedSettings):
-    """What is put one after the other.
+    """Settings of a cascade.
 
     Args:
-        deid: the model that finds PHI, a name in `crfdeid.registry.MODELS`.
-        concepts: the model that finds concepts.
-        learns_from: what that learns from: text with the "predicted" or the "gold" PHI hidden, or the "original". Its
-            best epoch is chosen on development notes of the same kind.
-        reads: what it reads later: "predicted" hides what the first model finds, or what it is told to be PHI; "gold"
-            hides what it is told, and refuses text of which nobody has told it; "original" hides nothing.
-        folds: parts of the training notes, each hidden by a model trained on the others.
-        profile: the settings that both start from.
-        options: settings of the two that differ, JSON data; each takes those it has.
+        deid: the model of PHI, a name in `crfdeid.registry.MODELS`.
+        concepts: the model of concepts.
+        learns_from: training text of the model of concepts: with the "predicted" or the "gold" PHI masked, or the
+            "original". Development notes are masked in the same way.
+        reads: its text in use: "predicted" masks the PHI that the first model or the caller gives; "gold" masks the
+            caller's PHI, and refuses text without; "original" masks nothing.
+        folds: folds of the training notes; PHI in each is masked by a model trained on the others.
+        profile: the profile of both models.
+        options: settings of the two models that differ, as JSON data; each takes those that it has.
 
     Raises:
-        UsageError: a value cannot work, an option that neither has, or a profile that one lacks.
+        UsageError: a value is invalid, neither model has an option, or one lacks the profile.
     """
 
     deid: str = "bilstm-crf"
@@ -281,12 +273,12 @@ class CascadeSettings(CombinedSettings):
 
     @property
     def parts(self) -> list[tuple[str, str]]:
-        """The two models, and the profile that each starts from."""
+        """The two models, each with its profile."""
         return [(self.deid, self.profile), (self.concepts, self.profile)]
 
 
 class CascadeTagger(CombinedTagger, LayeredTagger):
-    """A model that finds PHI, and one that finds concepts in what that leaves; its tags as a `Tagger` are of PHI."""
+    """A model of PHI and a model of concepts that reads the masked text; `predict` gives the tags of PHI."""
 
     model = "pipeline"
     settings_class = CascadeSettings
@@ -294,12 +286,12 @@ class CascadeTagger(CombinedTagger, LayeredTagger):
 
     @classmethod
     def profiles(cls) -> Mapping[str, CascadeSettings]:
-        """Settings by profile name: those of the default halves. With others, it knows the profiles that both know."""
+        """Settings by profile name, for the default models; other models must both have a profile."""
         return {name: CascadeSettings(profile=name) for name in tagger_class(CascadeSettings().deid).profiles()}
 
     @classmethod
     def traits(cls, settings: CascadeSettings) -> Traits:
-        """What the model needs and can do: as its halves do."""
+        """Traits of both models together."""
         return joint_traits(settings)._replace(layers=(PHI, CONCEPT), hides_phi=settings.reads != ORIGINAL)
 
     @property
@@ -314,11 +306,11 @@ class CascadeTagger(CombinedTagger, LayeredTagger):
         *,
         on_progress: OnProgress | None = None,
     ) -> None:
-        """Train both, and before the second one for each fold a model that hides PHI in it.
+        """Train both models, and a model of PHI for each fold.
 
         Raises:
-            DataError: ``train`` holds no tokens, no PHI annotation or no concepts; or gold PHI is to be hidden in notes
-                without its annotation.
+            DataError: ``train`` holds no tokens, no PHI annotation or no concepts; or gold PHI is to be masked in notes
+                without PHI annotation.
         """
         self.fit_many([self], train, dev, on_progress=on_progress and (lambda _, progress: on_progress(progress)))
 
@@ -330,37 +322,39 @@ class CascadeTagger(CombinedTagger, LayeredTagger):
         dev: Sequence[LabelledSentence],
         *,
         on_progress: OnProgressOfMany | None = None,
-        keep: Path | None = None,
+        checkpoint_dir: Path | None = None,
     ) -> None:
-        """Train several; those that differ in nothing but ``learns_from`` and ``reads`` share what is the same in them.
+        """Train several cascades; ones that differ only in ``learns_from`` and ``reads`` share their models.
 
-        So all of Table 5 takes one model of PHI, one set of models of the folds, and three models of concepts.
+        All of Table 5 takes one model of PHI, one set of models of the folds, and three models of concepts.
 
         Args:
-            taggers: what to train.
+            taggers: the cascades.
             train: the training sentences.
             dev: the development sentences.
-            on_progress: is told of each model that is done for each tagger, by its place in ``taggers``.
-            keep: a folder of this training alone, which gets each model as it is done: one that was interrupted goes
-                on with them. None to keep nothing.
+            on_progress: called after each model of each tagger, with its index in ``taggers``.
+            checkpoint_dir: folder of this training for its checkpoints, from which an interrupted training continues;
+                None: no checkpoints.
 
         Raises:
-            DataError: as of `fit`; or a model that was kept is damaged, or cannot be written.
+            DataError: see `fit`; or a checkpoint is damaged or cannot be written.
         """
         train = [item for item in train if item.tags]
         if not train:
             raise DataError("there is nothing to train on: the training set holds no tokens")
         require_layers("pipeline", (PHI, CONCEPT), train)
-        made: dict[str, CascadeTrainer] = {}
-        for place, tagger in enumerate(taggers):
+        trainers: dict[str, CascadeTrainer] = {}
+        for index, tagger in enumerate(taggers):
             settings, family = tagger._settings, tagger._family()
-            if family not in made:
-                kept = CheckpointStore(None if keep is None else keep / family)
-                made[family] = CascadeTrainer(settings, train, dev, folds=settings.folds, seed=tagger._seed, kept=kept)
-            tagger._members = made[family].trained(settings.learns_from, on_progress and partial(on_progress, place))
+            if family not in trainers:
+                checkpoints = CheckpointStore(None if checkpoint_dir is None else checkpoint_dir / family)
+                trainers[family] = CascadeTrainer(
+                    settings, train, dev, folds=settings.folds, seed=tagger._seed, checkpoints=checkpoints
+                )
+            tagger._members = trainers[family].train(settings.learns_from, on_progress and partial(on_progress, index))
 
     def _family(self) -> str:
-        """The same for all that differ in nothing but the texts which concepts are learned from and read in."""
+        """Digest of the settings without ``learns_from`` and ``reads``."""
         settings = {**asdict(self._settings), "learns_from": None, "reads": None, "seed": self._seed}
         return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()[:16]
 
@@ -374,11 +368,11 @@ class CascadeTagger(CombinedTagger, LayeredTagger):
         """One tag per token of PHI and of concepts, for each sentence; see `crfdeid.tagger.LayeredTagger`.
 
         Raises:
-            UsageError: it hides gold PHI, and is not given any.
+            UsageError: gold PHI is to be masked, and ``phi`` is missing.
         """
         deid, concepts = self._trained()
         if phi is None and self._settings.reads == GOLD:
-            raise UsageError("this pipeline hides gold PHI: give the PHI tags, or set reads=predicted")
+            raise UsageError("this pipeline masks gold PHI: give the PHI tags, or set reads=predicted")
         tags = deid.predict(sentences) if phi is None else [list(row) for row in phi]
         hides = self._settings.reads != ORIGINAL
         read = [mask_phi_tokens(*pair) for pair in zip(sentences, tags, strict=True)] if hides else sentences
@@ -389,12 +383,12 @@ class CascadeTagger(CombinedTagger, LayeredTagger):
         return self._trained()[0].marginals(sentences)
 
     def stores(self, words: Sequence[str]) -> list[bool]:
-        """Whether the model of concepts has stored something for each word.
+        """For each word, True if the model of concepts stores something of it.
 
         Raises:
-            UsageError: it is of a kind that does not say.
+            UsageError: the model cannot list its words.
         """
-        half = self._trained()[1]
-        if not isinstance(half, VocabularyProbe):
-            raise UsageError(f"{self._settings.concepts} does not say which words it has stored")
-        return half.stores(words)
+        concepts = self._trained()[1]
+        if not isinstance(concepts, VocabularyProbe):
+            raise UsageError(f"{self._settings.concepts} cannot list the words that it stores")
+        return concepts.stores(words)

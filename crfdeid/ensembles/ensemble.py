@@ -1,4 +1,4 @@
-"""Several models as one: all that any of them finds, what most find, or the mean of their probabilities."""
+"""Ensemble of several models: the union of their spans, a majority vote, or the mean of their probabilities."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ COMBINATIONS = ("union", "vote", "mean")
 
 @dataclass(frozen=True, slots=True)
 class EnsembleSettings(CombinedSettings):
-    """What is joined, and how.
+    """Settings of an ensemble.
 
     Args:
         members: the models, names in `crfdeid.registry.MODELS`.
-        combine: "union": all spans of all members; those that share a token become one over all they cover, with the
-            type of the longest. "vote": the tag that most members give a token, of equals the first member's. "mean":
-            the most probable valid tag sequence by the mean of the members' marginals.
-        profile: the settings that the members start from.
-        options: settings of the members that differ, JSON data; each takes those it has.
+        combine: "union": all spans of all members; overlapping spans become one, with the type of the longest. "vote":
+            the most frequent tag of each token, in a tie the first member's. "mean": the most probable valid tag
+            sequence by the mean of the members' marginals.
+        profile: the profile of all members.
+        options: settings of the members that differ, as JSON data; each takes those that it has.
 
     Raises:
-        UsageError: a value cannot work, no member has an option, or one lacks the profile.
+        UsageError: a value is invalid, no member has an option, or one lacks the profile.
     """
 
     members: tuple[str, ...] = ("crf", "elman", "jordan")
@@ -63,12 +63,12 @@ class EnsembleSettings(CombinedSettings):
 
     @property
     def parts(self) -> list[tuple[str, str]]:
-        """The members, and the profile that each starts from."""
+        """The members, each with its profile."""
         return [(name, self.profile) for name in self.members]
 
 
 class EnsembleTagger(CombinedTagger):
-    """Several models, trained on the same sentences, whose answers are combined."""
+    """Several models, trained on the same sentences, whose predictions are combined."""
 
     model = "ensemble"
     settings_class = EnsembleSettings
@@ -76,16 +76,13 @@ class EnsembleTagger(CombinedTagger):
 
     @classmethod
     def profiles(cls) -> Mapping[str, EnsembleSettings]:
-        """Settings by profile name: those that all members of the default ensemble know.
-
-        With other members, an ensemble knows the profiles that all of these know.
-        """
+        """Settings by profile name, for the default members; other members must all have a profile."""
         known = [tagger_class(name).profiles() for name in EnsembleSettings().members]
         return {name: EnsembleSettings(profile=name) for name in known[0] if all(name in other for other in known)}
 
     @classmethod
     def traits(cls, settings: EnsembleSettings) -> Traits:
-        """What the model needs and can do: as its members do."""
+        """Traits of all members together."""
         return joint_traits(settings)
 
     @property
@@ -100,11 +97,11 @@ class EnsembleTagger(CombinedTagger):
         *,
         on_progress: OnProgress | None = None,
     ) -> None:
-        """Train every member, one after the other; progress is told of each member that is done.
+        """Train the members one after the other; report each.
 
         Raises:
             DataError: ``train`` holds no tokens.
-            UsageError: settings that a member refuses.
+            UsageError: a member refuses its settings.
         """
         members = create_members(self._settings, seed=self._seed)
         for number, member in enumerate(members, 1):
@@ -125,7 +122,7 @@ class EnsembleTagger(CombinedTagger):
     def marginals(self, sentences: Sequence[Sentence]) -> list[np.ndarray]:
         """The probability of each tag at each token, for each sentence: [T, K], rows sum to 1.
 
-        The mean of the members'; for "union", those of the member that is surest that the token is PHI.
+        The members' mean; for "union", the marginals of the member with the highest probability of PHI.
         """
         members, joint = self._trained(), self.tags
         outside = joint.index(OUTSIDE)
@@ -148,5 +145,5 @@ def _union(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _vote(rows: Sequence[Sequence[str]]) -> list[str]:
-    """`Counter` keeps the order of what it sees first, so of equals the first member's tag wins."""
+    """Most frequent tags; `Counter` keeps insertion order, so that the first member's tag wins a tie."""
     return [Counter(tags).most_common(1)[0][0] for tags in zip(*rows, strict=True)]

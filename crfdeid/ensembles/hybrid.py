@@ -1,4 +1,4 @@
-"""A statistical model and the rules together: what the model misses, a rule that can be trusted finds."""
+"""Hybrid of a statistical model and the rules, whose matches are added to the model's spans."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from features.tokens import Sentence
 
 @dataclass(frozen=True, slots=True)
 class HybridSettings(CombinedSettings):
-    """What is joined.
+    """Settings of a hybrid.
 
     Args:
         member: the statistical model, a name in `crfdeid.registry.MODELS`.
-        profile: the settings that it starts from.
-        options: settings of the model and of the rules that differ, JSON data; each takes those it has.
+        profile: the profile of the model.
+        options: settings of the model and the rules that differ, as JSON data; each takes those that it has.
 
     Raises:
-        UsageError: a member that is itself made of members, or the rules; an option that neither has, or a profile
-            that the member lacks.
+        UsageError: the member is a combined model or the rules, neither part has an option, or the member lacks the
+            profile.
     """
 
     member: str = "crf"
@@ -44,17 +44,16 @@ class HybridSettings(CombinedSettings):
 
     @property
     def parts(self) -> list[tuple[str, str]]:
-        """The model and the rules, and the profile that each starts from; no paper sets the rules."""
+        """The model and the rules, each with its profile; the rules always have the default."""
         return [(self.member, self.profile), ("rules", "default")]
 
 
 class HybridTagger(CombinedTagger):
-    """A model joined with `RulesTagger`.
+    """A model with the matches of `RulesTagger` added.
 
-    What a trusted rule finds is added where the model left all of it, and takes the place of model's spans that are
-    parts of it, since the rest would leak; of a find that a model's span reaches out of, what the model left is added.
-    Any other span of the model's stays as it is. The marginals of a token are the model's or those of the rule that
-    finds it, whichever makes it PHI with the higher probability.
+    A match replaces the model's spans inside it, since its other tokens would leak. If a span of the model crosses the
+    match's border, only the match's untagged tokens are added. All other spans stay unchanged. The marginals of a token
+    are the model's or the matching rule's, whichever gives PHI the higher probability.
     """
 
     model = "hybrid"
@@ -63,12 +62,12 @@ class HybridTagger(CombinedTagger):
 
     @classmethod
     def profiles(cls) -> Mapping[str, HybridSettings]:
-        """Settings by profile name: those of the default member. With another member, it knows the profiles of that."""
+        """Settings by profile name, for the default member; another member has its own profiles."""
         return {name: HybridSettings(profile=name) for name in tagger_class(HybridSettings().member).profiles()}
 
     @classmethod
     def traits(cls, settings: HybridSettings) -> Traits:
-        """What the model needs and can do: as its member does, since the rules add what they find and take nothing."""
+        """Traits of the statistical model; the rules need nothing."""
         (name, member), _ = member_settings(settings)
         return tagger_class(name).traits(member)._replace(takes_vectors=False, layers=(PHI,))
 
@@ -84,11 +83,11 @@ class HybridTagger(CombinedTagger):
         *,
         on_progress: OnProgress | None = None,
     ) -> None:
-        """Train the model, and learn which rules to trust.
+        """Train the model, and estimate the precision of the rules.
 
         Raises:
             DataError: ``train`` holds no tokens.
-            UsageError: settings that cannot work.
+            UsageError: invalid settings.
         """
         model, rules = create_members(self._settings, seed=self._seed)
         model.fit(train, dev, on_progress=on_progress)
@@ -132,7 +131,7 @@ class HybridTagger(CombinedTagger):
 
 
 def _fill(row: list[str], find: Span, tokens: Sequence[Token]) -> None:
-    """Add what a rule finds to the tags of a sentence, where the model left some of it that is more than punctuation.
+    """Add a rule's match to the tags of a sentence, unless only its punctuation is untagged.
 
     Example:
         >>> row = ["O", "B-ID", "O", "B-DATE", "I-DATE"]

@@ -1,4 +1,12 @@
-"""Patterns that find PHI without training: table.py lists them, tagger.py learns which of them can be trusted."""
+"""Rules: expressions that match PHI without training; training estimates the precision and label of each.
+
+tagger.py        `RulesTagger`, `RulesSettings`              matcher.py       RULES, prefilters, `find_rules`
+rule.py          `Rule`, and shared parts of expressions     checksums.py     check digits
+contact.py       e-mail, web, telephones, addresses          identifiers.py   numbers by field name or check digits
+dates.py         dates, ages over 89                         names.py         people's names after a cue
+entities.py      institutions, manufacturers, places,        name_words.py    words that are names (name_words.txt)
+                 relatives, ages, sexes, professions
+"""
 
 from crfdeid.rules.tagger import RulesSettings, RulesTagger
 

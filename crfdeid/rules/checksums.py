@@ -1,4 +1,4 @@
-"""Checks that tell a number of a kind from one that only looks like it: python-stdnum's, and those that it lacks."""
+"""Check digits and other validity tests of numbers: python-stdnum's, and some that it lacks."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _CARD = re.compile(r"\d(?:[ -]?\d){12,18}")
 
 
 def stdnum_check(module: str, **options: Any) -> Callable[[str], bool]:
-    """The check of a module of python-stdnum, which is imported when it is first used: that takes a tenth of a second.
+    """The validity test of a module of python-stdnum, imported on first use.
 
     Args:
         module: the module's name in ``stdnum``.
-        options: what its ``is_valid`` takes besides.
+        options: further arguments of its ``is_valid``.
 
     Example:
-        >>> standard("es.dni")("48221344G"), standard("es.dni")("48221344H")
+        >>> stdnum_check("es.dni")("48221344G"), stdnum_check("es.dni")("48221344H")
         (True, False)
     """
 
@@ -37,7 +37,7 @@ def digits_of(value: str) -> str:
 
 
 def is_card(value: str) -> bool:
-    """Whether it is the number of a payment card: 13 to 19 digits with Luhn's check digit.
+    """True for the number of a payment card: 13 to 19 digits with Luhn's check digit.
 
     Example:
         >>> is_card("4929 5260 1815 9081"), is_card("4929 5260 1815 9082")
@@ -47,7 +47,7 @@ def is_card(value: str) -> bool:
 
 
 def is_npi(value: str) -> bool:
-    """Whether it is a US national provider identifier: Luhn's check digit after the prefix 80840.
+    """True for a US national provider identifier: Luhn's check digit after the prefix 80840.
 
     Example:
         >>> is_npi("1482213448"), is_npi("1482213449")
@@ -57,7 +57,7 @@ def is_npi(value: str) -> bool:
 
 
 def is_dea(value: str) -> bool:
-    """Whether it is a number of the US Drug Enforcement Administration: two letters, six digits and a check digit.
+    """True for a number of the US Drug Enforcement Administration: two letters, six digits and a check digit.
 
     Example:
         >>> is_dea("BQ4822133"), is_dea("BQ4822134")
@@ -68,7 +68,7 @@ def is_dea(value: str) -> bool:
 
 
 def is_vin(value: str) -> bool:
-    """Whether it is a vehicle identification number as North America writes it: its ninth character is a check digit.
+    """True for a North American vehicle identification number: its ninth character is a check digit.
 
     Example:
         >>> is_vin("1TTWX4827KA482213"), is_vin("1TTWX4820KA482213")
@@ -80,7 +80,7 @@ def is_vin(value: str) -> bool:
 
 
 def is_nss(value: str) -> bool:
-    """Whether it is a Spanish social security number: 10 digits, and their remainder by 97 as two more.
+    """True for a Spanish social security number: 10 digits, and their remainder by 97 as two more.
 
     Example:
         >>> is_nss("28/48221344/62"), is_nss("28/48221344/63")
@@ -91,7 +91,7 @@ def is_nss(value: str) -> bool:
 
 
 def is_ip(value: str) -> bool:
-    """Whether it is an IP address that says more than a word with colons: "::1" and "add::2" could be anything.
+    """True for an IP address, except for short ones that could be words with colons, such as "::1" and "add::2".
 
     Example:
         >>> is_ip("10.0.7.255"), is_ip("10.0.7.256"), is_ip("2001:db8::8a2e:7"), is_ip("edad::93")

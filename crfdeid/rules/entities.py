@@ -1,10 +1,11 @@
 """Rules for institutions, manufacturers, places, relatives, ages, sexes and professions, in Spanish and English.
 
-Most of these are PHI in some corpora only: such a rule is used only where the training notes have right matches."""
+Most of these are PHI in some corpora only: such a rule is used only if the training notes have right matches.
+"""
 
 from __future__ import annotations
 
-from crfdeid.rules.rule import CAPITAL, NAME_REST, NAME_WORD, Rule, forms, one_of
+from crfdeid.rules.rule import CAPITAL, ENGLISH_KIN, NAME_REST, NAME_WORD, SPANISH_KIN, Rule, forms, one_of
 from features.lexicons import LEXICONS
 
 _INSTITUTIONS = ("INSTITUCION", "ORGANIZATION", "EMPLOYER", "HOSPITAL")
@@ -16,7 +17,7 @@ _SPANISH = (
     *("consejeria", "conselleria", "audiencia", "residencia", "ayuntamiento", "consorcio", "laboratorio"),
     *("laboratorios", "juzgado", "juzgados", "colegio", "centro", "clínica", "clinica"),
 )
-# Centres and clinics that are a part of any hospital, or a way to care: "Nutrición Clínica".
+# Centres and clinics that are units of any hospital, or a way of care: "Nutrición Clínica".
 _COMMON = (
     r"(?:centro de (?:salud|referencia|especialidades|atención|día)|cl[íi]nica (?:del?|y)"
     r"|(?<=[^\W\d_]{4} )cl[íi]nica)(?!\w)"
@@ -77,26 +78,19 @@ _PROFESSIONS = ("PROFESION", "PROFESSION", "OCCUPATION")
 
 _SMALL = one_of(["dos", "tres", "cuatro", "cinco", "seis", "siete", "ocho", "nueve", "diez"])
 _SPANISH_KIN = (
-    *forms(
-        """
-        madre madres padre padres marido cónyuge conyuge yerno nuera pareja familia padrastro madrastra progenitor
-        progenitora progenitores
-        """
-    ),
-    *forms("herman hij abuel bisabuel niet bisniet tí ti prim sobrin cuñad suegr espos hijastr", "o", "a", "os", "as"),
+    *SPANISH_KIN,
+    *forms("bisniet", "o", "a", "os", "as"),
+    *forms("bisabuel espos hijastr", "os", "as"),
+    *forms("madres familia progenitor progenitora progenitores"),
 )
-_ENGLISH_KIN = (
-    *forms("mother father parent brother sister sibling daughter aunt uncle cousin nephew niece", "", "s"),
-    *forms("grandmother grandfather grandparent grandson granddaughter stepmother stepfather stepson", "", "s"),
-    *forms("wife husband spouse grandchild grandchildren stepdaughter"),
-)
+_ENGLISH_KIN = (*ENGLISH_KIN, *forms("grandparent", "", "s"), *forms("grandchild grandchildren"))
 _SOME_KIN = rf"(?:(?:{_SMALL}|\d\d?) )?{one_of(_SPANISH_KIN)}"
-# Words that stand before one for kin where it names nobody: stock solutions, stem cells, meninges, doctors.
+# Words before a word for kin that is no relative: stock solutions, stem cells, meninges, doctors.
 _NO_KIN = "".join(
     f"(?<!{word} )"
     for word in (*forms("solución célula células dura pia pía materia"), "médico de", "médica de", "medicina de")
 )
-# A street or a saint goes on with a capital: "Hermanos Quill".
+# The name of a street or saint, with a capitalised next word: "Hermanos Quill".
 _NO_NAME = r"(?!(?-i:[A-ZÁÉÍÓÚÑ])[^\W\d_]+ (?-i:[A-ZÁÉÍÓÚÑ]))"
 _WHICH = r"(?:(?:matern|patern)[oa]s?|mayor(?:es)?|menor(?:es)?|(?:gemel|melliz)[oa]s?|var(?:ón|ones))"
 
@@ -111,7 +105,7 @@ _SOMEBODY = (
     *forms("varón mujer hombre paciente lactante neonato adolescente joven nacido nacida"),
 )
 
-# A word that can be one for work, and how it goes on: "auxiliar de enfermería".
+# A word that can be a profession, with a complement: "auxiliar de enfermería".
 _WORK = (
     r"(?!(?:trabaj|que|no|su|se|con|en|del?|al?|sin|muy|más|desde|durante|por|para|una?|los?|las?|siempre|miembro|cambi)"
     r"[^\W\d_]{0,6}(?!\w))[^\W\d_]{4,30}+"
@@ -245,9 +239,9 @@ PERSONAL_DETAIL_RULES = (
 _SHORT = 3  # "OR" and "IN" are words too
 _PROVINCES = tuple(sorted(LEXICONS["province"]))
 _STATES = tuple(sorted(word for word in LEXICONS["state"] - {"new", "rhode", "island", "york"} if len(word) > _SHORT))
-# Parts of names of countries, and words that are more often something else.
-_PARTS = {"estados", "unidos", "states", "costa", "república", "salvador", "china", "mali"}
-_COUNTRIES = tuple(sorted(LEXICONS["country"] - _PARTS))
+# In an address all countries of one word; elsewhere not the words that are more often something else.
+_ADDRESS_COUNTRIES = tuple(sorted(LEXICONS["country"] - {"estados", "unidos", "states", "costa", "república"}))
+_COUNTRIES = tuple(name for name in _ADDRESS_COUNTRIES if name not in ("salvador", "china", "mali"))
 
 PLACE_RULES = (
     Rule(
@@ -282,7 +276,6 @@ PLACE_RULES = (
 )
 
 
-_ADDRESS_COUNTRIES = tuple(sorted(LEXICONS["country"] - {"estados", "unidos", "states", "costa", "república"}))
 _LANDS = rf"(?:EE\.? ?UU\.?|U\.?S\.?A\.?|U\.?K\.?|Estados Unidos|United States|{'|'.join(_ADDRESS_COUNTRIES)})"
 _MAKERS = (
     *("abbott", "abbvie", "alcon", "alcon[ -]cus[ií]", "allergan", "almirall", "amgen", "applied biosystems"),

@@ -2,7 +2,8 @@
 
 The rules are tried on each sentence with one space for any white space, in the order of `RULES`; a later rule never
 matches tokens that an earlier one has matched. Prefilters skip most rules in most sentences: digit counts, tokens and
-substrings that a sentence must contain for a rule to match."""
+substrings that a sentence must contain for a rule to match.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +28,21 @@ from features.patterns import lower_for_patterns
 from features.tokenizer import Token, tokenize
 from features.tokens import Sentence
 
-# The words for a number; "number" in the name of a rule's field is any of them.
+RULES: tuple[Rule, ...] = (
+    *NETWORK_RULES,
+    *LABELLED_NUMBER_RULES,
+    *CHECKSUM_RULES,
+    *CONTACT_RULES,
+    *DATE_RULES,
+    *INSTITUTION_RULES,
+    *NAME_RULES,
+    *PERSONAL_DETAIL_RULES,
+    *PLACE_RULES,
+    *MANUFACTURER_RULES,
+)
+"""All rules, in the order in which they are tried."""
+
+# Tokens for a number; "number" in the name of a field is any of them.
 _NUMBER_WORDS = frozenset(
     ("number", "numbers", "num", "nr", "no", "nº", "n", "número", "numero", "id", "code", "card", "#")
 )
@@ -40,7 +55,7 @@ _STARTS_WITH_CAPITAL = r"^[A-ZÀ-ÖØ-ÞŠŽŁ]"
 
 
 class DigitCounts(NamedTuple):
-    """The digits of a text, or those that a find has at least: all of them, and the most of each kind (see `Rule`)."""
+    """Digits of a text, or the least digits of a match: all of them, and the longest sequence of each kind (`Rule`)."""
 
     digits: int
     run: int
@@ -52,27 +67,27 @@ _NO_DIGITS = DigitCounts(0, 0, 0, 0)
 
 
 def _least_digits(rule: Rule) -> DigitCounts:
-    """The digits that what a rule finds has at least."""
+    """The least digits of a rule's matches."""
     return DigitCounts(rule.digits, rule.run, rule.dense, rule.chain)
 
 
 def _cue_words(rule: Rule) -> frozenset[str]:
-    """Tokens in lower case, one of which stands in every sentence in which a rule finds something; none for any."""
+    """Lower-case tokens, one of which is in every sentence with a match of the rule; empty: no such tokens."""
     starts = {tokenize(name)[0].text for name in rule.left_context}
     return frozenset(starts - {"number"} | (_NUMBER_WORDS if "number" in starts else set())) or frozenset(rule.words)
 
 
 def _required_substrings(rule: Rule) -> list[str]:
-    """For each name of a rule's field its longest word, which stands in it however it is written."""
+    """The longest word of each of a rule's field names: every match contains one of them, in any spelling."""
     longest = {max(_LETTERS.findall(name.replace("number", " ")), key=len, default="") for name in rule.left_context}
     return sorted(part for part in longest if not any(other in part for other in longest - {part}))
 
 
 def digit_counts(text: str) -> tuple[int, int, int, int]:
-    """The `Numbers` of a text with one space for any white space, as a plain tuple, which is faster.
+    """The `DigitCounts` of a text with normalised white space, as a plain tuple, which is faster.
 
     Example:
-        >>> numbers_in("on 3/14/72 at 10, call 555-0134")
+        >>> digit_counts("on 3/14/72 at 10, call 555-0134")
         (14, 4, 8, 7)
     """
     dense = _DENSE.findall(text)
@@ -80,36 +95,36 @@ def digit_counts(text: str) -> tuple[int, int, int, int]:
         return _NO_DIGITS
     runs = [*map(len, _RUN.findall(" ".join(dense)))]
     digits = sum(runs)
-    # Chains are asked for only where there are digits enough for a telephone.
+    # Chains matter only with enough digits for a telephone number.
     chains = [len(part.translate(_WITHOUT_MARKS)) for part in _CHAIN.findall(text)] if digits >= LEAST_CHAIN else ()
     return digits, max(runs), max(map(len, dense)), max(chains, default=0)
 
 
 class Prefilter(dict[str, int]):
-    r"""What a token has of what rules need, a bit for each need.
+    r"""Conditions of rules that each token meets, a bit for each condition; a cache by token.
 
-    The needs are a digit, so many in a row, one of a rule's words, and what a rule says of a token; 63 at most. It
-    learns tokens as they come, and forgets them all when they are too many.
+    The conditions are: a digit, a number of consecutive digits, one of a rule's words, and a rule's ``token``
+    expression; 63 at most.
 
     Args:
         rules: the rules.
-        kept: how many tokens it knows at a time.
+        capacity: tokens in the cache; a full one is cleared.
 
     Attributes:
         of_rules: the bits that each rule needs, by its name.
-        cue: the bit of tokens that a rule with ``near`` begins with; `among` leaves it out where no capital is near.
+        cue: the bit of tokens at which rules with ``near`` start; `scan` clears it if no capital is near.
 
     Example:
-        >>> room = Rule("room", r"\d{3}[a-d]?", ("ROOM",), (), (), after=("room",), digits=3)
-        >>> needs = Needs([room])
-        >>> needs.of_rules["room"], [needs[token] for token in ("Room", "214", "b")]
+        >>> room = Rule("room", r"\d{3}[a-d]?", ("ROOM",), (), (), left_context=("room",), digits=3)
+        >>> prefilter = Prefilter([room])
+        >>> prefilter.of_rules["room"], [prefilter[token] for token in ("Room", "214", "b")]
         ((1, 2), [2, 1, 0])
-        >>> needs.among([tokenize("Room 214b"), tokenize("Room")])
-        [3, 2]
+        >>> prefilter.scan([tokenize("Room 214b"), tokenize("Room")])
+        ([3, 2], {})
     """
 
-    def __init__(self, rules: Sequence[Rule], *, kept: int = 1 << 16) -> None:
-        self._kept = kept
+    def __init__(self, rules: Sequence[Rule], *, capacity: int = 1 << 16) -> None:
+        self._capacity = capacity
         self._by_word: dict[str, int] = defaultdict(int)
         self._by_form: list[tuple[Callable[[str], object], int]] = []
         self._bits: dict[frozenset[str] | str, int] = {}
@@ -134,7 +149,7 @@ class Prefilter(dict[str, int]):
             yield self._of_form(rule.token)
 
     def _of_words(self, words: frozenset[str]) -> int:
-        """The bit of tokens that are one of some words."""
+        """The bit of tokens among some words."""
         if words not in self._bits:
             self._bits[words] = 1 << len(self._bits)
             for word in words:
@@ -142,7 +157,7 @@ class Prefilter(dict[str, int]):
         return self._bits[words]
 
     def _of_form(self, form: str) -> int:
-        """The bit of tokens in which an expression is found."""
+        """The bit of tokens that contain a match of an expression."""
         if form not in self._bits:
             self._bits[form] = 1 << len(self._bits)
             self._by_form.append((re.compile(form).search, self._bits[form]))
@@ -153,17 +168,13 @@ class Prefilter(dict[str, int]):
         for found, bit in self._by_form:
             if found(token):
                 bits |= bit
-        if len(self) >= self._kept:
+        if len(self) >= self._capacity:
             self.clear()
         self[token] = bits
         return bits
 
-    def among(self, sentences: Sequence[Sequence[Token]]) -> list[int]:
-        """The bits of all that the tokens of each sentence have."""
-        return self.with_cues(sentences)[0]
-
-    def with_cues(self, sentences: Sequence[Sequence[Token]]) -> tuple[list[int], dict[int, list[int]]]:
-        """The bits as of `among`, and of each sentence with a token that has `cue`, by its number, their places."""
+    def scan(self, sentences: Sequence[Sequence[Token]]) -> tuple[list[int], dict[int, list[int]]]:
+        """The union of the tokens' bits for each sentence; and, by sentence, the indices of its tokens with `cue`."""
         words = chain.from_iterable([*[token[0] for token in tokens], ""] for tokens in sentences)  # "" has none
         ends = np.cumsum([len(tokens) + 1 for tokens in sentences])
         if not len(ends):
@@ -185,28 +196,15 @@ class Prefilter(dict[str, int]):
         return found, cues
 
 
-RULES: tuple[Rule, ...] = (
-    *NETWORK_RULES,
-    *LABELLED_NUMBER_RULES,
-    *CHECKSUM_RULES,
-    *CONTACT_RULES,
-    *DATE_RULES,
-    *INSTITUTION_RULES,
-    *NAME_RULES,
-    *PERSONAL_DETAIL_RULES,
-    *PLACE_RULES,
-    *MANUFACTURER_RULES,
-)
-
-# A find is no part of a longer word, number or chain of numbers.
+# A match is no part of a longer word, number or chain of numbers.
 _BEFORE, _AFTER = r"(?<![\w@])(?<!\d[-/.])", r"(?!\w)(?![-/.]\d)"
-# Between the name of a field and its value: "no.", ":", "#", "is". "number" in a name is any of the words for one.
+# Between the name of a field and its value: "no.", ":", "#", "is".
 _NUMBER = r"(?:numbers?|(?:num|nr|no|n[º°])\.?|n\.[ºo°]|número|numero|id|code|card|#)"
 _GAP = rf"(?<![^\W\d_](?=[^\W\d_]))(?:\s?[#:;|.,º°=-]|\s?(?:{_NUMBER}|is|was|es)(?!\w)){{0,4}}\s?\(??"
 
 
 def _expression(rule: Rule) -> str:
-    """The whole expression of a rule."""
+    """The expression of a rule with its field names and boundaries."""
     if not rule.left_context:
         return f"{_BEFORE}(?:{rule.form}){_AFTER}"
     plain = (re.escape(name).replace("\\ ", " ?").replace("'", "['’]") for name in rule.left_context)
@@ -216,18 +214,17 @@ def _expression(rule: Rule) -> str:
 
 
 class _Compiled(NamedTuple):
-    """A rule, what is looked for, and what must be there for that.
+    """A rule, its compiled expression and its prefilters.
 
     Attributes:
         rule: the rule.
         form: its whole expression.
-        small: whether that is for the text in small letters (`features.patterns.lower_for_patterns`), which is faster.
-        sign: what stands in every find; none for anything.
-        parts: words in lower case, one of which stands in every find, be it in another; none for any.
-        numbers: the digits that a find has at least.
-        needs: bits, of each of which the tokens of a sentence need one.
-        at: for a row of several rules with `Rule.near`: by the word in lower case at which they are tried, each with
-            its number and its expression.
+        small: match against the lower-case text (`features.patterns.lower_for_patterns`), which is faster.
+        sign: `Rule.sign`, compiled.
+        parts: lower-case substrings, one of which is in every match.
+        numbers: the least digits of a match.
+        needs: bits of `Prefilter`; the tokens of a sentence need one of each.
+        at: for a group of rules with `Rule.near`, by lower-case cue word: the rules with their numbers and expressions.
     """
 
     rule: Rule
@@ -240,7 +237,7 @@ class _Compiled(NamedTuple):
     at: Mapping[str, Sequence[tuple[int, Rule, re.Pattern[str]]]]
 
 
-# What makes an expression hang on case: a capital that is neither a class (\W) nor the name of a group.
+# An expression depends on case if it has a capital that is neither a class (\W) nor the name of a group.
 _CASE_SENSITIVE = re.compile(r"\(\?-i:|(?<!\\)(?<!\(\?)[A-ZÀ-ÖØ-Þ]")
 
 
@@ -254,7 +251,7 @@ def _compiled(rule: Rule) -> _Compiled:
 
 
 def _rows() -> Iterator[_Compiled]:
-    """The rules; neighbours that are tried at a word share one row."""
+    """The compiled rules; consecutive rules with ``near`` share one row."""
     for near, rules in groupby(RULES, key=lambda rule: rule.near > 0):
         compiled = [*map(_compiled, rules)]
         if not near:
@@ -269,11 +266,11 @@ def _rows() -> Iterator[_Compiled]:
 
 _PREFILTER = Prefilter(RULES)
 _COMPILED = tuple(_rows())
-_MOST = DigitCounts(*map(max, *map(_least_digits, RULES)))  # more make no difference
+_MOST = DigitCounts(*map(max, *map(_least_digits, RULES)))  # larger counts make no difference
 
 
 def find_rules(sentence: Sentence) -> Iterator[tuple[Rule, int, int]]:
-    """What the rules find in a sentence: the rule, the first token, and the token after the last.
+    """Matches of the rules in a sentence: the rule, the first token, and the token after the last.
 
     Example:
         >>> from features.tokens import split_sentences
@@ -284,10 +281,10 @@ def find_rules(sentence: Sentence) -> Iterator[tuple[Rule, int, int]]:
 
 
 def find_rules_in(sentences: Sequence[Sentence]) -> Iterator[list[tuple[Rule, int, int]]]:
-    """What the rules find in each of some sentences (`find_rules`): what many tokens need is told at once."""
-    all_bits, all_cues = _PREFILTER.with_cues([sentence.tokens for sentence in sentences])
+    """Matches of the rules in each of several sentences, as of `find_rules`; the prefilter runs on all at once."""
+    all_bits, all_cues = _PREFILTER.scan([sentence.tokens for sentence in sentences])
     for number, (sentence, bits) in enumerate(zip(sentences, all_bits, strict=True)):
-        # Half of all sentences are done with before their text is put together.
+        # Half of all sentences are skipped here, before their text is built.
         possible = _possible(bits, _MOST if bits & _HAS_DIGIT else _NO_DIGITS)
         yield list(_found(sentence, bits, all_cues.get(number, ()))) if possible else []
 
@@ -308,23 +305,23 @@ def _found(sentence: Sentence, bits: int, cues: Sequence[int]) -> Iterator[tuple
 
 
 def _matches(text: str, rules: Sequence[_Compiled], cues: Sequence[tuple[str, int]]) -> Iterator[tuple[Rule, int, int]]:
-    """What each of some rules matches in a text, whatever the others do: the rule and the place of the value.
+    """Matches of each rule in a text, independent of the other rules: the rule, and start and end of the value.
 
     Args:
-        text: a sentence with one space for any white space.
-        rules: those that its tokens and digits allow.
-        cues: the words of it at which rules with ``near`` are tried, and where each ends.
+        text: a sentence with normalised white space.
+        rules: the rules that its tokens and digits allow.
+        cues: the words at which rules with ``near`` are tried, and the end of each.
     """
     lower = ""
     for rule, form, small, sign, parts, _, _, at in rules:
         if at:
             yield from _matches_at(text, at, cues)
             continue
-        # Most rules are done with by here: that is what makes so many of them cheap.
+        # These two checks skip most of the remaining rules.
         if sign and not sign.search(text):
             continue
         lower = lower or lower_for_patterns(text)
-        if parts and not any([part in lower for part in parts]):  # noqa: C419  A list is faster here than a generator.
+        if parts and not any([part in lower for part in parts]):  # noqa: C419  A list is faster than a generator here.
             continue
         for match in form.finditer(lower if small else text):
             start, end = match.span(match.lastgroup or 0)
@@ -336,7 +333,7 @@ def _matches(text: str, rules: Sequence[_Compiled], cues: Sequence[tuple[str, in
 def _matches_at(
     text: str, at: Mapping[str, Sequence[tuple[int, Rule, re.Pattern[str]]]], cues: Sequence[tuple[str, int]]
 ) -> Iterator[tuple[Rule, int, int]]:
-    """The matches of rules at certain words, in the order of the table."""
+    """Matches of the rules with ``near`` at their cue words, in the order of `RULES`."""
     tried = [(number, end - len(word), rule, form) for word, end in cues for number, rule, form in at[word.lower()]]
     for _, place, rule, form in sorted(tried, key=itemgetter(0, 1)) if len(tried) > 1 else tried:
         match = form.match(text, place)
@@ -349,16 +346,16 @@ def _matches_at(
 
 @lru_cache(maxsize=1 << 14)
 def _possible(bits: int, numbers: tuple[int, ...]) -> Sequence[_Compiled]:
-    """The rules that can find something in a sentence whose tokens have these bits, and that has so many digits."""
+    """The rules that can match in a sentence with these bits and digit counts."""
     return tuple(
         item for item in _COMPILED if all(map(ge, numbers, item.numbers)) and all(bits & need for need in item.needs)
     )
 
 
 def _right_end(rule: Rule, text: str, start: int, end: int) -> int:
-    """Where the longest right value ends that begins where a match does and ends there or before a gap; else 0.
+    """The end of the longest valid value at the start of a match, cut at its gaps; -1 if there is none.
 
-    "4929 5260 1815 9081 12" is the number of a card, which has a right check digit, and another number.
+    "4929 5260 1815 9081 12" is a valid card number and another number.
     """
     if rule.check is None:
         return end

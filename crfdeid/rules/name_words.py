@@ -1,4 +1,4 @@
-"""Words that are names, words of the language, and the checks of the rules for names that are made of both.
+"""Checks of the rules for names, from lists of words that are names and words of the language.
 
 A word after "Dr." is nearly always a name; after "patient" or "seen by" it is as often a word of the language
 ("Patient Denies pain", "visto por Cardiología"). The lists are in ``name_words.txt``.
@@ -52,9 +52,9 @@ def name_word_kind(word: str) -> str:
         "given", "family" for names, "word" of the language, "both", "particle", "initial", "acronym", else "unknown".
 
     Example:
-        >>> [kind_of(word) for word in ("Marta", "Rodríguez", "Denies", "White", "Cardiología", "de")]
+        >>> [name_word_kind(word) for word in ("Marta", "Rodríguez", "Denies", "White", "Cardiología", "de")]
         ['given', 'family', 'word', 'both', 'word', 'particle']
-        >>> [kind_of(word) for word in ("Quill", "SNC", "IgG", "J")]
+        >>> [name_word_kind(word) for word in ("Quill", "SNC", "IgG", "J")]
         ['unknown', 'acronym', 'word', 'initial']
     """
     name, classes = fold(word), set(word_classes(word))

@@ -1,13 +1,13 @@
-"""Rules for names of people in prose: after a title, a role, a word for the patient, a relative, a signature.
+"""Rules for people's names in prose: after a title, a role, a word for the patient, a relative, a signature.
 
-English and Spanish. Each begins with a cue and ends where a word is no name (`name_words`), so that a title alone does
-not hide what follows it.
+English and Spanish. Each begins with a cue and ends before a word that is no name (`name_words`), so that a title alone
+does not mask the words after it.
 """
 
 from __future__ import annotations
 
 from crfdeid.rules.name_words import is_after_title, is_after_word, is_known, is_whole
-from crfdeid.rules.rule import Rule, forms, one_of
+from crfdeid.rules.rule import ENGLISH_KIN, SPANISH_KIN, Rule, forms, one_of
 
 _DOCTORS = ("NOMBRE_PERSONAL_SANITARIO", "DOCTOR", "NAME")
 _PATIENTS = ("NOMBRE_SUJETO_ASISTENCIA", "PATIENT", "NAME")
@@ -87,25 +87,15 @@ _CALLED = r"(?:named|called|llamad[oa]s?|de nombre|(?:que )?se llama|identificad
 # A ";" or "|" comes as often before the next field, so that one word is not enough there.
 _IS = rf"(?:,? (?:is|was|es|era|fue|{_CALLED})(?!\w))?(?: ?[:,(]| ?[;|=](?=(?-i: ?{_WORD},? {_WORD})))? ?[\"“«]?"
 
-_SPANISH_KIN = (
-    *forms("hij herman abuel bisabuel niet tí ti prim sobrin cuñad suegr espos hijastr novi vecin viud", "o", "a"),
-    *forms("hij herman abuel niet tí ti prim sobrin cuñad suegr", "os", "as"),
-    *forms(
-        """
-        madre padre padres marido mujer cónyuge conyuge yerno nuera pareja padrastro madrastra cuidador cuidadora
-        compañero compañera amigo amiga
-        """
-    ),
-)
+# Relatives, and others who accompany a patient.
+_SPANISH_KIN = (*SPANISH_KIN, *forms("amig compañer novi vecin viud", "o", "a"), *forms("mujer cuidador cuidadora"))
 _ENGLISH_KIN = (
-    *forms("mother father parent brother sister daughter aunt uncle cousin nephew niece sibling son friend", "", "s"),
-    *forms(
-        "grandmother grandfather grandson granddaughter stepmother stepfather stepson stepdaughter caregiver", "", "s"
-    ),
+    *ENGLISH_KIN,
+    *forms("caregiver friend son", "", "s"),
     *forms(
         """
-        wife husband spouse partner boyfriend girlfriend fiancé fiancée mom dad grandma grandpa caretaker guardian
-        neighbor neighbour roommate widow widower
+        stepdaughters partner boyfriend girlfriend fiancé fiancée mom dad grandma grandpa caretaker guardian neighbor
+        neighbour roommate widow widower
         """
     ),
 )

@@ -1,4 +1,4 @@
-"""What a rule is, and the pieces that expressions of several rules are made of."""
+"""`Rule`, a row of the table of rules, and parts of expressions that several rules share."""
 
 from __future__ import annotations
 
@@ -9,38 +9,34 @@ from typing import NamedTuple
 
 
 class Rule(NamedTuple):
-    r"""A row of the table.
+    r"""An expression for one kind of PHI, its examples, and prefilters that skip sentences without a match.
 
     Attributes:
-        name: what it finds.
-        form: the expression of what is found, tried without regard to case; where only part of it is to be found, that
-            is a named group, such as "value"; of several, the one that matched.
-        types: what corpora call it; the first that a corpus has is its type where the training notes hold no example.
-        finds: texts in which it must find exactly what stands in brackets, or the whole text where nothing does.
-        leaves: texts in which it must find nothing.
-        after: names of fields, one of which must stand before it ("MRN: 4822"); none where its form says enough.
-        words: tokens in lower case, one of which stands in every find: a sentence without is not searched. For a rule
-            with ``left_context`` they come from there.
-        token: an expression that is found in a token of each find, with regard to case: a sentence without is not
-            searched. It may be slow, since what a token has is remembered.
-        near: where more than 0, a match of ``form`` begins with one of ``words`` and holds a token with a capital, at
-            most so many tokens after it: it is tried there and nowhere else.
-        digits: the least number of digits that a find has: a sentence with fewer is not searched.
-        run: the least number of digits that stand in a row in a find: a sentence with fewer is not searched.
-        dense: the least number of characters of a find from a digit on with no space between them: as above.
-        chain: the least number of digits of a find with nothing but spaces and the marks ().-/+ between them, where
-            the least number of all is 7 or more: as above.
-        sign: an expression of which a match stands in every find and that is found in no time, with regard to case: a
-            sentence without is not searched.
-        check: what tells a right value from one that only looks like it, such as a checksum. Of a find that fails, the
-            part before its last space or hyphen is tried.
-        proven: whether the check is one that a number hardly passes by chance, so that the rule is right about what it
-            finds even where annotators left it.
-        by_example: whether it is used only where the training notes hold right finds: what it finds is PHI in some
-            corpora and plain text in others, such as a word for a relative.
+        name: the kind of value.
+        form: expression of the value, case-insensitive. A named group, such as "value", marks the part to report; with
+            several groups, the last one that matched.
+        types: type names in corpora, in order of preference; the first one that a corpus has is the label if the
+            training notes hold no example.
+        positive_examples: texts with the value in brackets; without brackets the whole text is the value.
+        negative_examples: texts without a match.
+        left_context: names of fields, one of which must precede the value ("MRN: 4822"); empty: no field needed.
+        words: prefilter: lower-case tokens, one of which is in every match; taken from ``left_context`` if that is set.
+        token: prefilter: case-sensitive expression found in a token of every match. It may be slow: results are cached.
+        near: if above 0, a match starts with one of ``words`` and has a capitalised token within this many tokens; the
+            rule is tried at those words only.
+        digits: prefilter: least number of digits in a match.
+        run: prefilter: least number of consecutive digits in a match.
+        dense: prefilter: least number of characters without white space, from a digit on, in a match.
+        chain: prefilter: least number of digits with only spaces and ().-/+ between them; needs ``digits`` >= 7.
+        sign: prefilter: fast case-sensitive expression found in every match.
+        check: validates a value, such as by its checksum. If a match fails, the part before its last space, hyphen or
+            comma is tried.
+        has_checksum: ``check`` hardly passes by chance, so that a match is PHI even if annotators missed it.
+        requires_support: use the rule only if the training notes hold right matches: its values are PHI in some corpora
+            only, such as words for relatives.
 
     Example:
-        >>> Rule("room", r"\d{3}[a-d]?", ("ROOM",), ("room [214b]",), ("room to move",), after=("room",), digits=3).name
+        >>> Rule("room", r"\d{3}[a-d]?", ("ROOM",), ("room [214b]",), ("room to move",), ("room",), digits=3).name
         'room'
     """
 
@@ -74,7 +70,7 @@ def forms(stems: str, *endings: str) -> tuple[str, ...]:
 
 
 def one_of(words: Iterable[str]) -> str:
-    """An expression for any of some words, the longest that fits first: it looks at each letter once, not at each word.
+    """An expression for any of some words, longest match first; a trie, so that each letter is compared once.
 
     Example:
         >>> one_of(["sister", "sisters", "son", "aunt"])
@@ -85,7 +81,7 @@ def one_of(words: Iterable[str]) -> str:
 
 
 def _branches(words: set[str]) -> str:
-    """The expression for any of some words, or for the ends of them."""
+    """The expression for any of some words or word endings."""
     tails: dict[str, set[str]] = defaultdict(set)
     for word in words - {""}:
         tails[word[0]].add(word[1:])
@@ -111,7 +107,19 @@ NAME_REST = (
     rf"(?:(?: (?:(?:de|del|da|do|dos|para|en|la|las|los|el|y|e|i|of|for|the|and) |d['’]){{0,3}}|-){NAME_WORD}){{0,6}}"
 )
 
-# What corpora call the numbers that stand for somebody or something.
+# Words for relatives that both the rules for relatives and those for their names take.
+SPANISH_KIN = (
+    *forms("abuel cuñad herman hij niet prim sobrin suegr ti tí", "o", "a", "os", "as"),
+    *forms("bisabuel espos hijastr", "o", "a"),
+    *forms("conyuge cónyuge madrastra madre marido nuera padrastro padre padres pareja yerno"),
+)
+ENGLISH_KIN = (
+    *forms("aunt brother cousin daughter father mother nephew niece parent sibling sister uncle", "", "s"),
+    *forms("granddaughter grandfather grandmother grandson stepfather stepmother stepson", "", "s"),
+    *forms("husband spouse stepdaughter wife"),
+)
+
+# Type names of identifying numbers in corpora.
 RECORD_TYPES = ("MEDICALRECORD", "MEDICAL_RECORD_NUMBER", "ID_SUJETO_ASISTENCIA", "IDNUM", "ID")
 PERSON_TYPES = ("IDNUM", "UNIQUE_IDENTIFIER", "ID_SUJETO_ASISTENCIA", "ID")
 PLAN_TYPES = ("HEALTHPLAN", "HEALTH_PLAN_BENEFICIARY_NUMBER", "NUMERO_BENEF_PLAN_SALUD", "ID_ASEGURAMIENTO", "ID")

@@ -1,4 +1,4 @@
-"""The tagger of the rules: fixed expressions, with a precision and a label for each that training notes give."""
+"""Tagger of the rules: the expressions are fixed, training estimates a precision and a label for each."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from crfdeid.bio import OUTSIDE, write_span
 from crfdeid.documents import LabelledSentence, Span
-from crfdeid.errors import DataError, UsageError
+from crfdeid.errors import DataError, NotTrainedError
 from crfdeid.label_schemes import BINARY
 from crfdeid.rules.matcher import RULES, find_rules_in
 from crfdeid.serialization import ModelFiles
@@ -25,18 +25,17 @@ from features.tokens import Sentence
 
 @dataclass(frozen=True, slots=True)
 class RulesSettings:
-    """How far rules are trusted.
+    """Settings of the selection of rules.
 
     Args:
-        precision: a rule is used if at least this share of what it finds in the training notes is PHI.
-        keep_untried: whether a rule is used until the training notes speak against it: one find counts as right
-            beforehand, a rule that finds nothing there is used under the first of its own types where the notes have
-            none of them, and one whose finds are proven by a checksum is used even where annotators left them. Without,
-            one find counts as wrong beforehand, so that few are not enough, and a rule that finds nothing is used only
-            where the notes have one of its types.
+        precision: least share of PHI among a rule's matches in the training notes; other rules are not used.
+        keep_untried: use a rule until the training notes contradict it. The estimate then starts from one right match.
+            A rule without matches is used under its first type if the notes have none of its types, and a rule with a
+            checksum is always used. If False, the estimate starts from one wrong match, and a rule without matches is
+            used only if the notes have one of its types.
 
     Raises:
-        UsageError: a value cannot work.
+        SettingError: a value is out of range.
     """
 
     precision: float = 0.7
@@ -47,17 +46,18 @@ class RulesSettings:
         require_flags(self, "keep_untried")
 
 
-_MIN_MATCHES = 10  # right finds
+_FILES = ModelFiles("rules", schema=3, file="rules.json", libraries=("regex",))
+_MIN_MATCHES = 10  # right matches from which on their type decides the label
 
 
 @dataclass
 class _MatchCounts:
-    """What a rule finds in the training notes.
+    """Matches of a rule in the training notes.
 
     Attributes:
-        count: the finds.
-        right: those all of whose tokens are PHI, of whatever type.
-        types: how many of these are of each type; the first token's.
+        count: all matches.
+        right: matches all of whose tokens are PHI, of any type.
+        types: right matches by the type of their first token.
     """
 
     count: int = 0
@@ -65,7 +65,7 @@ class _MatchCounts:
     types: Counter[str] = field(default_factory=Counter)
 
     def add(self, tags: Sequence[str]) -> None:
-        """Count a find, by the gold tags of its tokens."""
+        """Count a match with these gold tags."""
         self.count += 1
         if OUTSIDE not in tags:
             self.right += 1
@@ -73,17 +73,17 @@ class _MatchCounts:
 
     @property
     def label(self) -> str:
-        """The type that most right finds have; "" where none is right."""
+        """The type of most right matches; "" without any."""
         return max(self.types, key=self.types.__getitem__, default="")
 
 
 class RuleStatistics(NamedTuple):
-    """What the training notes say of the rules.
+    """Estimates from the training notes.
 
     Attributes:
         tags: all tags, sorted.
-        trusted: the type and the share of right finds of each rule in use, by name.
-        missed: the share of PHI among the tokens that no rule finds.
+        rule_precision: the label and estimated precision of each rule in use, by its name.
+        missed: share of PHI among the tokens that no rule matches.
     """
 
     tags: tuple[str, ...]
@@ -92,7 +92,7 @@ class RuleStatistics(NamedTuple):
 
 
 def _estimate_precision(train: Sequence[LabelledSentence], settings: RulesSettings) -> RuleStatistics:
-    """What training sentences say of the rules."""
+    """Estimate label and precision of each rule from training sentences."""
     finds = {rule.name: _MatchCounts() for rule in RULES}
     missed = others = 0
     found = find_rules_in([item.sentence for item in train])
@@ -112,7 +112,7 @@ def _estimate_precision(train: Sequence[LabelledSentence], settings: RulesSettin
 def _choose(
     finds: Mapping[str, _MatchCounts], labels: set[str], settings: RulesSettings
 ) -> dict[str, tuple[str, float]]:
-    """The type and the share of right finds of each rule that is to be used."""
+    """The label and estimated precision of each rule to use."""
     rule_precision = {}
     for rule in RULES:
         found = finds[rule.name]
@@ -123,7 +123,7 @@ def _choose(
         if rule.requires_support and not found.right:
             continue
         own = next((name for name in (*rule.types, BINARY) if name in labels), "")
-        # A few finds that are part of something else ("Calle de la Sra. Quill") do not say what a rule finds.
+        # A few matches inside other PHI ("Calle de la Sra. Quill") do not decide the label.
         few = found.types[found.label] < _MIN_MATCHES and found.label not in rule.types
         label = own if few and own else found.label or own
         if not label and settings.keep_untried:
@@ -135,33 +135,30 @@ def _choose(
 
 
 def _read_statistics(tags: tuple[str, ...], content: Any) -> RuleStatistics:
-    """What `RulesTagger.save` wrote.
+    """Read the content that `RulesTagger.save` wrote.
 
     Raises:
-        ValueError: it is something else, or has rules for types without tags.
+        ValueError: the content is invalid, or has labels without tags.
     """
     match content:
         case {"rule_precision": dict(rules), "missed": float(missed)}:
             rule_precision = {str(name): (str(label), float(share)) for name, (label, share) in rules.items()}
         case _:
-            raise ValueError("not what rules learn")
+            raise ValueError("not the statistics of rules")
     if not {OUTSIDE, *_tags_of(rule_precision)} <= set(tags):
-        raise ValueError("rules for types that it has no tags for")
+        raise ValueError("labels of rules without tags")
     if not rule_precision.keys() <= {rule.name for rule in RULES}:
-        raise ValueError("rules that there are not")
+        raise ValueError("unknown rules")
     return RuleStatistics(tags, rule_precision, missed)
 
 
 def _tags_of(rule_precision: Mapping[str, tuple[str, float]]) -> set[str]:
-    """The tags that rules give."""
+    """The tags of the rules' labels."""
     return {f"{prefix}{label}" for label, _ in rule_precision.values() for prefix in ("B-", "I-")}
 
 
-_FILES = ModelFiles("rules", schema=2, file="rules.json", libraries=("regex",))
-
-
 class RulesTagger(Tagger):
-    """A tagger that knows `RULES` and nothing else: what it learns is each rule's type and how far to trust it.
+    """Tagger of `RULES`; it learns the label and precision of each rule and which rules to use.
 
     Example:
         >>> from features.tokens import split_sentences
@@ -186,7 +183,7 @@ class RulesTagger(Tagger):
 
     @classmethod
     def traits(cls, settings: RulesSettings) -> Traits:
-        """What the model needs and can do: its expressions are fixed, so it cannot learn what they do not describe."""
+        """Traits of the rules: fixed expressions, which cannot memorise sentences."""
         return Traits(
             uses_seed=False, is_trained=False, accelerated=False, takes_vectors=False, public_vocabulary=False
         )
@@ -203,7 +200,7 @@ class RulesTagger(Tagger):
 
     @property
     def rule_precision(self) -> Mapping[str, tuple[str, float]]:
-        """The rules in use, by name: what each finds is called, and the share of it that is."""
+        """The label and estimated precision of each rule in use, by its name."""
         return {} if self._learned is None else self._learned.rule_precision
 
     def fit(
@@ -213,7 +210,7 @@ class RulesTagger(Tagger):
         *,
         on_progress: OnProgress | None = None,
     ) -> None:
-        """Learn from the training sentences which rules to trust. ``dev`` is not looked at.
+        """Estimate labels and precision from the training sentences. ``dev`` is not used.
 
         Raises:
             DataError: ``train`` holds no tokens.
@@ -225,12 +222,10 @@ class RulesTagger(Tagger):
             on_progress(FitProgress(step=1, total=1))
 
     def find(self, sentences: Sequence[Sentence]) -> Iterator[list[tuple[Span, float]]]:
-        """What the trusted rules find in each sentence: spans of token positions, and how probably each is right."""
-        rule_precision = self._trained().rule_precision
+        """Matches of the rules in use in each sentence: spans of token positions, and the precision of the rule."""
+        in_use = self._trained().rule_precision
         for found in find_rules_in(sentences):
-            known = [
-                (rule_precision[rule.name], first, stop) for rule, first, stop in found if rule.name in rule_precision
-            ]
+            known = [(in_use[rule.name], first, stop) for rule, first, stop in found if rule.name in in_use]
             yield [(Span(first, stop, label), share) for (label, share), first, stop in known]
 
     def predict(self, sentences: Sequence[Sentence]) -> list[list[str]]:
@@ -247,8 +242,8 @@ class RulesTagger(Tagger):
     def marginals(self, sentences: Sequence[Sentence]) -> list[np.ndarray]:
         """The probability of each tag at each token, for each sentence: [T, K], rows sum to 1.
 
-        A token that a rule finds has the rule's type with the rule's share of right finds; any other token is PHI with
-        the share that rules missed in training, spread evenly over the tags.
+        A matched token has the rule's label with the rule's precision as its probability. Any other token is PHI with
+        the share that the rules missed in training, spread evenly over the tags.
         """
         learned = self._trained()
         place = {tag: k for k, tag in enumerate(learned.tags)}
@@ -267,7 +262,7 @@ class RulesTagger(Tagger):
         return tables
 
     def save(self, folder: Path, *, key: bytes | None = None) -> None:
-        """Write ``model.json`` and ``rules.json``, which hold no words of the notes."""
+        """Write ``model.json`` and ``rules.json``; neither holds words of the notes."""
         learned = self._trained()
         content = json.dumps({"rule_precision": learned.rule_precision, "missed": learned.missed}, indent=1).encode()
         _FILES.save(
@@ -289,5 +284,5 @@ class RulesTagger(Tagger):
 
     def _trained(self) -> RuleStatistics:
         if self._learned is None:
-            raise UsageError("these rules are not trained: call fit, or load a saved model")
+            raise NotTrainedError("these rules are not trained: call fit, or load a saved model")
         return self._learned

@@ -59,7 +59,7 @@ class JointPlan:
         if not isinstance(tagger, CascadeTagger):
             return type(tagger).fit_many
         return partial(
-            CascadeTagger.fit_many, keep=None if self.parts_folder is None else self.parts_folder / cell.name
+            CascadeTagger.fit_many, checkpoint_dir=None if self.parts_folder is None else self.parts_folder / cell.name
         )
 
     def forget_parts(self) -> None:

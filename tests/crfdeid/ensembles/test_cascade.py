@@ -203,12 +203,12 @@ def test_an_interrupted_training_goes_on_with_the_models_that_are_done(
     for done in range(len(at_once)):
         most = done
         with pytest.raises(KeyboardInterrupt):
-            CascadeTagger.fit_many(resumed, TRAIN, TRAIN, keep=tmp_path)
+            CascadeTagger.fit_many(resumed, TRAIN, TRAIN, checkpoint_dir=tmp_path)
     most = -1
-    CascadeTagger.fit_many(resumed, TRAIN, TRAIN, keep=tmp_path)
+    CascadeTagger.fit_many(resumed, TRAIN, TRAIN, checkpoint_dir=tmp_path)
     assert fitted == at_once and len(at_once) == 1 + 3 + 2
     assert found(resumed) == found(whole)
-    CascadeTagger.fit_many([*taggers(), *taggers(1), *taggers(folds=2)], TRAIN, TRAIN, keep=tmp_path)
+    CascadeTagger.fit_many([*taggers(), *taggers(1), *taggers(folds=2)], TRAIN, TRAIN, checkpoint_dir=tmp_path)
     assert len(fitted) == len(at_once) + (1 + 3 + 2) + (1 + 2 + 2)
 
 

@@ -18,7 +18,7 @@ from features.tokenizer import tokenize
 from features.tokens import Sentence, split_sentences
 
 
-@pytest.mark.parametrize("name", ["checks", "gates", "name_words", "rule", "table", "tagger"])
+@pytest.mark.parametrize("name", ["checksums", "matcher", "name_words", "rule", "tagger"])
 def test_examples_in_docstrings_are_true(name: str) -> None:
     tried = doctest.testmod(import_module(f"crfdeid.rules.{name}"))
     assert tried.attempted > 0
@@ -138,9 +138,9 @@ def test_one_of_matches_the_longest_of_the_words_that_a_text_begins_with(words: 
 
 def test_what_tokens_have_is_forgotten_when_they_are_too_many() -> None:
     rules = [rule for rule in RULES if rule.name == "record number"]
-    few, many = Prefilter(rules, kept=2), Prefilter(rules)
+    few, many = Prefilter(rules, capacity=2), Prefilter(rules)
     tokens = tokenize("MRN: 48-2213, a pager 555")
-    assert few.among([tokens]) == many.among([tokens]) == [3]
+    assert few.scan([tokens]) == many.scan([tokens]) == ([3], {})
     assert len(few) <= 2 < len(many)
 
 
