@@ -15,7 +15,7 @@ from corpus import add_corpus, chosen_corpus
 from tabulate import tabulate
 
 from crfdeid.bio import decode
-from crfdeid.evaluation.evaluate import score
+from crfdeid.evaluation.evaluate import score_all
 from crfdeid.registry import load_tagger
 from rnn.decode import chosen_tags
 
@@ -37,7 +37,7 @@ def main() -> None:
             document.id: [span for sentence in group for span in decode(sentence, next(tags))]
             for document, group in zip(documents, groups, strict=True)
         }
-        scores = score(documents, found)
+        scores = score_all(documents, found)
         strict = scores["entity_strict"]["micro"]
         shown = [strict["precision"], strict["recall"], strict["f1"], scores["token_binary"]["micro"]["f1"]]
         rows.append([decoding, *(100 * value for value in shown)])

@@ -26,7 +26,7 @@ from tabulate import tabulate
 
 import crfdeid
 from crfdeid.documents import Document
-from crfdeid.model_card.drift import DriftDetector, Measures, NoteReader, make_profile, unlike_measures
+from crfdeid.model_card.drift import DriftDetector, NoteMeasures, NoteReader, drift_measures, make_profile
 from crfdeid.pipeline import Deidentifier
 
 SAMPLES = SIZE = 20
@@ -67,9 +67,9 @@ class Drift:
     def listed(self, documents: Sequence[Document]) -> float:
         """The share of the notes that are unlike the development notes by themselves."""
         measures = self._measures(documents)
-        return sum(bool(unlike_measures(self._profile, one)) for one in measures) / len(measures)
+        return sum(bool(drift_measures(self._profile, one)) for one in measures) / len(measures)
 
-    def _measures(self, documents: Sequence[Document]) -> list[Measures | None]:
+    def _measures(self, documents: Sequence[Document]) -> list[NoteMeasures | None]:
         return [self._reader.measure(one.text, Counter(span.label for span in one.spans)) for one in documents]
 
 

@@ -26,7 +26,7 @@ import crfdeid
 from crfdeid.cli.shell import setting
 from crfdeid.documents import Document
 from crfdeid.evaluation import score_entities
-from crfdeid.evaluation.evaluate import count_leaking
+from crfdeid.evaluation.evaluate import count_leaking_documents
 from crfdeid.label_schemes import in_order, map_types
 from crfdeid.pipeline import Deidentifier
 from crfdeid.registry import MODELS, create
@@ -60,7 +60,7 @@ def print_leaks(model: Deidentifier, documents: Sequence[Document]) -> None:
         spans = {id_: document.spans for id_, document in found.items()}
         micro = score_entities(documents, spans).micro
         scores = " ".join(f"{100 * x:.2f}" for x in (micro.precision, micro.recall, micro.f1))
-        misses = f"{count_leaking(documents, spans)} of {len(documents)}"
+        misses = f"{count_leaking_documents(documents, spans)} of {len(documents)}"
         print(f"{name}: strict P R F {scores}, notes with a miss {misses}")
     # A mask leaves nothing that could be taken for a value, as a label could.
     masked = {id_: crfdeid.redact(document, "mask") for id_, document in found.items()}

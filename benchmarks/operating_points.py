@@ -24,14 +24,14 @@ from crfdeid.documents import Document
 from crfdeid.evaluation import (
     OperatingPoint,
     at_threshold,
-    between_halves,
     default_point,
     document_probabilities,
     operating_points,
     sensitivity_interval,
+    split_half_transfer,
 )
-from crfdeid.evaluation.operating_points import TokenProbabilities, joined
-from crfdeid.model_card.training import REQUIRED
+from crfdeid.evaluation.operating_points import TokenProbabilities, concatenate_notes
+from crfdeid.model_card.training import DEFAULT_SENSITIVITIES
 from crfdeid.registry import MODELS, create
 from crfdeid.tagger import Tagger
 
@@ -47,7 +47,7 @@ def main() -> None:
     tagger = create(args.model)
     tagger.fit(corpus.train.sentences, corpus.dev.sentences)
     dev = document_probabilities(tagger, corpus.dev.documents)
-    points = operating_points(*joined(dev), required=REQUIRED)
+    points = operating_points(*concatenate_notes(dev), required=DEFAULT_SENSITIVITIES)
     print_points("On the development notes", [*points, default_point(tagger, corpus.dev.documents)])
     print_halves(dev)
     if args.test:
@@ -58,7 +58,9 @@ def main() -> None:
 
 def print_test(tagger: Tagger, documents: Sequence[Document], points: Sequence[OperatingPoint]) -> None:
     notes = document_probabilities(tagger, documents)
-    held = [at_threshold(point.threshold, *joined(notes))._replace(required=point.required) for point in points]
+    held = [
+        at_threshold(point.threshold, *concatenate_notes(notes))._replace(required=point.required) for point in points
+    ]
     print_points("The same thresholds on the test notes", [*held, default_point(tagger, documents)], notes)
 
 
@@ -79,7 +81,7 @@ def print_points(title: str, points: Sequence[OperatingPoint], notes: Sequence[T
 
 def print_halves(dev: Sequence[TokenProbabilities]) -> None:
     rows = []
-    for transfer in between_halves(dev, required=REQUIRED):
+    for transfer in split_half_transfer(dev, required=DEFAULT_SENSITIVITIES):
         low, middle, high = (f"{100 * x:.2f}" for x in np.quantile(transfer.sensitivities, (0.05, 0.5, 0.95)))
         false = np.quantile(transfer.false_positives_per_1000, (0.05, 0.5, 0.95))
         spread = f"{false[1]:.2f} ({false[0]:.2f} to {false[2]:.2f})"

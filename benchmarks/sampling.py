@@ -35,12 +35,12 @@ from crfdeid.evaluation import score_entities
 from crfdeid.evaluation.evaluate import predict_spans
 from crfdeid.label_schemes import map_types
 from crfdeid.registry import create
-from crfdeid.review.sampling import WAYS, candidates, sample
+from crfdeid.review.sampling import STRATEGIES, candidates, draw_sample
 from crfdeid.tagger import Tagger
 from experiments.plots.style import HUES, canvas, finish, house_style, to_png
 
 STEPS = (8, 16, 32)
-LOOKS = {way: (hue[1], marker) for way, hue, marker in zip(WAYS, HUES[1:], "osD^", strict=True)}
+LOOKS = {way: (hue[1], marker) for way, hue, marker in zip(STRATEGIES, HUES[1:], "osD^", strict=True)}
 Point = tuple[int, float]  # tokens annotated, F
 Curves = dict[str, list[list[Point]]]  # way -> for each seed its points
 
@@ -80,7 +80,7 @@ def curve(
         asked = way in ("uncertainty", "mixed")
         known = list(candidates(annotated)) if way in ("coverage", "mixed") else []
         made = list(candidates(rest, tagger if asked else None))
-        drawn = sample(made, step - len(annotated), by=way, seed=seed, annotated=known)
+        drawn = draw_sample(made, step - len(annotated), by=way, seed=seed, annotated=known)
         wanted = {one.candidate.document.id for one in drawn}
         annotated += [document for document in pool if document.id in wanted]
         tagger = train(annotated, iterations)
@@ -111,12 +111,12 @@ def interval(values: Sequence[float]) -> tuple[float, float, float]:
 def run(options: argparse.Namespace) -> Curves:
     whole, held_out = read(options)
     test = Split.of(held_out)
-    found: Curves = {way: [] for way in WAYS}
+    found: Curves = {way: [] for way in STRATEGIES}
     for seed in range(options.seeds):
         pool = random.Random(seed).sample(whole, options.pool)
         tagger = train(pool[: STEPS[0]], options.iterations)
         first = tagger, (tokens_in(pool[: STEPS[0]]), f1_on(tagger, test))
-        for way in WAYS:
+        for way in STRATEGIES:
             found[way].append(curve(pool, test, way, seed, first, options.iterations))
             print(f"seed {seed}, {way}: " + ", ".join(f"{n} tokens {f:.4f}" for n, f in found[way][-1]), flush=True)
     return found
@@ -161,7 +161,7 @@ def draw(named: dict[str, Curves], path: Path) -> None:
         panels[0].set_ylabel("strict micro F (%)")
         handles = [
             Line2D([], [], color=hue[1], marker=m, label=way)
-            for way, hue, m in zip(WAYS, HUES[1:], "osD^", strict=True)
+            for way, hue, m in zip(STRATEGIES, HUES[1:], "osD^", strict=True)
         ]
         caption = "Means over seeds; bars are 95 % intervals of F over seeds (Student's t)."
         finish(figure, "F against annotated tokens, by the way in which notes are drawn", caption, handles)

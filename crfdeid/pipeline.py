@@ -15,7 +15,7 @@ from crfdeid.errors import EncodingError, SettingError
 from crfdeid.known_phi.folding import decoded_forms
 from crfdeid.known_phi.identifiers import PatientIdentifiers, labels_for
 from crfdeid.known_phi.lists import CustomLists
-from crfdeid.model_card.card import read_card, read_saved_site, threshold_in
+from crfdeid.model_card.card import read_card, read_saved_lists, threshold_in
 from crfdeid.model_card.pretrained import find_model
 from crfdeid.registry import load_tagger
 from crfdeid.tagger import LayeredTagger, Tagger, find_concepts
@@ -215,7 +215,7 @@ def load(
     folder = find_model(model)
     card = read_card(folder)  # also where no threshold is needed, so that a damaged folder is always refused
     threshold = None if sensitivity is None else threshold_in(card, sensitivity)
-    lists = read_saved_site(folder).joined(site or CustomLists())
+    lists = read_saved_lists(folder).joined(site or CustomLists())
     tagger = load_tagger(folder, key=key)
     return Deidentifier(tagger, threshold=threshold, consistent=consistent, site=lists, concepts=concepts)
 

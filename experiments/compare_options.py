@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from crfdeid.augmentation import NO_COPIES
-from crfdeid.cli.shell import Parser, kinds_of_copies, positive_number, setting, whole_number
+from crfdeid.cli.shell import Parser, copy_kinds, positive_number, setting, whole_number
 from crfdeid.ensembles.ensemble import COMBINATIONS
 from crfdeid.errors import UsageError
 from crfdeid.registry import MODELS, profile_name
@@ -164,7 +164,7 @@ def _add_corpus(parser: Parser) -> None:
         "also train on rewritten copies of training documents: accents (without them), case (small letters, capitals), "
         f"layout (separators, field names, sentences); several with commas, all, or none (default: {NO_COPIES})"
     )
-    group.add_argument("--augment", type=kinds_of_copies, default=NO_COPIES, metavar="KINDS", help=text)
+    group.add_argument("--augment", type=copy_kinds, default=NO_COPIES, metavar="KINDS", help=text)
     text = (
         "train on shuffled sentences in which each word of PHI is one of its N nearest, itself among them (1 shuffles "
         "alone); development and test documents stay as they are"

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from crfdeid.tagger import Tagger
 
 
-def add_corpus(parser: argparse.ArgumentParser, *, doing: str = "", each: str = "") -> None:
+def add_corpus_options(parser: argparse.ArgumentParser, *, doing: str = "", each: str = "") -> None:
     """Add the format of annotated notes and the types of their PHI.
 
     Args:
@@ -78,7 +78,7 @@ def read_notes(path: Path, options: argparse.Namespace) -> Split:
     return Split.of(map_types(read_corpus(path, format=options.format), options.types))
 
 
-_NONE = "none"
+_NO_TYPES = "none"
 
 
 def add_concept_options(parser: argparse._ActionsContainer) -> None:
@@ -90,32 +90,32 @@ def add_concept_options(parser: argparse._ActionsContainer) -> None:
         parser.add_argument(f"--{split}-concepts", type=file_path, metavar="PATH", help=text)
     text = "the format of the concepts (default: auto, for each)"
     parser.add_argument("--concepts-format", choices=("auto", *CORPUS_FORMATS), help=text)
-    add_left_out(parser)
+    add_ignored_types(parser)
     text = "the concepts are of other notes than the PHI: two corpora that share no text"
     parser.add_argument("--apart", action="store_true", help=text)
 
 
-def add_left_out(parser: argparse._ActionsContainer) -> None:
-    """``--leave-out``, for commands with concepts of any kind; `left_out` reads it."""
+def add_ignored_types(parser: argparse._ActionsContainer) -> None:
+    """``--leave-out``, for commands with concepts of any kind; `ignored_types` reads it."""
     usual = ",".join(IGNORED_CONCEPT_TYPES)
-    text = f"types of concepts, separated by commas, that count as none; '{_NONE}' for no type (default: {usual})"
+    text = f"types of concepts, separated by commas, that count as none; '{_NO_TYPES}' for no type (default: {usual})"
     parser.add_argument("--leave-out", metavar="TYPES", help=text)
 
 
-def left_out(options: argparse.Namespace) -> tuple[str, ...]:
+def ignored_types(options: argparse.Namespace) -> tuple[str, ...]:
     """The types that are left out."""
     if options.leave_out is None:
         return IGNORED_CONCEPT_TYPES
-    return () if options.leave_out == _NONE else tuple(options.leave_out.split(","))
+    return () if options.leave_out == _NO_TYPES else tuple(options.leave_out.split(","))
 
 
-def concepts_given(options: argparse.Namespace) -> list[str]:
+def _given_concept_options(options: argparse.Namespace) -> list[str]:
     """The options about concepts that were given."""
     names = ("concepts", "dev_concepts", "test_concepts", "concepts_format", "leave_out", "apart")
     return [f"--{name.replace('_', '-')}" for name in names if getattr(options, name) not in (None, False)]
 
 
-def note_paths(options: argparse.Namespace) -> dict[str, Path | None]:
+def concept_note_paths(options: argparse.Namespace) -> dict[str, Path | None]:
     """The notes with concepts, by the options that name them."""
     return {
         "--concepts": options.concepts,
@@ -131,7 +131,7 @@ def concept_paths(options: argparse.Namespace) -> ConceptPaths | None:
         UsageError: options about concepts, and no ``--concepts``.
     """
     if options.concepts is None:
-        for name in concepts_given(options):
+        for name in _given_concept_options(options):
             raise UsageError(f"{name} goes with --concepts, the concepts of the training notes")
         return None
     return ConceptPaths(
@@ -139,12 +139,12 @@ def concept_paths(options: argparse.Namespace) -> ConceptPaths | None:
         dev=options.dev_concepts,
         test=options.test_concepts,
         format=options.concepts_format or "auto",
-        left_out=left_out(options),
+        left_out=ignored_types(options),
         apart=options.apart,
     )
 
 
-def add_known_phi_options(parser: argparse.ArgumentParser) -> None:
+def _add_known_phi_options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     text = "TOML file of a site's lists: what is always hidden, and never; beside those that the model brings"
     parser.add_argument("--site", type=file_path, metavar="FILE", help=text)
@@ -157,7 +157,7 @@ def add_known_phi_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--known-file", type=file_path, metavar="FILE", help=text)
 
 
-def lists_of(options: argparse.Namespace) -> CustomLists | None:
+def custom_lists(options: argparse.Namespace) -> CustomLists | None:
     """The lists that the options name.
 
     Raises:
@@ -166,7 +166,7 @@ def lists_of(options: argparse.Namespace) -> CustomLists | None:
     return None if options.site is None else read_site(options.site)
 
 
-def with_patient_columns(columns: Columns, options: argparse.Namespace) -> Columns:
+def _with_patient_columns(columns: Columns, options: argparse.Namespace) -> Columns:
     """The columns that mean something, with those of what is known.
 
     Raises:
@@ -211,7 +211,7 @@ def add_note_options(parser: argparse.ArgumentParser) -> None:
     text = "new folder for the results (with --input - there is none: the result goes to standard output)"
     parser.add_argument("--output", type=file_path, metavar="DIR", help=text)
     _add_columns(parser)
-    add_known_phi_options(parser)
+    _add_known_phi_options(parser)
     text = (
         "hide more: use the threshold that reached this sensitivity (%%) on the development notes, one of those on the "
         "model's card, which says what each costs (default: the most probable tags)"
@@ -266,14 +266,14 @@ def _add_columns(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--patient-column", metavar="NAME", help=text)
 
 
-def columns_of(options: argparse.Namespace) -> Columns:
+def note_columns(options: argparse.Namespace) -> Columns:
     """The columns that the options name."""
     longest = options.longest_note or None
     columns = Columns(options.text_column, options.id_column, options.patient_column, longest=longest)
-    return with_patient_columns(columns, options)
+    return _with_patient_columns(columns, options)
 
 
-def redaction(
+def note_task(
     options: argparse.Namespace, *, secret: bytes | None = None, concepts: bool = False, **more: Any
 ) -> NoteTask:
     """The work that the common options ask for.
@@ -296,7 +296,7 @@ def redaction(
         sensitivity=options.sensitivity,
         consistent=not options.no_consistency,
         accept_damaged=options.accept_damaged,
-        site=lists_of(options),
+        site=custom_lists(options),
         **more,
     )
     with training_bar("training") as step:
@@ -305,7 +305,7 @@ def redaction(
     return NoteTask(folder, policy, key=key, secret=secret, concepts=concepts)
 
 
-def tagger_of(model: str, key_file: Path | None) -> Tagger:
+def load_named_tagger(model: str, key_file: Path | None) -> Tagger:
     """The tagger of a model that an option names, without its threshold and lists: for its probabilities.
 
     Args:
@@ -327,7 +327,7 @@ def tagger_of(model: str, key_file: Path | None) -> Tagger:
     return load_tagger(folder, key=key)
 
 
-def secret_of(options: argparse.Namespace, *, needed: bool) -> bytes | None:
+def run_secret(options: argparse.Namespace, *, needed: bool) -> bytes | None:
     """The secret, where something needs it, or where there is one for the audit; else None.
 
     Raises:

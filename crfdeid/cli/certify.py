@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crfdeid.cli.arguments import add_seed, require_outside
-from crfdeid.cli.shell import file_path, share, whole_number
+from crfdeid.cli.shell import file_path, fraction, whole_number
 from crfdeid.errors import UsageError
 
 if TYPE_CHECKING:
@@ -40,11 +40,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--planned", type=file_path, metavar="FILE", help=text)
     text = "the share of leaking notes that a reader finds, or a lower bound of it (default: 1, which no reader has)"
-    parser.add_argument("--reviewer-recall", type=share, default=1.0, metavar="SHARE", help=text)
+    parser.add_argument("--reviewer-recall", type=fraction, default=1.0, metavar="SHARE", help=text)
     text = "all redacted notes, those read among them (default: they are many, or go on coming)"
     parser.add_argument("--corpus-size", type=whole_number(1), metavar="M", help=text)
     text = "the bound that is to be shown, such as 0.01: says how many notes to read for it"
-    parser.add_argument("--bound", type=share, metavar="SHARE", help=text)
+    parser.add_argument("--bound", type=fraction, metavar="SHARE", help=text)
     text = "new file for a sampling plan: which notes of --input to read, as many as --reviewed or --bound ask for"
     parser.add_argument("--plan", type=file_path, metavar="FILE", help=text)
     text = "with --plan: the redacted notes, a file or a folder as crfdeid redact wrote it"
@@ -70,7 +70,7 @@ def run(options: argparse.Namespace) -> None:
     """
     import json  # noqa: PLC0415
 
-    from crfdeid.review.certificate import render  # noqa: PLC0415
+    from crfdeid.review.certificate import render_certificate  # noqa: PLC0415
 
     _check(options)
     if options.plan is not None:
@@ -79,7 +79,7 @@ def run(options: argparse.Namespace) -> None:
     else:
         certificate = _certificate(options)
         said = {} if certificate is None else certificate.to_dict()
-        lines = [] if certificate is None else [render(certificate)]
+        lines = [] if certificate is None else [render_certificate(certificate)]
     if options.bound is not None:
         said["notes_to_read"] = _notes_to_read(options, said.get("corpus_size", options.corpus_size))
         if options.plan is None:
@@ -192,7 +192,7 @@ def _reading_table(options: argparse.Namespace) -> Iterator[str]:
 def _plan(options: argparse.Namespace) -> tuple[dict[str, Any], list[str]]:
     """Draw the plan and write it; what to print of it."""
     from crfdeid.review.bounds import notes_to_read  # noqa: PLC0415
-    from crfdeid.review.plan import draw, list_notes, require_only_notes, write_plan  # noqa: PLC0415
+    from crfdeid.review.plan import draw_plan, list_notes, require_only_notes, write_plan  # noqa: PLC0415
 
     path = _there(options, "input")
     if options.plan.exists():
@@ -204,13 +204,13 @@ def _plan(options: argparse.Namespace) -> tuple[dict[str, Any], list[str]]:
         count = notes_to_read(
             options.bound, leaking=options.leaking or 0, recall=options.reviewer_recall, total=len(listed)
         )
-    plan = draw(listed, count, seed=options.seed)
+    plan = draw_plan(listed, count, seed=options.seed)
     write_plan(plan, options.plan)
     lines = [
-        f"{len(plan.read):,} of {plan.notes:,} notes to read, drawn with the seed {plan.seed}: {options.plan}",
+        f"{len(plan.selected):,} of {plan.notes:,} notes to read, drawn with the seed {plan.seed}: {options.plan}",
         "Read all of them. After a change of the model, its threshold or the rules, draw another plan with a new seed.",
     ]
-    return {"corpus_size": plan.notes, "reviewed": len(plan.read), "seed": plan.seed}, lines
+    return {"corpus_size": plan.notes, "reviewed": len(plan.selected), "seed": plan.seed}, lines
 
 
 def _there(options: argparse.Namespace, name: str) -> Path:

@@ -12,7 +12,7 @@ from pathlib import Path
 from crfdeid.cli.shell import file_path, whole_number
 from crfdeid.errors import UsageError
 
-FORMATS = ("text", "markdown", "html", "json")
+RENDERINGS = ("text", "markdown", "html", "json")
 _STDIN = Path("-")
 
 
@@ -53,7 +53,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     text = "file with the secret of the model's private vocabulary (default: the environment variable CRFDEID_SECRET)"
     parser.add_argument("--key-file", type=file_path, metavar="FILE", help=text)
     text = "text, markdown, html or json (default: by the name of --out, else text); html shows every word"
-    parser.add_argument("--format", choices=FORMATS, help=text)
+    parser.add_argument("--format", choices=RENDERINGS, help=text)
     text = "new file for the explanation (default: standard output)"
     parser.add_argument("--out", type=file_path, metavar="FILE", help=text)
 
@@ -65,8 +65,8 @@ def run(options: argparse.Namespace) -> None:
         UsageError: options that cannot work.
         DataError: a model or a text that cannot be read.
     """
-    from crfdeid.cli.account import require_place  # noqa: PLC0415
-    from crfdeid.cli.explained import load_model, names_of, what_they_learned, why_hidden  # noqa: PLC0415
+    from crfdeid.cli.explain_output import decisions_output, load_model, model_names, weights_output  # noqa: PLC0415
+    from crfdeid.cli.run_summary import require_new_file  # noqa: PLC0415
     from crfdeid.utils.files import write_files  # noqa: PLC0415
     from crfdeid.utils.process import one_thread  # noqa: PLC0415
 
@@ -74,11 +74,11 @@ def run(options: argparse.Namespace) -> None:
     _check(options)
     if options.out is not None:
         notes = () if options.notes is None else (options.notes,)
-        require_place("--out", options.out, apart_from=notes, resume=False)
+        require_new_file("--out", options.out, apart_from=notes, resume=False)
     text = _text_of(options)
     models = [load_model(options, folder) for folder in options.model]
-    names = names_of(options.model, models)
-    shown = what_they_learned(options, names, models) if text is None else why_hidden(options, names, models, text)
+    names = model_names(options.model, models)
+    shown = weights_output(options, names, models) if text is None else decisions_output(options, names, models, text)
     if options.out is None:
         sys.stdout.buffer.write(shown.encode("utf-8", errors="backslashreplace"))
     else:

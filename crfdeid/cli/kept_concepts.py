@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from crfdeid.cli.account import require_place
+from crfdeid.cli.run_summary import require_new_file
 from crfdeid.corpora.jsonl import to_line
 from crfdeid.documents import CONCEPT, Document
 from crfdeid.errors import UsageError
@@ -33,7 +33,7 @@ def require_possible(options: argparse.Namespace, model: Path) -> None:
         )
     if options.id_column is not None and options.id_column in options.drop_columns:
         raise UsageError(f"--keep-concepts names notes by the column {options.id_column}, which is to be dropped")
-    require_place("--keep-concepts", file, apart_from=(), resume=options.resume)
+    require_new_file("--keep-concepts", file, apart_from=(), resume=options.resume)
 
 
 def write_single(file: Path, document: Document) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from crfdeid.cli import account
+from crfdeid.cli import run_summary
 from crfdeid.documents import Document
 from crfdeid.errors import DataError, UsageError
 from crfdeid.io.annotations import concat_sidecars
@@ -23,12 +23,12 @@ from crfdeid.io.remote import RemoteNotes
 from crfdeid.io.runner import OutputPlan, process_files, start_workers
 from crfdeid.io.sources import NOTE_FORMATS, note_files, renaming, require_no_dates, survey_input
 from crfdeid.io.worker import NoteTask
-from crfdeid.model_card.drift import DriftDetector, Measures
+from crfdeid.model_card.drift import DriftDetector, NoteMeasures
 from crfdeid.secrets import derive
 from crfdeid.utils.files import decode_text, reserve_file
 
 
-class Process(Protocol):
+class FileProcessor(Protocol):
     """What works through files: every one that is not finished yet."""
 
     def __call__(
@@ -39,7 +39,7 @@ class Process(Protocol):
         *,
         on_failure: Callable[[Failure], None],
         on_progress: Callable[[int], None],
-        on_measures: Callable[[Measures | None], None],
+        on_measures: Callable[[NoteMeasures | None], None],
     ) -> None:
         """Do it.
 
@@ -76,7 +76,7 @@ class RunPlan:
 
 
 @contextmanager
-def on_this_machine(options: argparse.Namespace, task: RunPlan) -> Iterator[Process]:
+def local_engine(options: argparse.Namespace, task: RunPlan) -> Iterator[FileProcessor]:
     """What works through files here, in one process or several.
 
     Raises:
@@ -89,7 +89,7 @@ def on_this_machine(options: argparse.Namespace, task: RunPlan) -> Iterator[Proc
             size: int,
             output: OutputFolder,
             *,
-            on_measures: Callable[[Measures | None], None],
+            on_measures: Callable[[NoteMeasures | None], None],
             **calls: Callable[[Any], None],
         ) -> None:
             key = None if task.secret is None else derive(task.secret, "audit")
@@ -102,7 +102,7 @@ def on_this_machine(options: argparse.Namespace, task: RunPlan) -> Iterator[Proc
 def run_folder(
     options: argparse.Namespace,
     task: RunPlan,
-    engine: Callable[[argparse.Namespace, RunPlan], AbstractContextManager[Process]] = on_this_machine,
+    engine: Callable[[argparse.Namespace, RunPlan], AbstractContextManager[FileProcessor]] = local_engine,
 ) -> int:
     """Work through a file or folder of notes.
 
@@ -122,7 +122,7 @@ def run_folder(
         raise UsageError("--output is needed: name a new folder for the results")
     if options.output.suffix.lower() in NOTE_FORMATS:
         raise UsageError(f"--output: {options.output} is the name of a file: name a folder, files keep their names")
-    if engine is on_this_machine and isinstance(options.input, RemoteNotes):
+    if engine is local_engine and isinstance(options.input, RemoteNotes):
         raise UsageError(f"--input: {options.input} is a URL, which needs --engine spark: give a path")
     if options.withdrawn is not None and not options.resume:
         raise UsageError("--withdrawn is for --resume: leave it out")
@@ -171,12 +171,12 @@ def run_folder(
             "jobs": options.jobs,
         }
         totals, seconds = RunTotals.of(output.accounted()), time.monotonic() - began
-        summary = account.summary(asked, task.work, card, totals, likeness.differences(), seconds)
+        summary = run_summary.run_summary(asked, task.work, card, totals, likeness.differences(), seconds)
         if task.beside is not None:
             concat_sidecars(output.beside(), task.beside)
         if options.audit is not None:
             write_audit(options.audit, summary, output.accounted)
-        _say_all(account.lines(summary))
+        _say_all(run_summary.summary_lines(summary))
     return failures.conclude()
 
 
@@ -197,24 +197,24 @@ def _require_places(options: argparse.Namespace, task: RunPlan) -> None:
     for option, file in places.items():
         if file is not None:
             apart_from = (options.input, options.output)
-            account.require_place(option, file, apart_from=apart_from, resume=options.resume)
+            run_summary.require_new_file(option, file, apart_from=apart_from, resume=options.resume)
     if options.audit is not None and task.beside is not None and options.audit.resolve() == task.beside.resolve():
         raise UsageError(f"--audit and --keep-concepts name one file, {task.beside}: name two")
 
 
 def _card(work: NoteTask) -> dict[str, Any] | None:
     """The model's card; on the way, a warning where the sensitivity that is asked for costs too much."""
-    from crfdeid.model_card.card import read_card, warn_of_cost  # noqa: PLC0415
+    from crfdeid.model_card.card import read_card, warn_of_low_ppv  # noqa: PLC0415
 
     card = read_card(work.model)
     if work.policy.sensitivity is not None:
-        warn_of_cost(card, work.policy.sensitivity)
+        warn_of_low_ppv(card, work.policy.sensitivity)
     return card
 
 
 def _likeness(work: NoteTask, card: Mapping[str, Any] | None) -> DriftDetector:
     """What holds notes against those that the model was trained on."""
-    return DriftDetector(None if card is None else card["likeness"], raised=work.policy.sensitivity is not None)
+    return DriftDetector(None if card is None else card["drift_profile"], raised=work.policy.sensitivity is not None)
 
 
 def run_stdin(options: argparse.Namespace, work: NoteTask, settings: Mapping[str, Any]) -> Document:
@@ -249,7 +249,11 @@ def run_stdin(options: argparse.Namespace, work: NoteTask, settings: Mapping[str
     words = result.words, result.hidden_words
     totals = RunTotals.of([NoteDone("", "", None, result.found, None, *counts, None, *words, result.drift_warnings)])
     seconds = time.monotonic() - began
-    _say_all(account.lines(account.summary(settings, work, card, totals, likeness.differences(), seconds)))
+    _say_all(
+        run_summary.summary_lines(
+            run_summary.run_summary(settings, work, card, totals, likeness.differences(), seconds)
+        )
+    )
     return result.document
 
 

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from crfdeid.cli.arguments import add_corpus, read_notes, require_outside
+from crfdeid.cli.arguments import add_corpus_options, read_notes, require_outside
 from crfdeid.cli.shell import file_path, whole_number
 from crfdeid.errors import UsageError
 from crfdeid.validation import MOST_SEED
@@ -30,7 +30,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     text = "replace each word of PHI by one of its N nearest, each as likely, itself among them (default: 100)"
     parser.add_argument("--neighbours", type=whole_number(2, _MOST_NEIGHBOURS), default=100, metavar="N", help=text)
     parser.add_argument("--out", type=file_path, required=True, metavar="FILE", help="new file to write, NAME.jsonl")
-    add_corpus(parser, doing="keep")
+    add_corpus_options(parser, doing="keep")
     text = (
         "random seed, for experiments: whoever learns it can undo the replacement (default: none, the operating system "
         "draws)"

@@ -82,11 +82,11 @@ def run(options: argparse.Namespace) -> int:
         date_order=options.date_order,
     )
     dates.require_possible(options.text_column, options.drop_columns)
-    secret = arguments.secret_of(options, needed=surrogates or bool(options.hash_columns))
+    secret = arguments.run_secret(options, needed=surrogates or bool(options.hash_columns))
     if dates.changed:
         dates = replace(dates, secret=secret)
-    columns = replace(arguments.columns_of(options), drop=options.drop_columns, dates=dates)
-    work = arguments.redaction(
+    columns = replace(arguments.note_columns(options), drop=options.drop_columns, dates=dates)
+    work = arguments.note_task(
         options,
         how=options.how,
         secret=secret if surrogates else None,
@@ -115,5 +115,5 @@ def run(options: argparse.Namespace) -> int:
     warn_of_kept(columns.known, columns.needed)
     plan = sidecar_plan(columns) if work.concepts else OutputPlan.of_same_names(columns)
     task = note_run.RunPlan("redacting", work, plan, settings, secret, beside=options.keep_concepts)
-    engine = spark_run.on_spark if options.engine == spark_run.SPARK else note_run.on_this_machine
+    engine = spark_run.spark_engine if options.engine == spark_run.SPARK else note_run.local_engine
     return note_run.run_folder(options, task, engine)

@@ -9,14 +9,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crfdeid.cli.arguments import add_corpus, require_outside
+from crfdeid.cli.arguments import add_corpus_options, require_outside
 from crfdeid.cli.shell import file_path
 from crfdeid.errors import UsageError
 
 if TYPE_CHECKING:
     from crfdeid.documents import Document
     from crfdeid.io.sources import Rename
-    from crfdeid.review.page import PageNote, Side
+    from crfdeid.review.page import PageNote, PageText
     from crfdeid.tagger import Tagger
 
 _SIDES = (("gold", "predicted"), ("original", "redacted"))
@@ -59,7 +59,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     text = "column (in JSON Lines: key) with the text of a note (default: text)"
     parser.add_argument("--text-column", default="text", metavar="NAME", help=text)
     parser.add_argument("--id-column", metavar="NAME", help="column with a note's id (default: as crfdeid tag has it)")
-    add_corpus(parser, doing="show", each="--gold and --predicted")
+    add_corpus_options(parser, doing="show", each="--gold and --predicted")
 
 
 def run(options: argparse.Namespace) -> None:
@@ -69,7 +69,7 @@ def run(options: argparse.Namespace) -> None:
         UsageError: options that cannot work.
         DataError: notes that cannot be read, that are not the same on both sides, or not those of the plan.
     """
-    from crfdeid.cli.arguments import tagger_of  # noqa: PLC0415
+    from crfdeid.cli.arguments import load_named_tagger  # noqa: PLC0415
     from crfdeid.review.page import GOLD, REDACTED  # noqa: PLC0415
 
     given = [pair for pair in _SIDES if any(getattr(options, name) is not None for name in pair)]
@@ -84,13 +84,13 @@ def run(options: argparse.Namespace) -> None:
         notes, side = _gold(options), GOLD
     else:
         notes, side = _redacted(options), REDACTED
-    tagger = None if options.model is None else tagger_of(options.model, options.key_file)
+    tagger = None if options.model is None else load_named_tagger(options.model, options.key_file)
     if side == REDACTED:
         notes = _with_kept(notes, options, tagger)
     write_page(options.out, notes, side, tagger=tagger)
 
 
-def write_page(path: Path, notes: Sequence[PageNote], side: Side, *, tagger: Tagger | None = None) -> None:
+def write_page(path: Path, notes: Sequence[PageNote], side: PageText, *, tagger: Tagger | None = None) -> None:
     """Write a page to a new file.
 
     Args:
@@ -109,9 +109,9 @@ def write_page(path: Path, notes: Sequence[PageNote], side: Side, *, tagger: Tag
     _require_new(path)
     unsure = None
     if tagger is not None:
-        from crfdeid.review.page import unsure_tokens  # noqa: PLC0415
+        from crfdeid.review.page import uncertain_tokens  # noqa: PLC0415
 
-        unsure = unsure_tokens(tagger, [note.document for note in notes])
+        unsure = uncertain_tokens(tagger, [note.document for note in notes])
     write_files({path: review_html(notes, side, unsure=unsure)})
     print(f"{len(notes):,} notes: {path}", file=sys.stderr)
 
@@ -125,17 +125,17 @@ def _gold(options: argparse.Namespace) -> list[PageNote]:
     from crfdeid.corpora import read_corpus  # noqa: PLC0415
     from crfdeid.corpora.common import same_notes  # noqa: PLC0415
     from crfdeid.label_schemes import map_types  # noqa: PLC0415
-    from crfdeid.review.page import compared  # noqa: PLC0415
+    from crfdeid.review.page import comparison_notes  # noqa: PLC0415
 
     gold, predicted = (
         map_types(read_corpus(path, format=options.format), options.types) for path in (options.gold, options.predicted)
     )
-    return compared(gold, same_notes(gold, predicted, sides=("--gold", "--predicted"), doing="compare"))
+    return comparison_notes(gold, same_notes(gold, predicted, sides=("--gold", "--predicted"), doing="compare"))
 
 
 def _redacted(options: argparse.Namespace) -> list[PageNote]:
     from crfdeid.corpora.common import pair_by_id  # noqa: PLC0415
-    from crfdeid.review.page import redacted  # noqa: PLC0415
+    from crfdeid.review.page import redaction_notes  # noqa: PLC0415
 
     if options.format != "auto" or options.types != "all":
         raise UsageError("--format and --types are for --gold and --predicted: leave them out")
@@ -152,7 +152,7 @@ def _redacted(options: argparse.Namespace) -> list[PageNote]:
     if rename is not None:
         remedy += ", with the secret of that run: files are paired by the names that --rename-files gave them"
     pairs = pair_by_id(before, after, sides=("--original", "--redacted"), remedy=remedy)
-    return redacted((original, clean.text) for original, clean in pairs)
+    return redaction_notes((original, clean.text) for original, clean in pairs)
 
 
 def _documents(path: Path, options: argparse.Namespace, *, rename: Rename | None = None) -> list[Document]:
@@ -190,16 +190,16 @@ def _with_kept(notes: list[PageNote], options: argparse.Namespace, tagger: Tagge
     """The notes; where they hold surrogates, with the values that surrogates leave unchanged."""
     from crfdeid.pipeline import Deidentifier  # noqa: PLC0415
     from crfdeid.redaction.policy import SURROGATE  # noqa: PLC0415
-    from crfdeid.review.kept import surrogates_in, with_kept  # noqa: PLC0415
+    from crfdeid.review.unchanged import surrogate_settings, with_unchanged  # noqa: PLC0415
 
-    found, locale = surrogates_in(options.redacted)
+    found, locale = surrogate_settings(options.redacted)
     found = found if options.how is None else options.how == SURROGATE
     if not found:
         if options.locale is not None:
             raise UsageError("--locale is for notes with surrogates: leave it out, or give --how surrogate")
         return notes
     model = None if tagger is None else Deidentifier(tagger, concepts=False)
-    return with_kept(notes, locale=options.locale or locale, model=model)
+    return with_unchanged(notes, locale=options.locale or locale, model=model)
 
 
 def _planned(path: Path, folder: Path, after: list[Document]) -> set[str]:
@@ -210,6 +210,6 @@ def _planned(path: Path, folder: Path, after: list[Document]) -> set[str]:
     plan = read_plan(path)
     found = [SampledNote(note.id, "", text_digest(note.text)) for note in after]
     require_unchanged(plan, found, path=folder)
-    wanted = {note.id for note in plan.read}
+    wanted = {note.id for note in plan.selected}
     require_planned(plan, [note for note in found if note.id in wanted], path=path)
     return wanted

@@ -53,9 +53,9 @@ def _outcome(work: Callable[[], int | None], out_of_memory: str) -> tuple[int, s
     from crfdeid.errors import DataError, UsageError, missing_extra  # noqa: PLC0415
 
     try:
-        from crfdeid.cli.shell import messages_shown  # noqa: PLC0415
+        from crfdeid.cli.shell import show_messages  # noqa: PLC0415
 
-        with messages_shown():
+        with show_messages():
             try:
                 code = work() or 0
             finally:

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crfdeid.cli.arguments import add_seed, require_outside
-from crfdeid.cli.shell import file_path, share, whole_number
+from crfdeid.cli.shell import file_path, fraction, whole_number
 from crfdeid.errors import UsageError
 
 if TYPE_CHECKING:
     from crfdeid.documents import Document
-    from crfdeid.review.sampling import Drawn
+    from crfdeid.review.sampling import Sample
     from crfdeid.tagger import Tagger
 
 _WAYS = ("uncertainty", "coverage", "random", "mixed")
@@ -39,7 +39,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--by", choices=_WAYS, help=text)
     text = "the share of the notes that is drawn at random, whatever --by says (default: 0.2)"
-    parser.add_argument("--random-share", type=share, default=0.2, metavar="SHARE", help=text)
+    parser.add_argument("--random-share", type=fraction, default=0.2, metavar="SHARE", help=text)
     text = (
         "what is not to be drawn again: annotated notes, in any format, or the drawn.csv of an earlier sample; their "
         "words count as covered"
@@ -64,11 +64,7 @@ def run(options: argparse.Namespace) -> None:
         UsageError: options that cannot work, or too few notes.
         DataError: notes or a model that cannot be read.
     """
-    from crfdeid.review.sampling import (  # noqa: PLC0415
-        candidates,
-        sample,
-        write_sample,
-    )
+    from crfdeid.review.sampling import candidates, draw_sample, write_sample  # noqa: PLC0415
     from crfdeid.utils.folders import require_new  # noqa: PLC0415
     from crfdeid.utils.process import one_thread  # noqa: PLC0415
 
@@ -79,7 +75,7 @@ def run(options: argparse.Namespace) -> None:
     left, done = _split(options)
     tagger = _tagger(options)
     known = list(candidates(done)) if by in ("coverage", "mixed") else []
-    drawn = sample(
+    drawn = draw_sample(
         list(candidates(left, tagger)),
         options.count,
         by=by,
@@ -136,12 +132,12 @@ def _left_out(path: Path) -> Iterator[str]:
 
 def _tagger(options: argparse.Namespace) -> Tagger | None:
     """The model's, where one is to be asked: a test set is drawn without."""
-    from crfdeid.cli.arguments import tagger_of  # noqa: PLC0415
+    from crfdeid.cli.arguments import load_named_tagger  # noqa: PLC0415
 
-    return None if options.model is None or options.for_test else tagger_of(options.model, options.key_file)
+    return None if options.model is None or options.for_test else load_named_tagger(options.model, options.key_file)
 
 
-def _tagged(drawn: Sequence[Drawn], tagger: Tagger) -> list[Drawn]:
+def _tagged(drawn: Sequence[Sample], tagger: Tagger) -> list[Sample]:
     """The sample with what the model finds in its notes."""
     from crfdeid.pipeline import Deidentifier  # noqa: PLC0415
 

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from crfdeid.cli.score_tables import TableRow
     from crfdeid.evaluation import Predictions
 
-MODES = ("strict", "relaxed", "token", "binary", "i2b2", "meddocan")
+SCORE_MODES = ("strict", "relaxed", "token", "binary", "i2b2", "meddocan")
 # Scores of each layer: the first are made unless told otherwise. The others know PHI alone.
-_LAYERS = {"phi": (("strict", "binary"), MODES), "concepts": (("strict",), ("strict", "relaxed", "token"))}
+_LAYERS = {"phi": (("strict", "binary"), SCORE_MODES), "concepts": (("strict",), ("strict", "relaxed", "token"))}
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -33,8 +33,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     text = "what is marked on both sides: PHI, or concepts (default: phi)"
     parser.add_argument("--layer", choices=tuple(_LAYERS), default="phi", help=text)
     text = (
-        f"which scores, separated by commas, from {', '.join(MODES)} (default: strict,binary; of concepts strict); "
-        "docs/scoring.md says what they are"
+        f"which scores, separated by commas, from {', '.join(SCORE_MODES)} (default: strict,binary; of concepts "
+        "strict); docs/scoring.md says what they are"
     )
     parser.add_argument("--mode", type=_modes, metavar="NAMES", help=text)
     text = "the format of both (default: auto, for each)"
@@ -44,7 +44,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(f"--{side}-format", choices=("auto", *CORPUS_FORMATS), help=text)
     text = "map the types of both to the seven of yadav2016, to one (binary), or leave them (default: all)"
     parser.add_argument("--types", choices=TYPE_MAPPINGS, default="all", help=text)
-    arguments.add_left_out(parser)
+    arguments.add_ignored_types(parser)
     text = (
         "table of the stretches whose concepts nobody annotated, with columns document, start and end: the scores are "
         "given again without them"
@@ -60,7 +60,7 @@ def run(options: argparse.Namespace) -> None:
         DataError: notes that cannot be read, or that are not the same on both sides.
         UsageError: options that cannot work.
     """
-    from crfdeid.cli.score_tables import rows_of, table  # noqa: PLC0415
+    from crfdeid.cli.score_tables import render_table, score_rows  # noqa: PLC0415
     from crfdeid.corpora.layers import exclude_regions, read_excluded_regions  # noqa: PLC0415
 
     modes = _checked(options)
@@ -69,12 +69,12 @@ def run(options: argparse.Namespace) -> None:
     predictions = same_notes(gold, predicted, sides=("--gold", "--predicted"), doing="score")
     for note in _notes(options, modes, gold, predictions):
         print(f"note: {note}", file=sys.stderr)
-    found = {mode: rows_of(mode, gold, predictions) for mode in modes}
+    found = {mode: score_rows(mode, gold, predictions) for mode in modes}
     if options.unsourced is not None:
         seen = exclude_regions(gold, predictions, read_excluded_regions(options.unsourced, gold))
-        found |= {f"{mode}, without unsourced": rows_of(mode, *seen) for mode in modes}
+        found |= {f"{mode}, without unsourced": score_rows(mode, *seen) for mode in modes}
     for name, rows in found.items():
-        print(table(name, rows), end="\n\n")
+        print(render_table(name, rows), end="\n\n")
     if options.json is not None:
         _write(options.json, found)
 
@@ -108,7 +108,7 @@ def _read(options: argparse.Namespace, path: Path, form: str) -> list[Document]:
 
     if options.layer == "phi":
         return map_types(read_corpus(path, format=form), options.types)
-    documents, _ = read_concepts(path, format=form, left_out=arguments.left_out(options))
+    documents, _ = read_concepts(path, format=form, left_out=arguments.ignored_types(options))
     return documents
 
 
@@ -116,10 +116,10 @@ def _notes(
     options: argparse.Namespace, modes: Sequence[str], gold: list[Document], predictions: Predictions
 ) -> Iterator[str]:
     """Remarks on scores that could look like a fault of the model and are none."""
-    from crfdeid.evaluation.challenges import types_of  # noqa: PLC0415
+    from crfdeid.evaluation.challenges import span_types  # noqa: PLC0415
 
-    annotated = types_of(gold, {})
-    reported = types_of([], predictions)
+    annotated = span_types(gold, {})
+    reported = span_types([], predictions)
     if options.types == "all" and annotated and reported and annotated.isdisjoint(reported):
         remedy = ": give --types seven, or --types binary" if options.layer == "phi" else ""
         yield f"gold and predictions have no type in common{remedy}"
@@ -152,6 +152,6 @@ def _write(path: Path, found: Mapping[str, Sequence[TableRow]]) -> None:
 def _modes(text: str) -> list[str]:
     names = text.split(",")
     for name in names:
-        if name not in MODES:
-            raise argparse.ArgumentTypeError(f"unknown mode '{name}': choose from {', '.join(MODES)}")
+        if name not in SCORE_MODES:
+            raise argparse.ArgumentTypeError(f"unknown mode '{name}': choose from {', '.join(SCORE_MODES)}")
     return list(dict.fromkeys(names))

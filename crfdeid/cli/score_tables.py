@@ -18,9 +18,9 @@ from crfdeid.evaluation import (
     score_meddocan,
     score_tokens,
 )
-from crfdeid.evaluation.evaluate import count_leaking
+from crfdeid.evaluation.evaluate import count_leaking_documents
 
-MEASURES = ("P", "R", "F", "right", "spurious", "missed")
+SCORE_MEASURES = ("P", "R", "F", "right", "spurious", "missed")
 
 
 class TableRow(NamedTuple):
@@ -37,22 +37,22 @@ class TableRow(NamedTuple):
     data: Mapping[str, float]
 
 
-def rows_of(mode: str, gold: Sequence[Document], predicted: Predictions) -> list[TableRow]:
+def score_rows(mode: str, gold: Sequence[Document], predicted: Predictions) -> list[TableRow]:
     """The rows of a mode's table.
 
     Args:
-        mode: one of `crfdeid.cli.score.MODES`.
+        mode: one of `crfdeid.cli.score.SCORE_MODES`.
         gold: the annotated documents.
         predicted: for each of them, by id, what was found.
     """
     return list(_ROWS[mode](gold, predicted))
 
 
-def table(mode: str, rows: Sequence[TableRow]) -> str:
+def render_table(mode: str, rows: Sequence[TableRow]) -> str:
     """Rows as a Markdown table."""
-    align = ("left", *["right"] * len(MEASURES))
+    align = ("left", *["right"] * len(SCORE_MEASURES))
     cells = [[row.name, *row.cells] for row in rows]
-    return tabulate(cells, [mode, *MEASURES], tablefmt="pipe", disable_numparse=True, colalign=align)
+    return tabulate(cells, [mode, *SCORE_MEASURES], tablefmt="pipe", disable_numparse=True, colalign=align)
 
 
 def _counted(name: str, counts: Counts) -> TableRow:
@@ -67,7 +67,7 @@ def _shares(values: Counts | Averages) -> list[str]:
     return [f"{100 * share:.2f}" for share in (values.precision, values.recall, values.f1)]
 
 
-def rows_by_type(scores: Scores) -> Iterator[TableRow]:
+def type_rows(scores: Scores) -> Iterator[TableRow]:
     """A row for each type, one for all, and one for their mean."""
     for label, counts in scores.by_type.items():
         yield _counted(label, counts)
@@ -76,20 +76,20 @@ def rows_by_type(scores: Scores) -> Iterator[TableRow]:
 
 
 def _strict(gold: Sequence[Document], predicted: Predictions) -> Iterator[TableRow]:
-    return rows_by_type(score_entities(gold, predicted, match="strict"))
+    return type_rows(score_entities(gold, predicted, match="strict"))
 
 
 def _relaxed(gold: Sequence[Document], predicted: Predictions) -> Iterator[TableRow]:
-    return rows_by_type(score_entities(gold, predicted, match="relaxed"))
+    return type_rows(score_entities(gold, predicted, match="relaxed"))
 
 
 def _token(gold: Sequence[Document], predicted: Predictions) -> Iterator[TableRow]:
-    return rows_by_type(score_tokens(gold, predicted))
+    return type_rows(score_tokens(gold, predicted))
 
 
 def _binary(gold: Sequence[Document], predicted: Predictions) -> Iterator[TableRow]:
     yield _counted("PHI", score_tokens(gold, predicted, binary=True).micro)
-    leaking = count_leaking(gold, predicted)
+    leaking = count_leaking_documents(gold, predicted)
     yield TableRow("notes with a miss", [f"{leaking} of {len(gold)}"], {"notes": leaking, "of": len(gold)})
 
 

@@ -98,7 +98,7 @@ def positive_number(text: str) -> float:
     return value
 
 
-def share(text: str) -> float:
+def fraction(text: str) -> float:
     """An option's value as a share: a number above 0, at most 1."""
     value = positive_number(text)
     if value > 1:
@@ -130,7 +130,7 @@ def json_value(text: str) -> Any:
 
 
 @contextlib.contextmanager
-def messages_shown() -> Iterator[None]:
+def show_messages() -> Iterator[None]:
     """Print what the library logs as the command's own lines: "warning: ..." for a warning, else the text alone."""
     log = logging.getLogger("crfdeid")
     handler, before = logging.StreamHandler(), log.level
@@ -160,7 +160,7 @@ def setting(text: str) -> tuple[str, Any]:
     return name, json_value(value)
 
 
-def kinds_of_copies(text: str) -> str:
+def copy_kinds(text: str) -> str:
     """An option's value as kinds of rewritten copies: "accents,case,layout", a part of it, "all" or "none"."""
     from crfdeid.augmentation import parse_copy_kinds  # noqa: PLC0415
 

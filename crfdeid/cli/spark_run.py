@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crfdeid.cli.arguments import STDIN
-from crfdeid.cli.note_run import Process, RunPlan
+from crfdeid.cli.note_run import FileProcessor, RunPlan
 from crfdeid.errors import UsageError
 from crfdeid.io.output import OutputFolder
 from crfdeid.io.records import Failure, NoteFile
@@ -48,18 +48,18 @@ def require_fitting(options: argparse.Namespace) -> None:
         raise UsageError("--jobs is for one machine: with --engine spark, --master says how many work")
     if options.shift_columns or options.hash_columns:
         raise UsageError("--shift-columns and --hash-columns are for one machine: drop or allow the columns instead")
-    table = None if options.output is None else failures_file(options.output)
+    table = None if options.output is None else _failures_file(options.output)
     if table is not None and table.exists() and not options.resume:
         raise UsageError(f"--output: {table} is there already, the table of what failed: name another folder")
 
 
-def failures_file(output: Path) -> Path:
+def _failures_file(output: Path) -> Path:
     """The table of what failed, beside an output folder."""
     return output.with_name(f"{output.name}.failed.csv")
 
 
 @contextmanager
-def on_spark(options: argparse.Namespace, task: RunPlan) -> Iterator[Process]:
+def spark_engine(options: argparse.Namespace, task: RunPlan) -> Iterator[FileProcessor]:
     """What works through files on Spark.
 
     Raises:
@@ -76,7 +76,7 @@ def on_spark(options: argparse.Namespace, task: RunPlan) -> Iterator[Process]:
         def process(
             files: Iterable[NoteFile | Failure], size: int, output: OutputFolder, **calls: Callable[[Any], None]
         ) -> None:
-            success, failed = options.output / _SUCCESS, failures_file(options.output)
+            success, failed = options.output / _SUCCESS, _failures_file(options.output)
             success.unlink(missing_ok=True)
             work = FileWork(
                 find=find,

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-FORMATS = ("brat", "jsonl", "i2b2-2014", "conll", "label-studio", "doccano", "xmi")
+TAG_FORMATS = ("brat", "jsonl", "i2b2-2014", "conll", "label-studio", "doccano", "xmi")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -22,7 +22,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "format to write (default: jsonl); all but jsonl, label-studio and doccano are for .txt files only; with a "
         "model that finds concepts too all but jsonl are two folders, phi/ and concepts/"
     )
-    parser.add_argument("--format", choices=FORMATS, default="jsonl", help=text)
+    parser.add_argument("--format", choices=TAG_FORMATS, default="jsonl", help=text)
     text = (
         "leave out what was found: for notes that people annotate to measure this model, whose marks would sway them; "
         "with --format brat, label-studio, doccano or xmi"
@@ -49,9 +49,9 @@ def run(options: argparse.Namespace) -> int:
     one_thread()
     if options.for_test and options.format not in annotations.BLIND_FORMATS:
         raise UsageError(f"--for-test is for --format {', '.join(annotations.BLIND_FORMATS)}: choose one of these")
-    columns = replace(arguments.columns_of(options), use_id_key=True)
-    secret = arguments.secret_of(options, needed=False)
-    work = arguments.redaction(options, how=None)
+    columns = replace(arguments.note_columns(options), use_id_key=True)
+    secret = arguments.run_secret(options, needed=False)
+    work = arguments.note_task(options, how=None)
     layers = saved_traits(work.model).layers
     with_completeness = options.format == "label-studio" and not options.for_test
     work = replace(work, concepts=CONCEPT in layers, with_completeness=with_completeness)

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crfdeid.cli import arguments
-from crfdeid.cli.arguments import add_corpus, add_seed, require_outside
-from crfdeid.cli.shell import file_path, kinds_of_copies, setting, whole_number
+from crfdeid.cli.arguments import add_corpus_options, add_seed, require_outside
+from crfdeid.cli.shell import copy_kinds, file_path, setting, whole_number
 from crfdeid.documents import CONCEPT
 from crfdeid.errors import UsageError
 from crfdeid.registry import MODELS, profile_name, select
@@ -18,9 +18,9 @@ from crfdeid.validation import FOLDER_SETTINGS
 if TYPE_CHECKING:
     from crfdeid.tagger import Tagger
 
-DEFAULT_MODEL = "hybrid"
+_DEFAULT_MODEL = "hybrid"
 _AUGMENT = "all"
-_KEPT = ("combine", "profile", *sorted(FOLDER_SETTINGS), "private_vocabulary", "min_documents")
+_FIXED_BY_START = ("combine", "profile", *sorted(FOLDER_SETTINGS), "private_vocabulary", "min_documents")
 """Options that a model which training goes on from has answered."""
 _PRIVATE_MIN_DOCUMENTS = 3  # with hashed words, a word that fewer documents have is left out
 
@@ -50,7 +50,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", metavar="NAME", help=text)
     text = "join several models: keep what any of them finds, what most find, or average their probabilities"
     parser.add_argument("--combine", choices=("union", "vote", "mean"), help=text)
-    add_corpus(parser, doing="learn", each="--train, --dev and --test")
+    add_corpus_options(parser, doing="learn", each="--train, --dev and --test")
     text = (
         "folder of a trained network to go on from: its settings, tags, and words or word pieces with their vectors "
         "are kept, a word that only the new notes have stays unknown, and --set says how training differs (epochs=3)"
@@ -66,7 +66,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "also learn from rewritten copies of notes: accents (without them), case (small letters, capitals), layout "
         "(other separators, no field names, names in sentences); several with commas, all, or none (default: all)"
     )
-    parser.add_argument("--augment", type=kinds_of_copies, metavar="KINDS", help=text)
+    parser.add_argument("--augment", type=copy_kinds, metavar="KINDS", help=text)
     add_seed(parser)
     text = "choose a threshold for each of these sensitivities (%%) (default: 99.0,99.7,99.9)"
     parser.add_argument("--sensitivities", type=_sensitivities, default="99.0,99.7,99.9", metavar="LIST", help=text)
@@ -93,7 +93,7 @@ def run(options: argparse.Namespace) -> None:
     from crfdeid.augmentation import parse_copy_kinds  # noqa: PLC0415
     from crfdeid.cli import train_shared  # noqa: PLC0415
     from crfdeid.cli.shell import training_bar  # noqa: PLC0415
-    from crfdeid.cli.trained import show  # noqa: PLC0415
+    from crfdeid.cli.trained import print_training  # noqa: PLC0415
     from crfdeid.corpora.splits import read_splits  # noqa: PLC0415
     from crfdeid.known_phi.lists import read_site  # noqa: PLC0415
     from crfdeid.model_card.card import model_digest  # noqa: PLC0415
@@ -112,7 +112,7 @@ def run(options: argparse.Namespace) -> None:
     require_new(options.out)
     site = None if options.site is None else read_site(options.site)
     one_thread()
-    name, tagger, key = _new(options) if options.start is None else _going_on(options)
+    name, tagger, key = _new(options) if options.start is None else _load_for_finetuning(options)
     concepts = arguments.concept_paths(options)
     if concepts is not None and CONCEPT not in type(tagger).traits(tagger.settings).layers:
         raise UsageError(f"--model {name} learns PHI alone: leave out --concepts, or choose a model that learns both")
@@ -131,7 +131,7 @@ def run(options: argparse.Namespace) -> None:
             base_model_sha256=None if options.start is None else model_digest(options.start),
             on_progress=step,
         )
-    show(what, options.out, card, time.monotonic() - started)
+    print_training(what, options.out, card, time.monotonic() - started)
 
 
 def _new(options: argparse.Namespace) -> tuple[str, Tagger, bytes | None]:
@@ -143,7 +143,7 @@ def _new(options: argparse.Namespace) -> tuple[str, Tagger, bytes | None]:
     return name, tagger, _key(options, name, tagger)
 
 
-def _going_on(options: argparse.Namespace) -> tuple[str, Tagger, bytes | None]:
+def _load_for_finetuning(options: argparse.Namespace) -> tuple[str, Tagger, bytes | None]:
     """The same of a model that is about to go on: what its words are hashed with stays what it was."""
     from crfdeid.registry import load_for_finetuning, model_name  # noqa: PLC0415
     from crfdeid.secrets import read_secret, vocabulary_key  # noqa: PLC0415
@@ -152,7 +152,7 @@ def _going_on(options: argparse.Namespace) -> tuple[str, Tagger, bytes | None]:
     name = model_name(options.start)
     if options.model not in (None, name):
         raise UsageError(f"--model {options.model}: --start names the model {name}: leave out --model, or --start")
-    for option in _KEPT:
+    for option in _FIXED_BY_START:
         if getattr(options, option) not in (None, False, "default"):
             given = f"--{option.replace('_', '-')}"
             raise UsageError(f"{given} does not go with --start, which keeps what the model there has: leave it out")
@@ -181,7 +181,7 @@ def _key(options: argparse.Namespace, name: str, tagger: Tagger) -> bytes | None
 def note_paths(options: argparse.Namespace) -> dict[str, Path | None]:
     """Where annotated notes are read from, by the options that say it."""
     given = {"--train": options.train, "--dev": options.dev, "--test": options.test}
-    return {**given, **arguments.note_paths(options)}
+    return {**given, **arguments.concept_note_paths(options)}
 
 
 def model_and_settings(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
@@ -190,7 +190,7 @@ def model_and_settings(options: argparse.Namespace) -> tuple[str, dict[str, Any]
     Rules are used for what the notes have no example of too, unless the settings say otherwise: what is not there to be
     learned from would leak.
     """
-    name: str = options.model or DEFAULT_MODEL
+    name: str = options.model or _DEFAULT_MODEL
     names, settings = name.split(","), dict(options.set)
     if options.combine is not None:
         name, settings = "ensemble", {**settings, "members": tuple(names), "combine": options.combine}

@@ -25,10 +25,10 @@ def run(options: argparse.Namespace) -> None:
     """
     from crfdeid.cli.share.representation import load_representation  # noqa: PLC0415
     from crfdeid.cli.shell import training_bar  # noqa: PLC0415
-    from crfdeid.cli.trained import show  # noqa: PLC0415
+    from crfdeid.cli.trained import print_training  # noqa: PLC0415
     from crfdeid.corpora.splits import read_held_out  # noqa: PLC0415
     from crfdeid.known_phi.lists import read_site  # noqa: PLC0415
-    from crfdeid.model_card.shared import train_on_shared  # noqa: PLC0415
+    from crfdeid.model_card.training import train_on_shared  # noqa: PLC0415
     from crfdeid.registry import import_string, model_settings  # noqa: PLC0415
     from crfdeid.utils.folders import require_new  # noqa: PLC0415
     from crfdeid.utils.process import one_thread  # noqa: PLC0415
@@ -54,7 +54,7 @@ def run(options: argparse.Namespace) -> None:
             tagger, shared, corpus, options.out, site=site, required=options.sensitivities, on_progress=step
         )
     what = f"{_MODEL} on {len(shared)} shared file{'s' * (len(shared) > 1)}"
-    show(what, options.out, card, time.monotonic() - started)
+    print_training(what, options.out, card, time.monotonic() - started)
 
 
 def _problems(options: argparse.Namespace) -> Iterator[str]:
@@ -71,7 +71,7 @@ def _problems(options: argparse.Namespace) -> Iterator[str]:
         yield "--start is for notes with text, and shared files have none: leave it out"
     if options.encoder is not None:
         yield f"--encoder is for the model bert, and --shared trains a {_MODEL}: leave it out"
-    for name in arguments.concepts_given(options):
+    for name in arguments._given_concept_options(options):
         yield f"{name} is for models that learn concepts too, which shared files do not have: leave it out"
     unused = {
         "--augment": options.augment is not None,

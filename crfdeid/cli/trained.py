@@ -11,15 +11,15 @@ from crfdeid.cli.shell import duration
 from crfdeid.documents import CONCEPT
 
 
-def show(model: str, folder: Path, card: Mapping[str, Any], seconds: float) -> None:
+def print_training(model: str, folder: Path, card: Mapping[str, Any], seconds: float) -> None:
     """Print the card of a model that was just trained, and sum up on standard error; arguments as of `summary`."""
     from crfdeid.model_card.render import render_card  # noqa: PLC0415
 
     print(render_card(folder, card), flush=True)
-    print(summary(model, folder, card, seconds), file=sys.stderr)
+    print(training_summary(model, folder, card, seconds), file=sys.stderr)
 
 
-def summary(model: str, folder: Path, card: Mapping[str, Any], seconds: float) -> str:
+def training_summary(model: str, folder: Path, card: Mapping[str, Any], seconds: float) -> str:
     """A training in a few lines: what was learned from, what the model misses, where it is and which one it is.
 
     Args:

@@ -18,24 +18,24 @@ from crfdeid.evaluation.challenges import score_hipaa_tokens, score_i2b2, score_
 from crfdeid.evaluation.counts import Averages, Counts, Scores
 from crfdeid.evaluation.entities import Match, Predictions, count_tags, score_entities
 from crfdeid.evaluation.errors import (
-    CATEGORIES,
-    CAUSES,
-    Category,
+    ERROR_CATEGORIES,
+    ERROR_CAUSES,
     EntityError,
+    ErrorCategory,
     confusions,
     find_errors,
     in_context,
-    summarise,
+    summarise_errors,
 )
 from crfdeid.evaluation.operating_points import (
     OperatingPoint,
-    Transfer,
+    ThresholdTransfer,
     at_threshold,
-    between_halves,
     default_point,
     document_probabilities,
     operating_points,
     sensitivity_interval,
+    split_half_transfer,
     token_probabilities,
 )
 from crfdeid.evaluation.significance import (
@@ -49,19 +49,18 @@ from crfdeid.evaluation.significance import (
 from crfdeid.evaluation.tokens import count_token_pairs, score_tokens, token_scores
 
 __all__ = [
-    "CATEGORIES",
-    "CAUSES",
+    "ERROR_CATEGORIES",
+    "ERROR_CAUSES",
     "Averages",
-    "Category",
     "Counts",
     "EntityError",
+    "ErrorCategory",
     "Match",
     "OperatingPoint",
     "Predictions",
     "Scores",
-    "Transfer",
+    "ThresholdTransfer",
     "at_threshold",
-    "between_halves",
     "bootstrap_f1",
     "confusions",
     "count_tags",
@@ -82,7 +81,8 @@ __all__ = [
     "score_meddocan",
     "score_tokens",
     "sensitivity_interval",
-    "summarise",
+    "split_half_transfer",
+    "summarise_errors",
     "token_probabilities",
     "token_scores",
 ]

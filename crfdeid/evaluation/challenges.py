@@ -35,10 +35,10 @@ from crfdeid.label_schemes import BINARY, HIPAA, types_without_answer
 _FREE_CHARACTERS = 2
 _TOKEN = re.compile("[A-Za-z0-9]+")
 
-MODES = ("token", "strict", "relaxed", "binary token")
+I2B2_MODES = ("token", "strict", "relaxed", "binary token")
 
 
-class Score(NamedTuple):
+class I2b2Score(NamedTuple):
     """One mode on one set of types.
 
     Attributes:
@@ -62,7 +62,7 @@ class Score(NamedTuple):
         return 2 * self.precision * self.recall / total if total else 0.0
 
 
-def score_i2b2(gold: Sequence[Document], predicted: Predictions) -> list[Score]:
+def score_i2b2(gold: Sequence[Document], predicted: Predictions) -> list[I2b2Score]:
     """The eight scores: each of `MODES` over all PHI, and over HIPAA's.
 
     Where gold or prediction has a type of which `HIPAA` does not say whether it counts, the scores over HIPAA's are
@@ -82,11 +82,11 @@ def score_i2b2(gold: Sequence[Document], predicted: Predictions) -> list[Score]:
         Counts(tp=1, fp=1, fn=1)
     """
     pairs = _pairs(gold, predicted)
-    scores = [_score(mode, "all PHI", pairs) for mode in MODES]
-    if types_without_answer(types_of(gold, predicted)):
+    scores = [_score(mode, "all PHI", pairs) for mode in I2B2_MODES]
+    if types_without_answer(span_types(gold, predicted)):
         return scores
     named = _over_hipaa(pairs)
-    return scores + [_score(mode, "HIPAA", named) for mode in MODES]
+    return scores + [_score(mode, "HIPAA", named) for mode in I2B2_MODES]
 
 
 def score_hipaa_tokens(gold: Sequence[Document], predicted: Predictions) -> Counts | None:
@@ -101,12 +101,12 @@ def score_hipaa_tokens(gold: Sequence[Document], predicted: Predictions) -> Coun
         Counts(tp=3, fp=0, fn=1)
     """
     pairs = _pairs(gold, predicted)
-    if types_without_answer(types_of(gold, predicted)):
+    if types_without_answer(span_types(gold, predicted)):
         return None
     return _score("binary token", "HIPAA", _over_hipaa(pairs)).micro
 
 
-def types_of(gold: Iterable[Document], predicted: Predictions) -> set[str]:
+def span_types(gold: Iterable[Document], predicted: Predictions) -> set[str]:
     """The types of both sides."""
     sides = [*(document.spans for document in gold), *predicted.values()]
     return {span.label for spans in sides for span in spans}
@@ -115,10 +115,10 @@ def types_of(gold: Iterable[Document], predicted: Predictions) -> set[str]:
 _Pair = tuple[str, Sequence[Span], Sequence[Span]]
 
 
-def _score(mode: str, subset: str, pairs: Sequence[_Pair]) -> Score:
+def _score(mode: str, subset: str, pairs: Sequence[_Pair]) -> I2b2Score:
     notes = [_count(mode, *pair) for pair in pairs]
     precision, recall = (sum(getattr(note, name) for note in notes) for name in ("precision", "recall"))
-    return Score(mode, subset, sum(notes, Counts()), precision / max(len(notes), 1), recall / max(len(notes), 1))
+    return I2b2Score(mode, subset, sum(notes, Counts()), precision / max(len(notes), 1), recall / max(len(notes), 1))
 
 
 def _pairs(gold: Sequence[Document], predicted: Predictions) -> list[_Pair]:
@@ -176,7 +176,7 @@ def _relaxed_pairs(gold: set[Span], predicted: set[Span]) -> int:
     return matched
 
 
-_Place = tuple[int, int]
+_Offsets = tuple[int, int]
 
 
 class MeddocanScores(NamedTuple):
@@ -232,16 +232,16 @@ def score_meddocan(gold: Sequence[Document], predicted: Predictions) -> Meddocan
     )
 
 
-def _compared(gold: set[Span] | set[_Place], predicted: set[Span] | set[_Place]) -> Counts:
+def _compared(gold: set[Span] | set[_Offsets], predicted: set[Span] | set[_Offsets]) -> Counts:
     matched = len(gold & predicted)
     return Counts(matched, len(predicted) - matched, len(gold) - matched)
 
 
-def _places(spans: Iterable[Span]) -> set[_Place]:
+def _places(spans: Iterable[Span]) -> set[_Offsets]:
     return {(start, end) for start, end, _ in spans}
 
 
-def _merged(text: str, spans: Iterable[Span]) -> set[_Place]:
+def _merged(text: str, spans: Iterable[Span]) -> set[_Offsets]:
     def joins(whole: Span, span: Span) -> bool:
         return not any(map(str.isalnum, text[whole.end : span.start]))
 
@@ -252,7 +252,7 @@ def _as_published(text: str, gold: Sequence[Span], predicted: Sequence[Span]) ->
     as_they_are = _places(gold) & _places(predicted)
     right = as_they_are | (_merged(text, gold) & _merged(text, predicted))
 
-    def outside(spans: set[_Place]) -> int:
+    def outside(spans: set[_Offsets]) -> int:
         return sum(not any(a <= start and end <= b for a, b in right) for start, end in spans)
 
     return Counts(len(right), outside(_places(predicted)), outside(_places(gold)))

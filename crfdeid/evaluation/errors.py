@@ -17,9 +17,9 @@ from crfdeid.documents import Document, Span, positions_in, tokens_of
 from crfdeid.evaluation.entities import Predictions, pair_up
 from features.tokenizer import Token
 
-Category = Literal["missed", "wrong", "boundary", "spurious"]
-CATEGORIES: tuple[Category, ...] = get_args(Category)
-CAUSES = (
+ErrorCategory = Literal["missed", "wrong", "boundary", "spurious"]
+ERROR_CATEGORIES: tuple[ErrorCategory, ...] = get_args(ErrorCategory)
+ERROR_CAUSES = (
     # Of missed and wrong entities, from the words of the gold entity.
     "single-word",
     "abbreviation",
@@ -48,11 +48,11 @@ class EntityError:
         category: one of `CATEGORIES`.
         gold: the gold span; None for "spurious".
         predicted: the predicted span; None for "missed".
-        causes: those of `CAUSES` that apply, in that order.
+        causes: those of `ERROR_CAUSES` that apply, in that order.
     """
 
     document_id: str
-    category: Category
+    category: ErrorCategory
     gold: Span | None
     predicted: Span | None
     causes: tuple[str, ...] = ()
@@ -120,7 +120,7 @@ def confusions(errors: Iterable[EntityError]) -> Counter[tuple[str, str]]:
     )
 
 
-def summarise(errors: Iterable[EntityError]) -> dict[str, Any]:
+def summarise_errors(errors: Iterable[EntityError]) -> dict[str, Any]:
     """Counts as plain data, without any text: for a JSON file.
 
     Returns:
@@ -130,9 +130,9 @@ def summarise(errors: Iterable[EntityError]) -> dict[str, Any]:
         most frequent first.
     """
     errors = list(errors)
-    categories = dict.fromkeys(CATEGORIES, 0)
-    by_type: dict[str, Counter[str]] = {category: Counter() for category in CATEGORIES}
-    causes: dict[str, Counter[str]] = {category: Counter() for category in CATEGORIES}
+    categories = dict.fromkeys(ERROR_CATEGORIES, 0)
+    by_type: dict[str, Counter[str]] = {category: Counter() for category in ERROR_CATEGORIES}
+    causes: dict[str, Counter[str]] = {category: Counter() for category in ERROR_CATEGORIES}
     for error in errors:
         categories[error.category] += 1
         counted = error.missed_gold or error.false_prediction
@@ -143,7 +143,7 @@ def summarise(errors: Iterable[EntityError]) -> dict[str, Any]:
     return {
         "categories": dict(categories),
         "by_type": {category: dict(sorted(counts.items())) for category, counts in by_type.items()},
-        "causes": {category: {c: counts[c] for c in CAUSES if counts[c]} for category, counts in causes.items()},
+        "causes": {category: {c: counts[c] for c in ERROR_CAUSES if counts[c]} for category, counts in causes.items()},
         "confusions": [{"gold": right, "predicted": found, "count": count} for (right, found), count in pairs],
     }
 
@@ -163,14 +163,14 @@ def _errors_of(document: Document, predicted: Sequence[Span], known: frozenset[s
     tokens = tokens_of(document)
     errors = []
 
-    def add(category: Category, gold: Span | None, found: Span | None, alone: str = "") -> None:
+    def add(category: ErrorCategory, gold: Span | None, found: Span | None, alone: str = "") -> None:
         if gold is None:
             holds = {}
         elif found is None or category == "wrong":
             holds = _entity_causes(document.text, tokens, gold, known)
         else:
             holds = _boundary_causes(document.text, gold, found) | {alone: True}
-        causes = tuple(cause for cause in CAUSES if holds.get(cause))
+        causes = tuple(cause for cause in ERROR_CAUSES if holds.get(cause))
         errors.append(EntityError(document.id, category, gold, found, causes))
 
     for gold, found in _take_pairs(same_place, gold_left, predicted_left):

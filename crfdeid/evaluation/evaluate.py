@@ -17,10 +17,10 @@ REPAIR: Repair = "begin"
 
 def predict_spans(tagger: Tagger, split: Split) -> dict[str, list[Span]]:
     """The spans a tagger finds in each document, by document id; invalid tags are read by the policy `REPAIR`."""
-    return decoded(tagger.predict([labelled.sentence for labelled in split.sentences]), split)
+    return decode_split(tagger.predict([labelled.sentence for labelled in split.sentences]), split)
 
 
-def decoded(tags: Iterable[Sequence[str]], split: Split) -> dict[str, list[Span]]:
+def decode_split(tags: Iterable[Sequence[str]], split: Split) -> dict[str, list[Span]]:
     """The spans that tags mean, by document id; invalid ones are read by the policy `REPAIR`.
 
     Args:
@@ -35,7 +35,7 @@ def decoded(tags: Iterable[Sequence[str]], split: Split) -> dict[str, list[Span]
     return found
 
 
-def score(gold: Sequence[Document], predictions: Mapping[str, Sequence[Span]]) -> dict[str, Any]:
+def score_all(gold: Sequence[Document], predictions: Mapping[str, Sequence[Span]]) -> dict[str, Any]:
     """Every kind of score of a set of predictions, as plain data; fractions, not per cent.
 
     "token_binary_hipaa" is missing where a type has no answer in `crfdeid.label_schemes.HIPAA`.
@@ -53,7 +53,7 @@ def score(gold: Sequence[Document], predictions: Mapping[str, Sequence[Span]]) -
     return {name: found.to_dict() for name, found in scores.items()}
 
 
-def count_leaking(gold: Sequence[Document], predictions: Mapping[str, Sequence[Span]]) -> int:
+def count_leaking_documents(gold: Sequence[Document], predictions: Mapping[str, Sequence[Span]]) -> int:
     """How many documents have at least one token of PHI that no predicted span touches, whatever its type.
 
     Raises:

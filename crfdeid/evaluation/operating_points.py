@@ -63,7 +63,7 @@ class OperatingPoint(NamedTuple):
 def operating_points(
     probabilities: np.ndarray, is_phi: np.ndarray, *, required: Sequence[float]
 ) -> list[OperatingPoint]:
-    """The threshold for each required sensitivity, as `choose_threshold` has it, and what it gives.
+    """The threshold for each required sensitivity, as `_choose_threshold` has it, and what it gives.
 
     Args:
         probabilities: of being PHI, for each token: [N].
@@ -81,12 +81,12 @@ def operating_points(
         (0.2, Counts(tp=2, fp=1, fn=0))
     """
     ranked = np.sort(probabilities[is_phi])
-    thresholds = [choose_threshold(ranked, share) for share in required]
+    thresholds = [_choose_threshold(ranked, share) for share in required]
     points = (at_threshold(threshold, probabilities, is_phi) for threshold in thresholds)
     return [point._replace(required=share) for point, share in zip(points, required, strict=True)]
 
 
-def choose_threshold(ranked: np.ndarray, required: float) -> float:
+def _choose_threshold(ranked: np.ndarray, required: float) -> float:
     """The highest threshold that finds a required share of the PHI.
 
     Of M PHI tokens at least ``ceil(required M)`` must be found: the threshold is the probability of the one at that
@@ -156,10 +156,10 @@ def token_probabilities(tagger: Tagger, documents: Sequence[Document]) -> tuple[
     Returns:
         Probabilities, [N], and gold, [N] bool, over all tokens of all documents.
     """
-    return joined(document_probabilities(tagger, documents))
+    return concatenate_notes(document_probabilities(tagger, documents))
 
 
-def joined(notes: Sequence[TokenProbabilities]) -> tuple[np.ndarray, np.ndarray]:
+def concatenate_notes(notes: Sequence[TokenProbabilities]) -> tuple[np.ndarray, np.ndarray]:
     """The tokens of several documents together: probabilities, [N], and gold, [N] bool."""
     probabilities = np.concatenate([np.empty(0), *(note.probabilities for note in notes)])
     return probabilities, np.concatenate([np.empty(0, bool), *(note.is_phi for note in notes)])
@@ -194,7 +194,7 @@ def phi_tokens(document: Document) -> np.ndarray:
     return is_phi
 
 
-class Transfer(NamedTuple):
+class ThresholdTransfer(NamedTuple):
     """What the thresholds for one required sensitivity gave on notes they were not chosen on.
 
     Attributes:
@@ -213,9 +213,9 @@ class Transfer(NamedTuple):
         return float(np.mean(self.sensitivities >= self.required - 1e-9))  # 0.99 * 100 is 99, also in binary
 
 
-def between_halves(
+def split_half_transfer(
     notes: Sequence[TokenProbabilities], *, required: Sequence[float], trials: int = 200, seed: int = 0
-) -> list[Transfer]:
+) -> list[ThresholdTransfer]:
     """Choose thresholds on a random half of the notes and apply them to the other half.
 
     Args:
@@ -234,14 +234,14 @@ def between_halves(
     found = np.empty((trials, len(required), 2))
     for trial in range(trials):
         order = rng.permutation(len(notes))
-        chosen_on, applied_to = (joined([notes[i] for i in half]) for half in np.array_split(order, 2))
+        chosen_on, applied_to = (concatenate_notes([notes[i] for i in half]) for half in np.array_split(order, 2))
         if not (chosen_on[1].any() and applied_to[1].any()):
             raise DataError("a half of the notes holds no PHI: more annotated notes are needed")
         ranked = np.sort(chosen_on[0][chosen_on[1]])
         for row, share in enumerate(required):
-            facts = at_threshold(choose_threshold(ranked, share), *applied_to).to_dict()
+            facts = at_threshold(_choose_threshold(ranked, share), *applied_to).to_dict()
             found[trial, row] = facts["sensitivity"], facts["false_positives_per_1000"]
-    return [Transfer(share, found[:, row, 0], found[:, row, 1]) for row, share in enumerate(required)]
+    return [ThresholdTransfer(share, found[:, row, 0], found[:, row, 1]) for row, share in enumerate(required)]
 
 
 def sensitivity_interval(

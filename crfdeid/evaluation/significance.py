@@ -16,14 +16,14 @@ from crfdeid.errors import DataError, UsageError
 from crfdeid.evaluation.counts import Counts
 from crfdeid.evaluation.entities import Predictions, pair_up, score_entities
 
-FloatArray = NDArray[np.float64]
-CountArray = NDArray[Any]
+_FloatArray = NDArray[np.float64]
+_CountArray = NDArray[Any]
 
 # Above the rounding errors of sums and of F, below what a difference of counts can make. Equal differences must count
 # as equal, or p comes out too small.
 _TIE = 1e-9
 # Documents times draws held at once: 8 MiB of doubles.
-_CELLS = 1 << 20
+_MAX_CELLS = 1 << 20
 
 
 def document_counts(gold: Sequence[Document], predicted: Predictions, types: Sequence[str]) -> NDArray[np.int64]:
@@ -54,7 +54,7 @@ def document_counts(gold: Sequence[Document], predicted: Predictions, types: Seq
     return counts
 
 
-def f1_scores(counts: CountArray) -> FloatArray:
+def f1_scores(counts: _CountArray) -> _FloatArray:
     """F of each row of counts, ``2 tp / (2 tp + fp + fn)``; 0 where the denominator is 0, as in `Counts`.
 
     Args:
@@ -70,7 +70,7 @@ def f1_scores(counts: CountArray) -> FloatArray:
     return _fractions(_terms(counts))
 
 
-def randomisation_test(a: CountArray, b: CountArray, *, permutations: int = 10_000, seed: int = 0) -> FloatArray:
+def randomisation_test(a: _CountArray, b: _CountArray, *, permutations: int = 10_000, seed: int = 0) -> _FloatArray:
     """Approximate randomisation: how often would F differ this much if it did not matter which system is which?
 
     The null hypothesis is that on each document the outputs of the two systems could as well stand under each other's
@@ -111,7 +111,7 @@ def randomisation_test(a: CountArray, b: CountArray, *, permutations: int = 10_0
     return np.array([_p_value(_terms(a[:, c]), _terms(b[:, c]), permutations, seed) for c in categories])
 
 
-def _p_value(a: FloatArray, b: FloatArray, permutations: int, seed: int) -> float:
+def _p_value(a: _FloatArray, b: _FloatArray, permutations: int, seed: int) -> float:
     """p of one category from F's terms, [N, 2]."""
     total_a, total_b = a.sum(axis=0), b.sum(axis=0)
     least = np.abs(_fractions(total_a) - _fractions(total_b)) - _TIE
@@ -137,7 +137,7 @@ def _drawn_exchanges(n: int, permutations: int, seed: int) -> Iterator[NDArray[n
         yield rng.random((stop - start, n)) < 0.5  # [rows, n]
 
 
-def bootstrap_f1(counts: CountArray, *, samples: int = 10_000, seed: int = 0) -> FloatArray:
+def bootstrap_f1(counts: _CountArray, *, samples: int = 10_000, seed: int = 0) -> _FloatArray:
     """F on resampled corpora: N documents drawn from the N with replacement, the same ones for all that is counted.
 
     Which documents are drawn depends on N, ``samples`` and ``seed`` alone: systems on the same documents get the
@@ -180,7 +180,7 @@ def bootstrap_f1(counts: CountArray, *, samples: int = 10_000, seed: int = 0) ->
     return found
 
 
-def percentile_interval(values: FloatArray, *, level: float = 0.05) -> tuple[FloatArray, FloatArray]:
+def percentile_interval(values: _FloatArray, *, level: float = 0.05) -> tuple[_FloatArray, _FloatArray]:
     """The bootstrap's percentile interval, which leaves ``level / 2`` of the resampled values out at either end.
 
     Args:
@@ -204,7 +204,7 @@ def percentile_interval(values: FloatArray, *, level: float = 0.05) -> tuple[Flo
     return low, high
 
 
-def holm(p: ArrayLike) -> FloatArray:
+def holm(p: ArrayLike) -> _FloatArray:
     """Holm's correction of the p values of m tests that are looked at together.
 
     The i-th smallest p is multiplied by m - i + 1, raised to the largest before it, and cut at 1. With all null
@@ -232,13 +232,13 @@ def holm(p: ArrayLike) -> FloatArray:
     return corrected
 
 
-def _terms(counts: CountArray) -> FloatArray:
+def _terms(counts: _CountArray) -> _FloatArray:
     """F's numerator and denominator, which add up over documents: [..., 3] -> [..., 2]."""
     hits = 2.0 * counts[..., 0]
     return np.stack([hits, hits + counts[..., 1] + counts[..., 2]], axis=-1)
 
 
-def _fractions(terms: FloatArray) -> FloatArray:
+def _fractions(terms: _FloatArray) -> _FloatArray:
     """[..., 2] -> [...]; a denominator of 0, or one that only rounding keeps from it, gives 0."""
     part, whole = terms[..., 0], terms[..., 1]
     return np.divide(part, whole, out=np.zeros_like(whole), where=whole > _TIE)
@@ -246,5 +246,5 @@ def _fractions(terms: FloatArray) -> FloatArray:
 
 def _chunks(rows: int, width: int) -> Iterator[tuple[int, int]]:
     """Stretches of ``rows`` that keep an array of ``width`` columns small."""
-    step = max(1, _CELLS // max(1, width))
+    step = max(1, _MAX_CELLS // max(1, width))
     return ((start, min(rows, start + step)) for start in range(0, rows, step))

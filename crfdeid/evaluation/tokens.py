@@ -98,11 +98,11 @@ class MissedToken(NamedTuple):
 
     Attributes:
         place: its number among the document's tokens.
-        beside_found: whether the token before it or after it is PHI that was marked (johnson2020, section 4.2).
+        adjacent_found: whether the token before it or after it is PHI that was marked (johnson2020, section 4.2).
     """
 
     place: int
-    beside_found: bool
+    adjacent_found: bool
 
 
 def missed_tokens(gold: Sequence[str], found: Sequence[str]) -> list[MissedToken]:
@@ -114,7 +114,7 @@ def missed_tokens(gold: Sequence[str], found: Sequence[str]) -> list[MissedToken
 
     Example:
         >>> missed_tokens(["NAME", "NAME", "", "DATE"], ["NAME", "", "", ""])
-        [MissedToken(place=1, beside_found=True), MissedToken(place=3, beside_found=False)]
+        [MissedToken(place=1, adjacent_found=True), MissedToken(place=3, adjacent_found=False)]
     """
     right = [bool(type_ and other) for type_, other in zip(gold, found, strict=True)]
     padded = [False, *right, False]
@@ -126,7 +126,7 @@ def missed_tokens(gold: Sequence[str], found: Sequence[str]) -> list[MissedToken
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class Proportion:
     """How many of some things there are.
 
     Args:
@@ -151,7 +151,7 @@ class Share:
             level: the share of cases in which it may miss: 0.05 for a 95 % interval.
 
         Example:
-            >>> low, high = Share(0, 100).interval()
+            >>> low, high = Proportion(0, 100).interval()
             >>> round(low, 3), round(high, 3)
             (0.0, 0.037)
 
@@ -171,7 +171,7 @@ class Share:
         return {"count": self.count, "total": self.total, "low": low, "high": high}
 
 
-def leaks_by_type(gold: Sequence[Document], predictions: Predictions) -> dict[str, Share]:
+def leaks_by_type(gold: Sequence[Document], predictions: Predictions) -> dict[str, Proportion]:
     """The share of each type's tokens that no predicted span of any type touches; by gold's types, sorted.
 
     A doctor who is taken for a patient is hidden all the same, and so does not leak.
@@ -183,7 +183,7 @@ def leaks_by_type(gold: Sequence[Document], predictions: Predictions) -> dict[st
         >>> from crfdeid.documents import Span
         >>> note = Document("1", "Ann saw Dr. Doe", (Span(0, 3, "PATIENT"), Span(12, 15, "DOCTOR")))
         >>> leaks_by_type([note], {"1": [Span(0, 3, "DOCTOR")]})
-        {'DOCTOR': Share(count=1, total=1), 'PATIENT': Share(count=0, total=1)}
+        {'DOCTOR': Proportion(count=1, total=1), 'PATIENT': Proportion(count=0, total=1)}
     """
     missed: Counter[str] = Counter()
     total: Counter[str] = Counter()
@@ -191,7 +191,7 @@ def leaks_by_type(gold: Sequence[Document], predictions: Predictions) -> dict[st
         if right:
             total[right] += count
             missed[right] += 0 if found else count
-    return {label: Share(missed[label], total[label]) for label in sorted(total)}
+    return {label: Proportion(missed[label], total[label]) for label in sorted(total)}
 
 
 def words_only_phi(sentences: Iterable[LabelledSentence]) -> list[str]:
@@ -219,7 +219,7 @@ def words_only_phi(sentences: Iterable[LabelledSentence]) -> list[str]:
     return sorted(word for word in phi if word.casefold() not in folded and any(map(str.isalpha, word)))
 
 
-def memorised_phi_rate(model: VocabularyProbe, train: Iterable[LabelledSentence]) -> Share:
+def memorised_phi_rate(model: VocabularyProbe, train: Iterable[LabelledSentence]) -> Proportion:
     """Of the words that are nothing but PHI in the training notes, those that a model has stored.
 
     For a model of PHI and concepts it is what the part has stored that tags concepts.
@@ -229,4 +229,4 @@ def memorised_phi_rate(model: VocabularyProbe, train: Iterable[LabelledSentence]
         train: the sentences that it was trained on.
     """
     words = words_only_phi(train)
-    return Share(sum(model.stores(words)), len(words))
+    return Proportion(sum(model.stores(words)), len(words))

@@ -22,7 +22,7 @@ from crfdeid.io.parquet import TableColumns, errors_without_values, is_text, not
 from crfdeid.io.records import LONGEST_NOTE, Columns, Failure, Note, NoteFile, NoteResult
 from crfdeid.io.worker import Result, Worker
 from crfdeid.known_phi.patients import read_columns, warn_of_kept
-from crfdeid.model_card.card import model_digest, read_card, warn_of_cost
+from crfdeid.model_card.card import model_digest, read_card, warn_of_low_ppv
 from crfdeid.model_card.pretrained import find_model
 from crfdeid.redaction.policy import SURROGATE, Policy
 from crfdeid.secrets import read_secret
@@ -158,7 +158,7 @@ class RedactBatches:
         self.model = find_model(model).absolute()
         self.model_sha256 = model_digest(self.model)
         if policy.sensitivity is not None:
-            warn_of_cost(read_card(self.model), policy.sensitivity)
+            warn_of_low_ppv(read_card(self.model), policy.sensitivity)
         self.policy = policy
         self.columns = Columns(
             text_column,

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from crfdeid.errors import DataError, UsageError
 from crfdeid.io.records import Failure
-from crfdeid.model_card.drift import MEASURES
+from crfdeid.model_card.drift import NOTE_MEASURES
 from crfdeid.utils.files import naming, open_no_link, sync
 from crfdeid.utils.json import parse_json
 
@@ -232,7 +232,7 @@ def _are_numbers(*values: Any) -> bool:
 
 
 def _are_measures(value: Any) -> bool:
-    return value == () or (isinstance(value, list) and all(name in MEASURES for name in value))
+    return value == () or (isinstance(value, list) and all(name in NOTE_MEASURES for name in value))
 
 
 def _is_plain(name: Any) -> bool:

@@ -13,7 +13,7 @@ from crfdeid.io.date_columns import DateColumns, DateGuard
 from crfdeid.io.patients import patient_name
 from crfdeid.known_phi.identifiers import PatientIdentifiers
 from crfdeid.known_phi.patients import KnownColumn, PatientTable, known_of
-from crfdeid.model_card.drift import Measures
+from crfdeid.model_card.drift import NoteMeasures
 
 LONGEST_NOTE = 10_000_000
 """So many characters a note has at most where nobody says otherwise: with a crf its worker stays below 1 GiB."""
@@ -112,7 +112,7 @@ class NoteResult(NamedTuple):
 
     document: Document
     found: Mapping[str, int]
-    measures: Measures | None = None
+    measures: NoteMeasures | None = None
     locale: str | None = None
     concepts: Mapping[str, int] | None = None
     left_out: Mapping[str, int] | None = None

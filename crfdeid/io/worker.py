@@ -13,7 +13,7 @@ from typing import Protocol
 from crfdeid.documents import CONCEPT, Document, merge
 from crfdeid.errors import DataError, UsageError
 from crfdeid.io.records import Failure, Note, NoteResult
-from crfdeid.model_card.drift import NoteReader, unlike_measures
+from crfdeid.model_card.drift import NoteReader, drift_measures
 from crfdeid.redaction.policy import SURROGATE, Policy
 
 # The bytes 80 to BF in Windows-1252 and, where that has no character or the file was Latin-1, as control characters.
@@ -100,7 +100,7 @@ class NoteTask:
         from crfdeid.review.sampling import candidates  # noqa: PLC0415
 
         card = read_card(self.model)
-        profile = None if card is None else card["likeness"]
+        profile = None if card is None else card["drift_profile"]
         reader = None if profile is None else NoteReader.of(profile, self.key)
         model = load(
             self.model,
@@ -129,7 +129,7 @@ class NoteTask:
                 return answer
             measures = reader.measure(note.text, answer.found)
             raised = self.policy.sensitivity is not None
-            return answer._replace(measures=measures, drift_warnings=unlike_measures(profile, measures, raised=raised))
+            return answer._replace(measures=measures, drift_warnings=drift_measures(profile, measures, raised=raised))
 
         return isolate_failures(work)
 

@@ -25,14 +25,14 @@ from crfdeid.utils.files import write_files
 from crfdeid.utils.json import RETRAIN, dump_with_checksum, fields_checksum, read_with_checksum
 from crfdeid.validation import shape_errors
 
-CARD = OPTIONAL_FILES["card"]
-LEAST_PPV = 0.5
+CARD_FILE = OPTIONAL_FILES["card"]
+_LEAST_PPV = 0.5
 """Below this share of PHI among what a threshold hides, a warning says so."""
-_CARD_FORMAT_VERSION = 4
+_CARD_FORMAT_VERSION = 5
 _log = logging.getLogger(__name__)
 
 
-class CountsPart(TypedDict):
+class _CountsPart(TypedDict):
     """Counts, and the fractions computed from them."""
 
     precision: float
@@ -43,14 +43,14 @@ class CountsPart(TypedDict):
     fn: int
 
 
-class ScoresPart(TypedDict):
+class _ScoresPart(TypedDict):
     """Scores of all types together, and of each."""
 
-    micro: CountsPart
-    by_type: dict[str, CountsPart]
+    micro: _CountsPart
+    by_type: dict[str, _CountsPart]
 
 
-class SharePart(TypedDict):
+class _SharePart(TypedDict):
     """So many of so many, and the ends of the 95 % interval for the share, fractions."""
 
     count: int
@@ -59,30 +59,30 @@ class SharePart(TypedDict):
     high: float
 
 
-class UsePart(TypedDict):
+class _UsePart(TypedDict):
     """What the model found in some notes, one way of using it; what it missed, by type and by notes."""
 
-    entity_strict: ScoresPart
-    token_binary: ScoresPart
-    leaks_by_type: dict[str, SharePart]
-    leaking_documents: SharePart
+    entity_strict: _ScoresPart
+    token_binary: _ScoresPart
+    leaks_by_type: dict[str, _SharePart]
+    leaking_documents: _SharePart
 
 
-class ConceptsPart(TypedDict):
+class _ConceptsPart(TypedDict):
     """The concepts that the model found in some notes, used with document consistency."""
 
-    entity_strict: ScoresPart
+    entity_strict: _ScoresPart
 
 
-class MeasuredPart(TypedDict):
+class _MeasuredPart(TypedDict):
     """What the model found in some notes, alone and with document consistency."""
 
-    alone: UsePart
-    consistent: UsePart
-    concepts: NotRequired[ConceptsPart]
+    alone: _UsePart
+    consistent: _UsePart
+    concepts: NotRequired[_ConceptsPart]
 
 
-class CostPart(TypedDict):
+class _CostPart(TypedDict):
     """What a threshold gave on some notes."""
 
     sensitivity: float
@@ -94,15 +94,15 @@ class CostPart(TypedDict):
     missed: int  # of these, the tokens below the threshold
 
 
-class PointPart(CostPart):
+class _PointPart(_CostPart):
     """A threshold, and what it gave on the development notes, and on the test notes where there are any."""
 
     required: float
     threshold: float
-    test: NotRequired[CostPart]
+    test: NotRequired[_CostPart]
 
 
-class LayerPart(TypedDict):
+class _LayerPart(TypedDict):
     """The counts of a further annotation layer of some notes."""
 
     documents: int
@@ -111,7 +111,7 @@ class LayerPart(TypedDict):
     spans_by_type: NotRequired[dict[str, int]]
 
 
-class SplitPart(TypedDict):
+class _SplitPart(TypedDict):
     """The counts of some notes; of those that were shared as vectors, nobody knows how many documents they were."""
 
     documents: int | None
@@ -119,10 +119,10 @@ class SplitPart(TypedDict):
     tokens: int
     spans: int
     unaligned: int
-    layers: NotRequired[dict[str, LayerPart]]
+    layers: NotRequired[dict[str, _LayerPart]]
 
 
-class CorpusPart(TypedDict):
+class _CorpusPart(TypedDict):
     """What the model was trained and measured on."""
 
     name: str
@@ -130,7 +130,7 @@ class CorpusPart(TypedDict):
     type_map: str
     types: list[str]
     notices: list[str]
-    splits: dict[str, SplitPart]
+    splits: dict[str, _SplitPart]
 
 
 class Card(TypedDict):
@@ -140,13 +140,13 @@ class Card(TypedDict):
     trained: str
     layers: NotRequired[list[str]]
     hides_phi: NotRequired[bool]
-    corpus: CorpusPart
+    corpus: _CorpusPart
     augment: str
     base_model_sha256: NotRequired[str]  # the digest of the model that training went on from
-    dev: MeasuredPart
-    test: NotRequired[MeasuredPart]
-    operating_points: list[PointPart]
-    likeness: ProfilePart
+    dev: _MeasuredPart
+    test: NotRequired[_MeasuredPart]
+    operating_points: list[_PointPart]
+    drift_profile: ProfilePart
     model_sha256: str
 
 
@@ -159,9 +159,9 @@ def write_card(folder: Path, card: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         DataError: there is no model, or the card cannot be written.
     """
-    model = update_metadata(folder, card=CARD)
+    model = update_metadata(folder, card=CARD_FILE)
     whole = {**card, "schema": _CARD_FORMAT_VERSION, "model_sha256": model["sha256"]}
-    write_files({folder / CARD: dump_with_checksum(whole)})
+    write_files({folder / CARD_FILE: dump_with_checksum(whole)})
     return whole | {"sha256": fields_checksum(whole)}
 
 
@@ -171,7 +171,7 @@ def read_card(folder: Path) -> dict[str, Any] | None:
     Raises:
         DataError: it is damaged or missing, or belongs to another model.
     """
-    description, path = read_description(folder), folder / CARD
+    description, path = read_description(folder), folder / CARD_FILE
     try:
         card = read_with_checksum(path, "model's card")
     except FileNotFoundError:
@@ -226,7 +226,7 @@ def threshold_in(card: Mapping[str, Any] | None, sensitivity: float) -> float:
     return float(_point(card, sensitivity)["threshold"])
 
 
-def warn_of_cost(card: Mapping[str, Any] | None, sensitivity: float) -> None:
+def warn_of_low_ppv(card: Mapping[str, Any] | None, sensitivity: float) -> None:
     """Log a warning where most of what a threshold hid in the development notes was no PHI.
 
     Args:
@@ -237,7 +237,7 @@ def warn_of_cost(card: Mapping[str, Any] | None, sensitivity: float) -> None:
         UsageError: as `threshold_in`.
     """
     point = _point(card, sensitivity)
-    if point["ppv"] < LEAST_PPV:
+    if point["ppv"] < _LEAST_PPV:
         problem = (
             "a sensitivity of %g %% costs much text: of the tokens that it hid in the development notes, %.1f %% were "
             "PHI (PPV). Choose a lower one, or none"
@@ -256,21 +256,21 @@ def _point(card: Mapping[str, Any] | None, sensitivity: float) -> Mapping[str, A
     return points[round(sensitivity, 6)]
 
 
-SITE = OPTIONAL_FILES["site"]
+LISTS_FILE = OPTIONAL_FILES["site"]
 _LISTS_FORMAT_VERSION = 1
 
 
-def save_site(folder: Path, site: CustomLists) -> None:
+def save_lists(folder: Path, site: CustomLists) -> None:
     """Write a site's lists beside a model, which must be there, and before its card.
 
     Raises:
         DataError: there is no model, or they cannot be written.
     """
-    write_files({folder / SITE: dump_with_checksum({"schema": _LISTS_FORMAT_VERSION, **asdict(site)})})
-    update_metadata(folder, site=read_with_checksum(folder / SITE, _WHAT)["sha256"])
+    write_files({folder / LISTS_FILE: dump_with_checksum({"schema": _LISTS_FORMAT_VERSION, **asdict(site)})})
+    update_metadata(folder, site=read_with_checksum(folder / LISTS_FILE, _LISTS_NAME)["sha256"])
 
 
-def read_saved_site(folder: Path) -> CustomLists:
+def read_saved_lists(folder: Path) -> CustomLists:
     """The lists that a model was saved with; empty ones where it has none.
 
     Raises:
@@ -279,9 +279,9 @@ def read_saved_site(folder: Path) -> CustomLists:
     expected = read_description(folder).get("site")
     if expected is None:
         return CustomLists()
-    path = folder / SITE
+    path = folder / LISTS_FILE
     try:
-        content = read_with_checksum(path, _WHAT)
+        content = read_with_checksum(path, _LISTS_NAME)
     except (FileNotFoundError, NotADirectoryError):
         raise DataError(f"the model's lists of its site are missing: {RETRAIN}", path=path) from None
     if content["sha256"] != expected or content.get("schema") != _LISTS_FORMAT_VERSION:
@@ -292,4 +292,4 @@ def read_saved_site(folder: Path) -> CustomLists:
         raise DataError(f"not a site's lists: {RETRAIN}", path=path) from None
 
 
-_WHAT = "file of a site's lists"
+_LISTS_NAME = "file of a site's lists"

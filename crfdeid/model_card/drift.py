@@ -39,8 +39,8 @@ _LINE = re.compile(r"(?:([^\W\d_][^\n:]{0,39}:)|\S)[^\n]*")
 _SENTENCE_END = re.compile(r"[.!?](?!\S)")
 _LEAST_NOTES = 2  # A word or character of one training note alone may be a patient's name, and says little.
 _BITS_A_WORD = 16  # One word in sixteen that is unknown counts as known.
-_WORDS_KEPT = 1 << 16
-_LONGEST_KEPT = 64
+_CACHED_WORDS = 1 << 16
+_LONGEST_CACHED = 64
 # Fewer development notes say too little of how much notes of the same kind differ.
 _LEAST_PROFILED = 10
 # A mean differs where it is further from the development notes' than so many standard errors and this much more. So
@@ -62,7 +62,7 @@ _SHARE_WITH_TYPE = 0.5  # A type that fewer development notes have says little o
 _MOST_TYPES_SAID = 3
 
 
-class Measures(NamedTuple):
+class NoteMeasures(NamedTuple):
     """The measures of a note; see the module.
 
     Attributes:
@@ -81,7 +81,7 @@ class Measures(NamedTuple):
     types: Mapping[str, float]
 
 
-MEASURES = Measures._fields[:-1]
+NOTE_MEASURES = NoteMeasures._fields[:-1]
 """The names of the measures that are one number."""
 
 
@@ -116,10 +116,10 @@ class NoteReader:
             return bool(words[place >> 3] >> (place & 7) & 1)
 
         self.words, self.characters = words, characters
-        kept = lru_cache(maxsize=_WORDS_KEPT)(is_known)
+        kept = lru_cache(maxsize=_CACHED_WORDS)(is_known)
 
         def look_up(word: str) -> bool:
-            return kept(word) if len(word) <= _LONGEST_KEPT else is_known(word)
+            return kept(word) if len(word) <= _LONGEST_CACHED else is_known(word)
 
         self._is_known: Callable[[str], bool] = look_up
         self._unusual = re.compile(f"[^\\s{re.escape(characters)}]")
@@ -134,7 +134,7 @@ class NoteReader:
         """What training notes have."""
         words: Counter[str] = Counter()
         characters: Counter[str] = Counter()
-        for text in map(_read, texts):
+        for text in map(_normalised, texts):
             words.update({word.lower() for word in _WORD.findall(text)})
             characters.update(set(text))
         usual = {c for c, count in characters.items() if count >= _LEAST_NOTES}
@@ -143,7 +143,7 @@ class NoteReader:
     @classmethod
     def knowing(cls, words: Iterable[str]) -> NoteReader:
         """A reader that knows given words, where a model was trained on no text: those that it has vectors for."""
-        text = _read(" ".join(words))
+        text = _normalised(" ".join(words))
         usual = {*text, *text.lower(), *text.upper(), *"0123456789"}  # vectors may know no capitals and one digit
         return cls._knowing(sorted({word.lower() for word in _WORD.findall(text)}), usual, None)
 
@@ -155,7 +155,7 @@ class NoteReader:
             table[place >> 3] |= 1 << (place & 7)
         return cls(bytes(table), "".join(sorted(c for c in usual if not c.isspace())), key)
 
-    def measure(self, text: str, found: Mapping[str, int]) -> Measures | None:
+    def measure(self, text: str, found: Mapping[str, int]) -> NoteMeasures | None:
         """The measures of a note.
 
         Args:
@@ -165,7 +165,7 @@ class NoteReader:
         Returns:
             The measures; None where it has no words.
         """
-        text = _read(text)
+        text = _normalised(text)
         count = unknown = capitals = 0
         for match in _WORD.finditer(text):  # one by one: a list of all words takes many times the memory of a long note
             word = match[0]
@@ -182,7 +182,7 @@ class NoteReader:
             characters += length
             longest = max(longest, length)
         sentences = sum(1 for _ in _SENTENCE_END.finditer(text))
-        return Measures(
+        return NoteMeasures(
             unknown=unknown / count,
             unusual=sum(1 for _ in self._unusual.finditer(text)) / len(text),
             capitals=capitals / count,
@@ -206,11 +206,11 @@ class DriftDetector:
 
     def __init__(self, part: ProfilePart | None, *, raised: bool = False) -> None:
         self._part, self._raised = part, raised
-        self._sums = [0.0] * len(MEASURES)
+        self._sums = [0.0] * len(NOTE_MEASURES)
         self._sums_of_types: Counter[str] = Counter()
         self._count = 0
 
-    def add(self, measures: Measures | None) -> None:
+    def add(self, measures: NoteMeasures | None) -> None:
         """Count a note in; one without words is left out."""
         if measures is not None:
             *numbers, types = measures
@@ -224,9 +224,9 @@ class DriftDetector:
         if part is None or not self._count or part["notes"] < _LEAST_PROFILED:
             return []
         means = [total / self._count for total in self._sums]
-        usual = dict(zip(MEASURES, part["mean"], strict=True))
+        usual = dict(zip(NOTE_MEASURES, part["mean"], strict=True))
         found = [
-            _SAID[name].format(_shown(name, mean), _shown(name, usual[name]))
+            _MESSAGES[name].format(_shown(name, mean), _shown(name, usual[name]))
             for name, mean in _different(part, means, self._count, raised=self._raised)
         ]
         return found + self._differences_of_types(part)
@@ -248,7 +248,7 @@ class DriftDetector:
         return [f"per 100 words were found {said}{more}"]
 
 
-def unlike_measures(part: ProfilePart, measures: Measures | None, *, raised: bool = False) -> list[str]:
+def drift_measures(part: ProfilePart, measures: NoteMeasures | None, *, raised: bool = False) -> list[str]:
     """Names, of `MEASURES`, of the measures by which one note is unlike the development notes.
 
     Args:
@@ -264,7 +264,7 @@ def unlike_measures(part: ProfilePart, measures: Measures | None, *, raised: boo
 def _different(part: ProfilePart, means: Sequence[float], count: int, *, raised: bool) -> Iterator[tuple[str, float]]:
     """Each measure whose mean over some notes differs from that of the development notes, with the mean."""
     scale = _standard_errors(count, part)
-    for name, mean, usual, deviation in zip(MEASURES, means, part["mean"], part["deviation"], strict=True):
+    for name, mean, usual, deviation in zip(NOTE_MEASURES, means, part["mean"], part["deviation"], strict=True):
         slack = _SLACK_OF_FOUND * usual if name == "found" else _SLACK[name]
         if abs(mean - usual) > slack + scale * deviation and _says_something(name, more=mean > usual, raised=raised):
             yield name, mean
@@ -281,7 +281,7 @@ def _says_something(name: str, *, more: bool, raised: bool) -> bool:
     return not (name == "found" and more and raised)
 
 
-_SAID = {
+_MESSAGES = {
     "unknown": "{} of their words are unknown ({} of the development notes')",
     "unusual": "{} of their characters are unusual ({})",
     "capitals": "{} of their words begin with a capital ({})",
@@ -320,7 +320,7 @@ def profile_by(reader: NoteReader, dev: Sequence[Document]) -> ProfilePart:
     """
     measured = [reader.measure(document.text, Counter(span.label for span in document.spans)) for document in dev]
     rows = [row for row in measured if row is not None]
-    columns = list(zip(*(row[:-1] for row in rows), strict=True)) or [(0.0,)] * len(MEASURES)
+    columns = list(zip(*(row[:-1] for row in rows), strict=True)) or [(0.0,)] * len(NOTE_MEASURES)
     notes_with = Counter(label for row in rows for label in row.types)
     types = sorted(label for label, count in notes_with.items() if count >= _SHARE_WITH_TYPE * len(rows))
     of_types = {label: [row.types.get(label, 0.0) for row in rows] for label in types}
@@ -334,7 +334,7 @@ def profile_by(reader: NoteReader, dev: Sequence[Document]) -> ProfilePart:
     }
 
 
-def _read(text: str) -> str:
+def _normalised(text: str) -> str:
     return normal_form(text).text
 
 

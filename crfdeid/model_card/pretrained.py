@@ -23,7 +23,7 @@ from crfdeid.registry import create
 from crfdeid.tagger import OnProgress
 from crfdeid.utils.folders import make_cache_folder
 
-SYNTHETIC = "synthetic"
+_SYNTHETIC = "synthetic"
 _NOT_VALIDATED = (
     "the model 'synthetic' learned from invented notes alone and has not been validated on real ones: expect it to "
     "miss PHI; train one on notes of your own (crfdeid train)"
@@ -31,8 +31,8 @@ _NOT_VALIDATED = (
 # What decides about the model beside this package's own files: the libraries that its corpus and its training use.
 _LIBRARIES = ("Faker", "numpy", "python-crfsuite", "python-stdnum", "regex", "scipy", "sklearn-crfsuite")
 _PACKAGES = ("crfdeid", "features")
-MODEL = "hybrid"
-SETTINGS: dict[str, Any] = {"max_iterations": 60, "keep_untried": True}
+_BASE_MODEL = "hybrid"
+_SETTINGS: dict[str, Any] = {"max_iterations": 60, "keep_untried": True}
 """Fewer iterations than a model of one's own has by default: it is trained while its first user waits."""
 _log = logging.getLogger(__name__)
 
@@ -43,7 +43,7 @@ def find_model(name: Path | str, *, on_progress: OnProgress | None = None) -> Pa
     The text "synthetic" is always the built-in model (`synthetic_model`). A folder of that name is "./synthetic", or a
     `Path`.
     """
-    return synthetic_model(on_progress=on_progress) if name == SYNTHETIC else Path(name)
+    return synthetic_model(on_progress=on_progress) if name == _SYNTHETIC else Path(name)
 
 
 def synthetic_model(*, on_progress: OnProgress | None = None) -> Path:
@@ -60,10 +60,10 @@ def synthetic_model(*, on_progress: OnProgress | None = None) -> Path:
         DataError: the cache cannot be written.
     """
     _log.warning(_NOT_VALIDATED)
-    folder = make_cache_folder() / f"model-{SYNTHETIC}-{build_fingerprint()[:16]}"
-    if not _is_whole(folder):
-        with _alone(folder.with_name(f".{folder.name}.lock")):
-            if not _is_whole(folder):  # another process may have trained it meanwhile
+    folder = make_cache_folder() / f"model-{_SYNTHETIC}-{build_fingerprint()[:16]}"
+    if not _is_intact(folder):
+        with _locked(folder.with_name(f".{folder.name}.lock")):
+            if not _is_intact(folder):  # another process may have trained it meanwhile
                 _log.info("training it once, for %s", folder)
                 _train(folder, on_progress)
     return folder
@@ -75,7 +75,7 @@ def _train(folder: Path, on_progress: OnProgress | None) -> None:
     pass
     from crfdeid.model_card.training import train_model  # noqa: PLC0415
 
-    tagger = create(MODEL, overrides=SETTINGS)
+    tagger = create(_BASE_MODEL, overrides=_SETTINGS)
     train_model(tagger, builtin_corpus(), folder, overwrite=True, on_progress=on_progress)
 
 
@@ -94,7 +94,7 @@ def build_fingerprint() -> str:
     return seen.hexdigest()
 
 
-def _is_whole(folder: Path) -> bool:
+def _is_intact(folder: Path) -> bool:
     try:
         model_digest(folder)
     except DataError:
@@ -103,7 +103,7 @@ def _is_whole(folder: Path) -> bool:
 
 
 @contextmanager
-def _alone(path: Path) -> Iterator[None]:
+def _locked(path: Path) -> Iterator[None]:
     """Wait until no other process is here. The system lets go of the lock when a process ends, however it ends."""
     try:
         lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
@@ -122,7 +122,7 @@ def _alone(path: Path) -> Iterator[None]:
 
 # Every type makes training slower by its square, and few people ask which number is whose: those that are replaced in
 # the same way become one. Names are those of i2b2 2014, and of the seven where a type is wider than any of its.
-JOINED: Mapping[str, str] = {
+MERGED_TYPES: Mapping[str, str] = {
     **dict.fromkeys(("CITY", "STATE"), "LOCATION"),
     "FAX": "PHONE",
     "IPADDR": "URL",
@@ -144,4 +144,4 @@ def _joined(documents: Iterable[Document]) -> Split:
 
 
 def _renamed(span: Span) -> Span:
-    return span._replace(label=JOINED.get(span.label, span.label))
+    return span._replace(label=MERGED_TYPES.get(span.label, span.label))

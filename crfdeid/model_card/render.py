@@ -11,27 +11,27 @@ from tabulate import tabulate
 from crfdeid.augmentation import NO_COPIES
 from crfdeid.documents import CONCEPT
 from crfdeid.known_phi.lists import CustomLists
-from crfdeid.model_card.card import SITE, read_saved_site
+from crfdeid.model_card.card import LISTS_FILE, read_saved_lists
 from crfdeid.serialization import read_description
 
 
-def corpus_table(splits: Mapping[str, Mapping[str, Any]], *, concepts: bool) -> str:
+def _corpus_table(splits: Mapping[str, Mapping[str, Any]], *, concepts: bool) -> str:
     """How much there was to learn and measure on; with the concepts, where the model finds any."""
     names = ("documents", "sentences", "tokens", "spans", "unaligned")
     head, rows = ["notes", *names], []
     for split, facts in splits.items():
-        further = [of_concepts(facts).get(name, 0) for name in ("spans", "unaligned")] if concepts else []
+        further = [_concept_counts(facts).get(name, 0) for name in ("spans", "unaligned")] if concepts else []
         rows.append([split, *("-" if facts[name] is None else facts[name] for name in names), *further])
     return _table([*head, *(["concepts", "unaligned concepts"] if concepts else [])], rows)
 
 
-def shared_table(files: Sequence[Mapping[str, Any]]) -> str:
+def _shared_table(files: Sequence[Mapping[str, Any]]) -> str:
     """The files of shared notes that were learned from, by the beginning of their checksums."""
     names = ("sentences", "tokens", "spans")
     return _table(["shared file", *names], [[file["sha256"][:16], *(file[name] for name in names)] for file in files])
 
 
-def score_table(scores: Mapping[str, Any]) -> str:
+def _score_table(scores: Mapping[str, Any]) -> str:
     """Strict entity scores by type."""
     rows = [[label, *_prf(counts)] for label, counts in scores["by_type"].items()]
     rows.append(["all", *_prf(scores["micro"])])
@@ -43,7 +43,7 @@ def _prf(counts: Mapping[str, Any]) -> list[Any]:
     return [*figures, counts["tp"] + counts["fn"], counts["tp"], counts["fn"]]
 
 
-def use_table(found: Mapping[str, Any]) -> str:
+def _use_table(found: Mapping[str, Any]) -> str:
     """PHI tokens found, whatever their type, and notes that would leak, with and without document consistency."""
     rows = []
     for name, text in (("alone", "the model alone"), ("consistent", "with document consistency, the default")):
@@ -62,7 +62,7 @@ def use_table(found: Mapping[str, Any]) -> str:
     return _table(head, rows)
 
 
-def leak_table(leaks: Mapping[str, Mapping[str, Any]]) -> str:
+def _leak_table(leaks: Mapping[str, Mapping[str, Any]]) -> str:
     """The share of each type's PHI tokens that nothing marked."""
     rows = [
         [label, f"{leak['count']} of {leak['total']}", f"{_share(leak):.2f}", _interval(leak)]
@@ -79,7 +79,7 @@ def _interval(part: Mapping[str, Any]) -> str:
     return f"{100 * part['low']:.2f} to {100 * part['high']:.2f}"
 
 
-def point_table(points: Sequence[Mapping[str, Any]]) -> str:
+def _point_table(points: Sequence[Mapping[str, Any]]) -> str:
     """Thresholds and what they give on the development notes, and on the test notes where there are any."""
     costs = ["PHI tokens missed", "sensitivity", "PPV", "F1", "FN/1000 tokens", "FP/1000 tokens"]
     head = ["required %", "threshold", *costs]
@@ -111,7 +111,7 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     return tabulate(rows, head, tablefmt="pipe", disable_numparse=True, colalign=align)
 
 
-def of_concepts(split: Mapping[str, Any]) -> Mapping[str, Any]:
+def _concept_counts(split: Mapping[str, Any]) -> Mapping[str, Any]:
     """The counts of the concepts of some notes, as the card has them; empty where nobody annotated any."""
     counts: Mapping[str, Any] = split.get("layers", {}).get(CONCEPT, {})
     return counts
@@ -158,16 +158,16 @@ def render_card(folder: Path, card: Mapping[str, Any] | None) -> str:
     if card is None:
         return "\n\n".join([*parts, _WITHOUT_CARD])
     corpus = card["corpus"]
-    table = corpus_table(corpus["splits"], concepts="layers" in card)
+    table = _corpus_table(corpus["splits"], concepts="layers" in card)
     parts += ["## Trained and measured on", table, _UNALIGNED, *corpus["notices"]]
     if "shared" in corpus:
-        parts.append(shared_table(corpus["shared"]))
+        parts.append(_shared_table(corpus["shared"]))
     for name, title in _TITLES.items():
         if name in card:
             parts += [f"## {title}", *_measured(card[name])]
     parts += [
         "## Operating points",
-        point_table(card["operating_points"]),
+        _point_table(card["operating_points"]),
         _POINTS,
         "## What this does not say",
         _LIMITS,
@@ -182,7 +182,7 @@ def _facts(folder: Path, description: Mapping[str, Any], card: Mapping[str, Any]
         *saved_facts(description),
         ("Vocabulary", _VOCABULARY.get(description["vocabulary"], "unknown")),
     ]
-    site = read_saved_site(folder)
+    site = read_saved_lists(folder)
     if site:
         rows.append(("Lists of its site", _lists(site)))
     if card is not None:
@@ -195,7 +195,7 @@ def _facts(folder: Path, description: Mapping[str, Any], card: Mapping[str, Any]
             *([("Training went on from the model", card["base_model_sha256"])] if "base_model_sha256" in card else []),
             ("Rewritten copies", _copies(card["augment"])),
         ]
-    return listed(rows)
+    return bullet_list(rows)
 
 
 def saved_facts(description: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -205,7 +205,7 @@ def saved_facts(description: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [("Settings", settings), ("Versions", versions)]
 
 
-def listed(facts: Iterable[tuple[str, str]]) -> str:
+def bullet_list(facts: Iterable[tuple[str, str]]) -> str:
     """Facts and their names as a list."""
     return "\n".join(f"- {name}: {text}" for name, text in facts)
 
@@ -216,7 +216,7 @@ def _layer_facts(card: Mapping[str, Any]) -> list[tuple[str, str]]:
         return []
     part = "hidden from" if card.get("hides_phi") else "read by"
     layers = f"{', '.join(card['layers'])}; what is taken for PHI is {part} the part that finds concepts"
-    counts = map(of_concepts, card["corpus"]["splits"].values())
+    counts = map(_concept_counts, card["corpus"]["splits"].values())
     types = {label for split in counts for label in split.get("spans_by_type", {})}
     return [("Annotation layers", layers), ("Types of concepts", ", ".join(sorted(types)))]
 
@@ -228,7 +228,7 @@ def _lists(site: CustomLists) -> str:
         (site.allow, "not hidden by themselves"),
     )
     listed = ", ".join(f"{len(entries)} {what}" for entries, what in counts)
-    return f"{listed}; they stand in {SITE} in the clear; the figures here are without them"
+    return f"{listed}; they stand in {LISTS_FILE} in the clear; the figures here are without them"
 
 
 _COPIES = {
@@ -249,9 +249,9 @@ _VOCABULARY = {
 def _measured(found: Mapping[str, Any]) -> list[str]:
     """What was found in some notes: entities by type, tokens whatever their type, and what would leak."""
     used = found["consistent"]
-    concepts = [_CONCEPTS, score_table(found["concepts"]["entity_strict"])] if "concepts" in found else []
-    leaks = [_LEAKS, leak_table(used["leaks_by_type"])]
-    return [score_table(used["entity_strict"]), use_table(found), *leaks, *concepts]
+    concepts = [_CONCEPTS, _score_table(found["concepts"]["entity_strict"])] if "concepts" in found else []
+    leaks = [_LEAKS, _leak_table(used["leaks_by_type"])]
+    return [_score_table(used["entity_strict"]), _use_table(found), *leaks, *concepts]
 
 
 def _copies(augment: str) -> str:

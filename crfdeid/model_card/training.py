@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from crfdeid.augmentation import NO_COPIES, augment_corpus
 from crfdeid.consistency import make_consistent
 from crfdeid.corpora.layers import select_layer
 from crfdeid.corpora.splits import Corpus, Split
-from crfdeid.documents import CONCEPT, PHI, Document, Span
+from crfdeid.documents import CONCEPT, PHI, Document, LabelledSentence, Span
 from crfdeid.errors import DataError, UsageError
 from crfdeid.evaluation.entities import score_entities
-from crfdeid.evaluation.evaluate import count_leaking, predict_spans, score
+from crfdeid.evaluation.evaluate import count_leaking_documents, predict_spans, score_all
 from crfdeid.evaluation.operating_points import at_threshold, operating_points, phi_tokens, token_probabilities
-from crfdeid.evaluation.tokens import Share, leaks_by_type
+from crfdeid.evaluation.tokens import Proportion, leaks_by_type
 from crfdeid.known_phi.lists import CustomLists
-from crfdeid.model_card.card import save_site, write_card
+from crfdeid.label_schemes import in_order
+from crfdeid.model_card.card import save_lists, write_card
 from crfdeid.model_card.drift import NoteReader, make_profile, profile_by
 from crfdeid.tagger import LayeredTagger, OnProgress, Tagger, find_concepts, how_to_give
 from crfdeid.utils.folders import require_new, whole_folder
 
 
-def layers_of(tagger: Tagger) -> dict[str, Any]:
+def _layer_facts(tagger: Tagger) -> dict[str, Any]:
     """The layers that a model learns, and whether it hides PHI from its concept part; nothing for PHI alone."""
     traits = type(tagger).traits(tagger.settings)
     return {"layers": list(traits.layers), "hides_phi": traits.hides_phi} if CONCEPT in traits.layers else {}
@@ -50,9 +52,9 @@ def concept_scores(tagger: Tagger, split: Split, phi: Mapping[str, Sequence[Span
 
 
 _NOTES = {"train": "training", "dev": "development", "test": "test"}
-REQUIRED = (0.99, 0.997, 0.999)
+DEFAULT_SENSITIVITIES = (0.99, 0.997, 0.999)
 """The sensitivities for which thresholds are chosen (johnson2020, Table 5)."""
-HIGHEST = 0.5
+_MAX_THRESHOLD = 0.5
 """The highest threshold of a card: above it, less would be hidden than by the most probable tags."""
 
 
@@ -64,7 +66,7 @@ def train_model(
     augment: str = NO_COPIES,
     key: bytes | None = None,
     site: CustomLists | None = None,
-    required: Sequence[float] = REQUIRED,
+    required: Sequence[float] = DEFAULT_SENSITIVITIES,
     base_model_sha256: str | None = None,
     overwrite: bool = False,
     on_progress: OnProgress | None = None,
@@ -94,7 +96,7 @@ def train_model(
             writing it.
     """
     require_phi(corpus.splits)
-    require_annotated(tagger, corpus.splits)
+    _require_annotated(tagger, corpus.splits)
     if site is not None and key is not None:
         raise UsageError("a site's lists would stand in the clear beside a private vocabulary: give them to redact")
 
@@ -118,7 +120,7 @@ def require_phi(splits: Mapping[str, Split]) -> None:
             raise DataError(f"the {_NOTES[name]} notes hold no PHI at all: give annotated notes")
 
 
-def require_annotated(tagger: Tagger, splits: Mapping[str, Split]) -> None:
+def _require_annotated(tagger: Tagger, splits: Mapping[str, Split]) -> None:
     """Refuse notes in which nobody annotated what a model learns.
 
     Raises:
@@ -167,7 +169,7 @@ def write_model(
         card = fit()
         tagger.save(partial, key=key)
         if site is not None:
-            save_site(partial, site)
+            save_lists(partial, site)
         return write_card(partial, card)
 
 
@@ -191,29 +193,29 @@ def make_card(
     measured = {name: split for name, split in corpus.splits.items() if name != "train"}
     # A path can name people, a hospital or a project: only its end is kept.
     name = corpus.name if corpus.is_synthetic else Path(corpus.name).resolve().name
-    found = {name: _find(tagger, split) for name, split in measured.items()}
+    found = {name: _predict(tagger, split) for name, split in measured.items()}
     marked = _marked(corpus.dev, found["dev"].consistent)
     profile = make_profile(corpus.train.documents, marked, key=key) if reader is None else profile_by(reader, marked)
     return {
         "trained": datetime.now(UTC).isoformat(timespec="seconds"),
-        **layers_of(tagger),
+        **_layer_facts(tagger),
         "corpus": {**corpus.statistics(), "name": name},
         **{name: _measured(tagger, split, found[name]) for name, split in measured.items()},
         "operating_points": _points(tagger, measured, required),
-        "likeness": profile,
+        "drift_profile": profile,
     }
 
 
-class _Found(NamedTuple):
+class _Predictions(NamedTuple):
     """What the model finds in some notes, by the note's id, alone and with document consistency."""
 
     alone: Mapping[str, Sequence[Span]]
     consistent: Mapping[str, Sequence[Span]]
 
 
-def _find(tagger: Tagger, split: Split) -> _Found:
+def _predict(tagger: Tagger, split: Split) -> _Predictions:
     alone = predict_spans(tagger, split)
-    return _Found(alone, {document.id: make_consistent(document).spans for document in _marked(split, alone)})
+    return _Predictions(alone, {document.id: make_consistent(document).spans for document in _marked(split, alone)})
 
 
 def _marked(split: Split, found: Mapping[str, Sequence[Span]]) -> list[Document]:
@@ -221,7 +223,7 @@ def _marked(split: Split, found: Mapping[str, Sequence[Span]]) -> list[Document]
     return [replace(one, spans=tuple(found[one.id]), phi_annotated=True) for one in split.documents]
 
 
-def _measured(tagger: Tagger, split: Split, found: _Found) -> dict[str, Any]:
+def _measured(tagger: Tagger, split: Split, found: _Predictions) -> dict[str, Any]:
     """The scores in some notes: of PHI, each way of using the model, and of concepts where it finds them."""
     gold = split.annotated(PHI).documents
     phi = {
@@ -236,7 +238,7 @@ def _points(tagger: Tagger, measured: Mapping[str, Split], required: Sequence[fl
     annotated = {name: split.annotated(PHI).documents for name, split in measured.items()}
     tokens = {name: token_probabilities(tagger, documents) for name, documents in annotated.items()}
     dev = tokens.pop("dev")
-    chosen = [min(point.threshold or 0.0, HIGHEST) for point in operating_points(*dev, required=required)]
+    chosen = [min(point.threshold or 0.0, _MAX_THRESHOLD) for point in operating_points(*dev, required=required)]
     return [
         {
             **at_threshold(threshold, *dev)._replace(required=share).to_dict(),
@@ -247,9 +249,98 @@ def _points(tagger: Tagger, measured: Mapping[str, Split], required: Sequence[fl
 
 
 def _scores(gold: Sequence[Document], found: Mapping[str, Sequence[Span]]) -> dict[str, Any]:
-    scores = score(gold, found)
+    scores = score_all(gold, found)
     return {
         **{name: scores[name] for name in ("entity_strict", "token_binary")},
         "leaks_by_type": {label: share.to_dict() for label, share in leaks_by_type(gold, found).items()},
-        "leaking_documents": Share(count_leaking(gold, found), len(gold)).to_dict(),
+        "leaking_documents": Proportion(count_leaking_documents(gold, found), len(gold)).to_dict(),
+    }
+
+
+_NOTICE = (
+    "Trained on notes that were shared as vectors, without their text: how many documents they were is not known, and "
+    "nobody could make rewritten copies of them. Whoever shared them vouches for their annotations."
+)
+
+
+class _SharedFile(Protocol):
+    """A file of notes that were shared; `rnn.privacy.shared_file.SharedNotes` is one."""
+
+    @property
+    def sha256(self) -> str:
+        """The checksum of its content."""
+        ...
+
+    def statistics(self) -> dict[str, Any]:
+        """Counts of sentences, tokens, spans and spans of each type."""
+        ...
+
+
+class _SharedTagger(Tagger, Protocol):
+    """A model that learns from such files; `rnn.models.private.PrivateTagger` is one."""
+
+    def fit_shared(
+        self, shared: Sequence[Any], dev: Sequence[LabelledSentence], *, on_progress: OnProgress | None = None
+    ) -> None:
+        """Train from scratch."""
+        ...
+
+    def known_words(self) -> Iterable[str]:
+        """The words that it has vectors for."""
+        ...
+
+
+def train_on_shared(
+    tagger: _SharedTagger,
+    shared: Sequence[_SharedFile],
+    corpus: Corpus,
+    folder: Path,
+    *,
+    site: CustomLists | None = None,
+    required: Sequence[float] = DEFAULT_SENSITIVITIES,
+    on_progress: OnProgress | None = None,
+) -> dict[str, Any]:
+    """Train, measure and save a model; what can be known to fail fails before the training.
+
+    Args:
+        tagger: an untrained model.
+        shared: what it learns from.
+        corpus: the notes with text, for development and test; none for training. Its name is that of the files.
+        folder: where to.
+        site: as of `crfdeid.model_card.training.train_model`, and so are the others.
+        required: the sensitivities to choose thresholds for, fractions.
+        on_progress: called for each step of training.
+
+    Returns:
+        The model's card (`crfdeid.model_card.card`).
+
+    Raises:
+        UsageError: the folder is not empty, or the files were made by another representation than the tagger reads by.
+        DataError: the notes with text hold no PHI, or the model cannot be written.
+    """
+    require_phi({name: split for name, split in corpus.splits.items() if name != "train"})
+
+    def fit() -> dict[str, Any]:
+        tagger.fit_shared(shared, corpus.dev.sentences, on_progress=on_progress)
+        known = NoteReader.knowing(tagger.known_words())
+        card = make_card(tagger, replace(corpus, notices=(*corpus.notices, _NOTICE)), required=required, reader=known)
+        return {**card, "corpus": _with_shared(card["corpus"], shared), "augment": NO_COPIES}
+
+    return write_model(tagger, fit, folder, site=site)
+
+
+def _with_shared(corpus: dict[str, Any], shared: Sequence[_SharedFile]) -> dict[str, Any]:
+    """What a card says of the notes, with what was shared in the place of training notes."""
+    parts = [part.statistics() for part in shared]
+    whole: dict[str, Any] = {name: sum(part[name] for part in parts) for name in ("sentences", "tokens", "spans")}
+    labels = sorted({label for part in parts for label in part["spans_by_type"]})
+    by_type = {label: sum(part["spans_by_type"].get(label, 0) for part in parts) for label in labels}
+    train = {"documents": None, **whole, "spans_by_type": by_type, "unaligned": 0}
+    digest = hashlib.sha256("".join([corpus["sha256"], *(part.sha256 for part in shared)]).encode())
+    return {
+        **corpus,
+        "types": in_order({*corpus["types"], *labels}),
+        "splits": {**corpus["splits"], "train": train},
+        "shared": [{"sha256": file.sha256, **counts} for file, counts in zip(shared, parts, strict=True)],
+        "sha256": digest.hexdigest(),
     }

@@ -24,13 +24,13 @@ from crfdeid.errors import DataError, UsageError
 from crfdeid.utils.files import read_text
 from crfdeid.utils.json import require_unique
 
-LEVEL = 0.95
+CONFIDENCE_LEVEL = 0.95
 _MOST_NOTES = 10**9  # more than anybody reads
 _NEGLIGIBLE = 1e-18
 
 
 def upper_bound(
-    reviewed: int, leaking: int, *, recall: float = 1.0, total: int | None = None, level: float = LEVEL
+    reviewed: int, leaking: int, *, recall: float = 1.0, total: int | None = None, level: float = CONFIDENCE_LEVEL
 ) -> float:
     """The upper confidence bound of the share of leaking notes.
 
@@ -66,17 +66,21 @@ def upper_bound(
     return min(1.0, float(beta.ppf(level, leaking + 1, reviewed - leaking)) / recall)
 
 
-def most_leaking(reviewed: int, leaking: int, total: int, *, recall: float = 1.0, level: float = LEVEL) -> int:
+def most_leaking(
+    reviewed: int, leaking: int, total: int, *, recall: float = 1.0, level: float = CONFIDENCE_LEVEL
+) -> int:
     """The largest number of leaking notes among M that fits k found of n; arguments are those of `upper_bound`."""
     low, high = leaking, total  # the first fits: k of them are there
     while low < high:
         middle = (low + high + 1) // 2
-        fits = tail(reviewed, leaking, total, np.array([middle]), recall=recall)[0] > 1 - level
+        fits = _detection_tail(reviewed, leaking, total, np.array([middle]), recall=recall)[0] > 1 - level
         low, high = (middle, high) if fits else (low, middle - 1)
     return low
 
 
-def tail(reviewed: int, leaking: int, total: int, among: NDArray[np.int64], *, recall: float) -> NDArray[np.float64]:
+def _detection_tail(
+    reviewed: int, leaking: int, total: int, among: NDArray[np.int64], *, recall: float
+) -> NDArray[np.float64]:
     """The probability of finding k leaking notes or fewer, for each number of leaking notes that there may be.
 
     The number of leaking notes x in the sample is hypergeometric, and how many of these a reader finds binomial:
@@ -103,7 +107,7 @@ def tail(reviewed: int, leaking: int, total: int, among: NDArray[np.int64], *, r
 
 
 def notes_to_read(
-    bound: float, *, leaking: int = 0, recall: float = 1.0, total: int | None = None, level: float = LEVEL
+    bound: float, *, leaking: int = 0, recall: float = 1.0, total: int | None = None, level: float = CONFIDENCE_LEVEL
 ) -> int:
     """How many notes to read for an upper bound, if so many of them are found to leak.
 
@@ -130,10 +134,10 @@ def notes_to_read(
     most = _MOST_NOTES if total is None else total
     if leaking > most or not enough(most):
         raise UsageError(f"a bound of {bound} with {leaking} leaking notes: too low, also where all notes are read")
-    return _first(enough, max(leaking, 1), most)
+    return _smallest(enough, max(leaking, 1), most)
 
 
-def _first(holds: Callable[[int], bool], low: int, high: int) -> int:
+def _smallest(holds: Callable[[int], bool], low: int, high: int) -> int:
     """The first number for which something holds that then holds for all larger ones, ``high`` among them."""
     while low < high:
         middle = (low + high) // 2
@@ -150,7 +154,7 @@ def _check(reviewed: int, leaking: int, recall: float, total: int | None) -> Non
         raise UsageError(f"{reviewed} notes read of {total}: there cannot be fewer than were read")
 
 
-_LONGEST = 12  # digits: more notes or tokens than there are
+_MAX_DIGITS = 12  # digits: more notes or tokens than there are
 
 
 def read_table(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
@@ -182,13 +186,13 @@ def read_table(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[s
         raise DataError("no row of a table: check its quotes", path=path, line=reader.line_num) from None
 
 
-def whole(text: str, path: Path, line: int) -> int:
+def _parse_count(text: str, path: Path, line: int) -> int:
     """A field as a whole number from 0.
 
     Raises:
         DataError: it is none.
     """
-    if not (text.isascii() and text.isdigit() and len(text) <= _LONGEST):
+    if not (text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS):
         raise DataError("expected a whole number from 0 in each column of numbers", path=path, line=line)
     return int(text)
 
@@ -220,7 +224,7 @@ class Stratum:
             problem = f"{self.leaking} leaking of {self.reviewed} read of {self.notes} notes"
             raise UsageError(f"{problem}: give numbers that hold each other, and at least one note of a kind")
 
-    def bound(self, *, recall: float = 1.0, level: float = LEVEL) -> float:
+    def bound(self, *, recall: float = 1.0, level: float = CONFIDENCE_LEVEL) -> float:
         """The upper bound for this kind alone."""
         return upper_bound(self.reviewed, self.leaking, recall=recall, total=self.notes, level=level)
 
@@ -233,7 +237,7 @@ def read_strata(path: Path) -> list[Stratum]:
     """
     found = []
     for line, row in read_table(path, ("stratum", "notes", "reviewed", "leaking")):
-        numbers = (whole(row[name], path, line) for name in ("notes", "reviewed", "leaking"))
+        numbers = (_parse_count(row[name], path, line) for name in ("notes", "reviewed", "leaking"))
         try:
             found.append(Stratum(row["stratum"], *numbers))
         except UsageError as problem:
@@ -245,7 +249,7 @@ def read_strata(path: Path) -> list[Stratum]:
     return found
 
 
-def stratified_bound(strata: Sequence[Stratum], *, recall: float = 1.0, level: float = LEVEL) -> float:
+def stratified_bound(strata: Sequence[Stratum], *, recall: float = 1.0, level: float = CONFIDENCE_LEVEL) -> float:
     """The upper bound of the share of leaking notes over all kinds together.
 
     Which of two bounds is given depends on how many were read of each kind alone, and never on what was found in them,
@@ -314,11 +318,11 @@ def _evidence(stratum: Stratum, recall: float, limit: float) -> np.ndarray:
     """What each further leaking note adds to -ln P, from those found on; as far as one kind alone may go."""
     counts = stratum.reviewed, stratum.leaking, stratum.notes
     most = most_leaking(*counts, recall=recall, level=1 - float(np.exp(-limit)))
-    probable = tail(*counts, np.arange(stratum.leaking, most + 1), recall=recall)
+    probable = _detection_tail(*counts, np.arange(stratum.leaking, most + 1), recall=recall)
     return np.maximum(np.diff(-np.log(probable)), 0.0)
 
 
-_CELLS = 1 << 20  # draws times notes held at once: 8 MiB
+_MAX_CELLS = 1 << 20  # draws times notes held at once: 8 MiB
 
 
 class NoteCount(NamedTuple):
@@ -341,7 +345,7 @@ def read_counts(path: Path) -> list[NoteCount]:
     """
     found = []
     for line, row in read_table(path, NoteCount._fields):
-        count = NoteCount(*(whole(row[name], path, line) for name in NoteCount._fields))
+        count = NoteCount(*(_parse_count(row[name], path, line) for name in NoteCount._fields))
         if count.leaked > count.tokens:
             problem = f"{count.leaked} leaked of {count.tokens} tokens: count those hidden and those left as tokens"
             raise DataError(problem, path=path, line=line)
@@ -352,7 +356,12 @@ def read_counts(path: Path) -> list[NoteCount]:
 
 
 def leaked_tokens_bound(
-    counts: Sequence[NoteCount], *, recall: float = 1.0, level: float = LEVEL, samples: int = 20_000, seed: int = 0
+    counts: Sequence[NoteCount],
+    *,
+    recall: float = 1.0,
+    level: float = CONFIDENCE_LEVEL,
+    samples: int = 20_000,
+    seed: int = 0,
 ) -> float:
     """The upper bound of the share of PHI tokens that leak.
 
@@ -392,7 +401,7 @@ def leaked_tokens_bound(
     if not longest:
         raise UsageError("no note has a token of PHI: there is no share of leaked tokens to bound")
     table = np.vstack([table, [longest, longest]])  # [N + 1, 2]
-    rng, step = np.random.default_rng(seed), max(1, _CELLS // len(table))
+    rng, step = np.random.default_rng(seed), max(1, _MAX_CELLS // len(table))
     sums = [rng.exponential(size=(min(step, samples - done), len(table))) @ table for done in range(0, samples, step)]
     drawn = np.concatenate(sums)  # [samples, 2]
     return min(1.0, float(np.quantile(drawn[:, 0] / drawn[:, 1], level)) / recall)

@@ -6,7 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from crfdeid.review.bounds import LEVEL, NoteCount, Stratum, leaked_tokens_bound, stratified_bound, upper_bound
+from crfdeid.review.bounds import (
+    CONFIDENCE_LEVEL,
+    NoteCount,
+    Stratum,
+    leaked_tokens_bound,
+    stratified_bound,
+    upper_bound,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +48,7 @@ class Certificate:
             "reviewer_recall": self.recall,
             "corpus_size": self.total,
             "corpus_digest": self.digest,
-            "level": LEVEL,
+            "level": CONFIDENCE_LEVEL,
             "upper_bound_notes": self.upper_bound_notes,
             "upper_bound_tokens": self.upper_bound_tokens,
             "strata": {one.name: one.bound(recall=self.recall) for one in self.strata},
@@ -92,7 +99,7 @@ def _tokens(counts: Sequence[NoteCount], recall: float) -> float | None:
     return leaked_tokens_bound(counts, recall=recall) if any(count.tokens for count in counts) else None
 
 
-def render(certificate: Certificate) -> str:
+def render_certificate(certificate: Certificate) -> str:
     """A certificate as Markdown, with lines to sign on."""
     rows = [f"- notes read: {certificate.reviewed:,}, drawn at random; found to leak: {certificate.leaking:,}"]
     if certificate.total is not None:
@@ -103,16 +110,16 @@ def render(certificate: Certificate) -> str:
     rows += [f"  - {_stratum(one, certificate.recall)}" for one in certificate.strata]
     if certificate.upper_bound_tokens is not None:
         rows.append(f"- **at most {_percent(certificate.upper_bound_tokens)} of the PHI tokens are left**")
-    rows += ["", "What this rests on:", "", *(f"- {assumption}" for assumption in assumptions(certificate))]
+    rows += ["", "What this rests on:", "", *(f"- {assumption}" for assumption in _assumptions(certificate))]
     rows += ["", "Read by ______________________  Date ____________  Signature ______________________"]
     return "\n".join(["# Leaks in redacted notes", "", *rows])
 
 
-def assumptions(certificate: Certificate) -> list[str]:
+def _assumptions(certificate: Certificate) -> list[str]:
     """What the bounds of a certificate assume, one sentence each."""
     said = [
-        f"One-sided bounds at {100 * LEVEL:.0f} %: were the true share larger, so few leaks would be found in at most "
-        f"{100 * (1 - LEVEL):.0f} % of samples.",
+        f"One-sided bounds at {100 * CONFIDENCE_LEVEL:.0f} %: were the true share larger, so few leaks would be "
+        f"found in at most {100 * (1 - CONFIDENCE_LEVEL):.0f} % of samples.",
         "The notes were drawn at random from all notes of which this is said, and nothing was changed after the draw.",
     ]
     if certificate.digest is not None:

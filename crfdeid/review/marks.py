@@ -1,6 +1,7 @@
 """What reviewers marked: the JSON Lines that a review page gives, a corpus to train on and a record of what was read.
 
-{"id": "n1", "text": "Dr. Roe", "spans": [...], "read": true, "missed": [...], "needless": [...], "sha256": "..."}
+{"id": "n1", "text": "Dr. Roe", "spans": [...], "read": true, "false_negatives": [...], "false_positives": [...],
+ "sha256": "..."}
 
 "spans" are those that were there without the needless ones and with the missed ones, so that
 `crfdeid.corpora.jsonl` reads such a file as annotated notes. "sha256" is the digest of the redacted text that was read:
@@ -19,7 +20,7 @@ from crfdeid.corpora.common import DIGEST_KEY, json_lines, shorten_list
 from crfdeid.documents import Document, Span, positions_in, tokens_of
 from crfdeid.errors import DataError
 from crfdeid.review.bounds import NoteCount, Stratum
-from crfdeid.review.plan import Plan, SampledNote, require_planned
+from crfdeid.review.plan import SampledNote, SamplingPlan, require_planned
 
 _NO_DIGEST = (
     "marks without the digest of the redacted text that was read: read the note again, on a page of crfdeid review "
@@ -66,7 +67,7 @@ def read_marks(paths: Sequence[Path]) -> list[Reviewed]:
     for path in paths:
         documents = {document.id: document for document in read_corpus(path, format="jsonl")}
         for number, record in json_lines(path):
-            if not isinstance(record.get("read"), bool) or not isinstance(record.get("missed"), list):
+            if not isinstance(record.get("read"), bool) or not isinstance(record.get("false_negatives"), list):
                 raise DataError("no line of a review page: give what one let you download", path=path, line=number)
             if record["read"]:
                 document = documents[str(record["id"])]
@@ -75,7 +76,7 @@ def read_marks(paths: Sequence[Path]) -> list[Reviewed]:
                 digest = record.get(DIGEST_KEY)
                 if not isinstance(digest, str) or not digest:
                     raise DataError(_NO_DIGEST, path=path, line=number)
-                missed = tuple(_span(entry, document, path, number) for entry in record["missed"])
+                missed = tuple(_span(entry, document, path, number) for entry in record["false_negatives"])
                 found[document.id] = Reviewed(document, missed, digest, f"{path}, line {number}")
     if not found:
         raise DataError("no note in it was read to the end: mark notes as read on the page", path=paths[0])
@@ -114,14 +115,14 @@ def require_current(reviewed: Iterable[Reviewed], notes: Iterable[SampledNote]) 
         raise DataError(f"{said}: give all redacted notes, or leave these marks out")
 
 
-def strata_of(reviewed: Sequence[Reviewed], plan: Plan, *, path: Path) -> list[Stratum]:
+def strata_of(reviewed: Sequence[Reviewed], plan: SamplingPlan, *, path: Path) -> list[Stratum]:
     """What was found in each kind of notes of a plan.
 
     Raises:
         DataError: not exactly the notes of the plan were read, or their redacted text was another one.
     """
     require_planned(plan, [SampledNote(one.document.id, "", one.sha256) for one in reviewed], path=path)
-    kinds = {note.id: note.kind for note in plan.read}
+    kinds = {note.id: note.kind for note in plan.selected}
     counts = {kind: [0, 0] for kind in plan.kinds}
     for one in reviewed:
         counts[kinds[one.document.id]][0] += 1

@@ -23,7 +23,7 @@ _Change = tuple[int, int, int, int]  # pieces [i, j) of the text before become p
 _LABEL = re.compile(r"\[([A-Z][A-Z_-]*?)(?:-\d+)?\]")
 
 
-class Replaced(NamedTuple):
+class Replacement(NamedTuple):
     """A stretch of the original text, and what stands in its place.
 
     Attributes:
@@ -43,7 +43,7 @@ class Replaced(NamedTuple):
         return found[1] if found else BINARY
 
 
-def find_replaced(original: str, redacted: str) -> list[Replaced]:
+def find_replacements(original: str, redacted: str) -> list[Replacement]:
     """What has to be replaced in a text to give its redacted form, as few words as can be.
 
     A surrogate that shares a word with the original is found without that word: it differs in nothing there.
@@ -56,8 +56,8 @@ def find_replaced(original: str, redacted: str) -> list[Replaced]:
         By place, none empty. Put in their places, they give ``redacted``, character by character.
 
     Example:
-        >>> find_replaced("Seen by Dr. Roe on 3/14.", "Seen by Dr. [DOCTOR] on [DATE].")
-        [Replaced(start=12, end=15, by='[DOCTOR]'), Replaced(start=19, end=23, by='[DATE]')]
+        >>> find_replacements("Seen by Dr. Roe on 3/14.", "Seen by Dr. [DOCTOR] on [DATE].")
+        [Replacement(start=12, end=15, by='[DOCTOR]'), Replacement(start=19, end=23, by='[DATE]')]
     """
     if original == redacted:
         return []
@@ -66,7 +66,7 @@ def find_replaced(original: str, redacted: str) -> list[Replaced]:
     changes = [(i, j, k, m) for tag, i, j, k, m in matcher.get_opcodes() if tag != "equal"]
     starts = [0, *accumulate(map(len, before))]
     return [
-        Replaced(starts[i], starts[j], "".join(after[k:m])) for i, j, k, m in _filled(changes, len(before)) if i < j
+        Replacement(starts[i], starts[j], "".join(after[k:m])) for i, j, k, m in _filled(changes, len(before)) if i < j
     ]
 
 
@@ -95,7 +95,7 @@ def _filled(changes: Sequence[_Change], size: int) -> list[_Change]:
     return done
 
 
-UNSURE = 0.02
+_MIN_UNCERTAIN = 0.02
 """Tokens with a probability of being PHI from this to one minus this are shown as uncertain."""
 
 
@@ -108,7 +108,7 @@ class PageNote:
         others: the spans of the other side: what a model found, or a second annotator marked.
         by: for each span of the document, what stands in its place in the redacted note; none where there is none.
         sha256: the digest of the redacted text; "" where there is none.
-        kept: values that surrogates leave as they are (`crfdeid.review.kept`), with their kinds.
+        kept: values that surrogates leave as they are (`crfdeid.review.unchanged`), with their kinds.
     """
 
     document: Document
@@ -118,23 +118,23 @@ class PageNote:
     kept: tuple[Span, ...] = ()
 
 
-def compared(first: Sequence[Document], second: Mapping[str, Sequence[Span]]) -> list[PageNote]:
+def comparison_notes(first: Sequence[Document], second: Mapping[str, Sequence[Span]]) -> list[PageNote]:
     """The notes of two sides: gold and predicted, or two annotators'."""
     return [PageNote(document, tuple(second[document.id])) for document in first]
 
 
-def redacted(pairs: Iterable[tuple[Document, str]]) -> list[PageNote]:
+def redaction_notes(pairs: Iterable[tuple[Document, str]]) -> list[PageNote]:
     """Notes with what was replaced in them, from their texts before and after."""
     notes = []
     for document, after in pairs:
-        found = find_replaced(document.text, after)
+        found = find_replacements(document.text, after)
         spans = tuple(Span(one.start, one.end, one.label) for one in found)
         made = Document(document.id, document.text, spans, source=document.source)
         notes.append(PageNote(made, by=tuple(one.by for one in found), sha256=text_digest(after)))
     return notes
 
 
-def unsure_tokens(tagger: Tagger, documents: Sequence[Document]) -> list[list[tuple[int, int, float]]]:
+def uncertain_tokens(tagger: Tagger, documents: Sequence[Document]) -> list[list[tuple[int, int, float]]]:
     """For each note the tokens that a model is unsure of: where they begin and end, and how probably they are PHI."""
     groups = [document.sentences() for document in documents]
     tables = iter(tagger.marginals([sentence for group in groups for sentence in group]))
@@ -146,17 +146,17 @@ def unsure_tokens(tagger: Tagger, documents: Sequence[Document]) -> list[list[tu
             here += [
                 (token.start, token.end, round(share, 3))
                 for token, share in zip(sentence.tokens, probable, strict=True)
-                if UNSURE <= share <= 1 - UNSURE and token.start < token.end
+                if _MIN_UNCERTAIN <= share <= 1 - _MIN_UNCERTAIN and token.start < token.end
             ]
         found.append(sorted(here))
     return found
 
 
-Unsure = Sequence[Sequence[tuple[int, int, float]]]
+_Uncertain = Sequence[Sequence[tuple[int, int, float]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class PageText:
     """What a page calls its two sides.
 
     Args:
@@ -174,21 +174,21 @@ class Side:
     second: str = ""
 
 
-GOLD = Side(
+GOLD = PageText(
     "Gold and predicted",
     "Mark what the gold annotation missed, and what it marks needlessly: the file you download is the corrected gold.",
     "found",
     "missed by the model",
     "found beyond gold",
 )
-ANNOTATORS = Side(
+ANNOTATORS = PageText(
     "Two annotators",
     "Settle what they disagree on: the file you download is the first annotation with your corrections.",
     "both",
     "first alone",
     "second alone",
 )
-REDACTED = Side(
+REDACTED = PageText(
     "Redacted notes",
     "Each note as it was, with what was replaced marked in it. Mark PHI that was left, and what was hidden needlessly.",
     "replaced",
@@ -196,7 +196,7 @@ REDACTED = Side(
 )
 
 
-def review_html(notes: Sequence[PageNote], side: Side, *, unsure: Unsure | None = None) -> str:
+def review_html(notes: Sequence[PageNote], side: PageText, *, unsure: _Uncertain | None = None) -> str:
     """The page, which loads nothing and sends nothing.
 
     Args:
@@ -205,12 +205,12 @@ def review_html(notes: Sequence[PageNote], side: Side, *, unsure: Unsure | None 
         unsure: for each note the tokens that a model is unsure of; None where no model was asked.
     """
     templates = files("crfdeid") / "review" / "templates"
-    data = page_data(notes, side, unsure)
+    data = _page_data(notes, side, unsure)
     kinds = sorted({span.label for note in notes for span in note.kept})
     return render_page(templates, "review", side=side, unsure=unsure is not None, kept=kinds, data=data)
 
 
-def page_data(notes: Sequence[PageNote], side: Side, unsure: Unsure | None) -> dict[str, Any]:
+def _page_data(notes: Sequence[PageNote], side: PageText, unsure: _Uncertain | None) -> dict[str, Any]:
     """What the page shows, as plain data; offsets are code points.
 
     Returns:

@@ -21,7 +21,7 @@ from crfdeid.serialization import DESKTOP_FILES
 from crfdeid.utils.files import read_text, write_files
 from crfdeid.utils.json import parse_json
 
-_VERSION = 2
+_PLAN_FORMAT_VERSION = 3
 _NO_PLAN = "no sampling plan: give the file that crfdeid certify --plan wrote"
 
 
@@ -55,19 +55,19 @@ def list_notes(path: Path, columns: Columns, *, kinds: bool = False) -> list[Sam
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class SamplingPlan:
     """A sampling plan.
 
     Args:
         seed: of the draw.
         kinds: how many notes there are of each kind; "" where kinds are not told apart.
-        read: the notes to read, sorted.
-        digest: SHA-256 over the ids and texts of all notes that could have been drawn (`digest_of`).
+        selected: the notes to read, sorted.
+        digest: SHA-256 over the ids and texts of all notes that could have been drawn (`notes_digest`).
     """
 
     seed: int
     kinds: dict[str, int]
-    read: tuple[SampledNote, ...]
+    selected: tuple[SampledNote, ...]
     digest: str
 
     @property
@@ -76,7 +76,7 @@ class Plan:
         return sum(self.kinds.values())
 
 
-def draw(listed: Iterable[SampledNote], count: int, *, seed: int) -> Plan:
+def draw_plan(listed: Iterable[SampledNote], count: int, *, seed: int) -> SamplingPlan:
     """Draw notes at random: of each kind in proportion to how many there are, and at least one.
 
     Which are drawn depends on the ids and the seed, and not on the order of the notes.
@@ -90,9 +90,9 @@ def draw(listed: Iterable[SampledNote], count: int, *, seed: int) -> Plan:
         UsageError: fewer notes than are to be drawn, or fewer to be drawn than there are kinds.
 
     Example:
-        >>> plan = draw([Listed(f"{n}", "", "") for n in range(100)], 3, seed=7)
-        >>> [note.id for note in plan.read], plan.notes
-        (['15', '24', '55'], 100)
+        >>> plan = draw_plan([SampledNote(f"{n}", "", "") for n in range(100)], 3, seed=7)
+        >>> [note.id for note in plan.selected], plan.notes
+        (['26', '46', '54'], 100)
     """
     notes = sorted(listed)
     kinds = Counter(note.kind for note in notes)
@@ -104,10 +104,10 @@ def draw(listed: Iterable[SampledNote], count: int, *, seed: int) -> Plan:
         for kind, share in _shares(kinds, count).items()
         for note in rng.sample([note for note in notes if note.kind == kind], share)
     ]
-    return Plan(seed, dict(kinds), tuple(sorted(read)), digest_of(notes))
+    return SamplingPlan(seed, dict(kinds), tuple(sorted(read)), notes_digest(notes))
 
 
-def digest_of(listed: Iterable[SampledNote]) -> str:
+def notes_digest(listed: Iterable[SampledNote]) -> str:
     """The SHA-256 over the ids and texts of notes, whatever their order and kinds."""
     lines = sorted(json.dumps([note.id, note.sha256]) for note in listed)
     return hashlib.sha256("".join(f"{line}\n" for line in lines).encode()).hexdigest()
@@ -127,7 +127,7 @@ def _shares(kinds: Counter[str], count: int) -> dict[str, int]:
     return shares
 
 
-def write_plan(plan: Plan, path: Path) -> None:
+def write_plan(plan: SamplingPlan, path: Path) -> None:
     """Write a plan to a new file, as JSON.
 
     Raises:
@@ -137,17 +137,17 @@ def write_plan(plan: Plan, path: Path) -> None:
     if path.exists():
         raise UsageError(f"{path} is there already: name a new file, nothing is overwritten")
     content = {
-        "plan": _VERSION,
+        "plan": _PLAN_FORMAT_VERSION,
         "seed": plan.seed,
         "notes": plan.notes,
         "kinds": plan.kinds,
         "digest": plan.digest,
-        "read": [note._asdict() for note in plan.read],
+        "selected": [note._asdict() for note in plan.selected],
     }
     write_files({path: json.dumps(content, indent=1) + "\n"})
 
 
-def read_plan(path: Path) -> Plan:
+def read_plan(path: Path) -> SamplingPlan:
     """A plan that `write_plan` wrote.
 
     Raises:
@@ -160,12 +160,14 @@ def read_plan(path: Path) -> Plan:
         raise DataError(_NO_PLAN, path=path) from None
 
 
-def _plan(content: Any) -> Plan:
-    if content["plan"] != _VERSION:
+def _plan(content: Any) -> SamplingPlan:
+    if content["plan"] != _PLAN_FORMAT_VERSION:
         raise ValueError("another version")
     kinds = {str(kind): int(size) for kind, size in content["kinds"].items()}
-    read = tuple(SampledNote(str(note["id"]), str(note["kind"]), str(note["sha256"])) for note in content["read"])
-    return Plan(int(content["seed"]), kinds, read, str(content["digest"]))
+    selected = tuple(
+        SampledNote(str(note["id"]), str(note["kind"]), str(note["sha256"])) for note in content["selected"]
+    )
+    return SamplingPlan(int(content["seed"]), kinds, selected, str(content["digest"]))
 
 
 def require_only_notes(path: Path) -> None:
@@ -185,7 +187,7 @@ def require_only_notes(path: Path) -> None:
                 raise DataError("no file of notes, so nobody would read it: move it elsewhere", path=here / name)
 
 
-def require_unchanged(plan: Plan, found: Sequence[SampledNote], *, path: Path) -> None:
+def require_unchanged(plan: SamplingPlan, found: Sequence[SampledNote], *, path: Path) -> None:
     """Refuse notes other than all those from which a plan was drawn.
 
     The notes that were not drawn count too: the certificate speaks of them.
@@ -199,20 +201,20 @@ def require_unchanged(plan: Plan, found: Sequence[SampledNote], *, path: Path) -
         DataError: a note was added or removed, or has another text or id; or a file is there that holds no notes.
     """
     require_only_notes(path)
-    if digest_of(found) == plan.digest:
+    if notes_digest(found) == plan.digest:
         return
     missing, altered = _missing_and_altered(plan, found)
     changes = [
         (len(found) != plan.notes, f"{len(found):,} notes now, {plan.notes:,} then"),
-        (missing > 0, f"{missing:,} of the {len(plan.read):,} drawn notes are missing"),
-        (altered > 0, f"{altered:,} of the {len(plan.read):,} drawn notes have another text"),
+        (missing > 0, f"{missing:,} of the {len(plan.selected):,} drawn notes are missing"),
+        (altered > 0, f"{altered:,} of the {len(plan.selected):,} drawn notes have another text"),
     ]
     said = "; ".join(text for holds, text in changes if holds) or "a note that was not drawn has another text or id"
     remedy = "restore them, with the same --text-column and --id-column, or draw a new plan and read its notes"
     raise DataError(f"not the notes that the plan was drawn from ({said}): {remedy}", path=path)
 
 
-def require_planned(plan: Plan, read: Sequence[SampledNote], *, path: Path) -> None:
+def require_planned(plan: SamplingPlan, read: Sequence[SampledNote], *, path: Path) -> None:
     """Refuse notes that are not exactly those that a plan tells to read, with the text that they had when it was drawn.
 
     Args:
@@ -225,18 +227,20 @@ def require_planned(plan: Plan, read: Sequence[SampledNote], *, path: Path) -> N
     """
     missing, altered = _missing_and_altered(plan, read)
     if missing:
-        raise DataError(f"{missing} of the {len(plan.read)} notes of the plan are missing: read them all", path=path)
+        raise DataError(
+            f"{missing} of the {len(plan.selected)} notes of the plan are missing: read them all", path=path
+        )
     if altered:
         problem = f"{altered} notes of the plan have another text now: draw a new plan, for the old one holds no longer"
         raise DataError(problem, path=path)
-    if len(read) > len(plan.read):
-        problem = f"{len(read) - len(plan.read)} notes were read that are not in the plan: leave them out"
+    if len(read) > len(plan.selected):
+        problem = f"{len(read) - len(plan.selected)} notes were read that are not in the plan: leave them out"
         raise DataError(problem, path=path)
 
 
-def _missing_and_altered(plan: Plan, found: Sequence[SampledNote]) -> tuple[int, int]:
+def _missing_and_altered(plan: SamplingPlan, found: Sequence[SampledNote]) -> tuple[int, int]:
     """The numbers of drawn notes that are not there and that have another text."""
     texts = {note.id: note.sha256 for note in found}
-    missing = sum(note.id not in texts for note in plan.read)
-    altered = sum(texts.get(note.id, note.sha256) != note.sha256 for note in plan.read)
+    missing = sum(note.id not in texts for note in plan.selected)
+    altered = sum(texts.get(note.id, note.sha256) != note.sha256 for note in plan.selected)
     return missing, altered

@@ -28,8 +28,8 @@ from crfdeid.tagger import Tagger
 from crfdeid.utils.files import write_files
 from crfdeid.utils.folders import whole_folder
 
-WAYS = ("uncertainty", "coverage", "random", "mixed")
-RANDOM_SHARE = 0.2
+STRATEGIES = ("uncertainty", "coverage", "random", "mixed")
+_RANDOM_SHARE = 0.2
 # How long a reader takes, as a plain assumption: to open a note, and by the word, marking included.
 _MINUTES_A_NOTE, _WORDS_A_MINUTE = 0.25, 150
 _BATCH = 64
@@ -61,7 +61,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class Sample:
     """A note of a sample, and the way in which it was drawn: "uncertainty", "coverage" or "random"."""
 
     candidate: Candidate
@@ -98,15 +98,15 @@ def _expected_misses(probable: np.ndarray, cut: float) -> float:
     return float(probable[probable < cut].sum())
 
 
-def sample(
+def draw_sample(
     notes: Sequence[Candidate],
     count: int,
     *,
     by: str,
     seed: int,
-    random_share: float = RANDOM_SHARE,
+    random_share: float = _RANDOM_SHARE,
     annotated: Sequence[Candidate] = (),
-) -> list[Drawn]:
+) -> list[Sample]:
     """Draw notes to annotate.
 
     Args:
@@ -128,29 +128,29 @@ def sample(
         Settles, Craven and Friedland 2008 (NIPS workshop), Active learning with real annotation costs; Lewis and Gale
         1994 (SIGIR), for uncertainty; Nemhauser, Wolsey and Fisher 1978, for the greedy choice of what covers most.
     """
-    if by not in WAYS:
-        raise UsageError(f"unknown way '{by}': choose from {', '.join(WAYS)}")
+    if by not in STRATEGIES:
+        raise UsageError(f"unknown way '{by}': choose from {', '.join(STRATEGIES)}")
     if not 0 < count <= len(notes):
         raise UsageError(f"{count} notes to draw of {len(notes)}: give a number from 1 to all of them")
     if by in ("uncertainty", "mixed") and any(note.missed is None for note in notes):
         raise UsageError(f"by {by} needs a model to say what it is unsure of: give one, or draw by coverage")
     at_random = count if by == "random" else min(count, max(1, round(random_share * count)))
     ordered = sorted(notes, key=lambda note: note.document.id)  # the draw is of the ids, and not of their order
-    drawn = [Drawn(note, "random") for note in random.Random(seed).sample(ordered, at_random)]
+    drawn = [Sample(note, "random") for note in random.Random(seed).sample(ordered, at_random)]
     taken = {one.candidate.document.id for one in drawn}
     rest = [note for note in ordered if note.document.id not in taken]
     known = [*annotated, *(one.candidate for one in drawn)]
     return [*drawn, *islice(_chosen(rest, by, known), count - at_random)]
 
 
-def _chosen(notes: Sequence[Candidate], by: str, known: Sequence[Candidate]) -> Iterator[Drawn]:
+def _chosen(notes: Sequence[Candidate], by: str, known: Sequence[Candidate]) -> Iterator[Sample]:
     """The notes in the order in which a way would take them; each once."""
     ways: dict[str, Callable[[], Iterator[Candidate]]] = {
         "uncertainty": lambda: iter(sorted(notes, key=lambda note: -(note.missed or 0.0) / note.minutes)),
         "coverage": lambda: _covering(notes, {word for note in known for word in note.words}),
     }
     named = [by] if by in ways else list(ways) if by == "mixed" else []
-    turns = zip_longest(*([Drawn(note, name) for note in ways[name]()] for name in named))
+    turns = zip_longest(*([Sample(note, name) for note in ways[name]()] for name in named))
     seen: set[str] = set()
     for one in chain.from_iterable(turns):
         if one.candidate.document.id not in seen:
@@ -185,12 +185,14 @@ def _covering(notes: Sequence[Candidate], covered: Collection[str]) -> Iterator[
         yield notes[place]
 
 
-LIST = "drawn.csv"
+SAMPLE_LIST = "drawn.csv"
 _FILES = {"jsonl": "notes.jsonl", "doccano": "notes.jsonl", "label-studio": "notes.json"}
-FORMATS = ("brat", "xmi", *_FILES)
+SAMPLE_FORMATS = ("brat", "xmi", *_FILES)
 
 
-def write_sample(drawn: Sequence[Drawn], folder: Path, *, format: str, model: str = "", for_test: bool = False) -> None:
+def write_sample(
+    drawn: Sequence[Sample], folder: Path, *, format: str, model: str = "", for_test: bool = False
+) -> None:
     """Write a sample; the folder appears whole or not at all.
 
     Args:
@@ -219,14 +221,14 @@ def write_sample(drawn: Sequence[Drawn], folder: Path, *, format: str, model: st
             write_files({target: "[\n" + ",\n".join(tasks) + "\n]\n"})
         else:
             write_corpus(documents, target, format=format)
-        write_files({partial / LIST: _table(drawn, rated=not for_test)})
+        write_files({partial / SAMPLE_LIST: _table(drawn, rated=not for_test)})
 
 
 def _shown(document: Document, for_test: bool) -> Document:
     return replace(document, spans=()) if for_test else document
 
 
-def _table(drawn: Sequence[Drawn], *, rated: bool) -> str:
+def _table(drawn: Sequence[Sample], *, rated: bool) -> str:
     stream = io.StringIO()
     rows = csv.writer(stream, lineterminator="\n")
     rows.writerow(["note", "drawn", "minutes", "expected_misses"])

@@ -20,7 +20,7 @@ import crfdeid
 from crfdeid.corpora.splits import Split
 from crfdeid.corpora.synthetic import generate_notes
 from crfdeid.evaluation import (
-    CATEGORIES,
+    ERROR_CATEGORIES,
     bootstrap_f1,
     document_counts,
     find_errors,
@@ -103,7 +103,7 @@ kinds = {
 }
 figure, axes = plt.subplots(figsize=(7, 2.6), layout="constrained")
 left = np.zeros(len(kinds))
-for category in CATEGORIES:
+for category in ERROR_CATEGORIES:
     sizes = [kinds[name][category] for name in kinds]
     axes.barh(list(kinds), sizes, left=left, label=category)
     left += sizes

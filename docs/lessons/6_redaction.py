@@ -21,7 +21,7 @@ from crfdeid.bio import encode
 from crfdeid.consistency import make_consistent
 from crfdeid.corpora.synthetic import generate_notes
 from crfdeid.evaluation import at_threshold, operating_points, token_probabilities
-from crfdeid.evaluation.evaluate import count_leaking
+from crfdeid.evaluation.evaluate import count_leaking_documents
 from crfdeid.evaluation.tokens import leaks_by_type
 from crfdeid.review.bounds import upper_bound
 from features import tokenize
@@ -126,10 +126,13 @@ ways = {
 }
 for name, spans in ways.items():
     left = leaks_by_type(new, spans).values()
-    tokens, notes = sum(leak.count for leak in left) / sum(leak.total for leak in left), count_leaking(new, spans)
+    tokens, notes = (
+        sum(leak.count for leak in left) / sum(leak.total for leak in left),
+        count_leaking_documents(new, spans),
+    )
     print(f"{name:20}{tokens:6.1%} of the PHI tokens leak, {notes} of {len(new)} notes")
-assert count_leaking(new, with_threshold) < count_leaking(new, by_itself)
-assert count_leaking(new, with_both) <= count_leaking(new, with_threshold)
+assert count_leaking_documents(new, with_threshold) < count_leaking_documents(new, by_itself)
+assert count_leaking_documents(new, with_both) <= count_leaking_documents(new, with_threshold)
 
 # %% [markdown]
 # Few tokens, many notes: a note has many tokens of PHI, and it leaks when one of them does. If tokens leaked
@@ -143,7 +146,7 @@ q = sum(leak.count for leak in left) / sum(leak.total for leak in left)
 sizes = [sum(len(tokenize(note.text[s.start : s.end])) for s in note.spans) for note in new]
 independent = np.mean([1 - (1 - q) ** n for n in sizes])
 print(f"with the threshold {q:.1%} of the tokens leak; notes have {np.mean(sizes):.0f} of them on average")
-in_truth = count_leaking(new, with_threshold) / len(new)
+in_truth = count_leaking_documents(new, with_threshold) / len(new)
 print(f"notes that leak: {independent:.0%} if tokens were independent, {in_truth:.0%} in truth")
 assert in_truth > q
 
@@ -269,7 +272,7 @@ def check_2(answer):
     ):
         given = answer([name], {"1": spans})
         assert given == expected, f"{expected} of 1 notes leak, not {given}: {why}"
-    expected, given = count_leaking(new, by_itself), answer(new, by_itself)
+    expected, given = count_leaking_documents(new, by_itself), answer(new, by_itself)
     assert given == expected, f"of the new notes {expected} leak, not {given}"
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from crfdeid.documents import Span
 from crfdeid.errors import DataError
-from crfdeid.evaluation import CATEGORIES, CAUSES, EntityError
+from crfdeid.evaluation import ERROR_CATEGORIES, ERROR_CAUSES, EntityError
 from experiments.reporting.explanations import page_name
 from features.tokens import Sentence, split_sentences
 
@@ -62,7 +62,7 @@ def browser_data(
         shown, "text": the characters shown or None, "gold": [start, end, type] each, "outcomes": {"runs": positions in
         "runs", "spans": as "gold", "errors": [category, type, causes] each}, "why": the address of its
         explanation, where there is one}. Offsets are code points in the document. An error's type is the one that it
-        counts under in `crfdeid.evaluation.summarise`.
+        counts under in `crfdeid.evaluation.summarise_errors`.
 
     Raises:
         DataError: gold, predictions, errors and texts do not belong together.
@@ -84,8 +84,8 @@ def browser_data(
     used = {label for spans in marked for _, _, label in spans}
     return {
         "types": [*(t for t in types if t in used), *sorted(used.difference(types))],
-        "categories": list(CATEGORIES),
-        "causes": [c for c in CAUSES if any(c in error.causes for run in runs for error in run.errors)],
+        "categories": list(ERROR_CATEGORIES),
+        "causes": [c for c in ERROR_CAUSES if any(c in error.causes for run in runs for error in run.errors)],
         "runs": [[run.system, run.seed] for run in runs],
         "places": places,
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from crfdeid.corpora.splits import Split
-from crfdeid.evaluation import CATEGORIES, in_context
+from crfdeid.evaluation import ERROR_CATEGORIES, in_context
 from experiments.running.runs import Run
 
 PER_CATEGORY = 3
@@ -24,7 +24,7 @@ def error_examples(runs: Sequence[Run], split: Split, *, per_category: int = PER
     documents = {document.id: document for document in split.documents}
     first = {run.cell.system.name: run for run in reversed(runs) if run.cell.is_plain}
     for model in dict.fromkeys(run.cell.system.name for run in runs):
-        for category in CATEGORIES:
+        for category in ERROR_CATEGORIES:
             errors = [error for error in first[model].errors if error.category == category]
             step = max(1, len(errors) // per_category)
             for error in errors[::step][:per_category]:

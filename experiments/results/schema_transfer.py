@@ -36,7 +36,7 @@ class MissedPart(TypedDict):
     """Tokens of PHI that were not marked, and those of them directly beside one that was; over all runs."""
 
     tokens: int
-    beside_found: int
+    adjacent_found: int
 
 
 class TestedPart(TypedDict):

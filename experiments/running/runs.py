@@ -14,8 +14,8 @@ import numpy as np
 from crfdeid.augmentation import NO_COPIES, augment_corpus
 from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.documents import PHI, LabelledSentence, Span
-from crfdeid.evaluation import EntityError, find_errors, score_entities, summarise
-from crfdeid.evaluation.evaluate import predict_spans, score
+from crfdeid.evaluation import EntityError, find_errors, score_entities, summarise_errors
+from crfdeid.evaluation.evaluate import predict_spans, score_all
 from crfdeid.tagger import FitProgress, Tagger
 from crfdeid.utils.folders import write_folder
 from experiments.running.systems import Cell, Vectors, make_tagger
@@ -190,13 +190,13 @@ def evaluate(trained: Trained, corpus: Corpus, *, models_folder: Path | None) ->
     if models_folder is not None and cell.is_plain:
         write_folder(models_folder / cell.system.name / cell.name, tagger.save)
     gold = corpus.scored.documents
-    scores = score(gold, predictions)
+    scores = score_all(gold, predictions)
     errors = tuple(find_errors(gold, predictions, known_words=trained.known_words))
     record = {
         **trained.described(seconds, corpus.scored),
         "dev_f1": scores["entity_strict"]["micro"]["f1"] if corpus.test is None else strict_f1(tagger, corpus.dev),
         "scores": scores,
-        "errors": summarise(errors),
+        "errors": summarise_errors(errors),
         "learning_curve": trained.curve(),
     }
     return Run(cell, record, {PHI: Found(predictions, errors)})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from crfdeid.evaluation import CAUSES
+from crfdeid.evaluation import ERROR_CAUSES
 from experiments.tables.cells import Table, count, long_form, run_counts, run_notes, score_notes
 from experiments.tables.frames import (
     ALL_ERRORS,
@@ -47,7 +47,7 @@ def error_table(results: Results) -> Table:
 def _shown_causes(frame: pd.DataFrame, category: str) -> list[str]:
     """The causes that occur, and of the confusions those that are most frequent in all systems together."""
     counts = frame[(frame["category"] == category) & (frame["cause"] != "")].groupby("cause")["count"].sum()
-    causes = [cause for cause in CAUSES if cause in counts.index]
+    causes = [cause for cause in ERROR_CAUSES if cause in counts.index]
     return [*causes, *counts.drop(index=causes).nlargest(TOP_CONFUSIONS).index]
 
 

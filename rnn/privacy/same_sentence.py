@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from crfdeid.documents import LabelledSentence
-from crfdeid.evaluation.tokens import Share
+from crfdeid.evaluation.tokens import Proportion
 from crfdeid.utils.process import keep_freed_memory
 from features.tokens import Sentence
 from rnn.compile_cache import keep_compiled
@@ -52,12 +52,12 @@ class Outcome:
     total: int
 
     @property
-    def share(self) -> Share:
+    def share(self) -> Proportion:
         """How often it was right, with Wilson's interval; or how often it was wrong, where that is more.
 
         Whoever is wrong more often than a coin need only be asked for the opposite.
         """
-        return Share(max(self.correct, self.total - self.correct), self.total)
+        return Proportion(max(self.correct, self.total - self.correct), self.total)
 
     @property
     def accuracy(self) -> float:

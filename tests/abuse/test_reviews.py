@@ -8,7 +8,7 @@ import pytest
 from attack import NOTE, REDACT, SECRET, Attack, SetUp, both, carry_out, name, nothing, redacted, write
 
 from crfdeid.io.records import Columns
-from crfdeid.review.plan import SampledNote, draw, list_notes, write_plan
+from crfdeid.review.plan import SampledNote, draw_plan, list_notes, write_plan
 
 MARKS = "certify --marks marks.jsonl --redacted notes"
 CERTIFY = "certify --marks marks.jsonl --redacted clean --planned plan"
@@ -24,7 +24,15 @@ def task(**value: object) -> str:
 
 
 def mark(**more: object) -> str:
-    line = {"id": "Quill", "text": NOTE, "spans": [], "read": True, "missed": [], "needless": [], "sha256": "0"}
+    line = {
+        "id": "Quill",
+        "text": NOTE,
+        "spans": [],
+        "read": True,
+        "false_negatives": [],
+        "false_positives": [],
+        "sha256": "0",
+    }
     return json.dumps({**line, **more})
 
 
@@ -49,9 +57,9 @@ COUNTS = "leaked,tokens,tokens\n0,9,8\n"
 
 def plan_of_one(box: Path) -> tuple[SampledNote, ...]:
     """Draw one of the redacted notes, and write the plan."""
-    plan = draw(list_notes(box / "clean", Columns(use_id_key=True)), 1, seed=1)
+    plan = draw_plan(list_notes(box / "clean", Columns(use_id_key=True)), 1, seed=1)
     write_plan(plan, box / "plan")
-    return plan.read
+    return plan.selected
 
 
 def reviewed(change: Callable[[Path, str, str], None], **more: object) -> SetUp:
@@ -130,8 +138,12 @@ ATTACKS = [
     learned("an XMI without a text", "x/a.xmi", BOMB[BOMB.index("<xmi") :].replace("&a;", ""), "with one text"),
     marked("marks that are no JSON", "Quill\n", "marks.jsonl, line 1: not valid JSON"),
     marked("marks of no page", '{"id": "1", "text": "a", "spans": []}', "line 1: no line of a review page"),
-    marked("a mark twice", mark()[:-1] + ', "missed": []}', "marks.jsonl, line 1: a key that an object has twice"),
-    marked("a mark outside its note", mark(missed=[{"start": 1, "end": 999, "label": "A"}]), "none of its text"),
+    marked(
+        "a mark twice", mark()[:-1] + ', "false_negatives": []}', "marks.jsonl, line 1: a key that an object has twice"
+    ),
+    marked(
+        "a mark outside its note", mark(false_negatives=[{"start": 1, "end": 999, "label": "A"}]), "none of its text"
+    ),
     certified("marks of an older redaction", reviewed(redrawn), "another redaction: marks.jsonl, line 1"),
     certified("a note in the clear that was read", reviewed(in_the_clear("read")), ANOTHER),
     certified("a note in the clear that was not drawn", reviewed(in_the_clear("other")), ANOTHER),

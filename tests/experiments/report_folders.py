@@ -13,7 +13,14 @@ from typing import Any
 from samples import rich_results
 
 from crfdeid.documents import PHI, Document, Span
-from crfdeid.evaluation import EntityError, count_token_pairs, find_errors, score_entities, summarise, token_scores
+from crfdeid.evaluation import (
+    EntityError,
+    count_token_pairs,
+    find_errors,
+    score_entities,
+    summarise_errors,
+    token_scores,
+)
 from crfdeid.utils.files import write_files
 from experiments.results.folder import Folder
 from experiments.results.lines import errors_jsonl, spans_jsonl, texts_jsonl, to_json
@@ -108,7 +115,7 @@ def _run(
     return {
         "seed": seed,
         "scores": {name: score.to_dict() for name, score in scores.items()},
-        "errors": summarise(errors),
+        "errors": summarise_errors(errors),
     }
 
 

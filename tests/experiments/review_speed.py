@@ -16,7 +16,7 @@ from chromium import Browser, Page
 from crfdeid.corpora import read_corpus
 from crfdeid.corpora.synthetic import generate_notes
 from crfdeid.documents import Document
-from crfdeid.review.page import GOLD, compared, review_html
+from crfdeid.review.page import GOLD, comparison_notes, review_html
 
 _VIEWS = {"desktop": {"width": 1200, "height": 900}, "phone": {"width": 360, "height": 740}}
 _OPENED = "performance.getEntriesByType('navigation')[0].loadEventEnd"
@@ -65,7 +65,7 @@ def main() -> None:
     found = {note.id: [span for n, span in enumerate(note.spans) if n % 10] for note in notes}
     with tempfile.TemporaryDirectory() as folder, Browser(Path(folder, "profile")) as browser:
         path = Path(folder, "review.html")
-        path.write_text(review_html(compared(notes, found), GOLD), encoding="utf-8")
+        path.write_text(review_html(comparison_notes(notes, found), GOLD), encoding="utf-8")
         length = sum(len(note.text) for note in notes) / count
         print(f"{count:,} notes of {length:.0f} characters, {path.stat().st_size / 1e6:.1f} MB")
         for view in _VIEWS:

@@ -13,7 +13,7 @@ import random
 from collections import Counter
 from typing import Any
 
-from crfdeid.evaluation import CATEGORIES, Counts, Scores
+from crfdeid.evaluation import ERROR_CATEGORIES, Counts, Scores
 
 TYPES = ("PATIENT", "DOCTOR", "HOSPITAL", "LOCATION", "PHONE", "ID", "DATE")
 GOLD = {"PATIENT": 46, "DOCTOR": 235, "HOSPITAL": 163, "LOCATION": 19, "PHONE": 13, "ID": 261, "DATE": 497}
@@ -149,7 +149,7 @@ def _scores(outcomes: dict[str, Counter[str]]) -> dict[str, Any]:
 
 
 def _errors(outcomes: dict[str, Counter[str]]) -> dict[str, Any]:
-    by_type = {c: {label: n for label in sorted(TYPES) if (n := outcomes[label][c])} for c in CATEGORIES}
+    by_type = {c: {label: n for label in sorted(TYPES) if (n := outcomes[label][c])} for c in ERROR_CATEGORIES}
     categories = {category: sum(counts.values()) for category, counts in by_type.items()}
     pairs = [(label, TAKEN_FOR[label], count) for label, count in by_type["wrong"].items()]
     causes = {

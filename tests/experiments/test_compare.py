@@ -21,7 +21,7 @@ import pytest
 from crfdeid.corpora import read_corpus
 from crfdeid.corpora.splits import Split
 from crfdeid.documents import PHI
-from crfdeid.evaluation import CATEGORIES, CAUSES
+from crfdeid.evaluation import ERROR_CATEGORIES, ERROR_CAUSES
 from crfdeid.evaluation.evaluate import predict_spans
 from crfdeid.registry import load_tagger
 from experiments.compare import main
@@ -44,7 +44,7 @@ def drawn() -> None:
 def _plots(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is drawn but where a test asks for it: plots take most of a command's time on so few documents."""
     if "drawn" not in request.fixturenames:
-        monkeypatch.setattr("experiments.reporting.files.plots", lambda results: {})
+        monkeypatch.setattr("experiments.plots.plots", lambda results: {})
 
 
 def corpus_options(folder: Path, *splits: str) -> list[str]:
@@ -95,8 +95,8 @@ def check_run(run: dict[str, Any], corpus: dict[str, Any]) -> None:
     strict, errors = run["scores"]["entity_strict"]["micro"], run["errors"]
     assert strict["tp"] + strict["fn"] == corpus["splits"][corpus["test"]]["spans"]
     assert list(errors) == ["categories", "by_type", "causes", "confusions"]
-    assert tuple(errors["categories"]) == CATEGORIES
-    assert all(set(causes) <= set(CAUSES) for causes in errors["causes"].values())
+    assert tuple(errors["categories"]) == ERROR_CATEGORIES
+    assert all(set(causes) <= set(ERROR_CAUSES) for causes in errors["causes"].values())
     assert errors["categories"]["wrong"] == sum(c["count"] for c in errors["confusions"])
     split = errors["causes"]["boundary"].get("split", 0)
     assert strict["fn"] == sum(errors["categories"][name] for name in ("missed", "wrong", "boundary")) - split
@@ -409,8 +409,8 @@ def test_two_commands_do_not_share_an_output_folder(
         held.close()
     assert "in use by another run" in capsys.readouterr().err
     # The other command begins while this one reads its corpus.
-    monkeypatch.setattr("experiments.running.prepared.make_folder", lambda folder: None)
-    monkeypatch.setattr("experiments.options.require_empty", lambda folder: None)
+    monkeypatch.setattr("experiments.results.folder.make_folder", lambda folder: None)
+    monkeypatch.setattr("experiments.results.folder.require_empty", lambda folder: None)
     assert main(argv) == 2
     assert "is not empty" in capsys.readouterr().err
     assert sorted(path.name for path in out.rglob("*")) == [".lock", "experiment.json"]

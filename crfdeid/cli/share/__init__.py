@@ -8,13 +8,13 @@ from __future__ import annotations
 import argparse
 from importlib import import_module
 
-STEPS = ("train", "encode", "attack")
+SHARE_STEPS = ("train", "encode", "attack")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The steps of ``crfdeid share``, and the options of each."""
     steps = parser.add_subparsers(dest="step", required=True, metavar="STEP", parser_class=type(parser))
-    for name in STEPS:
+    for name in SHARE_STEPS:
         module = import_module(f"{__name__}.{name}")
         text = (module.__doc__ or "").strip().partition("\n")[0]
         module.add_options(steps.add_parser(name, help=text, description=text))

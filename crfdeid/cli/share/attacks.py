@@ -22,7 +22,7 @@ _ADVERSARIES = {
 _AMONG = {"neighbours": "which of its {} neighbours a name is", "names": "which of all names of the notes a name is"}
 
 
-def add_effort(parser: argparse.ArgumentParser) -> None:
+def add_attack_budget(parser: argparse.ArgumentParser) -> None:
     """The options that say how hard the attacks try."""
     text = "train adversaries for so many epochs (default: 20)"
     parser.add_argument("--attack-epochs", type=whole_number(1), default=20, metavar="N", help=text)
@@ -32,7 +32,7 @@ def add_effort(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--names", type=whole_number(1), default=100, metavar="N", help=text)
 
 
-def effort_of(options: argparse.Namespace) -> dict[str, int]:
+def attack_budget(options: argparse.Namespace) -> dict[str, int]:
     """What these options say."""
     return {"epochs": options.attack_epochs, "adversaries": options.adversaries, "names": options.names}
 
@@ -58,7 +58,7 @@ def attack_bar() -> Iterator[Callable[[str, int, int], None]]:
             bar.close()
 
 
-def render(card: Mapping[str, Any]) -> str:
+def render_attacks(card: Mapping[str, Any]) -> str:
     """The figures of a card as a table in Markdown, each beside what chance has, and how to read them."""
     head = ["attack", "%", "95 % interval", "chance %"]
     table = tabulate(
@@ -67,7 +67,7 @@ def render(card: Mapping[str, Any]) -> str:
     return "\n\n".join([table, *_notes(card)])
 
 
-def in_a_sentence(card: Mapping[str, Any]) -> str:
+def attack_sentence(card: Mapping[str, Any]) -> str:
     """What came of the attack that a representation is trained against."""
     found = card["same_sentence"]["fresh"]
     return (

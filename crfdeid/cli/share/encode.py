@@ -6,8 +6,8 @@ import argparse
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from crfdeid.cli.arguments import add_corpus, read_notes, require_outside
-from crfdeid.cli.share.attacks import in_a_sentence
+from crfdeid.cli.arguments import add_corpus_options, read_notes, require_outside
+from crfdeid.cli.share.attacks import attack_sentence
 from crfdeid.cli.share.representation import add_representation, load_representation
 from crfdeid.cli.shell import file_path, whole_number
 from crfdeid.errors import UsageError
@@ -22,7 +22,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--notes", type=file_path, required=True, metavar="PATH", help="annotated notes")
     text = "new file to send, NAME.npz; beside it, a record that stays in the house refuses the same notes next time"
     parser.add_argument("--out", type=file_path, required=True, metavar="FILE", help=text)
-    add_corpus(parser, doing="share")
+    add_corpus_options(parser, doing="share")
     text = (
         "a file with the secret that the record is keyed with (default: the environment variable CRFDEID_SECRET, else "
         "one that is made and kept for you)"
@@ -82,5 +82,5 @@ def _summary(options: argparse.Namespace, written: Any, notes: int) -> Iterator[
 
 def _attacked(card: Mapping[str, Any] | None) -> str:
     """What its provider found when it attacked the representation, and what to do."""
-    found = "nobody has attacked this representation yet" if card is None else in_a_sentence(card)
+    found = "nobody has attacked this representation yet" if card is None else attack_sentence(card)
     return f"{found}: run crfdeid share attack on these notes before you send them"

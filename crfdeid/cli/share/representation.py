@@ -40,8 +40,8 @@ def render_representation(folder: Path) -> str:
     Raises:
         DataError: it is damaged, or the figures of the attacks are.
     """
-    from crfdeid.cli.share.attacks import render  # noqa: PLC0415
-    from crfdeid.model_card.render import listed, saved_facts  # noqa: PLC0415
+    from crfdeid.cli.share.attacks import render_attacks  # noqa: PLC0415
+    from crfdeid.model_card.render import bullet_list, saved_facts  # noqa: PLC0415
     from crfdeid.registry import import_string  # noqa: PLC0415
     from crfdeid.serialization import read_description  # noqa: PLC0415
 
@@ -67,5 +67,5 @@ def render_representation(folder: Path) -> str:
         ),
         *saved_facts(read_description(folder)),
     ]
-    parts = [f"# Private representation: {folder.resolve().name}", _WHAT, listed(facts), "## Attacks"]
-    return "\n\n".join([*parts, _NOT_ATTACKED if card is None else render(card)])
+    parts = [f"# Private representation: {folder.resolve().name}", _WHAT, bullet_list(facts), "## Attacks"]
+    return "\n\n".join([*parts, _NOT_ATTACKED if card is None else render_attacks(card)])

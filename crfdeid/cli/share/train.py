@@ -7,8 +7,8 @@ import sys
 import time
 from typing import Any
 
-from crfdeid.cli.arguments import add_corpus, add_seed, require_outside
-from crfdeid.cli.share.attacks import add_effort
+from crfdeid.cli.arguments import add_corpus_options, add_seed, require_outside
+from crfdeid.cli.share.attacks import add_attack_budget
 from crfdeid.cli.shell import file_path, setting
 from crfdeid.registry import profile_name
 
@@ -30,13 +30,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "(default: fasttext)"
     )
     parser.add_argument("--vectors", type=file_path, default="fasttext", metavar="NAME", help=text)
-    add_corpus(parser, doing="learn", each="--train, --dev and --test")
+    add_corpus_options(parser, doing="learn", each="--train, --dev and --test")
     text = "settings to start from: default, or a paper's, friedrich2019"
     parser.add_argument("--profile", type=profile_name, default="default", metavar="NAME", help=text)
     text = "settings that differ from the profile's, such as neighbours=100 size=50"
     parser.add_argument("--set", type=setting, nargs="+", default=[], metavar="NAME=VALUE", help=text)
     add_seed(parser)
-    add_effort(parser)
+    add_attack_budget(parser)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> None:
         UsageError: options that cannot work.
         DataError: notes or vectors that cannot be read, or a folder that cannot be written.
     """
-    from crfdeid.cli.share.attacks import attack_bar, effort_of, render  # noqa: PLC0415
+    from crfdeid.cli.share.attacks import attack_bar, attack_budget, render_attacks  # noqa: PLC0415
     from crfdeid.cli.shell import duration  # noqa: PLC0415
     from crfdeid.corpora.splits import read_splits  # noqa: PLC0415
     from crfdeid.registry import import_string  # noqa: PLC0415
@@ -57,7 +57,7 @@ def run(options: argparse.Namespace) -> None:
     require_new(options.out)
     one_thread()
     settings = import_string("rnn.privacy.settings:settings_of")(options.profile, dict(options.set))
-    effort = import_string("rnn.privacy.attack_card:AttackBudget")(**effort_of(options))
+    effort = import_string("rnn.privacy.attack_card:AttackBudget")(**attack_budget(options))
     corpus = read_splits(options.train, options.dev, options.test, corpus_format=options.format, types=options.types)
     started, vectors = time.monotonic(), _vectors(options, corpus.train)
     print(f"{len(vectors)} word vectors of size {vectors.dim}", file=sys.stderr, flush=True)
@@ -65,7 +65,7 @@ def run(options: argparse.Namespace) -> None:
         provided = import_string("rnn.privacy.provide:train_and_audit")(
             corpus, vectors, settings, effort, options.out, seed=options.seed, on_epoch=_tell, on_step=step
         )
-    print(render(provided.card))
+    print(render_attacks(provided.card))
     print(f"trained in {duration(time.monotonic() - started)} for N = {settings.neighbours}", file=sys.stderr)
     print(f"representation: {options.out}, digest {provided.trained.model.digest}", file=sys.stderr)
 

@@ -22,7 +22,7 @@ from crfdeid.io.journal import JOURNAL, STATE_FOLDER, FailureEntry, Journal, Not
 from crfdeid.io.output import OutputFolder
 from crfdeid.io.records import Failure, NoteFile
 from crfdeid.io.sources import note_format
-from crfdeid.model_card.drift import Measures
+from crfdeid.model_card.drift import NoteMeasures
 from crfdeid.utils.files import naming
 
 
@@ -86,7 +86,7 @@ class FileRun:
         *,
         on_failure: Callable[[Failure], None],
         on_progress: Callable[[int], None] = lambda size: None,
-        on_measures: Callable[[Measures | None], None] = lambda measures: None,
+        on_measures: Callable[[NoteMeasures | None], None] = lambda measures: None,
     ) -> None:
         self._jobs, self._work, self._output = jobs, work, output
         self._on_failure, self._on_progress, self._on_measures = on_failure, on_progress, on_measures
@@ -167,7 +167,7 @@ class FileRun:
                     for entry in journal.accounted():
                         entries[entry.failure.file if isinstance(entry, FailureEntry) else entry.file].append(entry)
                 for measures in report.measures:
-                    self._on_measures(None if measures is None else Measures(*measures))
+                    self._on_measures(None if measures is None else NoteMeasures(*measures))
         for name, parts in pieces.items():
             self._finish_file(parts[0][0].file, [folder for _, folder in parts], entries[name])
         for folder in folders:

@@ -27,7 +27,7 @@ from crfdeid.io.remote import RemoteNotes
 from crfdeid.io.runner import OutputPlan, process_files, start_workers
 from crfdeid.io.worker import Worker
 from crfdeid.known_phi.patients import KnownColumn, PatientTable, read_people
-from crfdeid.model_card.drift import Measures
+from crfdeid.model_card.drift import NoteMeasures
 from crfdeid.redaction.policy import Policy
 from crfdeid.secrets import derive, read_secret, secret_fingerprint
 
@@ -154,7 +154,7 @@ class FileWork:
         people = None if self.people is None else self.people.read()
         plan = replace(self.plan, columns=replace(self.columns, people=people), read=reader)
         folder = self.folder / secrets.token_hex(8)
-        measures: list[Measures | None] = []
+        measures: list[NoteMeasures | None] = []
         with (
             nullcontext("") if isinstance(self.source, Path) else _copies_folder() as place,
             OutputFolder(folder, source=self.source, settings={}, resume=False) as output,

@@ -259,7 +259,7 @@
       const kept = note.spans.filter((one) => !mine.needless.some((other) => same(other, one)));
       const spans = [...kept, ...mine.missed].map((one) => one.slice(0, 3)).sort((a, b) => a[0] - b[0] || a[1] - b[1]);
       const { id, text, sha256 } = note;
-      const corrected = { missed: mine.missed.map(written), needless: mine.needless.map(written) };
+      const corrected = { false_negatives: mine.missed.map(written), false_positives: mine.needless.map(written) };
       found.push(JSON.stringify({ id, text, spans: spans.map(written), read: mine.read, ...corrected, sha256 }));
     });
     return found;
@@ -291,8 +291,8 @@
     let [total, absent] = [0, 0];
     try {
       for (const line of (await file.text()).split("\n").filter((one) => one.trim())) {
-        const { id, text, sha256, read, missed, needless } = JSON.parse(line);
-        const mine = { read: read === true, missed: back(missed), needless: back(needless) };
+        const { id, text, sha256, read, false_negatives, false_positives } = JSON.parse(line);
+        const mine = { read: read === true, missed: back(false_negatives), needless: back(false_positives) };
         const place = places.get(id);
         total += 1;
         if (place === undefined) absent += 1;

@@ -14,8 +14,8 @@ from crfdeid.corpora.layers import Regions, exclude_regions, select_layer
 from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.documents import CONCEPT, PHI, Document, LabelledSentence, Span
 from crfdeid.ensembles.cascade import CascadeTagger, as_concept_sentence, with_layer
-from crfdeid.evaluation import find_errors, score_entities, summarise
-from crfdeid.evaluation.evaluate import decoded, score
+from crfdeid.evaluation import find_errors, score_entities, summarise_errors
+from crfdeid.evaluation.evaluate import decode_split, score_all
 from crfdeid.evaluation.tokens import memorised_phi_rate
 from crfdeid.registry import create
 from crfdeid.tagger import LayeredTagger, Tagger, VocabularyProbe
@@ -94,7 +94,7 @@ class JointPlan:
             if corpus.test is not None
             else _strict_f1(scores, spans),
             "scores": scores,
-            "errors": {layer: summarise(one.errors) for layer, one in found.items()},
+            "errors": {layer: summarise_errors(one.errors) for layer, one in found.items()},
             "phi_held": _held(tagger, corpus.train),
             "learning_curve": trained.curve(),
         }
@@ -102,9 +102,9 @@ class JointPlan:
 
     def _scores(self, gold: Mapping[str, list[Document]], spans: Mapping[str, Spans]) -> dict[str, Any]:
         """Every kind of score of each layer; of concepts again without the stretches that nobody annotated."""
-        scores = {layer: score(gold[layer], spans[layer]) for layer in spans}
+        scores = {layer: score_all(gold[layer], spans[layer]) for layer in spans}
         if self.unsourced is not None:
-            scores[concept_annotated_text] = score(*exclude_regions(gold[CONCEPT], spans[CONCEPT], self.unsourced))
+            scores[concept_annotated_text] = score_all(*exclude_regions(gold[CONCEPT], spans[CONCEPT], self.unsourced))
         return scores
 
 
@@ -126,7 +126,7 @@ def spans_of(tagger: Tagger, split: Split, system: System) -> dict[str, Spans]:
     return {
         layer: {
             document.id: spans
-            for document, spans in zip(split.documents, decoded(tags[layer], split).values(), strict=True)
+            for document, spans in zip(split.documents, decode_split(tags[layer], split).values(), strict=True)
             if layer in document.annotated
         }
         for layer in layers_of(system)

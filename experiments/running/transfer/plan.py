@@ -15,7 +15,7 @@ from crfdeid.evaluation import (
     find_errors,
     operating_points,
     score_tokens,
-    summarise,
+    summarise_errors,
     token_probabilities,
 )
 from crfdeid.evaluation.evaluate import predict_spans
@@ -60,7 +60,7 @@ class TransferPlan:
         record = {
             **trained.described(seconds, corpus.scored),
             "dev_f1": strict_f1(tagger, own.dev),
-            "errors": summarise(errors),
+            "errors": summarise_errors(errors),
             "operating_points": points(tagger, own.scored.documents, predictions),
             "learning_curve": trained.curve(),
         }

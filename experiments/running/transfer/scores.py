@@ -32,7 +32,7 @@ class Tested(NamedTuple):
     by_document: Sequence[Pairs]
     tokens: int
     missed: int
-    beside_found: int
+    adjacent_found: int
 
     def pairs(self) -> Pairs:
         """Those of all documents."""
@@ -59,7 +59,7 @@ class GoldTokens:
             for found in self._found(runs, name, tokens):
                 by_document[-1].update(zip(gold, found, strict=True))
                 lost = missed_tokens(gold, found)
-                missed, beside = missed + len(lost), beside + sum(token.beside_found for token in lost)
+                missed, beside = missed + len(lost), beside + sum(token.adjacent_found for token in lost)
         return Tested(by_document, sum(map(len, self._gold)), missed, beside)
 
     @staticmethod
@@ -119,5 +119,5 @@ def scores_of(tested: Tested) -> dict[str, Any]:
         "multi_class": counts_of(pairs, CATEGORIES).to_dict(),
         "binary": counts_of(pairs, BINARY).to_dict(),
         "by_category": {label: counts.to_dict() for label, counts in by_category.by_type.items()},
-        "missed": {"tokens": tested.missed, "beside_found": tested.beside_found},
+        "missed": {"tokens": tested.missed, "beside_found": tested.adjacent_found},
     }

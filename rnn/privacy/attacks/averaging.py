@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crfdeid.errors import UsageError
-from crfdeid.evaluation.tokens import Share
+from crfdeid.evaluation.tokens import Proportion
 from crfdeid.validation import require_counts
 from features.tokens import Sentence
 from rnn.privacy.attacks.noise import noise_deviation
@@ -80,15 +80,15 @@ class Hits:
         chance10: of coming among the first ten by guessing.
     """
 
-    top1: Share
-    top10: Share
+    top1: Proportion
+    top10: Proportion
     chance: float
     chance10: float
 
     @classmethod
     def of(cls, places: Sequence[tuple[int, int]]) -> Self:
         """Of each right name's place, from 0, and how many candidates there were."""
-        hits = [Share(sum(place < first for place, _ in places), len(places)) for first in (1, 10)]
+        hits = [Proportion(sum(place < first for place, _ in places), len(places)) for first in (1, 10)]
         chances = [float(np.mean([min(first / count, 1.0) for _, count in places] or [0.0])) for first in (1, 10)]
         return cls(hits[0], hits[1], chances[0], chances[1])
 

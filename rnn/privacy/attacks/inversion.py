@@ -16,7 +16,7 @@ import numpy as np
 from crfdeid.bio import OUTSIDE
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import DataError
-from crfdeid.evaluation.tokens import Share
+from crfdeid.evaluation.tokens import Proportion
 from rnn.privacy.attacks.decoder import Decoder
 from rnn.privacy.attacks.targets import is_name
 from rnn.privacy.encoder import Encoder
@@ -33,9 +33,9 @@ class Recovered:
         known: words that the decoder knows: it can read no more.
     """
 
-    recovered: Share
-    by_frequency: Share
-    known: Share
+    recovered: Proportion
+    by_frequency: Proportion
+    known: Proportion
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ class _Token(NamedTuple):
 
 def _recovered(tokens: Sequence[_Token]) -> Recovered:
     counts = [sum(marks) for marks in zip(*(token[2:] for token in tokens), strict=True)] or [0, 0, 0]
-    return Recovered(*(Share(count, len(tokens)) for count in counts))
+    return Recovered(*(Proportion(count, len(tokens)) for count in counts))
 
 
 def _most_frequent(known: Sequence[LabelledSentence], attacked: Sequence[LabelledSentence]) -> list[list[str]]:

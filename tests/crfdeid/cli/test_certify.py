@@ -92,24 +92,33 @@ def test_a_plan_is_drawn_by_kind_and_kept(capsys, redacted, tmp_path):
     assert (found["corpus_size"], found["reviewed"], found["seed"]) == (9, 3, 5)
     content = json.loads(plan.read_text())
     assert content["kinds"] == {"letters": 6, "reports": 3}
-    assert [note["kind"] for note in content["read"]] == ["letters", "letters", "reports"]
+    assert [note["kind"] for note in content["selected"]] == ["letters", "letters", "reports"]
     assert "is there already" in refused(capsys, "--plan", str(plan), "--input", str(redacted), "--reviewed", "3")
 
 
 def test_a_plan_for_a_bound_has_as_many_notes_as_that_takes(capsys, redacted, tmp_path):
     found = said(capsys, "--plan", str(tmp_path / "plan.json"), "--input", str(redacted), "--bound", "0.2")
-    assert found["reviewed"] == found["notes_to_read"] == len(json.loads((tmp_path / "plan.json").read_text())["read"])
+    assert (
+        found["reviewed"] == found["notes_to_read"] == len(json.loads((tmp_path / "plan.json").read_text())["selected"])
+    )
 
 
 def marks_of(plan: Path, marks: Path) -> None:
     """What reviewers of a plan's notes download who saw a leak in the first note."""
     leak = {"start": 12, "end": 15, "label": "DOCTOR"}
     lines = [
-        {"id": note["id"], "text": "Seen by Dr. Roe, 1.", "spans": [leak], "read": True, "missed": [], "needless": []}
+        {
+            "id": note["id"],
+            "text": "Seen by Dr. Roe, 1.",
+            "spans": [leak],
+            "read": True,
+            "false_negatives": [],
+            "false_positives": [],
+        }
         | {"sha256": note["sha256"]}
-        for note in json.loads(plan.read_text())["read"]
+        for note in json.loads(plan.read_text())["selected"]
     ]
-    lines[0]["missed"] = [leak]
+    lines[0]["false_negatives"] = [leak]
     marks.write_text("".join(json.dumps(line) + "\n" for line in lines))
 
 
@@ -124,7 +133,7 @@ def marked(capsys, redacted, tmp_path) -> tuple[str, ...]:
 
 def undrawn(redacted: Path, plan: str) -> Path:
     """A note that the plan does not tell to read."""
-    drawn = {note["id"] for note in json.loads(Path(plan).read_text())["read"]}
+    drawn = {note["id"] for note in json.loads(Path(plan).read_text())["selected"]}
     names = {path: path.relative_to(redacted).with_suffix("").as_posix() for path in sorted(redacted.rglob("*.txt"))}
     return next(path for path, name in names.items() if name not in drawn)
 
@@ -187,7 +196,7 @@ def test_the_text_of_a_table_can_have_another_column(capsys, tmp_path):
     assert "--text-column" in refused(capsys, *draw)
     columns = ("--text-column", "body", "--id-column", "key")
     assert said(capsys, *draw, *columns)["corpus_size"] == 5
-    assert {note["id"] for note in json.loads(plan.read_text())["read"]} <= {f"n{n}" for n in range(5)}
+    assert {note["id"] for note in json.loads(plan.read_text())["selected"]} <= {f"n{n}" for n in range(5)}
     marks_of(plan, marks)
     certificate = ("--marks", str(marks), "--redacted", str(table), "--planned", str(plan))
     assert said(capsys, *certificate, *columns)["corpus_size"] == 5

@@ -66,7 +66,7 @@ def test_redacted_notes_are_held_against_the_originals(redacted, tmp_path):
 def test_only_the_notes_of_a_plan_are_shown_with_the_text_that_they_had(redacted, tmp_path, capsys):
     plan = tmp_path / "plan.json"
     assert main(["certify", "--plan", str(plan), "--input", redacted[3], "--reviewed", "2", "--seed", "4"]) == 0
-    wanted = [note["id"] for note in json.loads(plan.read_text())["read"]]
+    wanted = [note["id"] for note in json.loads(plan.read_text())["selected"]]
     assert run(*redacted, "--planned", plan, "--out", tmp_path / "review.html") == 0
     assert [note["id"] for note in data(tmp_path / "review.html")["notes"]] == wanted
     (Path(redacted[3]) / f"{wanted[0]}.txt").write_text("Redacted anew.")
@@ -79,7 +79,7 @@ def test_only_the_notes_of_a_plan_are_shown_with_the_text_that_they_had(redacted
 def test_all_redacted_notes_must_be_those_of_the_plan(redacted, tmp_path, capsys, change):
     plan, clean = tmp_path / "plan.json", Path(redacted[3])
     assert main(["certify", "--plan", str(plan), "--input", str(clean), "--reviewed", "1", "--seed", "4"]) == 0
-    (drawn,) = json.loads(plan.read_text())["read"]
+    (drawn,) = json.loads(plan.read_text())["selected"]
     other = next(path for path in sorted(clean.iterdir()) if path.stem != drawn["id"])
     if change == "swapped":
         other.write_text(TEXT)
@@ -122,7 +122,7 @@ def test_a_plan_of_renamed_notes_is_read_and_certified(renamed, tmp_path):
     plan, page = tmp_path / "plan.json", tmp_path / "page.html"
     assert main(["certify", "--plan", str(plan), "--input", renamed[3], "--reviewed", "2", "--seed", "4"]) == 0
     assert run(*renamed, "--planned", plan, "--out", page) == 0
-    drawn = [note["id"] for note in json.loads(plan.read_text())["read"]]
+    drawn = [note["id"] for note in json.loads(plan.read_text())["selected"]]
     assert {note["id"] for note in data(page)["notes"]} == set(drawn)
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from crfdeid.cli import main
-from crfdeid.cli.score import MODES
-from crfdeid.cli.score_tables import rows_of
+from crfdeid.cli.score import SCORE_MODES
+from crfdeid.cli.score_tables import score_rows
 from crfdeid.corpora import write_corpus
 from crfdeid.documents import Document, Span
 
@@ -138,8 +138,8 @@ def test_a_corpus_agrees_with_itself_in_another_format(data_folder: Path, tmp_pa
 
 
 def test_every_mode_has_rows() -> None:
-    for mode in MODES:
-        assert rows_of(mode, GOLD, {note.id: note.spans for note in GOLD})
+    for mode in SCORE_MODES:
+        assert score_rows(mode, GOLD, {note.id: note.spans for note in GOLD})
 
 
 CONCEPTS = [

@@ -208,7 +208,10 @@ def test_a_provider_trains_a_model_on_its_public_notes_to_go_with_its_representa
 def test_likeness_holds_notes_against_the_words_of_the_representation(model: Path) -> None:
     card = read_card(model)
     assert card is not None
-    reader, same, other = NoteReader.of(card["likeness"], None), *(DriftDetector(card["likeness"]) for _ in range(2))
+    reader, same, other = (
+        NoteReader.of(card["drift_profile"], None),
+        *(DriftDetector(card["drift_profile"]) for _ in range(2)),
+    )
     for note in NOTES[:20]:
         same.add(reader.measure(note.text, {"DATE": 1, "DOCTOR": 1}))
         other.add(reader.measure("Otra nota con palabras que nadie conoce aquí", {}))

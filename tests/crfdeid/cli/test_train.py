@@ -25,7 +25,7 @@ from crfdeid.corpora.synthetic import generate
 from crfdeid.corpora.synthetic.generate import Splits
 from crfdeid.crf import CrfTagger
 from crfdeid.evaluation import score_tokens
-from crfdeid.evaluation.evaluate import count_leaking, predict_spans
+from crfdeid.evaluation.evaluate import count_leaking_documents, predict_spans
 from crfdeid.model_card.card import model_digest, read_card
 from crfdeid.model_card.render import render_card
 from crfdeid.model_card.training import train_model
@@ -77,7 +77,7 @@ def test_the_card_holds_what_was_measured(model: Path, corpus: Splits) -> None:
     micro = score_tokens(split.documents, alone, binary=True).micro
     assert card["dev"]["alone"]["token_binary"]["micro"] == micro.to_dict()
     leaking = card["dev"]["alone"]["leaking_documents"]
-    assert (leaking["count"], leaking["total"]) == (count_leaking(split.documents, alone), 12)
+    assert (leaking["count"], leaking["total"]) == (count_leaking_documents(split.documents, alone), 12)
     missed = card["dev"]["alone"]["leaks_by_type"]
     assert sum(leak["count"] for leak in missed.values()) == micro.fn > 0
     assert sum(leak["total"] for leak in missed.values()) == micro.tp + micro.fn

@@ -8,15 +8,15 @@ from hypothesis import strategies as st
 from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError
 from crfdeid.evaluation import (
-    CATEGORIES,
-    CAUSES,
+    ERROR_CATEGORIES,
+    ERROR_CAUSES,
     Counts,
     EntityError,
     confusions,
     find_errors,
     in_context,
     score_entities,
-    summarise,
+    summarise_errors,
 )
 from features.tokens import Sentence
 
@@ -186,7 +186,7 @@ def test_every_miss_and_every_false_alarm_is_in_exactly_one_error(gold, predicte
 def test_the_categories_add_up_to_the_strict_score_by_type(gold, predicted):
     errors = errors_of(gold, predicted)
     scores = score_entities([Document("n1", TEXT, tuple(gold))], {"n1": predicted})
-    summary = summarise(errors)
+    summary = summarise_errors(errors)
     n, causes = summary["categories"], summary["causes"]["boundary"]
     assert n["missed"] + n["wrong"] + n["boundary"] - causes.get("split", 0) == scores.micro.fn
     assert n["spurious"] + n["wrong"] + n["boundary"] - causes.get("merged", 0) == scores.micro.fp
@@ -202,7 +202,7 @@ def test_each_category_is_what_its_name_says(gold, predicted):
 
     for error in errors_of(gold, predicted):
         right, found, causes = error.gold, error.predicted, set(error.causes)
-        assert list(error.causes) == [cause for cause in CAUSES if cause in causes]
+        assert list(error.causes) == [cause for cause in ERROR_CAUSES if cause in causes]
         if error.category == "missed":
             assert found is None
             assert not touches(right, predicted)
@@ -239,7 +239,7 @@ def test_confusions_count_the_pairs_of_wrong_entities_only():
 def test_summary_is_plain_data_without_text():
     gold = [place("Ann Doe", "DOCTOR"), place("Holm", "DOCTOR"), place("QRH", "HOSPITAL"), place("Vance", "PATIENT")]
     predicted = [place("Ann", "DOCTOR"), place("Doe", "ID"), place("QRH", "ID"), place("Sent", "ID"), gold[3]]
-    summary = json.loads(json.dumps(summarise(errors_of(gold, predicted))))
+    summary = json.loads(json.dumps(summarise_errors(errors_of(gold, predicted))))
     assert summary == {
         "categories": {"missed": 1, "wrong": 1, "boundary": 2, "spurious": 1},
         "by_type": {
@@ -259,7 +259,7 @@ def test_summary_is_plain_data_without_text():
 
 
 def test_summary_of_no_errors_names_every_category():
-    assert summarise([])["categories"] == dict.fromkeys(CATEGORIES, 0)
+    assert summarise_errors([])["categories"] == dict.fromkeys(ERROR_CATEGORIES, 0)
 
 
 # In context

@@ -4,7 +4,7 @@ import pytest
 
 from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError
-from crfdeid.evaluation.evaluate import count_leaking
+from crfdeid.evaluation.evaluate import count_leaking_documents
 
 NOTES = [
     Document("1", "Seen by Ann Doe", (Span(8, 15, "DOCTOR"),)),
@@ -16,14 +16,14 @@ NOTES = [
 
 def test_a_note_leaks_where_no_span_of_any_type_touches_a_token_of_its_phi() -> None:
     found = {"1": [Span(8, 11, "DOCTOR")], "2": [Span(9, 13, "PATIENT")], "3": [], "4": [Span(0, 6, "ID")]}
-    assert count_leaking(NOTES, found) == 2  # "Doe" of the first note, and the whole date of the third
+    assert count_leaking_documents(NOTES, found) == 2  # "Doe" of the first note, and the whole date of the third
 
 
 def test_a_document_without_prediction_is_refused() -> None:
     with pytest.raises(DataError, match=r"^document 2: no prediction for this document"):
-        count_leaking(NOTES, {"1": [], "3": [], "4": []})
+        count_leaking_documents(NOTES, {"1": [], "3": [], "4": []})
 
 
 def test_a_prediction_for_no_document_is_refused() -> None:
     with pytest.raises(DataError, match=r"^prediction 5: of a document that is not among the gold ones"):
-        count_leaking(NOTES, {note.id: [] for note in NOTES} | {"5": []})
+        count_leaking_documents(NOTES, {note.id: [] for note in NOTES} | {"5": []})

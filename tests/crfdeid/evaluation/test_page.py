@@ -14,7 +14,7 @@ def test_the_guide_runs_as_it_stands():
 
 
 @pytest.mark.parametrize(
-    "module", ["context", "counts", "entities", "errors", "i2b2", "meddocan", "operating_points", "tokens"]
+    "module", ["agreement", "challenges", "counts", "entities", "errors", "operating_points", "significance", "tokens"]
 )
 def test_docstring_examples_run(module):
     failed, tried = doctest.testmod(import_module(f"crfdeid.evaluation.{module}"))

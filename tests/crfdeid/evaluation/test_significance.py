@@ -225,7 +225,7 @@ def test_small_pieces_give_the_same_numbers(monkeypatch):
         return [found.tolist() for found in (*tests, bootstrap_f1(a, samples=500))]
 
     whole = all_numbers()
-    monkeypatch.setattr(significance, "_CELLS", 100)
+    monkeypatch.setattr(significance, "_MAX_CELLS", 100)
     assert all_numbers() == whole
 
 

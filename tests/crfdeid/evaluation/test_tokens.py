@@ -105,6 +105,6 @@ def test_missed_tokens_are_the_false_negatives_without_types_and_know_their_neig
     right, found = (token_types(tokens, some) for some in (gold, predicted))
     missed = missed_tokens(right, found)
     assert len(missed) == score(gold, predicted, binary=True).micro.fn
-    for place, beside_found in missed:
+    for place, adjacent_found in missed:
         near = [i for i in (place - 1, place + 1) if 0 <= i < len(tokens)]
-        assert beside_found == any(right[i] and found[i] for i in near)
+        assert adjacent_found == any(right[i] and found[i] for i in near)

@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import binom, binomtest
 
 from crfdeid.errors import UsageError
-from crfdeid.review.bounds import Stratum, most_leaking, notes_to_read, stratified_bound, tail, upper_bound
+from crfdeid.review.bounds import Stratum, _detection_tail, most_leaking, notes_to_read, stratified_bound, upper_bound
 
 
 @pytest.mark.parametrize(("reviewed", "leaking"), [(1, 0), (50, 3), (300, 0), (300, 299), (2000, 41)])
@@ -39,7 +39,7 @@ def test_the_tail_of_a_finite_corpus_is_that_of_counting(recall):
     among = np.arange(31)
     for reviewed, leaking in ((12, 0), (12, 2), (30, 1)):
         expected = [float(exact_tail(reviewed, leaking, 30, d, recall)) for d in among]
-        assert tail(reviewed, leaking, 30, among, recall=float(recall)) == pytest.approx(expected, abs=1e-12)
+        assert _detection_tail(reviewed, leaking, 30, among, recall=float(recall)) == pytest.approx(expected, abs=1e-12)
         fits = [d for d in among if expected[d] > 0.05 and d >= leaking]
         assert most_leaking(reviewed, leaking, 30, recall=float(recall)) == max(fits)
 
@@ -55,10 +55,10 @@ def test_the_bound_holds_in_95_of_100_samples_whatever_the_share(recall):
 def test_the_bound_of_a_finite_corpus_holds_too():
     bounds = [upper_bound(20, k, total=60, recall=0.9) for k in range(21)]
     for among in range(61):
-        below = tail(20, -1, 60, np.array([among]), recall=0.9)[0]
+        below = _detection_tail(20, -1, 60, np.array([among]), recall=0.9)[0]
         held = 0.0
         for k, bound in enumerate(bounds):
-            upto = tail(20, k, 60, np.array([among]), recall=0.9)[0]
+            upto = _detection_tail(20, k, 60, np.array([among]), recall=0.9)[0]
             held += (upto - below) * (bound >= among / 60)
             below = upto
         assert held >= 0.95 - 1e-9
@@ -103,7 +103,7 @@ def test_the_bound_over_kinds_holds_whatever_their_shares(reviewed):
     }
     for among in ((3, 0), (0, 4), (2, 2), (5, 1), (1, 5)):
         chances = [
-            np.diff([0.0, *(tail(n, k, size, np.array([d]), recall=1)[0] for k in range(6))])
+            np.diff([0.0, *(_detection_tail(n, k, size, np.array([d]), recall=1)[0] for k in range(6))])
             for n, size, d in zip(reviewed, sizes, among, strict=True)
         ]
         missed = sum(chances[0][a] * chances[1][b] for (a, b), bound in bounds.items() if bound < sum(among) / 60)

@@ -8,7 +8,7 @@ from crfdeid.corpora import read_corpus
 from crfdeid.errors import DataError
 from crfdeid.review.bounds import NoteCount
 from crfdeid.review.marks import read_marks, require_current, strata_of
-from crfdeid.review.plan import SampledNote, draw
+from crfdeid.review.plan import SampledNote, draw_plan
 
 TEXT = "Dr. Roe saw Ann Doe on 3/14."
 
@@ -25,7 +25,7 @@ def write(folder, *records):
 
 def record(name="1", *, read=True, missed=(), **more):
     spans = [span("Roe", "DOCTOR"), *missed]
-    made = {"id": name, "text": TEXT, "spans": spans, "read": read, "missed": [*missed], "needless": []}
+    made = {"id": name, "text": TEXT, "spans": spans, "read": read, "false_negatives": [*missed], "false_positives": []}
     return {**made, "sha256": f"digest {name}", **more}
 
 
@@ -53,7 +53,10 @@ def test_two_reviewers_share_the_notes(tmp_path):
         ([record(), record("2", sha256="")], "line 2: marks without the digest of the redacted text"),
         ([record(sha256=None)], "line 1: marks without the digest of the redacted text"),
         ([{key: value for key, value in record().items() if key != "sha256"}], "read the note again"),
-        ([record(missed=[span("Ann")]) | {"missed": [{"start": 3, "end": 99, "label": "X"}]}], "none of its text"),
+        (
+            [record(missed=[span("Ann")]) | {"false_negatives": [{"start": 3, "end": 99, "label": "X"}]}],
+            "none of its text",
+        ),
     ],
 )
 def test_what_a_page_cannot_have_given_is_refused(tmp_path, records, message):
@@ -64,9 +67,9 @@ def test_what_a_page_cannot_have_given_is_refused(tmp_path, records, message):
 
 def test_marks_are_held_against_the_plan(tmp_path):
     listed = [SampledNote(f"{n}", "a" if n < 6 else "b", f"digest {n}") for n in range(9)]
-    plan = draw(listed, 3, seed=1)
-    lines = [record(note.id, sha256=note.sha256) for note in plan.read]
-    lines[0] = record(plan.read[0].id, missed=[span("3/14")], sha256=plan.read[0].sha256)
+    plan = draw_plan(listed, 3, seed=1)
+    lines = [record(note.id, sha256=note.sha256) for note in plan.selected]
+    lines[0] = record(plan.selected[0].id, missed=[span("3/14")], sha256=plan.selected[0].sha256)
     strata = strata_of(read_marks([write(tmp_path, *lines)]), plan, path=tmp_path)
     assert [(one.name, one.notes, one.reviewed, one.leaking) for one in strata] == [("a", 6, 2, 1), ("b", 3, 1, 0)]
     with pytest.raises(DataError, match="1 of the 3 notes of the plan are missing"):

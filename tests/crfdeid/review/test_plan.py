@@ -12,9 +12,9 @@ from crfdeid.errors import DataError, UsageError
 from crfdeid.io.records import Columns
 from crfdeid.review.plan import (
     SampledNote,
-    digest_of,
-    draw,
+    draw_plan,
     list_notes,
+    notes_digest,
     read_plan,
     require_planned,
     require_unchanged,
@@ -32,9 +32,9 @@ def listed(kinds: list[int]) -> list[SampledNote]:
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=5), st.data())
 def test_kinds_are_drawn_in_proportion(sizes, data):
     count = data.draw(st.integers(len(sizes), sum(sizes)))
-    plan = draw(listed(sizes), count, seed=1)
-    drawn = Counter(note.kind for note in plan.read)
-    assert len(plan.read) == len(set(plan.read)) == count
+    plan = draw_plan(listed(sizes), count, seed=1)
+    drawn = Counter(note.kind for note in plan.selected)
+    assert len(plan.selected) == len(set(plan.selected)) == count
     assert plan.notes == sum(sizes)
     for kind, size in enumerate(sizes):
         assert 1 <= drawn[f"kind {kind}"] <= size
@@ -43,12 +43,12 @@ def test_kinds_are_drawn_in_proportion(sizes, data):
 
 def test_the_draw_depends_on_the_seed_and_not_on_the_order():
     notes = listed([50])
-    assert draw(notes, 5, seed=1) == draw(notes[::-1], 5, seed=1)
-    assert draw(notes, 5, seed=1) != draw(notes, 5, seed=2)
+    assert draw_plan(notes, 5, seed=1) == draw_plan(notes[::-1], 5, seed=1)
+    assert draw_plan(notes, 5, seed=1) != draw_plan(notes, 5, seed=2)
 
 
 def test_every_note_is_drawn_equally_often():
-    times = Counter(note.id for seed in range(600) for note in draw(listed([12]), 3, seed=seed).read)
+    times = Counter(note.id for seed in range(600) for note in draw_plan(listed([12]), 3, seed=seed).selected)
     assert len(times) == 12
     assert all(abs(count - 150) < 45 for count in times.values())  # four standard deviations
 
@@ -56,11 +56,11 @@ def test_every_note_is_drawn_equally_often():
 def test_too_many_or_too_few_to_draw_are_refused():
     for count in (1, 8):
         with pytest.raises(UsageError, match=f"{count} notes to draw of 7 of 2 kinds"):
-            draw(listed([3, 4]), count, seed=0)
+            draw_plan(listed([3, 4]), count, seed=0)
 
 
 def test_a_plan_is_read_back_and_never_overwritten(tmp_path):
-    plan = draw(listed([5, 6]), 4, seed=9)
+    plan = draw_plan(listed([5, 6]), 4, seed=9)
     write_plan(plan, tmp_path / "plan.json")
     assert read_plan(tmp_path / "plan.json") == plan
     with pytest.raises(UsageError, match="is there already"):
@@ -76,12 +76,12 @@ def test_what_is_no_plan_is_refused(tmp_path, content):
 
 def test_notes_that_are_missing_or_altered_are_refused(tmp_path):
     notes = listed([9])
-    plan = draw(notes, 3, seed=0)
-    require_planned(plan, plan.read, path=tmp_path)
+    plan = draw_plan(notes, 3, seed=0)
+    require_planned(plan, plan.selected, path=tmp_path)
     with pytest.raises(DataError, match="1 of the 3 notes of the plan are missing"):
-        require_planned(plan, plan.read[1:], path=tmp_path)
+        require_planned(plan, plan.selected[1:], path=tmp_path)
     with pytest.raises(DataError, match="1 notes of the plan have another text"):
-        require_planned(plan, [plan.read[0]._replace(sha256="0"), *plan.read[1:]], path=tmp_path)
+        require_planned(plan, [plan.selected[0]._replace(sha256="0"), *plan.selected[1:]], path=tmp_path)
     with pytest.raises(DataError, match="6 notes were read that are not in the plan"):
         require_planned(plan, notes, path=tmp_path)
 
@@ -103,7 +103,7 @@ CHANGES = {
 @given(st.integers(2, 12), st.data())
 def test_every_change_of_any_note_is_refused_drawn_or_not(change, size, data):
     notes = listed([size])
-    plan = draw(notes, 1, seed=0)
+    plan = draw_plan(notes, 1, seed=0)
     changed = CHANGES[change](notes, data.draw(st.integers(0, size - 1)))
     with pytest.raises(DataError, match="not the notes that the plan was drawn from") as caught:
         require_unchanged(plan, changed, path="clean")
@@ -112,26 +112,26 @@ def test_every_change_of_any_note_is_refused_drawn_or_not(change, size, data):
 
 @given(st.permutations(listed([3, 4])))
 def test_neither_the_order_nor_the_kinds_of_notes_matter_to_their_digest(notes):
-    plan = draw(listed([3, 4]), 2, seed=0)
+    plan = draw_plan(listed([3, 4]), 2, seed=0)
     require_unchanged(plan, [note._replace(kind="") for note in notes], path="clean")
-    assert digest_of(notes) == plan.digest
+    assert notes_digest(notes) == plan.digest
 
 
 @pytest.mark.parametrize(
     ("change", "says"),
     [
         (lambda notes, plan: [*notes, SampledNote("new", "", "")], "10 notes now, 9 then"),
-        (lambda notes, plan: [one for one in notes if one not in plan.read], "3 of the 3 drawn notes are missing"),
+        (lambda notes, plan: [one for one in notes if one not in plan.selected], "3 of the 3 drawn notes are missing"),
         (lambda notes, plan: [one._replace(sha256="0") for one in notes], "3 of the 3 drawn notes have another text"),
         (
-            lambda notes, plan: [one if one in plan.read else one._replace(sha256="0") for one in notes],
+            lambda notes, plan: [one if one in plan.selected else one._replace(sha256="0") for one in notes],
             "a note that was not drawn has another text or id",
         ),
     ],
 )
 def test_the_message_says_what_changed(change, says):
     notes = listed([9])
-    plan = draw(notes, 3, seed=0)
+    plan = draw_plan(notes, 3, seed=0)
     with pytest.raises(DataError, match=says):
         require_unchanged(plan, change(notes, plan), path="clean")
 

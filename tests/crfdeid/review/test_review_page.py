@@ -12,9 +12,9 @@ from chromium import Browser, Page
 from crfdeid.cli import main
 from crfdeid.corpora import read_corpus
 from crfdeid.documents import Document, Span
-from crfdeid.review.kept import with_kept
 from crfdeid.review.marks import read_marks
-from crfdeid.review.page import ANNOTATORS, GOLD, REDACTED, PageNote, compared, redacted, review_html
+from crfdeid.review.page import ANNOTATORS, GOLD, REDACTED, PageNote, comparison_notes, redaction_notes, review_html
+from crfdeid.review.unchanged import with_unchanged
 
 pytestmark = pytest.mark.skipif(chromium.COMMAND is None, reason="there is no Chromium here")
 
@@ -74,7 +74,7 @@ def saved(page: Page, folder: Path) -> Path:
 
 
 def test_a_note_is_corrected_by_keyboard_alone_and_comes_back_as_annotation(open_page, tmp_path):
-    page = open_page(compared([GOLD_NOTE], {"n1": [Span(6, 9, "DOCTOR"), Span(DOE, DOE + 3, "PATIENT")]}))
+    page = open_page(comparison_notes([GOLD_NOTE], {"n1": [Span(6, 9, "DOCTOR"), Span(DOE, DOE + 3, "PATIENT")]}))
     assert page.evaluate("document.activeElement.id") == "text"
     press(page, ".", ".")  # from mark to mark
     assert said(page, "cursor") == "Doe · second PATIENT"
@@ -90,12 +90,12 @@ def test_a_note_is_corrected_by_keyboard_alone_and_comes_back_as_annotation(open
     assert (found.id, found.text) == ("n1", TEXT)
     assert covered(found) == [("Roe", "DOCTOR"), ("Doe", "PATIENT")]
     record = json.loads(path.read_text())
-    assert [mark["label"] for mark in record["missed"]] == ["PATIENT"]
+    assert [mark["label"] for mark in record["false_negatives"]] == ["PATIENT"]
     assert record["read"]
 
 
 def test_words_are_chosen_with_the_arrows_and_marks_undone(open_page):
-    page = open_page(compared([GOLD_NOTE], {"n1": []}))
+    page = open_page(comparison_notes([GOLD_NOTE], {"n1": []}))
     press(page, *["ArrowRight"] * 5)
     assert said(page, "cursor").startswith("Ann")
     page.send("Input.dispatchKeyEvent", type="keyDown", key="ArrowRight", modifiers=8)
@@ -113,7 +113,7 @@ def test_words_are_chosen_with_the_arrows_and_marks_undone(open_page):
 
 def test_what_was_replaced_stands_beside_it(open_page, tmp_path):
     after = TEXT.replace("Roe", "[DOCTOR]").replace("3/14", "")
-    page = open_page(redacted([(Document("n1", TEXT), after)]), REDACTED)
+    page = open_page(redaction_notes([(Document("n1", TEXT), after)]), REDACTED)
     tags = page.evaluate("[...document.querySelectorAll('#text .tag')].map((one) => one.textContent)")
     assert tags == ["→ [DOCTOR]", "→ removed"]
     press(page, "r")
@@ -124,7 +124,7 @@ def test_what_was_replaced_stands_beside_it(open_page, tmp_path):
 
 
 def test_a_selection_by_mouse_is_marked_by_whole_words(open_page, tmp_path):
-    page = open_page(redacted([(GOLD_NOTE, TEXT)]), REDACTED)
+    page = open_page(redaction_notes([(GOLD_NOTE, TEXT)]), REDACTED)
     page.evaluate(
         "(() => { const words = [...document.querySelectorAll('[data-start]')]; const range = new Range();"
         "range.setStart(words[4].firstChild, 1); range.setEnd(words[5].firstChild, 2);"
@@ -137,13 +137,13 @@ def test_a_selection_by_mouse_is_marked_by_whole_words(open_page, tmp_path):
 
 
 def test_text_never_becomes_markup(open_page):
-    page = open_page(compared([GOLD_NOTE], {"n1": []}))
+    page = open_page(comparison_notes([GOLD_NOTE], {"n1": []}))
     assert page.evaluate("document.querySelectorAll('#text b').length") == 0
     assert "<b onclick='x'>room</b>" in page.evaluate("document.getElementById('text').textContent")
 
 
 def test_uncertain_words_are_shown_and_reached(open_page):
-    page = open_page(compared([GOLD_NOTE], {"n1": []}), unsure=[[(DOE, DOE + 3, 0.354)]])
+    page = open_page(comparison_notes([GOLD_NOTE], {"n1": []}), unsure=[[(DOE, DOE + 3, 0.354)]])
     assert page.evaluate("document.querySelector('#text .unsure').title") == "PHI with a probability of 35 %"
     press(page, ".", ".")
     assert said(page, "cursor") == "Doe · PHI with 35 %"
@@ -151,7 +151,9 @@ def test_uncertain_words_are_shown_and_reached(open_page):
 
 def test_only_notes_that_differ_can_be_stepped_through(open_page):
     notes = [Document(f"n{n}", TEXT, GOLD_NOTE.spans) for n in range(5)]
-    page = open_page(compared(notes, {f"n{n}": [] if n in (1, 3) else GOLD_NOTE.spans for n in range(5)}), ANNOTATORS)
+    page = open_page(
+        comparison_notes(notes, {f"n{n}": [] if n in (1, 3) else GOLD_NOTE.spans for n in range(5)}), ANNOTATORS
+    )
     change(page, "which", "differ")
     page.evaluate("document.getElementById('text').focus()")
     assert said(page, "name") == "n1"
@@ -172,7 +174,7 @@ def init_from(page: Page, path: Path) -> str:
 
 
 def test_work_goes_on_from_a_file(open_page, tmp_path):
-    notes = compared([GOLD_NOTE, Document("n2", "No PHI.")], {"n1": [], "n2": []})
+    notes = comparison_notes([GOLD_NOTE, Document("n2", "No PHI.")], {"n1": [], "n2": []})
     page = open_page(notes)
     press(page, ".", "n", "r")
     path = saved(page, tmp_path / "saved")
@@ -184,8 +186,8 @@ def test_work_goes_on_from_a_file(open_page, tmp_path):
 def two_redactions() -> tuple[list[PageNote], list[PageNote]]:
     """Three notes as they were redacted first, and as they are now: every name is in the clear in the second."""
     notes = [Document(f"n{n}", TEXT) for n in range(3)]
-    first = redacted([(note, TEXT.replace("Roe", "[DOCTOR]")) for note in notes])
-    return first, redacted([(notes[0], TEXT.replace("Roe", "[DOCTOR]")), (notes[1], TEXT), (notes[2], TEXT)])
+    first = redaction_notes([(note, TEXT.replace("Roe", "[DOCTOR]")) for note in notes])
+    return first, redaction_notes([(notes[0], TEXT.replace("Roe", "[DOCTOR]")), (notes[1], TEXT), (notes[2], TEXT)])
 
 
 def test_marks_of_an_older_redaction_are_refused_note_by_note(open_page, tmp_path):
@@ -223,7 +225,7 @@ def test_replayed_marks_swapped_and_added_notes_get_no_certificate(browser, tmp_
     marks = saved(page, tmp_path / "saved")
     page.close()
     assert main([*certificate, "first.json"]) == 0
-    drawn = [note["id"] for note in json.loads(Path("first.json").read_text())["read"]]
+    drawn = [note["id"] for note in json.loads(Path("first.json").read_text())["selected"]]
     (other, *_) = sorted({str(number) for number in range(6)} - set(drawn))
     for changed, text in ((f"{other}.txt", "Seen by Dr. Roe."), ("9.txt", "Added: Dr. Roe.")):
         before = {path: path.read_text() for path in Path("clean").iterdir()}
@@ -280,7 +282,7 @@ def test_values_that_surrogates_leave_have_a_colour_of_their_own_and_a_legend(op
     text = "Mujer de 64 años, natural de España. Vista por Ana Olmo."
     note = Document("n1", text)
     after = text.replace("Ana Olmo", "Eva Rus")
-    page = open_page(with_kept(redacted([(note, after)])), REDACTED)
+    page = open_page(with_unchanged(redaction_notes([(note, after)])), REDACTED)
     marks = page.evaluate(
         "[...document.querySelectorAll('#text mark.kept')].map((one) => one.textContent.replace(/\\s+/g, ' '))"
     )
@@ -294,14 +296,14 @@ def test_values_that_surrogates_leave_have_a_colour_of_their_own_and_a_legend(op
     press(page, "r")
     (reviewed,) = read_marks([saved(page, tmp_path / "saved")])
     assert [text[start:end] for start, end, _ in reviewed.missed] == ["Mujer"]
-    plain = open_page(redacted([(note, after)]), REDACTED)
+    plain = open_page(redaction_notes([(note, after)]), REDACTED)
     assert "kept by the policy" not in plain.shown_text()
 
 
 def test_two_thousand_notes_are_drawn_one_at_a_time(open_page):
     long = " ".join(["Seen by Dr. Roe on 3/14 for a cough."] * 60)
     notes = [Document(f"n{n}", long, (Span(12, 15, "DOCTOR"),)) for n in range(2000)]
-    page = open_page(compared(notes, {note.id: [] for note in notes}))
+    page = open_page(comparison_notes(notes, {note.id: [] for note in notes}))
     assert page.evaluate("document.querySelectorAll('*').length") < 1000
     assert said(page, "count") == "2,000"
     change(page, "number", "2000")
@@ -310,12 +312,12 @@ def test_two_thousand_notes_are_drawn_one_at_a_time(open_page):
 
 @pytest.mark.parametrize("view", [{"width": 360, "height": 740}, {"width": 640, "height": 450, "scale": 2}])
 def test_a_phone_and_a_zoomed_page_need_no_sideways_scrolling(open_page, view):
-    page = open_page(compared([GOLD_NOTE], {"n1": []}), **view)
+    page = open_page(comparison_notes([GOLD_NOTE], {"n1": []}), **view)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
 def test_a_page_says_what_it_holds_and_what_to_do(open_page):
-    page = open_page(compared([GOLD_NOTE], {"n1": []}))
+    page = open_page(comparison_notes([GOLD_NOTE], {"n1": []}))
     assert "This file contains protected health information." in page.shown_text()
     assert page.evaluate("document.title").startswith("[contains PHI]")
     policy = page.evaluate("document.querySelector('meta[http-equiv]').content")
@@ -324,7 +326,7 @@ def test_a_page_says_what_it_holds_and_what_to_do(open_page):
 
 def test_offsets_are_those_of_the_notes():
     """What stands in the page is plain data: no character of a text is lost in it."""
-    page = review_html(compared([GOLD_NOTE], {"n1": []}), GOLD)
+    page = review_html(comparison_notes([GOLD_NOTE], {"n1": []}), GOLD)
     content = page.split('<script type="application/json" id="data">')[1].split("</script>")[0]
     (note,) = json.loads(content)["notes"]
     assert note["text"] == TEXT

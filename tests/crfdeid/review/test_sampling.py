@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from crfdeid.documents import Document
 from crfdeid.errors import UsageError
-from crfdeid.review.sampling import Candidate, candidates, sample
+from crfdeid.review.sampling import Candidate, candidates, draw_sample
 
 
 class Fixed:
@@ -43,7 +43,7 @@ def test_expected_misses_are_the_probabilities_of_what_is_more_probably_none():
 def test_a_long_note_is_rated_by_the_minute():
     short, long = note("short", "a " * 20, missed=1.0), note("long", "a " * 4000, missed=5.0)
     middling = [note(f"{n}", "a " * 20, missed=0.01) for n in range(8)]
-    drawn = sample([short, long, *middling], 2, by="uncertainty", seed=1)
+    drawn = draw_sample([short, long, *middling], 2, by="uncertainty", seed=1)
     assert [one.by for one in drawn] == ["random", "uncertainty"]
     assert ids(drawn)[1] == "short"
 
@@ -53,7 +53,7 @@ def test_what_is_annotated_already_is_covered():
     pool += [note("new", "a dog ran off")]
     known = [note("annotated", "the cat sat on the mat")]
     for seed in range(3):
-        drawn = sample(pool, 2, by="coverage", seed=seed, annotated=known)
+        drawn = draw_sample(pool, 2, by="coverage", seed=seed, annotated=known)
         assert "new" in ids(drawn)
 
 
@@ -72,7 +72,7 @@ def greedy(notes: list[Candidate], covered: set[str]) -> list[str]:
 @given(st.lists(st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=6), min_size=3, max_size=8))
 def test_the_lazy_choice_gains_as_much_as_the_plain_one(texts):
     notes = [note(f"{n}", " ".join(words)) for n, words in enumerate(texts)]
-    drawn = sample(notes, len(notes), by="coverage", seed=0, random_share=0.01)
+    drawn = draw_sample(notes, len(notes), by="coverage", seed=0, random_share=0.01)
     first, rest = drawn[0].candidate, [one.candidate for one in drawn[1:]]
     pool = [one for one in notes if one.document.id != first.document.id]
     frequency = {word: sum(one.words.get(word, 0) for one in pool) for one in pool for word in one.words}
@@ -86,20 +86,20 @@ def test_the_lazy_choice_gains_as_much_as_the_plain_one(texts):
 @pytest.mark.parametrize("by", ["uncertainty", "coverage", "mixed"])
 def test_a_share_is_always_drawn_at_random_and_nothing_twice(by):
     notes = [note(f"{n:03}", f"word{n} word", missed=n / 10) for n in range(50)]
-    drawn = sample(notes, 20, by=by, seed=3)
+    drawn = draw_sample(notes, 20, by=by, seed=3)
     assert [one.by for one in drawn[:4]] == ["random"] * 4
     assert "random" not in [one.by for one in drawn[4:]]
     assert len(set(ids(drawn))) == 20
     ways = {"mixed": {"uncertainty", "coverage"}}.get(by, {by})
     assert {one.by for one in drawn[4:]} == ways
-    assert ids(sample(notes[::-1], 20, by=by, seed=3)) == ids(drawn)
+    assert ids(draw_sample(notes[::-1], 20, by=by, seed=3)) == ids(drawn)
 
 
 def test_the_random_share_is_that_of_random_drawing():
     notes = [note(f"{n}", "a", missed=float(n)) for n in range(40)]
     counts = np.zeros(40)
     for seed in range(400):
-        counts[[int(name) for name in ids(sample(notes, 10, by="uncertainty", seed=seed)[:2])]] += 1
+        counts[[int(name) for name in ids(draw_sample(notes, 10, by="uncertainty", seed=seed)[:2])]] += 1
     assert counts.min() > 0
     assert abs(counts.mean() - 20) < 1e-9
     assert counts.max() < 45
@@ -108,8 +108,8 @@ def test_the_random_share_is_that_of_random_drawing():
 def test_what_cannot_be_drawn_is_refused():
     notes = [note("1", "a"), note("2", "b")]
     with pytest.raises(UsageError, match="3 notes to draw of 2"):
-        sample(notes, 3, by="random", seed=0)
+        draw_sample(notes, 3, by="random", seed=0)
     with pytest.raises(UsageError, match="by uncertainty needs a model"):
-        sample(notes, 1, by="uncertainty", seed=0)
+        draw_sample(notes, 1, by="uncertainty", seed=0)
     with pytest.raises(UsageError, match="unknown way 'best'"):
-        sample(notes, 1, by="best", seed=0)
+        draw_sample(notes, 1, by="best", seed=0)

@@ -50,7 +50,7 @@ def read_notes_of(page: Path, marks: Path) -> None:
         spans = [{"start": start, "end": end, "label": label} for start, end, label, _ in note["spans"]]
         leak = [{"start": 0, "end": 1, "label": "PHI"}] if number == 0 else []
         kept = {key: note[key] for key in ("id", "text", "sha256")}
-        lines.append({**kept, "spans": [*spans, *leak], "read": True, "missed": leak, "needless": []})
+        lines.append({**kept, "spans": [*spans, *leak], "read": True, "false_negatives": leak, "false_positives": []})
     marks.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
 
 

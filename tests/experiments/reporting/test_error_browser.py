@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError
-from crfdeid.evaluation import find_errors, summarise
+from crfdeid.evaluation import find_errors, summarise_errors
 from experiments.reporting.error_browser import MOST_CONTEXT, SystemRun, browser_data
 
 TEXT = "Ann Doe, seen 03/14 by Dr. Holm at QRH. She goes to Hill Road on 03/20, by bus."
@@ -112,7 +112,7 @@ def test_every_error_is_there_once_under_the_type_it_counts_under(gold, found, w
     for number, run in enumerate(runs):
         outcomes = [o for place in held["places"] for o in place["outcomes"] if number in o["runs"]]
         counts = Counter((category, label) for o in outcomes for category, label, _ in o["errors"])
-        by_type = summarise(run.errors)["by_type"]
+        by_type = summarise_errors(run.errors)["by_type"]
         assert counts == {(c, label): n for c, labels in by_type.items() for label, n in labels.items()}
         assert len(outcomes) == len(held["places"])  # every run stands at every place
     assert all(place["outcomes"] and any(o["errors"] for o in place["outcomes"]) for place in held["places"])

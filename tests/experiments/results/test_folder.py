@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from crfdeid.documents import CONCEPT, PHI, Span
 from crfdeid.errors import DataError, UsageError
-from crfdeid.evaluation import CATEGORIES, CAUSES, EntityError
+from crfdeid.evaluation import ERROR_CATEGORIES, ERROR_CAUSES, EntityError
 from crfdeid.utils.files import write_files
 from experiments.results.folder import Folder, require_empty
 from experiments.results.lines import errors_jsonl, read_errors, read_spans, spans_jsonl, texts_jsonl, to_json
@@ -22,10 +22,10 @@ SPANS = st.builds(Span, st.integers(0, 9), st.integers(10, 99), TEXTS)
 ERRORS = st.builds(
     EntityError,
     TEXTS,
-    st.sampled_from(CATEGORIES),
+    st.sampled_from(ERROR_CATEGORIES),
     st.none() | SPANS,
     st.none() | SPANS,
-    st.lists(st.sampled_from(CAUSES), max_size=3).map(tuple),
+    st.lists(st.sampled_from(ERROR_CAUSES), max_size=3).map(tuple),
 )
 
 

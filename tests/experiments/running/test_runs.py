@@ -12,7 +12,7 @@ import pytest
 from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError
-from crfdeid.evaluation.evaluate import predict_spans, score
+from crfdeid.evaluation.evaluate import predict_spans, score_all
 from crfdeid.tagger import FitProgress
 from crfdeid.utils.folders import write_folder
 from experiments.running.runs import Plan, run_group
@@ -59,7 +59,7 @@ def test_spans_go_to_their_documents_and_invalid_tags_begin_entities() -> None:
 
 def test_scores_of_known_predictions() -> None:
     found = {"a": [Span(4, 7, "PATIENT"), Span(12, 16, "PATIENT"), Span(20, 23, "DATE")], "empty": [], "b": []}
-    scores = score(NOTES.documents, found)
+    scores = score_all(NOTES.documents, found)
     counts = {name: tuple(s["micro"][c] for c in ("tp", "fp", "fn")) for name, s in scores.items()}
     # Tokens: Doe wrong type; Ann right with a wrong full stop after it; 3 / 4 right; the second Ann missed.
     assert counts == {
@@ -70,7 +70,7 @@ def test_scores_of_known_predictions() -> None:
         "token_binary_hipaa": (3, 1, 1),  # Doe, a doctor, is taken for a patient; full stops are no tokens
     }
     unnamed = {name: [span._replace(label="NAME") for span in spans] for name, spans in found.items()}
-    assert "token_binary_hipaa" not in score(NOTES.documents, unnamed)
+    assert "token_binary_hipaa" not in score_all(NOTES.documents, unnamed)
 
 
 def test_a_run_records_scores_errors_curve_and_times(memory_model: Any, corpus: Corpus) -> None:

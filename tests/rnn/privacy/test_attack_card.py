@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tiny_sharing import NAMES, tiny_notes, tiny_representation
 
-from crfdeid.cli.share.attacks import render
+from crfdeid.cli.share.attacks import render_attacks
 from crfdeid.corpora.splits import Split
 from crfdeid.documents import Document
 from crfdeid.errors import DataError, UsageError
@@ -37,7 +37,7 @@ def card(calls: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         return [Outcome("fresh", seed, 2, "T1", 30 + seed, 50) for seed in range(settings.attack_seeds)]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("rnn.privacy.attacks.every.attack_pairs", attack_pairs)
+        patch.setattr("rnn.privacy.same_sentence.attack_pairs", attack_pairs)
         steps: list[str] = []
         found = attack_notes(
             tiny_representation(), NOTES, effort=EFFORT, seed=3, on_step=lambda what, done, of: steps.append(what)
@@ -76,20 +76,22 @@ def test_notes_without_names_are_refused_before_anything_is_trained() -> None:
 
 
 def test_a_card_holds_figures_and_no_word_of_the_notes(card: dict[str, Any]) -> None:
-    text = (json.dumps(card) + render(card)).lower()
+    text = (json.dumps(card) + render_attacks(card)).lower()
     assert not [word for word in (*NAMES, "seen", "note-") if word.lower() in text]
 
 
 def test_figures_stand_beside_chance(card: dict[str, Any]) -> None:
-    table = [[cell.strip() for cell in line.split("|")[1:-1]] for line in render(card).splitlines() if "|" in line]
+    table = [
+        [cell.strip() for cell in line.split("|")[1:-1]] for line in render_attacks(card).splitlines() if "|" in line
+    ]
     rows = {row[0]: row[1:] for row in table[2:]}
     assert rows["are two of one sentence? the best of the fresh adversaries"] == ["64.00", "50.14 to 75.86", "50.00"]
     chances = {name: row[2] for name, row in rows.items() if "neighbours a name is: the mean" in name}
     assert list(chances.values()) == ["20.00"] * 3
     assert rows["words of PHI read by a decoder"][2] == f"{100 * _by_frequency(card):.2f}"
-    assert "too weak" in render(card)  # right in 60 % of pairs only, the noise off
+    assert "too weak" in render_attacks(card)  # right in 60 % of pairs only, the noise off
     strong = {**card["same_sentence"], "no_noise": {"count": 45, "total": 50, "low": 0.7, "high": 1.0}}
-    assert "too weak" not in render({**card, "same_sentence": strong})
+    assert "too weak" not in render_attacks({**card, "same_sentence": strong})
 
 
 def _by_frequency(card: dict[str, Any]) -> float:

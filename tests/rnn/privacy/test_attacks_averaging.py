@@ -7,7 +7,7 @@ import pytest
 from sharing_encoders import NAMES, OwnVectors, sentences
 
 from crfdeid.errors import UsageError
-from crfdeid.evaluation.tokens import Share
+from crfdeid.evaluation.tokens import Proportion
 from rnn.privacy.attacks.averaging import AveragingSettings, Hits, invert_by_averaging
 from rnn.privacy.attacks.noise import noise_deviation
 from rnn.privacy.attacks.targets import names_of
@@ -23,7 +23,7 @@ def among_all(word):
 def test_an_encoder_that_hides_nothing_is_broken_always():
     found = invert_by_averaging(OwnVectors(), TARGETS, among_all, SMALL, seed=0)
     for hits in (*found.by_draws.values(), *found.by_published.values(), found.same_casing):
-        assert hits.top1 == hits.top10 == Share(80, 80)
+        assert hits.top1 == hits.top10 == Proportion(80, 80)
         assert (hits.chance, hits.chance10) == (pytest.approx(1 / 20), 1 / 2)
 
 
@@ -91,7 +91,7 @@ def test_few_encodings_are_drawn_for_the_nearest_candidates():
     measured, published, *drawn = asked
     assert (measured, published) == ((16, True), (1, True))
     assert drawn == [(20, False), (20, True), (48, True)]  # 16 draws for the nearest 3
-    assert found.by_draws[16].top1 == Share(1, 1)
+    assert found.by_draws[16].top1 == Proportion(1, 1)
 
 
 def test_the_casing_class_narrows_the_candidates():
@@ -109,7 +109,7 @@ def test_of_no_names_nothing_is_found():
 
 def test_of_more_names_than_are_asked_for_some_are_attacked():
     found = invert_by_averaging(OwnVectors(), TARGETS, among_all, AveragingSettings(names=7, draws=(0,)), seed=0)
-    assert found.by_draws[0].top1 == Share(7, 7)
+    assert found.by_draws[0].top1 == Proportion(7, 7)
 
 
 def test_the_same_seed_gives_the_same_hits():
@@ -120,10 +120,10 @@ def test_the_same_seed_gives_the_same_hits():
 
 def test_hits_are_counted_from_places():
     hits = Hits.of([(0, 20), (9, 5), (10, 40)])
-    assert (hits.top1, hits.top10) == (Share(1, 3), Share(2, 3))
+    assert (hits.top1, hits.top10) == (Proportion(1, 3), Proportion(2, 3))
     assert hits.chance == pytest.approx((1 / 20 + 1 / 5 + 1 / 40) / 3)
     assert hits.chance10 == pytest.approx((1 / 2 + 1 + 1 / 4) / 3)
-    assert Hits.of([]) == Hits(Share(0, 0), Share(0, 0), 0.0, 0.0)
+    assert Hits.of([]) == Hits(Proportion(0, 0), Proportion(0, 0), 0.0, 0.0)
 
 
 @pytest.mark.parametrize("wrong", [{"draws": ()}, {"draws": (-1,)}, {"published": (0,)}, {"names": 0}, {"around": -1}])

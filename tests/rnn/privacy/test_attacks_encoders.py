@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sharing_encoders import NAMES, sentences
 
-from crfdeid.evaluation.tokens import Share
+from crfdeid.evaluation.tokens import Proportion
 from features.tokens import Sentence
 from rnn.embeddings.lookup import Lookup
 from rnn.embeddings.vectors import WordVectors
@@ -36,9 +36,9 @@ def test_plain_vectors_are_those_of_the_words():
 
 def test_plain_vectors_hide_nothing():
     averaging, linking, inversion = attacked(PlainVectors(VECTORS))
-    assert averaging.by_published[1].top1 == averaging.by_published[8].top1 == Share(30, 30)
+    assert averaging.by_published[1].top1 == averaging.by_published[8].top1 == Proportion(30, 30)
     assert linking.auc == 1.0
-    assert inversion.names.recovered == Share(80, 80)
+    assert inversion.names.recovered == Proportion(80, 80)
 
 
 def test_a_pseudonym_is_a_neighbour_and_other_words_stay():
@@ -55,8 +55,8 @@ def test_a_pseudonym_is_a_neighbour_and_other_words_stay():
 
 def test_with_one_neighbour_pseudonyms_hide_nothing():
     averaging, linking, inversion = attacked(PseudonymVectors.of(NAMES, VECTORS, 1))
-    assert averaging.by_draws[16].top1 == Share(30, 30) and linking.auc == 1.0
-    assert inversion.names.recovered == Share(80, 80)
+    assert averaging.by_draws[16].top1 == Proportion(30, 30) and linking.auc == 1.0
+    assert inversion.names.recovered == Proportion(80, 80)
 
 
 def test_pseudonyms_hide_until_many_of_one_note_are_published():

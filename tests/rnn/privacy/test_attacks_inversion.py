@@ -10,7 +10,7 @@ from sharing_encoders import NAMES, OwnVectors, sentences
 
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import DataError
-from crfdeid.evaluation.tokens import Share
+from crfdeid.evaluation.tokens import Proportion
 from features.tokens import Sentence
 from rnn.privacy.attacks.decoder import Decoder
 from rnn.privacy.attacks.inversion import invert_by_learning
@@ -22,8 +22,8 @@ KNOWN, ATTACKED = sentences(80), sentences(40, seed=1, prefix="other")
 
 def test_what_an_encoder_does_not_hide_is_read():
     found = invert_by_learning(OwnVectors(), KNOWN, ATTACKED, seed=0)
-    assert found.phi.recovered == found.names.recovered == found.phi.known == Share(80, 80)
-    assert found.others.recovered == Share(120, 120)  # the full stop is no word
+    assert found.phi.recovered == found.names.recovered == found.phi.known == Proportion(80, 80)
+    assert found.others.recovered == Proportion(120, 120)  # the full stop is no word
     assert (found.words, found.examples) == (20 + 6, 80 * 6)
 
 
@@ -45,8 +45,8 @@ def test_more_noise_hides_more():
 def test_words_that_nobody_knows_count_as_not_read():
     unknown = sentences(20, names=("Zand", "Yule"), prefix="other")
     found = invert_by_learning(OwnVectors(), KNOWN, unknown, seed=0)
-    assert found.names.recovered == found.names.known == Share(0, 40)
-    assert found.others.recovered == Share(60, 60)
+    assert found.names.recovered == found.names.known == Proportion(0, 40)
+    assert found.others.recovered == Proportion(60, 60)
 
 
 def test_a_guess_is_the_most_frequent_word_of_its_tag_and_casing():
@@ -64,9 +64,9 @@ def test_a_guess_is_the_most_frequent_word_of_its_tag_and_casing():
         item(["Roe"], ("O",), "2"),  # right, and no PHI
     ]
     found = invert_by_learning(OwnVectors(), known, attacked, seed=0)
-    assert found.phi.by_frequency == Share(4, 5)
-    assert found.names.by_frequency == Share(3, 4)
-    assert found.others.by_frequency == Share(1, 1)
+    assert found.phi.by_frequency == Proportion(4, 5)
+    assert found.names.by_frequency == Proportion(3, 4)
+    assert found.others.by_frequency == Proportion(1, 1)
 
 
 def test_the_score_of_a_word_is_a_sum_of_kernels():
@@ -118,4 +118,4 @@ def test_known_and_attacked_are_of_different_documents():
 
 def test_of_nothing_nothing_is_read():
     found = invert_by_learning(OwnVectors(), KNOWN, [], seed=0)
-    assert found.phi.recovered == found.others.by_frequency == Share(0, 0)
+    assert found.phi.recovered == found.others.by_frequency == Proportion(0, 0)

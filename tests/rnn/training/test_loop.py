@@ -358,7 +358,7 @@ def test_the_loss_told_is_the_mean_over_tokens_before_each_update():
 def test_a_pure_function_of_its_seed(monkeypatch):
     """And rows that are the same object are put into batches once."""
     calls = []
-    monkeypatch.setattr("rnn.training.loop.make_buckets", lambda *a, **k: calls.append(a) or make_buckets(*a, **k))
+    monkeypatch.setattr("rnn.batching.make_buckets", lambda *a, **k: calls.append(a) or make_buckets(*a, **k))
     one, two, other = (
         numbers(trained(*[phase(updates="per_sentence", rates={"emissions": 0.5})] * 3, seeds=(seed,)))
         for seed in (0, 0, 1)
@@ -385,7 +385,7 @@ def test_every_epoch_has_its_own_rate_and_every_replicate_its_own_pace(monkeypat
         seen.append((pace.rate.tolist(), pace.max_norm.tolist(), pace.scales["hidden"].tolist()))
         return moving, jnp.zeros(2)
 
-    monkeypatch.setattr("rnn.training.loop.update_each", record)
+    monkeypatch.setattr("rnn.training.updates.update_each", record)
     graph, weights = start_window_network(Elman)
     each = [WordSettings(lr=0.4, final_lr=0.5, epochs=3), WordSettings(lr=0.8, final_lr=1.0, epochs=3)]
     schedules = [

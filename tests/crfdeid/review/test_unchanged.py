@@ -7,15 +7,15 @@ import pytest
 from crfdeid.documents import Document, Span
 from crfdeid.errors import UsageError
 from crfdeid.redaction.redact import redact
-from crfdeid.review.kept import kept_spans, with_kept
-from crfdeid.review.page import redacted
+from crfdeid.review.page import redaction_notes
+from crfdeid.review.unchanged import unchanged_spans, with_unchanged
 
 SECRET = b"0123456789abcdef"
 
 
 def found(text: str, *, replaced: tuple[str, ...] = (), locale: str | None = None) -> list[tuple[str, str]]:
     hidden = [Span(text.index(value), text.index(value) + len(value), "PHI") for value in replaced]
-    return [(text[a:b], kind) for a, b, kind in kept_spans(Document("1", text), replaced=hidden, locale=locale)]
+    return [(text[a:b], kind) for a, b, kind in unchanged_spans(Document("1", text), replaced=hidden, locale=locale)]
 
 
 @pytest.mark.parametrize(
@@ -64,14 +64,14 @@ class Marks:
 
 
 def test_a_model_finds_what_no_rule_finds_and_no_name():
-    notes = redacted(
+    notes = redaction_notes(
         [(Document("1", "La paciente tiene 3 meses y 2 semanas."), "La paciente tiene 3 meses y 2 semanas.")]
     )
-    (before,) = with_kept(notes)
+    (before,) = with_unchanged(notes)
     assert before.kept == ()
-    (after,) = with_kept(notes, model=Marks("3 meses y 2 semanas", "EDAD_SUJETO_ASISTENCIA"))
+    (after,) = with_unchanged(notes, model=Marks("3 meses y 2 semanas", "EDAD_SUJETO_ASISTENCIA"))
     assert [span.label for span in after.kept] == ["age"]
-    (wrong,) = with_kept(notes, model=Marks("paciente", "EDAD_SUJETO_ASISTENCIA"))
+    (wrong,) = with_unchanged(notes, model=Marks("paciente", "EDAD_SUJETO_ASISTENCIA"))
     assert wrong.kept == ()
 
 
@@ -80,7 +80,7 @@ def test_what_is_shown_is_what_redaction_left():
     spans = [("Mujer", "SEX"), ("64 años", "AGE"), ("España", "COUNTRY"), ("Olmo", "DOCTOR")]
     note = Document("1", text, tuple(Span(text.index(v), text.index(v) + len(v), label) for v, label in spans))
     after = redact(note, "surrogate", secret=SECRET).text
-    (page,) = with_kept(redacted([(Document("1", text), after)]))
+    (page,) = with_unchanged(redaction_notes([(Document("1", text), after)]))
     shown = {text[start:end] for start, end, _ in page.kept}
     assert shown == {"Mujer", "64 años", "España", "madre"}
     assert all(value in after for value in shown)

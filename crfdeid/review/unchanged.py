@@ -31,7 +31,7 @@ _SEX = re.compile(
 _NO_KEY = bytes(32)  # What stays does not depend on the key.
 
 
-def surrogates_in(redacted: Path) -> tuple[bool, str | None]:
+def surrogate_settings(redacted: Path) -> tuple[bool, str | None]:
     """True where the run that wrote redacted notes put surrogates into them; and the locale that it was told.
 
     Args:
@@ -45,7 +45,7 @@ def surrogates_in(redacted: Path) -> tuple[bool, str | None]:
     return settings.get("how") == SURROGATE, settings.get("locale")
 
 
-def with_kept(
+def with_unchanged(
     notes: Sequence[PageNote], *, locale: str | None = None, model: Deidentifier | None = None
 ) -> list[PageNote]:
     """Notes of a page with the values that surrogates keep.
@@ -58,12 +58,12 @@ def with_kept(
     bare = [replace(note.document, spans=()) for note in notes]
     marked = bare if model is None else model.annotate_documents(bare)
     return [
-        replace(note, kept=kept_spans(document, replaced=note.document.spans, locale=locale))
+        replace(note, kept=unchanged_spans(document, replaced=note.document.spans, locale=locale))
         for note, document in zip(notes, marked, strict=True)
     ]
 
 
-def kept_spans(document: Document, *, replaced: Sequence[Span], locale: str | None = None) -> tuple[Span, ...]:
+def unchanged_spans(document: Document, *, replaced: Sequence[Span], locale: str | None = None) -> tuple[Span, ...]:
     """The values of a note that surrogates keep; the type of each is its kind.
 
     Args:
@@ -73,7 +73,7 @@ def kept_spans(document: Document, *, replaced: Sequence[Span], locale: str | No
 
     Example:
         >>> note = Document("1", "Una mujer de 64 años, de España, con su madre.")
-        >>> [(note.text[start:end], kind) for start, end, kind in kept_spans(note, replaced=[])]
+        >>> [(note.text[start:end], kind) for start, end, kind in unchanged_spans(note, replaced=[])]
         [('mujer', 'sex'), ('64 años', 'age'), ('España', 'country'), ('madre', 'kin')]
     """
     surrogates = _surrogates(locale or guess_locale(document.text) or ENGLISH)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from crfdeid.documents import LabelledSentence
-from crfdeid.evaluation.tokens import Share, memorised_phi_rate, words_only_phi
+from crfdeid.evaluation.tokens import Proportion, memorised_phi_rate, words_only_phi
 from features.tokens import Sentence
 
 
@@ -37,5 +37,5 @@ def test_names_that_are_also_words_and_numbers_do_not_count() -> None:
 
 
 def test_the_share_is_of_what_the_model_has_stored() -> None:
-    assert memorised_phi_rate(Knows("Quill", "mouse"), TRAIN[:2]) == Share(1, 2)
-    assert memorised_phi_rate(Knows(), TRAIN) == Share(0, 1)
+    assert memorised_phi_rate(Knows("Quill", "mouse"), TRAIN[:2]) == Proportion(1, 2)
+    assert memorised_phi_rate(Knows(), TRAIN) == Proportion(0, 1)

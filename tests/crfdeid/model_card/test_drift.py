@@ -12,7 +12,7 @@ import pytest
 from crfdeid.corpora import read_corpus
 from crfdeid.corpora.synthetic import generate
 from crfdeid.documents import Document, Span
-from crfdeid.model_card.drift import MEASURES, DriftDetector, NoteReader, make_profile, unlike_measures
+from crfdeid.model_card.drift import NOTE_MEASURES, DriftDetector, NoteReader, drift_measures, make_profile
 
 sys.path.append(str(Path(__file__).parents[3] / "benchmarks"))
 from drift import Drift, halves
@@ -60,7 +60,7 @@ def differences(documents, profile=PROFILE, *, key=None, raised=False):
 def unlike(document, profile=PROFILE, *, raised=False):
     """The measures by which a note is unlike by itself."""
     found = Counter(span.label for span in document.spans)
-    return unlike_measures(profile, NoteReader.of(profile, None).measure(document.text, found), raised=raised)
+    return drift_measures(profile, NoteReader.of(profile, None).measure(document.text, found), raised=raised)
 
 
 def changed(change, documents=NOTES[40:]):
@@ -119,7 +119,7 @@ def test_notes_in_another_layout_are_unlike_together_and_each_by_itself(layout):
     assert differences(notes, FORMS_PROFILE) != []
     assert not any(unlike(document, FORMS_PROFILE) for document in FORMS[20:])
     assert all(unlike(document, FORMS_PROFILE) for document in notes)
-    assert {name for document in notes for name in unlike(document, FORMS_PROFILE)} <= set(MEASURES)
+    assert {name for document in notes for name in unlike(document, FORMS_PROFILE)} <= set(NOTE_MEASURES)
 
 
 def test_the_types_that_differ_most_are_named_and_those_that_few_notes_have_are_not():

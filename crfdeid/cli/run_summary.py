@@ -20,7 +20,7 @@ _MANY = 10
 _MUCH = 1 / 3
 
 
-def require_place(option: str, file: Path, *, apart_from: Iterable[Path], resume: bool) -> None:
+def require_new_file(option: str, file: Path, *, apart_from: Iterable[Path], resume: bool) -> None:
     """Refuse a file that could not be written at the end of a run, or that lies where it does not belong.
 
     Args:
@@ -42,7 +42,7 @@ def require_place(option: str, file: Path, *, apart_from: Iterable[Path], resume
             raise UsageError(f"{option}: {file} lies in {folder}: name a file apart from the notes and the results")
 
 
-def summary(
+def run_summary(
     command: Mapping[str, Any],
     work: NoteTask,
     card: Mapping[str, Any] | None,
@@ -96,7 +96,7 @@ def _concepts(work: NoteTask, totals: RunTotals) -> dict[str, Any]:
     return counts if work.policy.how is None else {**counts, "concepts_left_out": dict(sorted(totals.left_out.items()))}
 
 
-def lines(account: Mapping[str, Any]) -> list[str]:
+def summary_lines(account: Mapping[str, Any]) -> list[str]:
     """A summary for people to read."""
     if account["threshold"] is None:
         point = "the most probable tags"
@@ -129,7 +129,7 @@ def lines(account: Mapping[str, Any]) -> list[str]:
     warnings = (
         *_unsearched_lines(account["unsearched"]),
         *_much_hidden(account),
-        *unlike_lines(account["drift_warnings"]),
+        *_drift_lines(account["drift_warnings"]),
     )
     return [*found, *warnings]
 
@@ -156,7 +156,7 @@ def _much_hidden(account: Mapping[str, Any]) -> Iterator[str]:
         )
 
 
-def unlike_lines(drift_warnings: Sequence[str]) -> list[str]:
+def _drift_lines(drift_warnings: Sequence[str]) -> list[str]:
     """What is said of notes that differ from those that the model was trained on: a line, or none."""
     if not drift_warnings:
         return []

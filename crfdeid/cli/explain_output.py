@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 
-from crfdeid.cli.arguments import lists_of
+from crfdeid.cli.arguments import custom_lists
 from crfdeid.cli.shell import training_bar
 from crfdeid.corpora import read_corpus
 from crfdeid.errors import UsageError
@@ -54,19 +54,19 @@ def load_model(options: argparse.Namespace, model: str) -> Deidentifier:
         key=key,
         sensitivity=options.sensitivity,
         consistent=not options.no_consistency,
-        site=lists_of(options),
+        site=custom_lists(options),
         concepts=False,
     )
 
 
-def names_of(folders: Sequence[str], models: Sequence[Deidentifier]) -> list[str]:
+def model_names(folders: Sequence[str], models: Sequence[Deidentifier]) -> list[str]:
     """What the models are called: by their kind, and where two are of one kind by their folder too."""
     kinds = [model_of(model.tagger) for model in models]
     alike = len(set(kinds)) < len(kinds)
     return [f"{kind} ({folder})" if alike else kind for kind, folder in zip(kinds, folders, strict=True)]
 
 
-def what_they_learned(options: argparse.Namespace, names: Sequence[str], models: Sequence[Deidentifier]) -> str:
+def weights_output(options: argparse.Namespace, names: Sequence[str], models: Sequence[Deidentifier]) -> str:
     """What the models learned, in the format that the options want.
 
     Args:
@@ -95,7 +95,9 @@ def what_they_learned(options: argparse.Namespace, names: Sequence[str], models:
     return _plain(kind, blocks)
 
 
-def why_hidden(options: argparse.Namespace, names: Sequence[str], models: Sequence[Deidentifier], text: str) -> str:
+def decisions_output(
+    options: argparse.Namespace, names: Sequence[str], models: Sequence[Deidentifier], text: str
+) -> str:
     """Why the models hide what they hide in a text, or why they tag one word of it as they do.
 
     Args:

@@ -18,13 +18,13 @@ from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.corpora.synthetic import generate_all_types, generate_notes
 from crfdeid.model_card import pretrained
 from crfdeid.model_card.card import model_digest, read_card
-from crfdeid.model_card.pretrained import JOINED, builtin_corpus, find_model, synthetic_model
+from crfdeid.model_card.pretrained import MERGED_TYPES, builtin_corpus, find_model, synthetic_model
 
 
 def quick_built_in_model(monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
     """Train the built-in model in few steps, and keep it in this folder."""
     monkeypatch.setenv("CRFDEID_CACHE", str(cache))
-    monkeypatch.setattr(pretrained, "SETTINGS", {"max_iterations": 8})
+    monkeypatch.setattr(pretrained, "_SETTINGS", {"max_iterations": 8})
 
 
 def learn_from_few_notes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -41,7 +41,7 @@ def test_the_built_in_model_learns_from_the_built_in_corpus(monkeypatch: pytest.
     whole = builtin_corpus()
     assert [len(split.documents) for split in (whole.train, whole.dev)] == [len(made.train), len(made.dev)]
     types = set(whole.statistics()["types"])
-    assert {"ID", "EMAIL", "STREET", "ORGANIZATION", "ZIP"} < types and not types & set(JOINED)
+    assert {"ID", "EMAIL", "STREET", "ORGANIZATION", "ZIP"} < types and not types & set(MERGED_TYPES)
     few = replace(whole, train=whole.part(0.05), dev=Split.of(whole.dev.documents[::20]))
     monkeypatch.setattr("crfdeid.model_card.pretrained.builtin_corpus", lambda: few)
     quick_built_in_model(monkeypatch, tmp_path)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from crfdeid.errors import DataError
-from crfdeid.evaluation import between_halves, sensitivity_interval
+from crfdeid.evaluation import sensitivity_interval, split_half_transfer
 from crfdeid.evaluation.operating_points import TokenProbabilities
 
 
@@ -16,7 +16,7 @@ def note(*phi: float, others: tuple[float, ...] = (0.1,)) -> TokenProbabilities:
 
 def test_every_trial_is_a_threshold_of_one_half_on_the_other() -> None:
     notes = [note(0.9, 0.7), note(0.8, others=(0.75, 0.3)), note(0.5), note(0.95, 0.4, others=(0.6,))]
-    found = between_halves(notes, required=[0.5, 1.0], trials=300)
+    found = split_half_transfer(notes, required=[0.5, 1.0], trials=300)
     assert [transfer.required for transfer in found] == [0.5, 1.0]
     for transfer in found:
         expected = set()
@@ -35,17 +35,17 @@ def test_every_trial_is_a_threshold_of_one_half_on_the_other() -> None:
 def test_notes_of_one_kind_reach_the_sensitivity_half_the_time() -> None:
     rng = np.random.default_rng(3)
     notes = [note(*rng.random(20)) for _ in range(100)]
-    (found,) = between_halves(notes, required=[0.9])
+    (found,) = split_half_transfer(notes, required=[0.9])
     assert 0.3 < found.reached < 0.7
     assert abs(np.mean(found.sensitivities) - 0.9) < 0.01
-    (again,) = between_halves(notes, required=[0.9])
+    (again,) = split_half_transfer(notes, required=[0.9])
     assert np.array_equal(found.sensitivities, again.sensitivities)
 
 
 @pytest.mark.parametrize("notes", [[], [note(0.9)], [note(0.9), note()]])
 def test_too_few_notes_to_halve_are_refused(notes: list[TokenProbabilities]) -> None:
     with pytest.raises(DataError, match="more annotated notes"):
-        between_halves(notes, required=[0.9])
+        split_half_transfer(notes, required=[0.9])
 
 
 def test_the_interval_is_that_of_a_share_where_notes_have_one_token_each() -> None:

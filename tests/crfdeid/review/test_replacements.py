@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 
 from crfdeid import redact
 from crfdeid.corpora.synthetic import generate_notes
-from crfdeid.review.page import Replaced, find_replaced
+from crfdeid.review.page import Replacement, find_replacements
 
 texts = st.lists(st.sampled_from(["Dr", ".", " ", "Roe", "Ann", "\r\n", "é", "😀", "3", "/", "[", "]"])).map("".join)
 
 
-def put_back(text: str, found: list[Replaced]) -> str:
+def put_back(text: str, found: list[Replacement]) -> str:
     for start, end, by in reversed(found):
         text = text[:start] + by + text[end:]
     return text
@@ -21,7 +21,7 @@ def put_back(text: str, found: list[Replaced]) -> str:
 
 @given(texts.filter(bool), texts)
 def test_what_was_replaced_put_in_its_place_gives_the_redacted_text(before, after):
-    found = find_replaced(before, after)
+    found = find_replacements(before, after)
     assert put_back(before, found) == after
     assert all(one.start < one.end for one in found)
     assert all(one.end < other.start for one, other in pairwise(found))
@@ -31,7 +31,7 @@ def test_what_was_replaced_put_in_its_place_gives_the_redacted_text(before, afte
 def test_all_that_was_hidden_is_found(how):
     for document in generate_notes(2, seed=5):
         after = redact(document, how).text
-        found = find_replaced(document.text, after)
+        found = find_replacements(document.text, after)
         assert put_back(document.text, found) == after
         covered = {place for one in found for place in range(one.start, one.end)}
         hidden = [place for start, end, _ in document.spans for place in range(start, end)]
@@ -39,10 +39,10 @@ def test_all_that_was_hidden_is_found(how):
 
 
 def test_labels_tell_the_type():
-    found = find_replaced("Seen by Roe and Ann on 3/14", "Seen by [DOCTOR-2] and *** on ")
+    found = find_replacements("Seen by Roe and Ann on 3/14", "Seen by [DOCTOR-2] and *** on ")
     assert [(one.label, one.by) for one in found] == [("DOCTOR", "[DOCTOR-2]"), ("PHI", "***"), ("PHI", "")]
 
 
 def test_a_name_that_was_left_beside_a_hidden_one_is_seen():
-    assert find_replaced("Roe Roe", "[DOCTOR] Roe") == [Replaced(0, 7, "[DOCTOR] Roe")]
-    assert find_replaced("same", "same") == []
+    assert find_replacements("Roe Roe", "[DOCTOR] Roe") == [Replacement(0, 7, "[DOCTOR] Roe")]
+    assert find_replacements("same", "same") == []

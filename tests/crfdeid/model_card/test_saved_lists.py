@@ -10,7 +10,7 @@ import pytest
 import crfdeid
 from crfdeid.errors import DataError
 from crfdeid.known_phi.lists import CustomLists, Pattern, Term
-from crfdeid.model_card.card import SITE, model_digest, read_saved_site, save_site
+from crfdeid.model_card.card import LISTS_FILE, model_digest, read_saved_lists, save_lists
 from crfdeid.rules import RulesSettings, RulesTagger
 from features.tokens import split_sentences
 
@@ -28,9 +28,9 @@ def model(tmp_path: Path) -> Path:
 
 def test_lists_come_with_their_model_and_those_of_a_run_are_added(model: Path) -> None:
     before = model_digest(model)
-    assert read_saved_site(model) == CustomLists()
-    save_site(model, LISTS)
-    assert read_saved_site(model) == LISTS
+    assert read_saved_lists(model) == CustomLists()
+    save_lists(model, LISTS)
+    assert read_saved_lists(model) == LISTS
     assert model_digest(model) != before
     found = crfdeid.load(model, site=CustomLists(deny=(Term("Marsh", "DOCTOR"),))).annotate("Tawn, TL4, Marsh")
     assert [span.label for span in found.spans] == ["HOSPITAL", "ID", "DOCTOR"]
@@ -38,8 +38,8 @@ def test_lists_come_with_their_model_and_those_of_a_run_are_added(model: Path) -
 
 @pytest.mark.parametrize("damage", ["missing", "changed", "another", "no JSON"])
 def test_damaged_lists_are_refused(model: Path, tmp_path: Path, damage: str) -> None:
-    save_site(model, LISTS)
-    path = model / SITE
+    save_lists(model, LISTS)
+    path = model / LISTS_FILE
     match damage:
         case "missing":
             path.unlink()
@@ -48,9 +48,9 @@ def test_damaged_lists_are_refused(model: Path, tmp_path: Path, damage: str) -> 
             path.write_text(json.dumps({**content, "deny": []}))
         case "another":
             saved = path.read_bytes()
-            save_site(model, CustomLists(allow=(Term("Foley"),)))
+            save_lists(model, CustomLists(allow=(Term("Foley"),)))
             path.write_bytes(saved)
         case _:
             path.write_text("no")
-    with pytest.raises(DataError, match=SITE):
+    with pytest.raises(DataError, match=LISTS_FILE):
         crfdeid.load(model)
