@@ -1,15 +1,13 @@
-"""Text to tokens to feature strings; this layer knows no labels, so it cannot leak them.
+"""Text to tokens to feature strings. This package has no access to labels.
 
 - `tokens`: `Sentence`, `split_sentences`; `tokenizer`: `Token`, `tokenize`
-- `columns`: `Extractor`, what every extractor is, and `Column`, what it gives; `batch`: the sentences it is given
-- `context`: `ContextWords`, `FarWords`, `NGrams`, `SentencePosition`
+- `columns`: `Extractor`, the base of extractors; `Column`, its output; `SentenceBatch`, its input
+- `context`: `ContextWords`, `FarWords`, `NGrams`, `SentencePosition`, `Layout`, `PrefixWords`
 - `orthography`: `Shapes`, `Affixes`, `CapitalRun`
 - `patterns`: `Patterns`, expressions of known form such as dates and telephone numbers
-- `lexicons`: `WordClasses`, small lists of the words that announce an identifier
-- `layout`: `Layout`, section, field and place in the note; `PrefixWords`
+- `lexicons`: `WordClasses`, `Gazetteers`, `WordClusters`: word lists, and the clusters of `make_clusters`
 - `pos`: `TextBlobTagger`, `NltkTagger`, `POS_BACKENDS`, `PosFeatures`
-- `gazetteers`, `clusters`: `Gazetteers`, `WordClusters`, lists of names and clusters of words; in no named set
-- `extractor`: `FeatureSet`, the named sets `PAPER`, `STRONG` and `SURFACE`, `feature_set`, `add_feature_set`
+- `extractor`: `FeatureSet`, the sets `PAPER_FEATURES`, `STRONG_FEATURES`, `SURFACE`; `feature_set`, `add_feature_set`
 """
 
 from features.columns import Column, Extractor

@@ -1,4 +1,9 @@
-"""Some sentences whose features are made together."""
+"""Columns of features: the interface of extractors, from which the feature strings of tokens are read.
+
+Most features depend on one word alone: the word itself, its shape, its first letters, for the tokens around it. They
+are declared once, as a `WordColumn`, so that a model computes each distinct word once. Features that neighbouring words
+decide together are a `Conjunction`; all others a `Column`, for many sentences at a time.
+"""
 
 from __future__ import annotations
 
@@ -17,22 +22,22 @@ _T = TypeVar("_T")
 
 
 class SentenceBatch:
-    """Some sentences, and what several extractors want of them: N tokens together, of D different words.
+    """Sentences whose features are extracted together: N tokens, of D distinct words.
 
     Args:
         sentences: the sentences.
 
     Attributes:
         sentences: the sentences.
-        words: the texts of the tokens of each.
-        lengths: how many these are, [S].
-        begins: the number of each sentence's first token, [S].
-        sentence_of: the number of each token's sentence, [N].
-        distinct: the different words, D.
-        numbers: which of them each token is, [N].
+        words: the texts of the tokens of each sentence.
+        lengths: the number of tokens of each sentence, [S].
+        begins: the index of each sentence's first token, [S].
+        sentence_of: the index of each token's sentence, [N].
+        distinct: the distinct words, D.
+        numbers: the index of each token's word in ``distinct``, [N].
 
     Example:
-        >>> batch = Batch([Sentence.from_words(["no", "or", "no"]), Sentence.from_words(["yes"])])
+        >>> batch = SentenceBatch([Sentence.from_words(["no", "or", "no"]), Sentence.from_words(["yes"])])
         >>> batch.distinct, batch.numbers.tolist(), batch.sentence_of.tolist()
         (['no', 'or', 'yes'], [0, 1, 0, 2], [0, 0, 0, 1])
     """
@@ -50,10 +55,10 @@ class SentenceBatch:
         self._found: dict[Callable[[str], object], list[list[object]]] = {}
 
     def each(self, value: Callable[[str], _T]) -> list[list[_T]]:
-        """What a function gives for the words of each sentence; it is asked once for each different word.
+        """Values of a function for the words of each sentence; it is called once for each distinct word.
 
         Example:
-            >>> Batch([Sentence.from_words(["Dr", "Doe"])]).each(str.lower)
+            >>> SentenceBatch([Sentence.from_words(["Dr", "Doe"])]).each(str.lower)
             [['dr', 'doe']]
         """
         if value not in self._found:
@@ -62,19 +67,19 @@ class SentenceBatch:
         return cast("list[list[_T]]", self._found[value])
 
     def padded(self, numbers: np.ndarray, width: int, before: int, after: int) -> tuple[np.ndarray, np.ndarray]:
-        """Numbers of the tokens, with others before and after each sentence: [N + 2 * width * S].
+        """Pad each sentence's numbers on both sides: [N + 2 * width * S].
 
         Args:
-            numbers: of each token, [N].
-            width: how many stand before, and after.
-            before: what stands there.
-            after: what stands there.
+            numbers: a number for each token, [N].
+            width: the padding on each side, in tokens.
+            before: the number before a sentence.
+            after: the number after a sentence.
 
         Returns:
-            All of them, and the place of each token among them, [N].
+            The padded numbers, and the index of each token among them, [N].
 
         Example:
-            >>> both = Batch([Sentence.from_words(["Dr", "Doe"]), Sentence.from_words(["Yes"])])
+            >>> both = SentenceBatch([Sentence.from_words(["Dr", "Doe"]), Sentence.from_words(["Yes"])])
             >>> [found.tolist() for found in both.padded(both.numbers, 1, 8, 9)]
             [[8, 0, 1, 9, 8, 2, 9], [1, 2, 5]]
         """
@@ -86,12 +91,12 @@ class SentenceBatch:
         return found, places
 
 
-# What stands where the window reaches beyond the sentence. The tokeniser never makes these of a text.
+# Words beyond the ends of the sentence. The tokeniser never produces them.
 BOS, EOS = "<s>", "</s>"
 FeatureValue = str | None
-"""How a feature string goes on; None for no feature."""
+"""The part of a feature string after its head; None for no feature."""
 
-_SENTENCES_AT_ONCE = 32  # whose feature strings are in memory together: more are slower again
+_SENTENCES_AT_ONCE = 32  # feature strings in memory together; larger batches are slower
 
 
 class WordColumn(NamedTuple):
@@ -100,10 +105,10 @@ class WordColumn(NamedTuple):
     Token i has ``head + value(word)`` for the word at i + o, for each offset o and its head.
 
     Attributes:
-        heads: how the strings begin, each with the offset of the word from the token that has the feature.
-        value: how they go on. It gives the same for the same word, always.
-        before: how they go on where the window reaches before the sentence.
-        after: how they go on where it reaches beyond its end.
+        heads: offsets of words from the token that has the feature, each with the head of its strings.
+        value: the value of a word; a pure function.
+        before: the value before the sentence.
+        after: the value after the sentence.
     """
 
     heads: tuple[tuple[int, str], ...]
@@ -115,18 +120,17 @@ class WordColumn(NamedTuple):
 class Column(NamedTuple):
     """One kind of feature for the tokens of some sentences.
 
-    There are W beginnings ("w[-1]=", "w[0]=", "w[1]=") and, for each sentence of T tokens, T + W - 1 values, one
+    There are W heads ("w[-1]=", "w[0]=", "w[1]=") and, for each sentence of T tokens, T + W - 1 values, one
     sentence after the other: token i of one has ``heads[k] + values[i + k]`` for each k, and lacks it where the value
     is None.
 
     Attributes:
-        heads: how the strings begin.
-        values: how they go on; to be gone through once.
-        chosen: where few different values stand at many places: for each place, the number of its value. None where
-            there is a value for each place.
+        heads: the heads of the strings.
+        values: the values; they may be an iterator.
+        chosen: for few distinct values, the index of the value at each position; None for one value per position.
 
     Example:
-        >>> batch = Batch([Sentence.from_words(["Dr", "Doe"]), Sentence.from_words(["Yes"])])
+        >>> batch = SentenceBatch([Sentence.from_words(["Dr", "Doe"]), Sentence.from_words(["Yes"])])
         >>> Column(("place=",), ["title", "body"], batch.sentence_of).chosen.tolist()
         [0, 0, 1]
     """
@@ -137,22 +141,22 @@ class Column(NamedTuple):
 
 
 class Conjunction(NamedTuple):
-    """One kind of feature that neighbouring words decide together, or words and what their sentence opens with.
+    """One kind of feature that neighbouring words decide together, or words and a property of their sentence.
 
     Token i has, for each offset o and its head, the head and the values of the words from i + o on, joined. Beyond the
-    sentence, `BEFORE` and `EOS` are the values.
+    sentence, `BOS` and `EOS` are the values.
 
     Attributes:
-        heads: how the strings begin, each with the offset of the first word from the token that has the feature: one
-            offset after the other, from 0 or one before.
-        value: what each word gives. It gives the same for the same word, always.
-        size: the words.
-        opening: what stands before their values; None for nothing.
-        joint: what stands between them.
+        heads: offsets of the first word from the token that has the feature, each with the head of its strings:
+            consecutive offsets, the first of them 0 or less.
+        value: the value of a word; a pure function.
+        size: the number of words.
+        opening: a value of the sentence, before those of the words; None for none.
+        joint: the separator.
 
     Example:
         >>> pairs = Conjunction(((-1, "w[-1,0]="), (0, "w[0,1]=")), str.lower, size=2)
-        >>> list(pairs.column(Batch([Sentence.from_words(["Dr", "Doe"])])).values)
+        >>> list(pairs.column(SentenceBatch([Sentence.from_words(["Dr", "Doe"])])).values)
         ['<s> dr', 'dr doe', 'doe </s>']
     """
 
@@ -163,7 +167,7 @@ class Conjunction(NamedTuple):
     joint: str = " "
 
     def column(self, batch: SentenceBatch) -> Column:
-        """The feature strings of some sentences."""
+        """The column of a batch of sentences."""
         rows = map(self._joined, batch.sentences, batch.each(self.value))
         return Column(tuple(head for _, head in self.heads), chain.from_iterable(rows))
 
@@ -175,16 +179,16 @@ class Conjunction(NamedTuple):
 
 
 class Extractor(ABC):
-    """What every feature extractor is: a class with `describe`, and `word_columns`, `conjunctions` or `columns`.
+    """Base of feature extractors: `describe`, and at least one of `word_columns`, `conjunctions` and `columns`.
 
-    A feature is a string, ``name=value``; a token has it or has it not. An extractor sees sentences one by one and no
-    labels, so its features depend neither on other sentences nor on what is to be predicted.
+    A feature is a string, ``name=value``; a token has it or lacks it. An extractor sees neither other sentences nor
+    labels, so its features cannot depend on them.
     """
 
     __slots__ = ()
 
     def word_columns(self) -> Sequence[WordColumn]:
-        """The features that a word alone decides, kind by kind."""
+        """The features that one word decides, kind by kind."""
         return ()
 
     def conjunctions(self) -> Sequence[Conjunction]:
@@ -192,12 +196,12 @@ class Extractor(ABC):
         return ()
 
     def columns(self, batch: SentenceBatch) -> list[Column]:
-        """All other features of some sentences, kind by kind; several columns may have the same beginnings."""
+        """All other features of a batch, kind by kind; several columns may have the same heads."""
         return []
 
     @abstractmethod
     def describe(self) -> str:
-        """What is extracted, in one line."""
+        """A one-line description of the features."""
 
     @final
     def extract(self, sentence: Sentence) -> list[list[str]]:
@@ -207,7 +211,7 @@ class Extractor(ABC):
 
     @final
     def extract_all(self, sentences: Sequence[Sentence]) -> Iterator[list[list[str]]]:
-        """The features of each token of each sentence, in half the time that one sentence after the other takes."""
+        """The features of each token of each sentence, extracted in batches."""
         for start in range(0, len(sentences), _SENTENCES_AT_ONCE):
             batch = SentenceBatch(sentences[start : start + _SENTENCES_AT_ONCE])
             rows: list[list[list[str]]] = [[[] for _ in words] for words in batch.words]
@@ -233,12 +237,12 @@ class Extractor(ABC):
 
 
 def _cut(table: Iterable[Sequence[FeatureValue]], first: int, beyond: int) -> Iterator[FeatureValue]:
-    """The values of T tokens of each row of T + ``beyond`` values, from the one numbered ``first`` on."""
+    """T values of each row of T + ``beyond`` values, from index ``first``."""
     return chain.from_iterable([row[first : len(row) - beyond + first] for row in table])
 
 
 def _append(rows: Iterable[list[str]], head: str, values: Iterable[FeatureValue]) -> None:
-    """Give each token its feature, where it has one."""
+    """Add to each token's row the feature that it has in this column."""
     for row, value in zip(rows, values, strict=True):
         if value is not None:
             row.append(head + value)
@@ -256,7 +260,7 @@ def window_column(rows: Iterable[Iterable[str]], name: str, width: int) -> Colum
 
     Args:
         rows: the values of each sentence.
-        name: how the feature is called.
+        name: the feature's name.
         width: tokens on each side.
 
     Example:
@@ -269,7 +273,7 @@ def window_column(rows: Iterable[Iterable[str]], name: str, width: int) -> Colum
 
 @cache
 def window_heads(name: str, width: int) -> tuple[tuple[int, str], ...]:
-    """The beginnings of a window's features, ``name[o]=``, each with its offset o.
+    """The heads of a window's features, ``name[o]=``, each with its offset o.
 
     Example:
         >>> window_heads("w", 1)

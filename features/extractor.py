@@ -1,4 +1,4 @@
-"""Compose feature extractors, and the named sets: `PAPER`, `STRONG` and `SURFACE`."""
+"""Feature sets: several extractors as one, and the named sets `PAPER_FEATURES`, `STRONG_FEATURES` and `SURFACE`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class FeatureSet(Extractor):
     extractors: tuple[Extractor, ...]
 
     def word_columns(self) -> list[WordColumn]:
-        """The features that a word alone decides, kind by kind."""
+        """The features that one word decides, kind by kind."""
         return [column for extractor in self.extractors for column in extractor.word_columns()]
 
     def conjunctions(self) -> list[Conjunction]:
@@ -48,11 +48,11 @@ class FeatureSet(Extractor):
             extractor.add_features(batch, rows)
 
     def describe(self) -> str:
-        """What is extracted, one extractor after the other."""
+        """The descriptions of the extractors, in order."""
         return "; ".join(self.describe_each())
 
     def describe_each(self) -> list[str]:
-        """What is extracted with the part-of-speech tagger there is, one line an extractor."""
+        """One line for each extractor, and for the part-of-speech backend."""
         lines = [extractor.describe() for extractor in self.extractors]
         return lines if self.pos != "none" else [*lines, "no parts of speech or chunks"]
 

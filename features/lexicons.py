@@ -1,7 +1,11 @@
-"""Clusters of words that are used alike, from text without annotations, as features.
+"""Word lists, gazetteers and word clusters, and the features that look words up in them.
 
-They are no part of `STRONG`: docs/features.md has what they bring on the corpora here. Made from the training notes
-alone they know nothing more than the words themselves do; with much more text of the same kind they may be worth more.
+A list is a class of words that behave alike around PHI ("Dr", "Dra", "Doctor"), in English and Spanish, so that what a
+model learns of one word helps with the others. No list holds a person's data. Words match without regard to case.
+
+Gazetteers (names and places from Faker's data) and word clusters belong to no named feature set. Models with gazetteers
+depend on the installed version of Faker, which also generates names of the synthetic corpus. docs/features.md compares
+them.
 """
 
 from __future__ import annotations
@@ -14,116 +18,6 @@ from types import MappingProxyType
 
 from features.columns import Extractor, FeatureValue, WordColumn, window_heads
 from features.tokens import Sentence
-
-_MIN_COUNT = 5
-
-
-@dataclass(frozen=True)
-class WordClusters(Extractor):
-    """The cluster of the words around the token: ``cluster[-1]=17``; nothing for a word in none.
-
-    Args:
-        clusters: the cluster of each word in lower case, from `make_clusters` or elsewhere.
-        window: tokens on each side.
-
-    Example:
-        >>> from features.tokens import Sentence
-        >>> WordClusters({"dr": "17"}, window=1).extract(Sentence.from_words(["Dr", "Doe"]))
-        [['cluster[0]=17'], ['cluster[-1]=17']]
-    """
-
-    clusters: Mapping[str, str]
-    window: int = 1
-
-    def word_columns(self) -> list[WordColumn]:
-        """The features that a word alone decides, kind by kind."""
-        return [WordColumn(window_heads("cluster", self.window), self._cluster)]
-
-    def _cluster(self, word: str) -> FeatureValue:
-        return self.clusters.get(word.lower())
-
-    def describe(self) -> str:
-        """What is extracted, in one line."""
-        return f"clusters of words ({len(set(self.clusters.values()))}) in [-{self.window}, {self.window}]"
-
-
-def make_clusters(sentences: Sequence[Sentence], *, count: int = 200, seed: int = 0) -> dict[str, str]:
-    """Words that are used alike: k-means over word2vec's vectors (continuous bag of words, 100 dimensions).
-
-    Args:
-        sentences: text, without annotations; words that occur five times or more get a cluster.
-        count: clusters at most.
-        seed: of the vectors and of k-means.
-
-    Returns:
-        The cluster's number of each word in lower case.
-
-    Reference:
-        Mikolov et al. (2013) for the vectors.
-    """
-    from gensim.models import Word2Vec  # noqa: PLC0415  takes long to import
-    from sklearn.cluster import KMeans  # noqa: PLC0415
-    from sklearn.preprocessing import normalize  # noqa: PLC0415
-
-    words = [[word.lower() for word in sentence.words] for sentence in sentences]
-    counts = Counter(word for row in words for word in row)
-    if not counts or max(counts.values()) < _MIN_COUNT:
-        return {}
-    vectors = Word2Vec(words, vector_size=100, window=5, min_count=_MIN_COUNT, sg=0, epochs=10, seed=seed, workers=1).wv
-    names = list(vectors.index_to_key)
-    found = KMeans(min(count, len(names)), random_state=seed, n_init=1).fit_predict(normalize(vectors.vectors))
-    return {name: str(number) for name, number in zip(names, found, strict=True)}
-
-
-_DRAWS = 3000  # Faker repeats itself: after so many, most of a list has come
-
-
-@dataclass(frozen=True)
-class Gazetteers(Extractor):
-    """The lists that a capitalised word is in: ``list[-1]=first+last``.
-
-    Args:
-        locales: languages and countries, as Faker names them.
-        window: tokens on each side.
-
-    Example:
-        >>> from features.tokens import Sentence
-        >>> Gazetteers(("en_US",), window=0).extract(Sentence.from_words(["Zimmerman", "coughs"]))
-        [['list[0]=last'], []]
-    """
-
-    locales: tuple[str, ...] = ("en_US", "es_ES")
-    window: int = 1
-
-    def word_columns(self) -> list[WordColumn]:
-        """The features that a word alone decides, kind by kind."""
-        return [WordColumn(window_heads("list", self.window), self._lists)]
-
-    def _lists(self, word: str) -> FeatureValue:
-        return gazetteers(self.locales).get(word.lower()) if word[0].isupper() else None
-
-    def describe(self) -> str:
-        """What is extracted, in one line."""
-        places = ", ".join(self.locales)
-        return f"lists of first and family names and of places ({places}) in [-{self.window}, {self.window}]"
-
-
-@cache
-def gazetteers(locales: tuple[str, ...]) -> Mapping[str, str]:
-    """The lists that each word is in, by the word in lower case: "first", "last", "place", or several with "+"."""
-    from faker import Faker  # noqa: PLC0415  takes long to import
-
-    lists: dict[str, set[str]] = {}
-    for locale in locales:
-        fake = Faker(locale)
-        fake.seed_instance(0)
-        kinds: dict[str, Callable[[], str]] = {"first": fake.first_name, "last": fake.last_name, "place": fake.city}
-        for kind, draw in kinds.items():
-            for name in {draw() for _ in range(_DRAWS)}:
-                for word in name.split():
-                    if len(word) > 2:
-                        lists.setdefault(word.lower(), set()).add(kind)
-    return {word: "+".join(sorted(kinds)) for word, kinds in lists.items()}
 
 
 def _words(text: str) -> frozenset[str]:
@@ -144,7 +38,7 @@ _MONTH_NUMBERS = {
     for form in (name, name[:_SHORT])
 } | {"sept": 9, "setiembre": 9, "set": 9}
 MONTHS = frozenset(_MONTH_NUMBERS)
-"""All ways to write a month's name: whole, in three letters, and the other ones of September."""
+"""All ways to write a month's name: in full, in three letters, and the variants of September."""
 
 _WEEKDAYS = """
     monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thurs fri sat sun
@@ -223,11 +117,8 @@ LEXICONS: Mapping[str, frozenset[str]] = MappingProxyType(
 )
 
 
-_WORDS = frozenset().union(*LEXICONS.values())
-
-
 def month_number(word: str) -> int | None:
-    """The number of the month that a word of `MONTHS` names, from 1; None for another word.
+    """Number of the month that a word of `MONTHS` names, from 1; None for another word.
 
     Case is that of expressions without regard to case, for which "İ" is an "i" and "ſ" an "s".
 
@@ -240,7 +131,7 @@ def month_number(word: str) -> int | None:
 
 @lru_cache(maxsize=1 << 16)
 def word_classes(word: str) -> tuple[str, ...]:
-    """The classes of `LEXICONS` that a word belongs to.
+    """Classes of `LEXICONS` that contain a word.
 
     Example:
         >>> word_classes("Dra"), word_classes("aspirin")
@@ -250,13 +141,12 @@ def word_classes(word: str) -> tuple[str, ...]:
     return tuple(name for name, words in LEXICONS.items() if lower in words)
 
 
-# The most classes that a word is in.
-_MOST_CLASSES = max(map(len, map(word_classes, _WORDS)))
+_MOST_CLASSES = max(len(word_classes(word)) for word in frozenset().union(*LEXICONS.values()))
 
 
 @dataclass(frozen=True)
 class WordClasses(Extractor):
-    """The lexicon classes of the words around the token: ``class[-1]=title``.
+    """Lexicon classes of the words around the token: ``class[-1]=title``.
 
     Args:
         window: tokens on each side.
@@ -265,16 +155,127 @@ class WordClasses(Extractor):
     window: int = 2
 
     def word_columns(self) -> list[WordColumn]:
-        """The features that a word alone decides, kind by kind."""
+        """The features that one word decides, kind by kind."""
         heads = window_heads("class", self.window)
         return [WordColumn(heads, partial(_class, place=place)) for place in range(_MOST_CLASSES)]
 
     def describe(self) -> str:
-        """What is extracted, in one line."""
+        """A one-line description of the features."""
         return f"classes of words ({', '.join(LEXICONS)}) in [-{self.window}, {self.window}]"
 
 
 def _class(word: str, place: int) -> FeatureValue:
-    """The first class of a word, or the second, …"""
+    """A word's class number ``place``, from 0; None where it has fewer classes."""
     classes = word_classes(word)
     return classes[place] if place < len(classes) else None
+
+
+_DRAWS = 3000  # Faker repeats itself: 3,000 draws give most of a list
+
+
+@dataclass(frozen=True)
+class Gazetteers(Extractor):
+    """Gazetteers that contain a capitalised word: ``list[-1]=first+last``.
+
+    Args:
+        locales: languages and countries, as Faker names them.
+        window: tokens on each side.
+
+    Example:
+        >>> from features.tokens import Sentence
+        >>> Gazetteers(("en_US",), window=0).extract(Sentence.from_words(["Zimmerman", "coughs"]))
+        [['list[0]=last'], []]
+    """
+
+    locales: tuple[str, ...] = ("en_US", "es_ES")
+    window: int = 1
+
+    def word_columns(self) -> list[WordColumn]:
+        """The features that one word decides, kind by kind."""
+        return [WordColumn(window_heads("list", self.window), self._lists)]
+
+    def _lists(self, word: str) -> FeatureValue:
+        return gazetteers(self.locales).get(word.lower()) if word[0].isupper() else None
+
+    def describe(self) -> str:
+        """A one-line description of the features."""
+        places = ", ".join(self.locales)
+        return f"lists of first and family names and of places ({places}) in [-{self.window}, {self.window}]"
+
+
+@cache
+def gazetteers(locales: tuple[str, ...]) -> Mapping[str, str]:
+    """Gazetteers of each word, by the word in lower case: "first", "last", "place", or several with "+"."""
+    from faker import Faker  # noqa: PLC0415  takes long to import
+
+    lists: dict[str, set[str]] = {}
+    for locale in locales:
+        fake = Faker(locale)
+        fake.seed_instance(0)
+        kinds: dict[str, Callable[[], str]] = {"first": fake.first_name, "last": fake.last_name, "place": fake.city}
+        for kind, draw in kinds.items():
+            for name in {draw() for _ in range(_DRAWS)}:
+                for word in name.split():
+                    if len(word) > 2:
+                        lists.setdefault(word.lower(), set()).add(kind)
+    return {word: "+".join(sorted(kinds)) for word, kinds in lists.items()}
+
+
+_MIN_COUNT = 5
+
+
+@dataclass(frozen=True)
+class WordClusters(Extractor):
+    """Clusters of the words around the token: ``cluster[-1]=17``; no feature for a word without a cluster.
+
+    Args:
+        clusters: the cluster of each word in lower case, from `make_clusters` or elsewhere.
+        window: tokens on each side.
+
+    Example:
+        >>> from features.tokens import Sentence
+        >>> WordClusters({"dr": "17"}, window=1).extract(Sentence.from_words(["Dr", "Doe"]))
+        [['cluster[0]=17'], ['cluster[-1]=17']]
+    """
+
+    clusters: Mapping[str, str]
+    window: int = 1
+
+    def word_columns(self) -> list[WordColumn]:
+        """The features that one word decides, kind by kind."""
+        return [WordColumn(window_heads("cluster", self.window), self._cluster)]
+
+    def _cluster(self, word: str) -> FeatureValue:
+        return self.clusters.get(word.lower())
+
+    def describe(self) -> str:
+        """A one-line description of the features."""
+        return f"clusters of words ({len(set(self.clusters.values()))}) in [-{self.window}, {self.window}]"
+
+
+def make_clusters(sentences: Sequence[Sentence], *, count: int = 200, seed: int = 0) -> dict[str, str]:
+    """Clusters of words with similar contexts: k-means over word2vec vectors (CBOW, 100 dimensions).
+
+    Args:
+        sentences: text, without annotations; words that occur five times or more get a cluster.
+        count: clusters at most.
+        seed: of the vectors and of k-means.
+
+    Returns:
+        The cluster's number of each word in lower case.
+
+    Reference:
+        Mikolov et al. (2013) for the vectors.
+    """
+    from gensim.models import Word2Vec  # noqa: PLC0415  takes long to import
+    from sklearn.cluster import KMeans  # noqa: PLC0415
+    from sklearn.preprocessing import normalize  # noqa: PLC0415
+
+    words = [[word.lower() for word in sentence.words] for sentence in sentences]
+    counts = Counter(word for row in words for word in row)
+    if not counts or max(counts.values()) < _MIN_COUNT:
+        return {}
+    vectors = Word2Vec(words, vector_size=100, window=5, min_count=_MIN_COUNT, sg=0, epochs=10, seed=seed, workers=1).wv
+    names = list(vectors.index_to_key)
+    found = KMeans(min(count, len(names)), random_state=seed, n_init=1).fit_predict(normalize(vectors.vectors))
+    return {name: str(number) for name, number in zip(names, found, strict=True)}

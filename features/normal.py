@@ -1,13 +1,13 @@
-"""Text as models see it: one normal form, and where each of its characters stands in the raw text.
+"""Normal form of text, and the raw offset of each of its characters.
 
 The same note reaches us in many spellings that look alike: accents in one character or two, marks of no width between
-letters, spaces of all widths, letters of another alphabet. Whatever reads a note reads its normal form, so that none
-of them hides a name:
+letters, spaces of all widths, letters of another alphabet. Models, rules and lists read the normal form, so that no
+spelling hides a name:
 
 - composed letters (Unicode's NFC);
-- nothing that is not to be seen: zero-width marks, soft hyphens, marks of direction, byte order marks, all that
+- no invisible characters: zero-width marks, soft hyphens, marks of direction, byte order marks, all that
   Unicode calls ignorable by default, and control characters that are no white space, such as NUL;
-- full-width forms as ASCII; a non-breaking, thin or other Unicode space as a space; line ends and tabs as they are;
+- full-width forms as ASCII; a non-breaking, thin or other Unicode space as a space; line ends and tabs unchanged;
 - in words that mix alphabets, and only there, Cyrillic and Greek letters that look Latin as those Latin letters.
 
 Offsets stay those of the raw text (`NormalText.offsets`).
@@ -67,7 +67,7 @@ _TO_COMPOSE = regex.compile(r"\p{Default_Ignorable_Code_Point}|\p{M}{30}")
 # What is composed with the character before it, or left out (\u1160 to \u11ff: the rest of a Korean syllable).
 _JOINING = r"\p{M}\p{Default_Ignorable_Code_Point}"
 _JOINS = regex.compile(rf"[{_JOINING}\u1160-\u11ff]")
-_LONGEST_KEPT = 32  # characters with their marks that are remembered
+_LONGEST_CACHED_PIECE = 32  # characters with their marks whose normal form is cached
 # A character with all of that after it; or, since that is nearly all of a text, ASCII with nothing of that after it.
 _PIECE = regex.compile(rf"[\x00-\x7f]+(?![{_JOINING}])|(?s:.)[{_JOINING}\u1160-\u11ff]*+")
 
@@ -83,7 +83,7 @@ def normal_form(text: str) -> NormalText:
     """
     if _CONTROL.search(text):
         text = _CONTROL.sub(_MARK_OF_NO_WIDTH, text)  # one for one, and left out below
-    if text.isascii() or all(map(_is_plain, set(text))):  # nearly every text, told at once
+    if text.isascii() or all(map(_is_plain, set(text))):  # nearly every text, recognised at once
         return NormalText(text, None)
     text = _HAS_ONE_FOR_ONE.sub(lambda found: _ONE_FOR_ONE[found[0]], text)
     mixed = frozenset(_in_mixed_words(text))
@@ -97,7 +97,7 @@ def normal_form(text: str) -> NormalText:
             parts.append(part)
             offsets.extend(range(start, piece.end()))
         else:
-            compose = _compose_kept if len(part) <= _LONGEST_KEPT else _compose
+            compose = _compose_cached if len(part) <= _LONGEST_CACHED_PIECE else _compose
             composed, places = compose(part, latin=start in mixed)
             parts.append(composed)
             offsets.extend(start + place for place in places)
@@ -107,7 +107,7 @@ def normal_form(text: str) -> NormalText:
 
 @lru_cache(maxsize=1 << 14)
 def _is_plain(character: str) -> bool:
-    """Whether a character is in normal form whatever stands beside it."""
+    """True for a character that is in normal form in every context."""
     return character.isascii() or not (
         character in _ONE_FOR_ONE
         or _FOREIGN.match(character)
@@ -117,7 +117,7 @@ def _is_plain(character: str) -> bool:
 
 
 def bare_edges(text: str, start: int, end: int) -> tuple[int, int]:
-    """A stretch of text without the ignored marks at its ends; one of nothing but such marks stays as it is.
+    """A stretch of text without the ignored marks at its ends; a stretch of such marks alone is unchanged.
 
     Example:
         >>> bare_edges("by \\u200bQuill\\u200b.", 3, 10)
@@ -154,7 +154,7 @@ def _compose(part: str, *, latin: bool) -> tuple[str, Sequence[int]]:
     return composed, array("q", (places[min(i, len(places) - 1)] for i in range(len(composed))))
 
 
-_compose_kept = lru_cache(maxsize=1 << 12)(_compose)
+_compose_cached = lru_cache(maxsize=1 << 12)(_compose)
 
 
 def _decomposed(characters: Iterable[str]) -> str:

@@ -20,12 +20,12 @@ from features.columns import (
     window_heads,
 )
 
-# Each word is looked at once for each process: most tokens of a note are words seen before.
-_WORDS_KEPT = 1 << 16
+# Most tokens of a note repeat earlier words.
+_SHAPES_CACHED = 1 << 16
 _LONG_RUN = regex.compile(r"(X)X{2,}+|(x)x{2,}+|(9{12})9++")
 
 
-@lru_cache(maxsize=_WORDS_KEPT)
+@lru_cache(maxsize=_SHAPES_CACHED)
 def shape(word: str) -> str:
     """Capitals as X, other letters as x, digits as 9; longer runs of letters as two, so that only digits are counted.
 
@@ -53,7 +53,7 @@ class Shapes(Extractor):
     window: int = 2
 
     def word_columns(self) -> list[WordColumn]:
-        """The features that a word alone decides, kind by kind."""
+        """The features that one word decides, kind by kind."""
         return [WordColumn(window_heads("shape", self.window), shape, BOS, EOS)]
 
     def conjunctions(self) -> list[Conjunction]:
@@ -61,7 +61,7 @@ class Shapes(Extractor):
         return [Conjunction(((-1, "shape[-1,0,1]="),), shape, 3)]
 
     def describe(self) -> str:
-        """What is extracted, in one line."""
+        """A one-line description of the features."""
         return f"word shapes in [-{self.window}, {self.window}] and as a run in [-1, 1]"
 
 
@@ -81,7 +81,7 @@ class Affixes(Extractor):
     longest: int = 4
 
     def word_columns(self) -> list[WordColumn]:
-        """The features that a word alone decides, kind by kind."""
+        """The features that one word decides, kind by kind."""
         columns = []
         for length in range(1, self.longest + 1):
             columns.append(WordColumn(((0, "prefix="),), partial(_first_letters, length=length)))
@@ -89,7 +89,7 @@ class Affixes(Extractor):
         return columns
 
     def describe(self) -> str:
-        """What is extracted, in one line."""
+        """A one-line description of the features."""
         return f"prefixes and suffixes of 1 to {self.longest} letters, in lower case"
 
 
@@ -106,8 +106,8 @@ def _last_letters(word: str, length: int) -> FeatureValue:
 # Small words and marks that join the capitals of one name: "Hospital de la Paz", "J. Doe", "O'Neill", "Smith-Jones".
 _JOINING_WORDS = "de del la las los el of the and y e i von van da do dos . - ' ’ & ª º"
 _JOINTS = frozenset(_JOINING_WORDS.split())
-_APART, _JOINT, _CAPITAL = range(3)  # what a word is in a run: no part of one, what joins capitals, one with a capital
-_FAR = 5  # tokens; what is farther counts as that
+_APART, _JOINT, _CAPITAL = range(3)  # roles of a word: outside a run, joining word, capitalised word
+_FAR = 5  # tokens; the largest distance that is counted
 _DISTANCES = (None, *map(str, range(_FAR + 1)))
 
 
@@ -124,9 +124,9 @@ class CapitalRun(Extractor):
     """
 
     def columns(self, batch: SentenceBatch) -> list[Column]:
-        """The features of the sentences, kind by kind."""
+        """The features of a batch, kind by kind."""
         first, last, run = _runs(batch)
-        # Of each run, the number of a word; the last two are what is outside of a sentence.
+        # The index of a word for each run; the last two words stand for the ends of the sentence.
         words, outside = [*map(str.lower, (*batch.distinct, BOS, EOS))], len(batch.distinct)
         numbers, places = batch.padded(batch.numbers, 1, outside, outside + 1)
         chosen = {
@@ -147,18 +147,18 @@ class CapitalRun(Extractor):
         return columns
 
     def describe(self) -> str:
-        """What is extracted, in one line."""
+        """A one-line description of the features."""
         return "run of capitalised words: its first and last word, the words around it, the place in it"
 
 
 def _runs(batch: SentenceBatch) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The first token and the last of each run, [R]; and the number of each token's run from 1, 0 for none, [N]."""
+    """First and last token of each run, [R], and the number of each token's run, from 1; 0 for none, [N]."""
     kinds = np.array([*map(_kind, batch.distinct)], int)[batch.numbers]
-    # Where a sentence or a word of no run begins, so does a stretch of tokens, with one run or none.
-    stretch = np.cumsum(kinds == _APART) + batch.sentence_of
+    # A sentence and a word outside runs each begin a segment of tokens, which holds one run or none.
+    segment = np.cumsum(kinds == _APART) + batch.sentence_of
     capitals = np.flatnonzero(kinds == _CAPITAL)
-    first = capitals[np.diff(stretch[capitals], prepend=-1) != 0]
-    last = capitals[np.diff(stretch[capitals], append=-1) != 0]
+    first = capitals[np.diff(segment[capitals], prepend=-1) != 0]
+    last = capitals[np.diff(segment[capitals], append=-1) != 0]
     begun, ended = np.zeros((2, len(kinds) + 1), int)
     begun[first] = ended[last + 1] = 1
     begun, ended = np.cumsum(begun), np.cumsum(ended)
@@ -166,5 +166,5 @@ def _runs(batch: SentenceBatch) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _kind(word: str) -> int:
-    """What a word is in a run."""
+    """The role of a word in a run of capitals: `_CAPITAL`, `_JOINT` or `_APART`."""
     return _CAPITAL if word[0].isupper() else _JOINT if word.lower() in _JOINTS else _APART

@@ -115,7 +115,7 @@ def lower_for_patterns(text: str) -> str:
     "İ" and "ı" are an "i" for `re`, "ſ" is an "s" and "μ" a "µ".
 
     Example:
-        >>> folded("3 MAYO, İ")
+        >>> lower_for_patterns("3 MAYO, İ")
         '3 mayo, i'
     """
     if text.isascii():
@@ -141,7 +141,7 @@ class Patterns(Extractor):
     window: int = 1
 
     def columns(self, batch: SentenceBatch) -> list[Column]:
-        """The features of the sentences, kind by kind."""
+        """The features of a batch, kind by kind."""
         heads = tuple(head for _, head in window_heads("pattern", self.window))
         places = bytearray(len(batch.numbers))  # of each token, the number of what it is in `_VALUES`
         for number, name, first, stop in find_patterns_in(batch.sentences):
@@ -153,5 +153,5 @@ class Patterns(Extractor):
         return [Column(heads, _VALUES, around)]
 
     def describe(self) -> str:
-        """What is extracted, in one line."""
+        """A one-line description of the features."""
         return f"expressions of known form ({', '.join(PATTERNS)}) in [-{self.window}, {self.window}]"

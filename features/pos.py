@@ -1,8 +1,7 @@
 """Part-of-speech and chunk tags, from a tagger of your choice; each backend is one class.
 
 A backend tags our own tokens, one part of speech and one chunk tag for each; nothing is tokenised anew. Both backends
-are for English. Which one is used is always said by the caller: a backend that cannot run raises, it never gives way to
-another one.
+are for English. The caller names the backend: one that cannot run raises, and no other one replaces it.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ class PosUnavailable(RuntimeError):
 
 
 class PosTagger(Protocol):
-    """What a backend is: a name, and tags for the words of one sentence."""
+    """Interface of a backend: a name, and tags for the words of one sentence."""
 
     name: ClassVar[str]
 
@@ -173,7 +172,7 @@ class PosFeatures(Extractor):
     combined_window: int = 1
 
     def columns(self, batch: SentenceBatch) -> list[Column]:
-        """The features of the sentences, kind by kind."""
+        """The features of a batch, kind by kind."""
         tags = [self.tagger.tag(words) for words in batch.words]
         pos, chunks = [[tag.pos for tag in row] for row in tags], [[tag.chunk for tag in row] for row in tags]
         columns = [window_column(pos, "pos", self.window), window_column(chunks, "chunk", self.chunk_window)]
@@ -189,7 +188,7 @@ class PosFeatures(Extractor):
         return columns
 
     def describe(self) -> str:
-        """What is extracted, in one line."""
+        """A one-line description of the features."""
         return (
             f"parts of speech in [-{self.window}, {self.window}] and chunk tags in "
             f"[-{self.chunk_window}, {self.chunk_window}] by {self.tagger.name}; the word with each of them in "

@@ -1,8 +1,8 @@
-"""Text to tokens, with half-open character offsets into the untouched text.
+"""Tokens of a text, with half-open character offsets into the raw text.
 
-A token's text is in normal form (`features.normal`): what a note is made of is the same whichever way its accents,
-spaces and invisible marks are written. Its offsets are those of the text as it came, and take in the marks inside the
-token and right after it. In a text that is in normal form, ``text[token.start:token.end] == token.text``.
+A token's text is in normal form (`features.normal`). Its offsets point into the raw text and include the invisible
+marks inside the token and right after it. In a text that is in normal form,
+``text[token.start:token.end] == token.text``.
 
 The tokens are fine enough for nearly every PHI span to start and end at a token's edge: a token is a run of letters, a
 run of digits, or one other visible character ("25yo" -> "25", "yo"; "03/14/72" -> "03", "/", "14", "/", "72"). A run of

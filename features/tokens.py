@@ -1,4 +1,4 @@
-"""Sentences of tokens, and where in its note each stands. Tokens themselves are `features.tokenizer`'s."""
+"""Sentences of tokens with their context in the note: heading, line and the note's other tokens."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ class Sentence:
         return self._spaced or "".join(self._pieces())
 
     def token_ends(self) -> list[int]:
-        """Where in `spaced` each token ends.
+        """End offset of each token in `spaced`.
 
         The character at a place is of the token ``bisect_right(ends, place)``; a space, of the token after it.
 
@@ -371,7 +371,7 @@ def _heading_of(line: str) -> str:
 
 
 def _sentence_ends(text: str, start: int, end: int) -> Iterator[int]:
-    """Where each sentence of a block of lines ends."""
+    """End offset of each sentence of a block of lines."""
     begin = start
     for match in _SENTENCE_END.finditer(text, start, end) if _MAY_END.search(text, start, end) else ():
         if text[match.start()] == "." and _is_abbreviation(text, begin, match.start()):
@@ -402,7 +402,7 @@ def _is_between_words(text: str, place: int) -> bool:
 
 
 def _is_abbreviation(text: str, begin: int, stop: int) -> bool:
-    """Whether the full stop at ``stop`` belongs to the word, initial or list number before it."""
+    """True where the full stop at ``stop`` belongs to the word, initial or list number before it."""
     word = _WORD_BEFORE.search(text, max(begin, stop - 12), stop)
     if word is None:
         return _LIST_NUMBER.fullmatch(text, begin, stop) is not None
