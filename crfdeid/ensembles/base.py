@@ -49,6 +49,11 @@ class CombinedTagger(Tagger):
         """The trained members; empty before `fit`."""
         return tuple(self._members)
 
+    @property
+    def phi_members(self) -> tuple[Tagger, ...]:
+        """The trained members that predict PHI."""
+        return self.members
+
     def save(self, folder: Path, *, key: bytes | None = None) -> None:
         """Write ``model.json`` and ``members.zip``, with the files of all members."""
         weights = partial(_pack, self._trained(), key=key)

@@ -295,6 +295,11 @@ class CascadeTagger(CombinedTagger, LayeredTagger):
         return joint_traits(settings)._replace(layers=(PHI, CONCEPT), hides_phi=settings.reads != ORIGINAL)
 
     @property
+    def phi_members(self) -> tuple[Tagger, ...]:
+        """The model of PHI, without the model of concepts."""
+        return self.members[:1]
+
+    @property
     def tags(self) -> tuple[str, ...]:
         """The PHI tags this tagger can give, sorted: the columns of `marginals`. Empty before `fit`."""
         return self._members[0].tags if self._members else ()

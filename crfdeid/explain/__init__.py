@@ -1,10 +1,9 @@
-"""Look inside: what a model learned, and why it tags a word as it does. Analysis gives data; renderings stand apart.
+"""Explanations of models: a token's tag, the learned weights, and the reasons of each hidden span.
 
-prediction.py   `explain_prediction`: why this word       explanation.py  what an explanation is, as data
-crf.py          a CRF's exact sum                         occlusion.py    sentences with other words, for any model
-kinds.py        the kinds of feature strings              decisions.py    `explain_document`: why a span is hidden
-reasons.py      why spans are hidden, as data             rendering/      text, Markdown, HTML, data frames, JSON
-learned.py      `explain_weights`: what it learned        contents.py     what a model has learned, as data
+prediction.py   `explain_prediction`: a token's tag        data.py       explanations as frozen dataclasses
+weights.py      `explain_weights`: the learned weights     occlusion.py  sentences with replaced words, for any model
+decisions.py    `explain_document`: each hidden span       render.py     text, Markdown, data frames, JSON
+page.py         HTML pages (templates/)
 """
 
 from crfdeid.explain.data import DocumentExplanation, Explanation, WeightSummary

@@ -1,6 +1,7 @@
 """Explanations as data: of one tag, of a model's weights, and of the spans hidden in a note.
 
-All figures are log-odds in nats: positive ones support the tag, negative ones the tag it is contrasted with."""
+All figures are log-odds in nats: positive ones support the tag, negative ones its contrast tag.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from features.tokens import Sentence
 
 
 class TagContrast(NamedTuple):
-    """What is to be explained: the tag of a token, against another tag."""
+    """A question: why a token has a tag and not the contrast tag."""
 
     token: int
     tag: str
@@ -22,14 +23,14 @@ class TagContrast(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FeatureTerm:
-    """A feature of a token, and what it adds to a CRF's log-odds.
+    """A feature of a token, and its contribution to a CRF's log-odds.
 
     Attributes:
         name: the feature string.
-        kind: as of `crfdeid.explain.prediction`.
-        count: how often the token has it: mostly once.
-        weight: for the tag.
-        rival_weight: for the rival.
+        kind: see `crfdeid.explain.prediction.feature_kind`.
+        count: count of the feature at the token, mostly 1.
+        weight: weight for the tag.
+        contrast_weight: weight for the contrast tag.
     """
 
     name: str
@@ -40,19 +41,19 @@ class FeatureTerm:
 
     @property
     def value(self) -> float:
-        """What it adds to the log-odds."""
+        """The contribution to the log-odds."""
         return self.count * (self.weight - self.contrast_weight)
 
 
 @dataclass(frozen=True, slots=True)
 class CrfSum:
-    """A CRF's log-odds taken apart, exactly: its features and its neighbours add up to them.
+    """A CRF's log-odds as the exact sum of its features and its neighbours.
 
     Attributes:
-        features: those that have a weight, the largest value first.
-        unknown: those that have none: no training note had them, or training left them at 0 for every tag.
-        before: what the words before the token say, the log-ratio of the forward messages.
-        after: what the words after it say, the log-ratio of the backward messages.
+        features: features with weights, the largest value first.
+        unknown: features without: not in the training notes, or 0 for every tag.
+        before: contribution of the words before the token, the log-ratio of the forward messages.
+        after: contribution of the words after it, the log-ratio of the backward messages.
     """
 
     features: tuple[FeatureTerm, ...]
@@ -67,7 +68,7 @@ class CrfSum:
 
     @property
     def by_kind(self) -> Mapping[str, float]:
-        """What each kind of feature adds, the largest value first."""
+        """The contribution of each kind of feature, the largest first."""
         found: dict[str, float] = {}
         for term in self.features:
             found[term.kind] = found.get(term.kind, 0.0) + term.value
@@ -76,12 +77,12 @@ class CrfSum:
 
 @dataclass(frozen=True, slots=True)
 class WordTerm:
-    """A word, and what it adds.
+    """A word and its contribution.
 
     Attributes:
-        word: the word, or in brackets something else that the model reads, such as the line's field.
-        place: its distance from the token, 0 for the token itself; None for what is no word of the sentence.
-        value: what it adds to the log-odds.
+        word: the word, or another input in brackets, such as the line's field.
+        place: distance from the token, 0 for the token itself; None for other inputs.
+        value: contribution to the log-odds.
     """
 
     word: str
@@ -94,10 +95,10 @@ class Gradients:
     """Integrated gradients: a network's log-odds spread over the vectors of its words.
 
     Attributes:
-        words: what each word's vectors add, in text order.
-        around: what the padding or the words around the sentence add.
-        baseline: the log-odds where all vectors are zeros; what a network reads beside them, such as the casing, stays.
-        log_odds: the network's log-odds.
+        words: contributions of the words' vectors, in text order.
+        around: contribution of the padding or the words around the sentence.
+        baseline: log-odds with all word vectors at zero; other inputs, such as the casing, stay.
+        log_odds: log-odds of the network.
     """
 
     words: tuple[WordTerm, ...]
@@ -107,19 +108,19 @@ class Gradients:
 
     @property
     def total(self) -> float:
-        """The sum of all parts: the log-odds, but for the error of the integral."""
+        """The sum of all contributions: the log-odds, up to the error of the integral."""
         return sum(term.value for term in self.words) + self.around + self.baseline
 
 
 @dataclass(frozen=True, slots=True)
 class Counterfactual:
-    """What a model says of a token once words of its sentence are others.
+    """A model's prediction for a token of a sentence with replaced words.
 
     Attributes:
-        words: the sentence as it is then.
-        tag: the most probable tag of the token then.
-        probability: of that tag.
-        log_odds: of the tag and the rival that are explained.
+        words: the changed sentence.
+        tag: predicted tag of the token.
+        probability: probability of that tag.
+        log_odds: log-odds of the explained tag and its contrast tag.
     """
 
     words: tuple[str, ...]
@@ -130,13 +131,13 @@ class Counterfactual:
 
 @dataclass(frozen=True, slots=True)
 class RuleFind:
-    """A trusted rule that finds the token.
+    """A match of a rule at the token.
 
     Attributes:
-        name: the rule's.
-        label: the type that it gives.
-        share: how much of what it found in training was right.
-        words: what it finds here.
+        name: name of the rule.
+        label: label of the rule.
+        share: precision of the rule in training.
+        words: words of the match.
     """
 
     name: str
@@ -147,24 +148,24 @@ class RuleFind:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Why a model tags a token as it does, and not as the tag that comes next.
+    """Explanation of a token's tag against a contrast tag.
 
     Attributes:
-        model: its name in `crfdeid.registry.MODELS`.
+        model: name of the model in `crfdeid.registry.MODELS`.
         words: the sentence.
-        token: the place of the token in it.
-        tag: the tag that is explained: the model's own, or one that was asked for.
-        rival: what it is compared with: the most probable tag of another type, or one that was asked for.
-        probability: of the tag.
-        rival_probability: of the rival.
-        phi: the probability that the token is PHI, whatever its type.
-        log_odds: of the tag and the rival.
-        crf: for a CRF, the exact sum.
-        occlusion: for any model, what the log-odds lose when a word becomes one that no model knows.
-        gradients: for a network that reads words, integrated gradients.
-        rules: for the rules, those that find the token.
-        altered: what the model says of the words that were asked for.
-        members: for a model made of models, the explanation of each.
+        token: index of the token in it.
+        tag: the explained tag, by default the prediction.
+        contrast_tag: the tag to compare with, by default the most probable one of another type.
+        probability: probability of the tag.
+        contrast_probability: probability of the contrast tag.
+        phi: probability that the token is PHI of any type.
+        log_odds: log-odds of the two tags.
+        crf: exact sum of a CRF.
+        occlusion: loss of log-odds for each word replaced by an unknown one.
+        gradients: integrated gradients of a network that reads words.
+        rules: matches of rules at the token.
+        counterfactual: prediction for the requested replacements.
+        members: explanations of the members of a combined model.
     """
 
     model: str
@@ -186,28 +187,28 @@ class Explanation:
 
 @runtime_checkable
 class SupportsGradients(Protocol):
-    """A tagger on a network that can say what the vectors of its words add."""
+    """A network that computes integrated gradients of its word vectors."""
 
     def integrated_gradients(self, sentence: Sentence, token: int, tag: str, contrast_tag: str) -> Gradients:
-        """The log-odds of a tag and a rival at a token, spread over the vectors of the words.
+        """Integrated gradients of the log-odds of two tags at a token.
 
         Args:
             sentence: the sentence.
-            token: the token's place in it.
-            tag: a tag of the model's.
-            rival: another.
+            token: index of the token.
+            tag: the tag to explain.
+            contrast_tag: the tag to compare with.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class TagFeatures:
-    """The features that speak most for and most against a tag.
+    """Features with the largest and the smallest weights of a tag.
 
     Attributes:
         tag: the tag.
-        largest: feature strings, or their hashes, and their weights; the largest weight first.
-        smallest: the same with weights below 0; the smallest first.
+        largest: feature strings or hashes with their positive weights, the largest first.
+        smallest: feature strings or hashes with their negative weights, the smallest first.
     """
 
     tag: str
@@ -217,17 +218,16 @@ class TagFeatures:
 
 @dataclass(frozen=True, slots=True)
 class FeatureKindSummary:
-    """What one kind of feature carries in a CRF.
+    """Weights of one kind of feature in a CRF.
 
     Attributes:
-        kind: as of `crfdeid.explain.prediction`; or what the neighbours say.
-        features: how many of them have a weight.
-        weights: how many weights they have that are not 0.
-        l1: the sum of the weights' sizes.
-        l2: the root of the sum of their squares.
-        share: the part of the log-odds that they add at the tokens of given notes that are tagged as PHI, each against
-            its best rival; a fraction, and all kinds together make 1. None where no notes were given, or none of
-            their tokens is tagged.
+        kind: see `crfdeid.explain.prediction.feature_kind`; or a neighbour (`crfdeid.explain.weights.WORDS_BEFORE`).
+        features: number of features with a weight.
+        weights: number of weights other than 0.
+        l1: sum of the absolute weights.
+        l2: root of the sum of squares.
+        share: fraction of the log-odds of all tokens tagged as PHI in the caller's notes; all kinds sum to 1. None
+            without notes, or without tagged tokens.
     """
 
     kind: str
@@ -240,12 +240,12 @@ class FeatureKindSummary:
 
 @dataclass(frozen=True, slots=True)
 class TagMatrix:
-    """A table of numbers: how a tag leads to another.
+    """Matrix of values from tag to tag.
 
     Attributes:
-        title: what it is.
-        names: of rows and columns: the row is the tag before, the column the tag after it.
-        values: row by row.
+        title: title of the matrix.
+        names: names of rows (previous tags) and columns (next tags).
+        values: the rows.
     """
 
     title: str
@@ -255,13 +255,13 @@ class TagMatrix:
 
 @dataclass(frozen=True, slots=True)
 class WeightNorm:
-    """How large an array of weights is.
+    """Norm of an array of weights.
 
     Attributes:
-        name: its place in the network, and which part of it.
-        shape: its shape.
-        norm: the root of the sum of its squares.
-        typical: the root of their mean.
+        name: path of the array in the network, with the part of it.
+        shape: shape of the array.
+        norm: root of the sum of squares.
+        typical: root of the mean of squares.
     """
 
     name: str
@@ -272,11 +272,11 @@ class WeightNorm:
 
 @dataclass(frozen=True, slots=True)
 class NearestWords:
-    """The words whose vectors point most nearly the same way as a word's.
+    """Nearest neighbours of a word by the cosine of their vectors.
 
     Attributes:
-        word: as it was asked for, or as it is stored.
-        near: words, or their hashes, and cosines; the nearest first. None where the word has no vector of its own.
+        word: the requested word, or the stored one.
+        near: words or hashes with their cosines, the nearest first; None if the word has no vector.
     """
 
     word: str
@@ -285,12 +285,12 @@ class NearestWords:
 
 @dataclass(frozen=True, slots=True)
 class CrfSummary:
-    """What a CRF has learned.
+    """Learned weights of a CRF.
 
     Attributes:
-        transitions: the weight of each tag after each tag.
-        features: of each tag that was asked for.
-        kinds: of feature, the largest L1 first.
+        transitions: weights of the transitions.
+        features: features of each requested tag.
+        kinds: kinds of features, the largest L1 first.
     """
 
     transitions: TagMatrix
@@ -300,14 +300,14 @@ class CrfSummary:
 
 @dataclass(frozen=True, slots=True)
 class NetworkSummary:
-    """What can be read off a network's weights.
+    """Learned weights of a network.
 
     Attributes:
-        norms: of its arrays, and of the parts that belong to one input each.
-        matrices: from tag to tag, where the network has such a way.
-        facts: what else a number can say: a sentence, and the number.
+        norms: norms of its arrays, and of the parts for one input each.
+        matrices: matrices from tag to tag, if the network has such weights.
+        facts: further figures: a description, and the value.
         words: nearest words.
-        hashed: whether its words are keyed hashes.
+        hashed: True if its words are keyed hashes.
     """
 
     norms: tuple[WeightNorm, ...]
@@ -319,16 +319,16 @@ class NetworkSummary:
 
 @dataclass(frozen=True, slots=True)
 class WeightSummary:
-    """What a model has learned.
+    """Learned weights of a model.
 
     Attributes:
-        model: its name in `crfdeid.registry.MODELS`.
-        tags: those that it can give.
-        hashed: whether its words are keyed hashes, and shown as such.
-        crf: of a CRF.
-        network: of a network that reads words.
-        rules: of the rules those that are trusted: name, type, and the share of right finds in training.
-        members: of a model made of models.
+        model: name of the model in `crfdeid.registry.MODELS`.
+        tags: tags of the model.
+        hashed: True if its words are keyed hashes.
+        crf: weights of a CRF.
+        network: weights of a network that reads words.
+        rules: rules in use: name, label, and precision in training.
+        members: the members of a combined model.
     """
 
     model: str
@@ -342,15 +342,15 @@ class WeightSummary:
 
 @runtime_checkable
 class SupportsWeightSummary(Protocol):
-    """A tagger on a network of whose weights something can be said."""
+    """A network that summarises its weights."""
 
     def contents(self, words: Sequence[str], sentences: Sequence[Sentence], *, top: int) -> NetworkSummary:
-        """What can be read off its weights.
+        """Summarise the weights.
 
         Args:
-            words: whose nearest words are wanted; none for some frequent ones.
-            sentences: over which what hangs on the text is averaged, where there are any.
-            top: how many nearest words.
+            words: words whose neighbours to list; empty: some frequent words.
+            sentences: sentences over which to average figures that depend on text.
+            top: number of nearest words.
         """
         ...
 
@@ -364,20 +364,20 @@ RECORD, SITE_LIST, SITE_PATTERN, RULE, MODEL, THRESHOLD, CONSISTENCY = REASON_KI
     "threshold",
     "consistency",
 )
-"""The kinds of reasons, in the order in which they are named."""
+"""Kinds of reasons, in the order of a decision's reasons."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """One reason for which something is hidden.
+    """One reason for hiding a span.
 
     Attributes:
-        kind: one of `KINDS`.
-        name: the rule's, model's or pattern's name; of a record the kind of identifier; of a site's list the term.
-        span: what it marks; of consistency, the span elsewhere in the note that the value comes from.
-        probability: of a rule the share of its finds in training that were right; of a model the largest probability
-            that a token of the span is PHI, and so for a threshold; None for the others.
-        threshold: for a threshold, what the probability reaches.
+        kind: one of `REASON_KINDS`.
+        name: name of the rule, model or pattern; of a record the kind of identifier; of a site's list the term.
+        span: the marked span; of consistency, the span elsewhere in the note with the same value.
+        probability: of a rule its precision in training; of a model or threshold the largest probability of PHI among
+            the span's tokens; else None.
+        threshold: the threshold that the probability reaches; else None.
     """
 
     kind: str
@@ -389,12 +389,12 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A span that is hidden, and why.
+    """A hidden span with its reasons.
 
     Attributes:
-        span: what is hidden.
+        span: the span.
         value: its text.
-        reasons: in the order of `KINDS`.
+        reasons: its reasons, in the order of `REASON_KINDS`.
     """
 
     span: Span
@@ -404,12 +404,12 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class DocumentExplanation:
-    """A note, and why each span of it is hidden.
+    """A note with the reasons of each hidden span.
 
     Attributes:
-        document: as `Deidentifier.annotate` gives it.
-        decisions: one for each of its spans, by place.
-        allowed: what a model found and a site's list of what is never hidden took away.
+        document: the document of `Deidentifier.annotate`.
+        decisions: one decision for each of its spans, by offset.
+        allowed: spans of the model that the allow list removed.
     """
 
     document: Document

@@ -1,6 +1,6 @@
-"""Why each span of a note is hidden: the rule, the model, the site's lists, the record, consistency, or the threshold.
+"""Reasons for each hidden span of a note: rule, model, site list, patient record, consistency, or threshold.
 
-A span can have several reasons, and all are named: what a rule finds a model may have found too.
+A span can have several reasons, and all are listed: a rule and a model can both have found it.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from crfdeid.bio import decode, phi_probabilities
 from crfdeid.consistency import within_one_edit
 from crfdeid.documents import Span, in_characters, overlap, positions_in
 from crfdeid.ensembles.base import CombinedTagger
-from crfdeid.ensembles.cascade import CascadeTagger
 from crfdeid.explain.data import (
     CONSISTENCY,
     MODEL,
+    REASON_KINDS,
     RECORD,
     RULE,
     SITE_LIST,
@@ -40,15 +40,15 @@ from features.tokens import Sentence
 def explain_document(
     deidentifier: Deidentifier, text: str, *, known: PatientIdentifiers | None = None
 ) -> DocumentExplanation:
-    """Why each span of a note is hidden.
+    """Explain each span that a model hides in a note.
 
     Args:
-        deidentifier: a trained model at work.
-        text: a note.
-        known: what the record says of its patient.
+        deidentifier: the pipeline with a trained model.
+        text: the note.
+        known: identifiers from the patient's record.
 
     Raises:
-        DataError: as of `Deidentifier.annotate`.
+        DataError: see `Deidentifier.annotate`.
 
     Example:
         >>> import crfdeid
@@ -83,18 +83,17 @@ def _meet(one: Span, other: Span) -> bool:
 
 
 def _of_record(text: str, known: PatientIdentifiers | None, tagger: Tagger) -> Iterator[Reason]:
-    """What the record asks for, one kind of identifier after the other."""
+    """Reasons from the patient's record, one kind of identifier after the other."""
     labels = labels_for({tag[2:] for tag in tagger.tags} - {""})
     for part in fields_of(PatientIdentifiers) if known is not None else ():
-        values = getattr(known, part.name)
-        for span in (
-            known_spans(text, PatientIdentifiers(**{part.name: values}), CustomLists(), labels) if values else ()
-        ):
-            yield Reason(RECORD, part.name.removesuffix("s"), span)
+        if values := getattr(known, part.name):
+            of_kind = PatientIdentifiers(**{part.name: values})
+            for span in known_spans(text, of_kind, CustomLists(), labels):
+                yield Reason(RECORD, part.name.removesuffix("s"), span)
 
 
 def _of_site(text: str, site: CustomLists) -> Iterator[Reason]:
-    """What the site's lists and patterns ask for."""
+    """Reasons from the site's lists and patterns."""
     for span in known_spans(text, None, CustomLists(deny=site.deny), {}):
         spelled = fold(text[span.start : span.end])
         terms = (term.text for term in site.deny if term.type == span.label and fold(term.text) == spelled)
@@ -107,22 +106,22 @@ def _of_site(text: str, site: CustomLists) -> Iterator[Reason]:
 def _of_model(
     sentences: Sequence[Sentence], tagger: Tagger, threshold: float | None, found: Sequence[Span]
 ) -> Iterator[Reason]:
-    """What rules and models find by themselves; and what the threshold alone finds."""
-    named = [*_of_rules(sentences, tagger), *_of_taggers(sentences, tagger)]
+    """Reasons from rules and models, and from the threshold for spans that no model predicts without it."""
+    named = sorted(_of_taggers(sentences, tagger), key=lambda reason: REASON_KINDS.index(reason.kind))
     yield from named
     if threshold is None:
         return
     probable = _probabilities(sentences, tagger)
     for span in found:
         if not any(reason.kind == MODEL and _meet(reason.span, span) for reason in named):
-            inside = [p for token, p in probable if _meet(Span(token.start, token.end, ""), span)]
-            yield Reason(THRESHOLD, model_of(tagger), span, max(inside), threshold)
+            yield Reason(THRESHOLD, model_of(tagger), span, _highest(probable, span), threshold)
 
 
-def _of_rules(sentences: Sequence[Sentence], tagger: Tagger) -> Iterator[Reason]:
+def _of_taggers(sentences: Sequence[Sentence], tagger: Tagger) -> Iterator[Reason]:
+    """Reasons from a model or the rules; of a combined model from its members."""
     if isinstance(tagger, CombinedTagger):
-        for member in _finders(tagger):
-            yield from _of_rules(sentences, member)
+        for member in tagger.phi_members:
+            yield from _of_taggers(sentences, member)
     elif isinstance(tagger, RulesTagger):
         for sentence in sentences:
             for rule, first, stop in find_rules(sentence):
@@ -130,27 +129,20 @@ def _of_rules(sentences: Sequence[Sentence], tagger: Tagger) -> Iterator[Reason]
                     label, share = tagger.rule_precision[rule.name]
                     (span,) = in_characters(sentence.tokens, [Span(first, stop, label)])
                     yield Reason(RULE, rule.name, span, share)
-
-
-def _of_taggers(sentences: Sequence[Sentence], tagger: Tagger) -> Iterator[Reason]:
-    if isinstance(tagger, CombinedTagger):
-        for member in _finders(tagger):
-            yield from _of_taggers(sentences, member)
-    elif not isinstance(tagger, RulesTagger):
+    else:
         probable = _probabilities(sentences, tagger)
         for sentence, tags in zip(sentences, tagger.predict(sentences), strict=True):
             for span in decode(sentence, tags):
-                inside = [p for token, p in probable if _meet(Span(token.start, token.end, ""), span)]
-                yield Reason(MODEL, model_of(tagger), span, max(inside))
+                yield Reason(MODEL, model_of(tagger), span, _highest(probable, span))
 
 
-def _finders(tagger: CombinedTagger) -> Sequence[Tagger]:
-    """The members that find PHI: of a pipeline, the first."""
-    return tagger.members[:1] if isinstance(tagger, CascadeTagger) else tagger.members
+def _highest(probable: Sequence[tuple[Token, float]], span: Span) -> float:
+    """The highest probability of PHI among a span's tokens."""
+    return max(p for token, p in probable if _meet(Span(token.start, token.end, ""), span))
 
 
 def _probabilities(sentences: Sequence[Sentence], tagger: Tagger) -> list[tuple[Token, float]]:
-    """Each token with its probability of being PHI."""
+    """The tokens, each with its probability of PHI."""
     return [
         (token, p)
         for sentence, table in zip(sentences, tagger.marginals(sentences), strict=True)
@@ -159,18 +151,15 @@ def _probabilities(sentences: Sequence[Sentence], tagger: Tagger) -> list[tuple[
 
 
 def _origin(span: Span, marked: Sequence[Span], tokens: Sequence[Token]) -> Span:
-    """The marked span that a value comes from that consistency adds: of the same words, of one of them, or a slip away.
-
-    Where several do, the first; itself where none does.
-    """
+    """The first marked span with the same words, with a common word, or one edit away; else the span itself."""
     words = _words(span, tokens)
     others = [(other, _words(other, tokens)) for other in marked]
     same = (other for other, theirs in others if theirs == words)
     part = (other for other, theirs in others if set(theirs) & {word for word in words if word.isalnum()})
-    slip = (
+    near = (
         other for other, theirs in others if any(within_one_edit(a, b) for a in words for b in theirs if len(b) > 1)
     )
-    return next((other for found in (same, part, slip) for other in found), span)
+    return next((other for found in (same, part, near) for other in found), span)
 
 
 def _words(span: Span, tokens: Sequence[Token]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Sentences with other words, and what a model says of them: an explanation that any model can give."""
+"""Occlusion and counterfactuals: predictions of any model for sentences with replaced words."""
 
 from __future__ import annotations
 
@@ -8,21 +8,20 @@ from itertools import pairwise
 
 import numpy as np
 
-from crfdeid.errors import UsageError
+from crfdeid.errors import OptionConflictError
 from crfdeid.explain.data import Counterfactual, TagContrast, WordTerm
 from crfdeid.tagger import Tagger
 from features.tokenizer import Token
 from features.tokens import Sentence
 
-_LETTERS, _MARK = "zqxjv", "▮"  # what no training text has
-
-_LEAST = 1e-30  # what a probability of 0 is read as, which rules can give
+_LETTERS, _MARK = "zqxjv", "▮"  # in no training text
+_LEAST = 1e-30  # least probability; rules can give 0
 
 
 def unknown_word(word: str) -> str:
-    """A word that no training text has, in the same casing: what stands for a word that is occluded.
+    """A word in no training text, with the same casing, as a substitute for an occluded word.
 
-    So networks read words in training that are too rare to have a vector. What has no letters becomes a mark.
+    Networks read it as an unknown word. A word without letters becomes a mark.
 
     Example:
         >>> [unknown_word(word) for word in ("seen", "Quill", "MRN", "Q", "McCoy", "72")]
@@ -38,26 +37,24 @@ def unknown_word(word: str) -> str:
 
 
 def tag_log_odds(table: np.ndarray, token: int, tag: int, contrast_tag: int) -> float:
-    """The log-odds of two tags at a token, in nats; a probability of 0 is read as 1e-30.
+    """The log-odds of two tags at a token, in nats, with probabilities of at least 1e-30.
 
     Args:
         table: marginals, [T, K].
-        token: the token's place.
-        tag: the number of a tag.
-        rival: of another.
+        token: index of the token.
+        tag: index of the tag.
+        contrast_tag: index of the contrast tag.
     """
     first, second = (max(float(table[token, k]), _LEAST) for k in (tag, contrast_tag))
     return float(np.log(first) - np.log(second))
 
 
 def with_words(sentence: Sentence, words: Mapping[int, str | None]) -> Sentence:
-    """The sentence with other words in some places, in the same layout; the note around it is the same.
-
-    The heading and the field of the line, which some models read, stay as they are.
+    """Replace words of a sentence; its layout, heading, line prefix and the rest of its note stay.
 
     Args:
         sentence: the sentence.
-        words: the word for a place; None to leave the token out.
+        words: the new word by index; None drops the token.
 
     Example:
         >>> with_words(Sentence.from_words(["Seen", "by", "Dr", "Doe"]), {2: None, 3: "doe"}).words
@@ -85,11 +82,11 @@ def with_words(sentence: Sentence, words: Mapping[int, str | None]) -> Sentence:
 
 
 def occluded(sentence: Sentence, places: Sequence[int]) -> list[tuple[str, int | None, Sentence]]:
-    """What can be occluded of a sentence: what it is, its place, and the sentence without it.
+    """Variants of a sentence with one input occluded: the input, its index, and the variant.
 
     Args:
         sentence: the sentence.
-        places: the words to occlude, each of them alone. The line's field and the heading follow where there are any.
+        places: indices of the words to occlude, one at a time; then the line's field and the heading, if any.
     """
     found: list[tuple[str, int | None, Sentence]] = [
         (word, place, with_words(sentence, {place: unknown_word(word)}))
@@ -105,14 +102,14 @@ def occluded(sentence: Sentence, places: Sequence[int]) -> list[tuple[str, int |
 def occlusion_terms(
     tagger: Tagger, sentence: Sentence, questions: Sequence[TagContrast], table: np.ndarray, window: int
 ) -> list[tuple[WordTerm, ...]]:
-    """What the log-odds lose without each word near a token: of each question.
+    """The loss of log-odds for each occluded word near a token, for each question.
 
     Args:
         tagger: a trained model.
         sentence: the sentence.
-        questions: tokens of it, and tags that the tagger has.
-        table: the sentence's marginals, [T, K].
-        window: the words on each side that are occluded, each by itself.
+        questions: tokens of the sentence, with tags of the tagger.
+        table: marginals of the sentence, [T, K].
+        window: words on each side to occlude, one at a time.
     """
     near = {p for q in questions for p in range(q.token - window, q.token + window + 1)}
     variants = occluded(sentence, sorted(near.intersection(range(len(sentence.tokens)))))
@@ -138,19 +135,19 @@ def occlusion_terms(
 def counterfactual(
     tagger: Tagger, sentence: Sentence, question: TagContrast, replacing: Mapping[int, str | None]
 ) -> Counterfactual:
-    """What a model says of a token once words are others.
+    """Predict a token of a sentence with replaced words.
 
     Args:
         tagger: a trained model.
         sentence: the sentence.
-        question: a token of it, and two tags.
-        replacing: other words for places of the sentence, None to leave one out.
+        question: a token of the sentence, with two tags.
+        replacing: replacements by index of a word; None drops a word.
 
     Raises:
-        UsageError: the token itself is to be left out.
+        OptionConflictError: the explained token itself is to be dropped.
     """
     if replacing.get(question.token, "") is None:
-        raise UsageError("the token that is explained cannot be left out: replace it by another word")
+        raise OptionConflictError("the explained token cannot be left out: replace it by another word")
     changed = with_words(sentence, replacing)
     left_out = sum(word is None and place < question.token for place, word in replacing.items())
     token = question.token - left_out

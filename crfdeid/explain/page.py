@@ -1,4 +1,4 @@
-"""HTML pages: blocks as they are, and a text of which every word can be asked why it is tagged so."""
+"""HTML pages: rendered blocks, and a text with an explanation for every word."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from crfdeid.pipeline import Deidentifier
 from crfdeid.utils.html import render_page
 
 _SHADES = 5  # on either side of 0
-_FEATURES = 8  # of a CRF's sum that are shown; the others stand together
+_FEATURES = 8  # features of a CRF's sum on the page; the others are one row
 
 
 class ModelView(NamedTuple):
-    """What a page shows of one model.
+    """A model on a page.
 
     Attributes:
-        name: what it is called.
-        model: the model at work.
-        found: what it hides in the text, and why.
+        name: display name of the model.
+        model: the pipeline with the model.
+        found: its explanation of the text.
     """
 
     name: str
@@ -42,21 +42,21 @@ def blocks_page(title: str, blocks: Iterable[RenderBlock], *, warning: str) -> s
     """A page of blocks.
 
     Args:
-        title: the page's.
-        blocks: what it shows.
-        warning: what a reader must know of it first.
+        title: title of the page.
+        blocks: content of the page.
+        warning: notice at the top of the page.
     """
     return _render(title=title, warning=warning, data=None, blocks=blocks)
 
 
 def text_page(views: Sequence[ModelView], *, warning: str, chosen: int | None = None, synthetic: bool = False) -> str:
-    """A page that shows one text with what one or several models hide in it, and of each word what speaks for its tag.
+    """A page with a text, the spans that one or more models hide in it, and an explanation of each word's tag.
 
     Args:
-        views: of the models, all of the same text.
-        warning: what a reader must know of it first.
-        chosen: the number of the word that is explained first; None for the first hidden one.
-        synthetic: whether the text is invented.
+        views: the models, all with the same text.
+        warning: notice at the top of the page.
+        chosen: index of the word to explain first; None: the first hidden one.
+        synthetic: True for an invented text.
     """
     document = views[0].found.document
     sentences = document.sentences()
@@ -72,9 +72,9 @@ def text_page(views: Sequence[ModelView], *, warning: str, chosen: int | None = 
 
 
 def _of_model(view: ModelView) -> dict[str, Any]:
-    """A model's part of the page's data: its spans with their reasons, and each token's explanation."""
+    """Page data of a model: its spans with their reasons, and each token's explanation."""
     tagger = view.model.tagger
-    # Occlusion says the same as gradients do, and the page shows one.
+    # Of occlusion and gradients, which agree, the page shows one.
     wanted = ExplainRequest(methods=[method for method in default_methods(tagger) if method != "gradients"])
     tokens = [
         _of_token(found)
@@ -99,7 +99,7 @@ def _of_token(found: Explanation) -> dict[str, Any]:
 
 
 def _parts(found: Explanation, name: str) -> Iterator[dict[str, Any]]:
-    """What spoke for and against: titles, and terms of a name, a kind and a value."""
+    """Contributions to a tag: titles, and terms with name, kind and value."""
     if found.crf is not None:
         shown, rest = found.crf.features[:_FEATURES], found.crf.features[_FEATURES:]
         terms = [[term.name, term.kind, round(term.value, 4)] for term in shown]
@@ -137,7 +137,7 @@ def _render(*, blocks: Iterable[RenderBlock], data: dict[str, Any] | None, inven
 
 
 def _block(block: RenderBlock) -> dict[str, Any]:
-    """A block as the template takes it."""
+    """A block as data for the template."""
     match block:
         case TitleBlock(text, level):
             return {"kind": "title", "text": text, "level": min(level + 1, 4)}
@@ -149,7 +149,7 @@ def _block(block: RenderBlock) -> dict[str, Any]:
 
 
 def _shades(table: TableBlock, row: Sequence[Any]) -> list[str]:
-    """The class of each cell: of a picture of a matrix its shade, from s-5 to s5; of text "words"."""
+    """The CSS class of each cell: the shade of a matrix cell, from s-5 to s5, or "words" for text."""
     if not table.shaded:
         return ["words" if isinstance(cell, str) else "" for cell in row]
     largest = max((abs(cell) for line in table.rows for cell in line if isinstance(cell, float)), default=0.0) or 1.0

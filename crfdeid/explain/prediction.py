@@ -8,7 +8,8 @@ A CRF's log-odds are an exact sum of weights and messages. For the tags a and b 
 with the forward and backward messages F and B of `crfdeid.crf.decoding.log_messages`.
 
 Reference:
-    Lafferty et al. (2001), section 3."""
+    Lafferty et al. (2001), section 3.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +25,7 @@ from crfdeid.bio import phi_probabilities
 from crfdeid.crf import CrfTagger
 from crfdeid.crf.decoding import log_messages
 from crfdeid.ensembles.base import CombinedTagger
-from crfdeid.ensembles.cascade import CascadeTagger
-from crfdeid.errors import UsageError
+from crfdeid.errors import UnknownNameError, UsageError
 from crfdeid.explain.data import CrfSum, Explanation, FeatureTerm, RuleFind, SupportsGradients, TagContrast
 from crfdeid.explain.occlusion import counterfactual, occlusion_terms, tag_log_odds
 from crfdeid.registry import MODELS
@@ -60,21 +60,20 @@ FEATURE_KINDS = {
     "list": "list",
     "cluster": "cluster",
 }
-"""How the strings of the library's own extractors begin, and the kind that they are of."""
+"""Prefixes of the feature strings of this library's extractors, and the kind of each."""
 
 OTHER_FEATURES = "other"
 HASHED_FEATURES = "hashed"
-"""The kind of a string that cannot be read: it is stored as a keyed hash."""
+"""The kind of feature strings that are stored as keyed hashes."""
 
 
 def feature_kind(name: str) -> str:
-    """The kind of a feature string; `OTHER_FEATURES` for one of an extractor that is not the library's.
+    """The kind of a feature string; `OTHER_FEATURES` for other extractors.
 
-    A line's prefix and a word's prefix are both written ``prefix=…``: what is longer than the longest affix is taken
-    for a line's.
+    The prefixes of a line and of a word are both written ``prefix=…``: one longer than the longest affix is a line's.
 
     Example:
-        >>> [kind_of(name) for name in ("lower[-1]=dr", "lower[-1,0]=dr quill", "prefix=qui", "prefix=attending")]
+        >>> [feature_kind(name) for name in ("lower[-1]=dr", "lower[-1,0]=dr quill", "prefix=qui", "prefix=attending")]
         ['word', 'n-gram', 'affix', 'layout']
     """
     found = _NAME.match(name)
@@ -89,12 +88,12 @@ def feature_kind(name: str) -> str:
 
 
 def crf_sums(tagger: CrfTagger, sentence: Sentence, questions: Sequence[TagContrast]) -> list[CrfSum]:
-    """The log-odds of each question taken apart.
+    """The log-odds of each question as an exact sum.
 
     Args:
         tagger: a trained CRF.
         sentence: the sentence.
-        questions: tokens of it, and tags that the tagger has.
+        questions: tokens of the sentence, with tags of the tagger.
     """
     learned = tagger.learned
     number = {tag: k for k, tag in enumerate(learned.tags)}
@@ -128,22 +127,22 @@ def crf_sums(tagger: CrfTagger, sentence: Sentence, questions: Sequence[TagContr
 
 
 METHODS = ("sum", "occlusion", "gradients")
-"""What there is: a CRF's exact sum, occlusion for any model, integrated gradients for networks that read words."""
+"""A CRF's exact sum, occlusion for any model, integrated gradients for networks that read words."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExplainRequest:
-    """What is to be explained, and how.
+    """Options of an explanation.
 
     Args:
-        tag: the tag to explain; None for the one that the model gives.
-        rival: what to compare it with; None for the most probable tag of another type, which `O` counts as.
-        window: the words on each side of a token that are occluded, each by itself.
-        methods: some of `METHODS`; None for a CRF's sum, and for networks the other two.
-        replacing: other words for places of the sentence, None to leave one out: what would the model say then?
+        tag: tag to explain; None: the predicted tag.
+        contrast_tag: tag to compare with; None: the most probable tag of another type, `O` included.
+        window: words on each side of the token to occlude, one at a time.
+        methods: some of `METHODS`; None: the sum for a CRF, the others for networks.
+        replacing: replacements by index of a word, None to drop it, for a counterfactual prediction.
 
     Raises:
-        UsageError: there is no such method.
+        UsageError: an unknown method.
     """
 
     tag: str | None = None
@@ -155,7 +154,7 @@ class ExplainRequest:
     def __post_init__(self) -> None:
         for method in self.methods or ():
             if method not in METHODS:
-                raise UsageError(f"no method '{method}': choose from {', '.join(METHODS)}")
+                raise UnknownNameError(f"no method '{method}': choose from {', '.join(METHODS)}")
 
 
 def explain_prediction(
@@ -169,24 +168,24 @@ def explain_prediction(
     methods: Collection[str] | None = None,
     replacing: Mapping[int, str | None] | None = None,
 ) -> Explanation:
-    """Why a model gives a token its tag, and not the one that comes next.
+    """Explain why a model gives a token its tag and not a contrast tag.
 
-    A CRF's answer is exact (`crfdeid.explain.prediction`). A network's is what it loses where words are hidden from it
-    (`crfdeid.explain.occlusion`), and integrated gradients where it reads words. The rules' are the rules that find
-    the token. A model made of models has that of each of them.
+    A CRF's explanation is its exact sum. A network's is its loss of log-odds for occluded words
+    (`crfdeid.explain.occlusion`), and integrated gradients if it reads words. The rules' is the list of matching rules.
+    A combined model has the explanations of its members.
 
     Args:
         tagger: a trained model.
         sentence: the sentence.
-        token: the token's place in it, from 0.
-        tag: as of `ExplainRequest`, and so are the others.
-        rival: what to compare it with.
-        window: how many words are occluded.
-        methods: how it is explained.
-        replacing: other words to try.
+        token: index of the token, from 0.
+        tag: see `ExplainRequest`, for this and all further arguments.
+        contrast_tag: tag to compare with.
+        window: words on each side to occlude.
+        methods: some of `METHODS`.
+        replacing: replacements by index of a word.
 
     Raises:
-        UsageError: there is no such token, tag or method, or the model has one tag alone.
+        UsageError: an unknown token, tag or method, or a model with a single tag.
 
     Example:
         >>> from crfdeid.documents import LabelledSentence
@@ -194,21 +193,20 @@ def explain_prediction(
         >>> tagger = CrfTagger()
         >>> tagger.fit([LabelledSentence(sentence, ("O", "B-DOCTOR"))], [])
         >>> found = explain_prediction(tagger, sentence, 1)
-        >>> found.tag, found.rival, abs(found.crf.total - found.log_odds) < 1e-9
+        >>> found.tag, found.contrast_tag, abs(found.crf.total - found.log_odds) < 1e-9
         ('B-DOCTOR', 'O', True)
     """
-    return explain_tokens(
-        tagger, sentence, [token], ExplainRequest(tag, contrast_tag, window, methods, replacing or {})
-    )[0]
+    request = ExplainRequest(tag, contrast_tag, window, methods, replacing or {})
+    return explain_tokens(tagger, sentence, [token], request)[0]
 
 
 def explain_tokens(
     tagger: Tagger, sentence: Sentence, tokens: Sequence[int], wanted: ExplainRequest
 ) -> list[Explanation]:
-    """`explain_prediction` for several tokens of a sentence, with no work done twice.
+    """Explain several tokens of a sentence, as `explain_prediction` does, with shared computations.
 
     Raises:
-        UsageError: as of `explain_prediction`.
+        UsageError: see `explain_prediction`.
     """
     for token in (*tokens, *wanted.replacing):
         if not 0 <= token < len(sentence.tokens):
@@ -249,14 +247,14 @@ def explain_tokens(
 
 
 def default_methods(tagger: Tagger) -> tuple[str, ...]:
-    """What is done for a model where nobody asks for anything else."""
+    """The default methods for a model; those of a combined model are for its members."""
     if isinstance(tagger, CombinedTagger | RulesTagger):
-        return METHODS[:1]  # for the members
+        return METHODS[:1]
     return METHODS[:1] if isinstance(tagger, CrfTagger) else METHODS[1:]
 
 
 def model_of(tagger: Tagger) -> str:
-    """The name of a tagger's model in `crfdeid.registry.MODELS`; of one that is not there, that of its class."""
+    """The name of a tagger's model in `crfdeid.registry.MODELS`, or else the name of its class."""
     names = {place.rpartition(":")[2]: name for name, place in MODELS.items()}
     return names.get(type(tagger).__name__, type(tagger).__name__)
 
@@ -264,25 +262,24 @@ def model_of(tagger: Tagger) -> str:
 def _question(
     tags: Sequence[str], table: np.ndarray, given: Sequence[str], token: int, wanted: ExplainRequest
 ) -> TagContrast:
-    """The tag to explain and its rival: as wanted, else what the model gives, and the best of another type."""
+    """The tag to explain and its contrast tag: the requested ones, or the prediction and the best of another type."""
     for tag in (wanted.tag, wanted.contrast_tag):
         if tag is not None and tag not in tags:
-            raise UsageError(f"no tag '{tag}' in this model: choose from {', '.join(tags)}")
+            raise UnknownNameError(f"no tag '{tag}' in this model: choose from {', '.join(tags)}")
     if len(tags) < 2:
-        raise UsageError("this model has one tag alone: there is nothing to explain")
+        raise UsageError("this model has a single tag: there is nothing to explain")
     chosen = given[token] if wanted.tag is None else wanted.tag
     others = [k for k, tag in enumerate(tags) if tag[2:] != chosen[2:]]
     others = others or [k for k, tag in enumerate(tags) if tag != chosen]
-    contrast_tag = (
-        tags[max(others, key=lambda k: table[token, k])] if wanted.contrast_tag is None else wanted.contrast_tag
-    )
+    best = tags[max(others, key=lambda k: table[token, k])]
+    contrast_tag = best if wanted.contrast_tag is None else wanted.contrast_tag
     if chosen == contrast_tag:
         raise UsageError(f"'{chosen}' cannot be compared with itself: choose another tag")
     return TagContrast(token, chosen, contrast_tag)
 
 
 def _rules(tagger: RulesTagger, sentence: Sentence, token: int) -> tuple[RuleFind, ...]:
-    """The trusted rules that find a token."""
+    """Matches of the rules in use at a token."""
     return tuple(
         RuleFind(rule.name, *tagger.rule_precision[rule.name], sentence.words[first:stop])
         for rule, first, stop in find_rules(sentence)
@@ -293,10 +290,9 @@ def _rules(tagger: RulesTagger, sentence: Sentence, token: int) -> tuple[RuleFin
 def _members(
     tagger: CombinedTagger, sentence: Sentence, tokens: Sequence[int], wanted: ExplainRequest
 ) -> list[tuple[Explanation, ...]]:
-    """The explanations of a model's members, for each token; of a pipeline only what finds PHI explains PHI."""
-    members = tagger.members[:1] if isinstance(tagger, CascadeTagger) else tagger.members
+    """Explanations by the members that predict PHI, for each token."""
     found = []
-    for member in members:
+    for member in tagger.phi_members:
         if len(member.tags) > 1:
             known = {wanted.tag, wanted.contrast_tag} <= {None, *member.tags}
             own = wanted if known else replace(wanted, tag=None, contrast_tag=None)

@@ -39,11 +39,11 @@ _CellValue = str | int | float | None
 
 @dataclass(frozen=True, slots=True)
 class TitleBlock:
-    """The title of what follows.
+    """A title.
 
     Attributes:
         text: the title.
-        level: 1 for that of the whole.
+        level: heading level, from 1.
     """
 
     text: str
@@ -52,7 +52,7 @@ class TitleBlock:
 
 @dataclass(frozen=True, slots=True)
 class TextBlock:
-    """Sentences, each on a line of its own."""
+    """Sentences, one per line."""
 
     lines: tuple[str, ...]
 
@@ -62,11 +62,11 @@ class TableBlock:
     """A table.
 
     Attributes:
-        title: what it shows.
-        columns: their names.
-        rows: of cells; floats are rendered with three decimals, and with their sign in ``signed`` columns.
-        signed: the numbers of the columns whose floats speak for or against.
-        shaded: whether the cells' floats are to be shaded by their size, as a picture of a matrix.
+        title: title of the table.
+        columns: names of the columns.
+        rows: the cells; floats are rendered with three decimals, and with their sign in ``signed`` columns.
+        signed: indices of the columns with signed values.
+        shaded: shade the cells by their values, as for a matrix.
     """
 
     title: str
@@ -87,7 +87,7 @@ def _format_cell(cell: _CellValue, *, signed: bool = False) -> str:
     """A cell as text.
 
     Example:
-        >>> written(0.5, signed=True), written(1200), written(None), written("a\\tb")
+        >>> _format_cell(0.5, signed=True), _format_cell(1200), _format_cell(None), _format_cell("a\\tb")
         ('+0.500', '1,200', '–', 'a\\\\tb')
     """
     if cell is None:
@@ -100,10 +100,10 @@ def _format_cell(cell: _CellValue, *, signed: bool = False) -> str:
 
 
 def escape_unprintable(text: str) -> str:
-    """A text of a note as a terminal may show it: what is no printable character is escaped.
+    """Escape the unprintable characters of a note's text, for terminals.
 
     Example:
-        >>> visible("Quill\\x1b[2J é")
+        >>> escape_unprintable("Quill\\x1b[2J é")
         'Quill\\\\x1b[2J é'
     """
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
@@ -138,7 +138,7 @@ def _as_text(block: RenderBlock) -> str:
 
 
 def blocks_markdown(blocks: Iterable[RenderBlock]) -> str:
-    """Blocks as Markdown; what a note could bring of markup is escaped."""
+    """Blocks as Markdown, with markup in the text escaped."""
     return "\n\n".join(map(_as_markdown, blocks)) + "\n"
 
 
@@ -160,15 +160,15 @@ def _escaped(text: str) -> str:
 
 
 def _align(table: TableBlock) -> Sequence[str]:
-    """Numbers to the right: a column is of numbers where its first cell that is there is one."""
+    """Alignment of the columns: right for numbers, by the first cell that is not None."""
     columns = zip(*table.rows, strict=True) if table.rows else [()] * len(table.columns)
     firsts = (next((cell for cell in column if cell is not None), "") for column in columns)
     return ["left" if isinstance(first, str) else "right" for first in firsts]
 
 
 def blocks_frames(blocks: Iterable[RenderBlock]) -> dict[str, pd.DataFrame]:
-    """The tables of blocks as data frames, by their titles; of several with one title, each has a number behind it."""
-    import pandas as pd  # noqa: PLC0415  A second of waiting that only those wait for who want frames.
+    """The tables of blocks as data frames by title, with a number after a repeated title."""
+    import pandas as pd  # noqa: PLC0415  An optional library, slow to import.
 
     found: dict[str, pd.DataFrame] = {}
     for block in blocks:
@@ -180,11 +180,11 @@ def blocks_frames(blocks: Iterable[RenderBlock]) -> dict[str, pd.DataFrame]:
 
 
 def explanation_json(data: Any) -> str:
-    """A dataclass of this package, or a list or dictionary of such, as JSON; what is computed of its parts is left out.
+    """Dataclasses of this package, or lists or dictionaries of them, as JSON, without computed properties.
 
     Example:
         >>> from crfdeid.explain.data import WordTerm
-        >>> print(as_json(WordTerm("Dr", -1, 0.5)))
+        >>> print(explanation_json(WordTerm("Dr", -1, 0.5)))
         {
          "word": "Dr",
          "place": -1,
@@ -203,12 +203,12 @@ def _plain(value: Any) -> Any:
 
 
 def prediction_blocks(found: Explanation, *, top: int = 10, level: int = 1) -> Iterator[RenderBlock]:
-    """Why a token has its tag.
+    """The explanation of a token's tag as blocks.
 
     Args:
         found: the explanation.
-        top: the most features of a CRF that are shown; the sum has all of them.
-        level: of the title.
+        top: number of CRF features to list; the sum includes all of them.
+        level: level of the title.
     """
     yield TitleBlock(f"{found.words[found.token]}: {found.tag}, and not {found.contrast_tag} ({found.model})", level)
     yield TextBlock(tuple(_facts(found)))
@@ -292,11 +292,11 @@ HASHED_NOTICE = "The model's words are keyed hashes, and are shown as such."
 
 
 def weight_blocks(found: WeightSummary, *, level: int = 1) -> Iterator[RenderBlock]:
-    """What a model learned.
+    """The learned weights of a model as blocks.
 
     Args:
-        found: the model's contents.
-        level: of the title.
+        found: the weights.
+        level: level of the title.
     """
     yield TitleBlock(f"What {found.model} learned", level)
     if found.crf is not None or found.network is not None:
@@ -340,7 +340,7 @@ def _of_network(found: NetworkSummary) -> Iterator[RenderBlock]:
     )
     yield TableBlock("How large the weights are", ("array", "shape", "norm", "typical weight"), rows)
     near: tuple[tuple[_CellValue, ...], ...] = tuple(
-        (item.word, "has no vector of its own" if item.near is None else _listed(item.near)) for item in found.words
+        (item.word, "has no vector" if item.near is None else _listed(item.near)) for item in found.words
     )
     if near:
         yield TableBlock("Nearest words by the vectors it learned (cosine)", ("word", "nearest"), near)
@@ -359,11 +359,11 @@ def _matrix(found: TagMatrix) -> TableBlock:
 
 
 def decision_blocks(found: DocumentExplanation, name: str) -> Iterator[RenderBlock]:
-    """Why each span of a note is hidden.
+    """The reasons of each hidden span as blocks.
 
     Args:
         found: the explanation.
-        name: what the model is called.
+        name: display name of the model.
     """
     yield TitleBlock(f"What {name} hides, and why")
     if not found.decisions:
@@ -389,7 +389,7 @@ def reason_text(reason: Reason) -> str:
 
     Example:
         >>> from crfdeid.documents import Span
-        >>> because(Reason("rule", "e-mail address", Span(0, 4, "EMAIL"), 0.9))
+        >>> reason_text(Reason("rule", "e-mail address", Span(0, 4, "EMAIL"), 0.9))
         'the rule `e-mail address` matched (90 % of its finds in training were right)'
     """
     probability = "" if reason.probability is None else _percent(reason.probability)
@@ -403,13 +403,13 @@ def reason_text(reason: Reason) -> str:
         SITE_LIST: f"the site's list has the term `{reason.name}`",
         SITE_PATTERN: f"the site's pattern `{reason.name}` matched",
         RECORD: f"it is a {reason.name} of the patient's record",
-        CONSISTENCY: f"the value at {where}, which is {reason.span.label}, stands here again",
+        CONSISTENCY: f"the value at {where}, which is {reason.span.label}, occurs here again",
     }
     return said[reason.kind]
 
 
 def _percent(share: float) -> str:
-    """A probability in per cent, with the digits that tell it from 0 and from 1.
+    """A probability in per cent, with enough digits to differ from 0 and 1.
 
     Example:
         >>> _percent(0.5), _percent(0.99997), _percent(0.000012)

@@ -1,4 +1,4 @@
-"""What a model learned: `explain_weights`."""
+"""Summary of a model's learned weights: `explain_weights`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from crfdeid.bio import OUTSIDE
 from crfdeid.crf import CrfTagger
 from crfdeid.ensembles.base import CombinedTagger
-from crfdeid.errors import UsageError
+from crfdeid.errors import NotTrainedError, UnknownNameError
 from crfdeid.explain.data import (
     CrfSummary,
     FeatureKindSummary,
@@ -24,7 +24,7 @@ from crfdeid.tagger import Tagger
 from features.tokens import Sentence
 
 WORDS_BEFORE, WORDS_AFTER = "words before", "words after"
-"""What the neighbours say, beside the kinds of features."""
+"""Kinds of the neighbours' contributions, in addition to the kinds of features."""
 
 
 def explain_weights(
@@ -35,23 +35,24 @@ def explain_weights(
     words: Sequence[str] = (),
     sentences: Sequence[Sentence] = (),
 ) -> WeightSummary:
-    """What a model has learned, as far as its weights say it.
+    """Summarise the learned weights of a model.
 
-    Of a CRF its transitions, the features that count most for and against each tag, and what each kind of feature
-    carries. Of a network the sizes of its weights, what leads from tag to tag, and nearest words. Of the rules those
-    that are trusted. Of a model made of models, its members. Where the vocabulary is hashed, hashes are shown.
+    Of a CRF: the transitions, the features with the largest and smallest weights of each tag, and figures for each kind
+    of feature. Of a network: norms of its weights, matrices from tag to tag, and nearest words. Of the rules: the rules
+    in use. Of a combined model: its members. A hashed vocabulary is shown as hashes.
 
-    What weights are large is not what decides: on a given text `explain_prediction` says that.
+    Large weights need not decide a prediction: use `explain_prediction` for a text.
 
     Args:
         tagger: a trained model.
-        types: the types of PHI whose tags are shown; none for all.
-        top: how many features of each tag on either side, and how many nearest words.
-        words: whose nearest words a network shows; none for some frequent ones.
-        sentences: of development notes, for shares of the score and averages; their annotation is not needed.
+        types: PHI types whose tags to show; empty: all.
+        top: number of features per tag and sign, and of nearest words.
+        words: words whose neighbours a network shows; empty: some frequent words.
+        sentences: development sentences for shares and averages; no annotation needed.
 
     Raises:
-        UsageError: the model is not trained, or has no such type.
+        NotTrainedError: the model is not trained.
+        UnknownNameError: the model has no such type.
 
     Example:
         >>> from crfdeid.documents import LabelledSentence
@@ -61,11 +62,11 @@ def explain_weights(
         'B-DOCTOR'
     """
     if not tagger.tags:
-        raise UsageError("this model is not trained: call fit, or load a saved one")
+        raise NotTrainedError("this model is not trained: call fit, or load a saved one")
     known = sorted({tag[2:] for tag in tagger.tags if tag != OUTSIDE})
     for label in types:
         if label not in known:
-            raise UsageError(f"no type '{label}' in this model: choose from {', '.join(known)}")
+            raise UnknownNameError(f"no type '{label}' in this model: choose from {', '.join(known)}")
     return _contents(tagger, types, top, words, sentences)
 
 
@@ -105,7 +106,7 @@ def _tag_features(tag: str, names: Sequence[str], weights: np.ndarray, top: int)
 
 
 def _first(names: Sequence[str], weights: np.ndarray, count: int, sign: int) -> tuple[tuple[str, float], ...]:
-    """The features with the largest weights of a sign; of equal weights the first by name."""
+    """The features with the largest weights of one sign, ties by name."""
     rows = np.flatnonzero(sign * weights > 0)
     if len(rows) > count:
         sizes = sign * weights[rows]
@@ -121,7 +122,7 @@ def _rows(table: np.ndarray) -> tuple[tuple[float, ...], ...]:
 
 
 def _kinds(tagger: CrfTagger, sentences: Sequence[Sentence]) -> tuple[FeatureKindSummary, ...]:
-    """What each kind of feature carries, the largest L1 first; then what the neighbours say, where notes were given."""
+    """Figures for each kind of feature, the largest L1 first; then the neighbours, if sentences were passed."""
     learned = tagger.learned
     hashed = learned.key is not None
     rows: dict[str, list[int]] = {}
@@ -149,7 +150,7 @@ def _kinds(tagger: CrfTagger, sentences: Sequence[Sentence]) -> tuple[FeatureKin
 
 
 def _shares(tagger: CrfTagger, sentences: Sequence[Sentence]) -> dict[str, float]:
-    """The part of the log-odds that each kind adds, at all tokens that are tagged as PHI together."""
+    """The share of each kind in the log-odds of all tokens tagged as PHI."""
     sums: dict[str, float] = {}
     for sentence, tags in zip(sentences, tagger.predict(sentences), strict=True):
         marked = [i for i, tag in enumerate(tags) if tag != OUTSIDE]

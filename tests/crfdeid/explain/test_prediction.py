@@ -202,7 +202,7 @@ def test_what_cannot_be_explained_is_refused(wanted, message):
 def test_a_model_of_one_tag_has_nothing_to_explain():
     tagger = CrfTagger(CrfSettings(max_iterations=5))
     tagger.fit([tagged("no/O names/O")], [])
-    with pytest.raises(UsageError, match="one tag alone"):
+    with pytest.raises(UsageError, match="single tag"):
         explain_prediction(tagger, SENTENCE, 0)
 
 
