@@ -93,8 +93,8 @@ def local_engine(options: argparse.Namespace, task: RunPlan) -> Iterator[FilePro
             **calls: Callable[[Any], None],
         ) -> None:
             key = None if task.secret is None else derive(task.secret, "audit")
-            on_answer = lambda answer: on_measures(answer.measures)  # noqa: E731
-            process_files(files, task.plan, workers, output, on_answer=on_answer, audit_key=key, **calls)
+            on_result = lambda result: on_measures(result.measures)  # noqa: E731
+            process_files(files, task.plan, workers, output, on_result=on_result, audit_key=key, **calls)
 
         yield work
 
@@ -153,7 +153,7 @@ def run_folder(
         _bar(task.doing, found.size) as shown,
     ):
         for failure in output.failures():
-            failures.add(output.with_own_name(failure))
+            failures.add(output.with_input_name(failure))
         work(
             note_files(options.input, rename),
             found.size,
@@ -173,7 +173,7 @@ def run_folder(
         totals, seconds = RunTotals.of(output.accounted()), time.monotonic() - began
         summary = run_summary.run_summary(asked, task.work, card, totals, likeness.differences(), seconds)
         if task.beside is not None:
-            concat_sidecars(output.beside(), task.beside)
+            concat_sidecars(output.sidecars(), task.beside)
         if options.audit is not None:
             write_audit(options.audit, summary, output.accounted)
         _say_all(run_summary.summary_lines(summary))

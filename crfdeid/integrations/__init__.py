@@ -1,1 +1,5 @@
-"""Adapters for other tools: Arrow tables and Spark."""
+"""Adapters for other tools.
+
+arrow.py   RedactBatches: Arrow record batches, for DuckDB, Polars, Ray and Dask
+spark/     redact: data frames of Spark; files of notes on a cluster
+"""

@@ -1,7 +1,6 @@
-"""What a run accounts for: how much was found in how many notes, and the audit, a file that says it note by note.
+"""Totals of a run and the audit file, both computed from the run's journal.
 
-Both are made from the list of what is done, one entry after the other, so that a run that was resumed accounts for all
-of it, and that memory does not grow with the number of notes.
+They cover resumed runs as a whole, and memory does not grow with the number of notes.
 """
 
 from __future__ import annotations
@@ -19,21 +18,21 @@ from crfdeid.utils.files import write_parts
 
 @dataclass
 class RunTotals:
-    """What a run found.
+    """Counts of a run.
 
     Attributes:
-        notes: how many notes have a result.
-        without_phi: how many of them nothing was found in.
-        failures: how many notes, files and folders have none.
-        spans: how many spans of each type were found.
-        locales: how many notes have surrogates of each locale.
-        concepts: how many concepts of each type the results have.
-        left_out: how many of each type they have not, since they overlap hidden text.
-        unsearched: for each column of the record, and why its value hides nothing, in how many notes that is so.
-        first_unsearched: the first of these notes: its file, and its row.
-        words: how many words the notes with a result have; 0 where nothing is hidden.
-        hidden_words: how many of them are hidden.
-        unlike: how many notes are unlike the development notes, each by itself.
+        notes: notes with a result.
+        without_phi: notes in which the model found nothing.
+        failures: notes, files and folders without a result.
+        spans: spans of each type.
+        locales: notes with surrogates of each locale.
+        concepts: concepts of each type in the results.
+        left_out: concepts of each type that the results lack, since they overlap hidden text.
+        unsearched: notes whose record has a value that hides nothing, by column and reason.
+        first_unsearched: file and row of the first of these notes.
+        words: words of the notes with a result; 0 if nothing is to be hidden.
+        hidden_words: hidden words.
+        drift_warnings: notes that, each by itself, differ from the development notes.
     """
 
     notes: int = 0
@@ -51,7 +50,7 @@ class RunTotals:
 
     @classmethod
     def of(cls, entries: Iterable[NoteDone | FailureEntry]) -> RunTotals:
-        """Count what is listed."""
+        """Count the entries of a journal."""
         totals = cls()
         for entry in entries:
             if isinstance(entry, FailureEntry):
@@ -75,15 +74,15 @@ class RunTotals:
 def write_audit(
     path: Path, summary: Mapping[str, Any], entries: Callable[[], Iterable[NoteDone | FailureEntry]]
 ) -> None:
-    """Write the audit as JSON: the summary, one line for each note, and one for each failure. It holds no text.
+    """Write the audit as JSON: the summary, one line for each note, and one for each failure, without any text.
 
     Args:
-        path: the file; it appears whole or not at all.
-        summary: what holds of the whole run, as JSON data.
-        entries: gives what is listed, from the beginning each time.
+        path: the file, which appears whole or not at all.
+        summary: data about the whole run.
+        entries: returns the journal's entries from the beginning, at each call.
 
     Raises:
-        DataError: it cannot be written.
+        DataError: the file cannot be written.
     """
     write_parts(path, _audit(summary, entries))
 
@@ -102,7 +101,7 @@ def _json_lines(items: Iterable[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _note(done: NoteDone) -> dict[str, Any]:
-    """What the audit says of a note; its stamp matters to --resume alone."""
+    """The audit's entry of a note, without the fingerprint that only --resume needs."""
     fields = {
         "file": done.file,
         "row": done.row,

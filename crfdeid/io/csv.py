@@ -1,8 +1,7 @@
-"""CSV and TSV: a header, and the note in one column. Everything but that field is passed on to the byte.
+"""CSV and TSV files of notes: a header, and the note in one column. All other fields are passed on to the byte.
 
-The fields are parted by a comma, a semicolon, a tab or a bar: the first of these with which the header has the text
-column. A field that holds one of them, a line end or a quote stands in double quotes, with quotes within doubled
-(RFC 4180). A file that breaks this rule is refused as a whole, for nobody can tell where its rows begin.
+The delimiter is the first of comma, semicolon, tab and bar with which the header has the text column. Quoting follows
+RFC 4180. A file that violates it is refused as a whole, since its rows have no certain beginning.
 """
 
 from __future__ import annotations
@@ -11,109 +10,67 @@ import csv
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 
-from crfdeid.documents import Document
-from crfdeid.errors import DataError
-from crfdeid.io.date_columns import DateGuard
-from crfdeid.io.records import (
-    Columns,
-    Failure,
-    Note,
-    NoteFile,
-    Record,
-    changed_values,
-    guarded,
-    make_note,
-    with_known_phi,
-)
+from crfdeid.errors import FormatError, ReadError
+from crfdeid.io.records import Columns, Failure, Note, NoteFile, Record
+from crfdeid.io.tables import LineWriter, Passthrough, TableRows, header_problem
 from crfdeid.utils.files import BYTE_ORDER_MARK, open_file, refuse_utf16
 from crfdeid.utils.json import require_unique
 
 _DELIMITERS = (",", ";", "\t", "|")
 
 
-class _Passthrough(NamedTuple):
-    """A row without the field of its note."""
-
-    before: str
-    field: str
-    after: str
-    delimiter: str
-
-
-class _Places(NamedTuple):
-    """Where the columns are; None for those not asked for."""
-
-    text: int
-    id: int | None
-    patient: int | None
-    known: tuple[int, ...]
-    drop: frozenset[int]
-
-
 def read(file: NoteFile, columns: Columns) -> Iterator[Record]:
-    """The rows of a file; the header is one without a note, and rows are counted from the one after it.
+    """Read the rows of a file. The header is row 0, without a note.
 
     Raises:
-        DataError: the file cannot be read, has no such column or two of one name, or its quotes are wrong.
+        DataError: the file cannot be read, lacks or repeats a column, or violates RFC 4180.
     """
-    csv.field_size_limit(sys.maxsize)  # Else a field ends at 131,072 characters; csv keeps one limit for everybody.
+    csv.field_size_limit(sys.maxsize)  # The limit of 131,072 characters is one for the whole process.
     lines = None
     try:
         with open_file(file.path) as stream:
             refuse_utf16(stream.peek(1024), file.path)
-            delimiter, header = _header(stream, file, columns)
-            places = _places(header, columns, file)
-            clear, guard = columns.in_the_clear(header), DateGuard(columns.dates)
-            watched = [(name, header.index(name)) for name in clear]
-            changing = [(name, header.index(name)) for name in columns.dates.changed]
+            delimiter, header = _read_header(stream, file, columns)
+            rows, dropped = TableRows(file, columns), frozenset(map(header.index, columns.drop))
+            text = header.index(columns.text)
             lines = _Lines(stream)
             for number, fields in enumerate(csv.reader(lines, delimiter=delimiter, strict=True)):
                 raw = lines.take()
-                passthrough, content = _Passthrough(raw, "", "", delimiter), None
+                passthrough, content = Passthrough(raw), None
                 changed: Mapping[str, Any] = {}
                 if fields and number:
-                    content = _content(file, number, raw, fields, places, len(header))
-                    values = [fields[place] for place in places.known] if isinstance(content, Note) else []
-                    content = with_known_phi(content, file, columns, values)
-                    if watched and isinstance(content, Note):
-                        content = guarded(content, guard, ((name, fields[place]) for name, place in watched))
-                    if changing and isinstance(content, Note):
-                        old = {name: fields[place] for name, place in changing}
-                        found = changed_values(content, file, columns, old, None)
-                        if isinstance(found, Failure):
-                            content = found
-                        else:
-                            changed = found
+                    content, changed = _read_row(rows, number, raw, header, fields)
                 if fields and not isinstance(content, Failure):
-                    new = {place: changed[name] for name, place in changing if name in changed}
                     begin = len(BYTE_ORDER_MARK) if not number and raw[0] == BYTE_ORDER_MARK else 0
-                    passthrough = _part(raw, places, delimiter, new, begin=begin)
+                    new = {header.index(name): value for name, value in changed.items()}
+                    passthrough = _split(raw, text, delimiter, dropped, new, begin=begin)
                 yield Record(content, number, lines.position, passthrough)
-            guard.end()
+            rows.end()
     except csv.Error:
         problem = (
             "the row that begins here has a double quote or carriage return in the wrong place, or a quoted field that "
             "never ends: see RFC 4180"
         )
-        raise DataError(problem, path=file.path, line=lines.began if lines else 1) from None
+        raise FormatError(problem, path=file.path, line=lines.row_line if lines else 1) from None
     except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror}", path=file.path) from None
+        raise ReadError(f"cannot be read: {error.strerror}", path=file.path) from None
 
 
 class _Lines:
-    """The lines of a file, and those that the record at hand is made of.
+    """Lines of a file, and those of the current record.
 
-    What is not UTF-8 comes as lone surrogates, so that the other rows can still be read.
+    Bytes that are not UTF-8 become lone surrogates, so that the other rows can still be read.
     """
 
     def __init__(self, stream: IO[bytes]) -> None:
         stream.seek(0)
         self._stream = stream
         self._taken: list[str] = []
-        self.position = self.number = 0
+        self.position = self._number = 0
 
     def __iter__(self) -> _Lines:
         return self
@@ -123,70 +80,59 @@ class _Lines:
         text = line.decode("utf-8", errors="surrogateescape")
         self._taken.append(text)
         self.position += len(line)
-        self.number += 1
-        return text.removeprefix(BYTE_ORDER_MARK) if self.number == 1 else text
+        self._number += 1
+        return text.removeprefix(BYTE_ORDER_MARK) if self._number == 1 else text
 
     @property
-    def began(self) -> int:
-        """The number of the line that the record begins on."""
-        return self.number - max(0, len(self._taken) - 1)
+    def row_line(self) -> int:
+        """Number of the line on which the current record begins."""
+        return self._number - max(0, len(self._taken) - 1)
 
     def take(self) -> str:
-        """The record as it stands in the file."""
+        """The current record as spelled in the file; the next line begins another."""
         raw = "".join(self._taken)
         self._taken.clear()
         return raw
 
 
-def _header(stream: IO[bytes], file: NoteFile, columns: Columns) -> tuple[str, Sequence[str]]:
+def _read_header(stream: IO[bytes], file: NoteFile, columns: Columns) -> tuple[str, Sequence[str]]:
+    """The delimiter, and the names of the columns."""
     for delimiter in _DELIMITERS:
         header = next(csv.reader(_Lines(stream), delimiter=delimiter), [])
         if columns.text in header:
+            if problem := header_problem(header, columns):
+                raise FormatError(problem, path=file.path)
+            require_unique(header, path=file.path, line=1)
             return delimiter, header
     problem = f"the first line names no column '{columns.text}': name it with --text-column"
-    raise DataError(problem, path=file.path)
+    raise FormatError(problem, path=file.path)
 
 
-def _places(header: Sequence[str], columns: Columns, file: NoteFile) -> _Places:
-    found: list[int | None] = []
-    for name in (columns.text, columns.id, columns.patient, *(column.name for column in columns.known)):
-        if name is not None and header.count(name) != 1:
-            problem = f"the first line names the column '{name}' {header.count(name)} times: it is needed once"
-            raise DataError(problem, path=file.path)
-        found.append(None if name is None else header.index(name))
-    missing = set(columns.needed).difference(header)
-    if missing:
-        problem = f"the first line names no column '{min(missing)}' to drop, shift or hash: correct its name"
-        raise DataError(problem, path=file.path)
-    require_unique(header, path=file.path, line=1)
-    text, named, whose, *others = found
-    drop = frozenset(place for place, name in enumerate(header) if name in columns.drop)
-    return _Places(text or 0, named, whose, tuple(place or 0 for place in others), drop)
-
-
-def _content(
-    file: NoteFile, number: int, raw: str, fields: Sequence[str], places: _Places, width: int
-) -> Note | Failure | None:
+def _read_row(
+    rows: TableRows, number: int, raw: str, header: Sequence[str], fields: Sequence[str]
+) -> tuple[Note | Failure | None, Mapping[str, Any]]:
     try:
         raw.encode("utf-8")
     except UnicodeEncodeError:
-        return Failure("not UTF-8: convert the file to UTF-8")
-    if len(fields) != width:
-        problem = f"{len(fields)} fields where the header has {width}: put texts that hold the delimiter in quotes"
-        return Failure(problem)
-    named, whose = (None if place is None else fields[place] for place in (places.id, places.patient))
-    return make_note(file, number, fields[places.text], named, whose)
+        return Failure("not UTF-8: convert the file to UTF-8"), {}
+    if len(fields) != len(header):
+        problem = f"{len(fields)} fields where the header has {len(header)}: put texts with the delimiter in quotes"
+        return Failure(problem), {}
+    return rows.read(number, dict(zip(header, fields, strict=True)))
 
 
-def _part(raw: str, places: _Places, delimiter: str, changed: Mapping[int, str], *, begin: int) -> _Passthrough:
-    """A record in three, without the fields to drop: up to the text, the text as it is spelled, and the rest.
+def _split(
+    raw: str, text: int, delimiter: str, dropped: frozenset[int], changed: Mapping[int, str], *, begin: int
+) -> Passthrough:
+    """Split a record around its text, without the fields to drop.
 
     Args:
-        raw: the record as it stands in the file.
-        places: where its fields are.
-        delimiter: what parts them.
-        changed: new values for some fields, by their places.
-        begin: where the first begins, after the byte-order mark that a header may have.
+        raw: the record as spelled in the file.
+        text: the index of the text's field.
+        delimiter: the delimiter of fields.
+        dropped: the indices of the fields to drop.
+        changed: new values of fields, by index.
+        begin: the offset of the first field, after a byte-order mark.
     """
     field = re.compile(rf'"[^"]*+(?:""[^"]*+)*+"|[^{re.escape(delimiter)}\r\n]*+')
     spelled, end = [], begin - 1
@@ -194,45 +140,27 @@ def _part(raw: str, places: _Places, delimiter: str, changed: Mapping[int, str],
         found = field.match(raw, end + 1)
         spelled.append(found[0] if found else "")
         end += 1 + len(spelled[-1])
-    for place, value in changed.items():
-        spelled[place] = _spelled(value, delimiter, quoted=spelled[place].startswith('"'))
+    for index, value in changed.items():
+        spelled[index] = _spell(value, delimiter=delimiter, quoted=spelled[index].startswith('"'))
     before, after = (
-        [one for place, one in enumerate(spelled) if place in side and place not in places.drop]
-        for side in (range(places.text), range(places.text + 1, len(spelled)))
+        [one for index, one in enumerate(spelled) if index in side and index not in dropped]
+        for side in (range(text), range(text + 1, len(spelled)))
     )
-    text = spelled[places.text]
-    if not (text or before or after):
-        text = '""'  # Else the line is blank, and readers skip it.
+    note = spelled[text]
+    if not (note or before or after):
+        note = '""'  # A blank line would be skipped by readers.
     head, tail = "".join(one + delimiter for one in before), "".join(delimiter + one for one in after)
-    return _Passthrough(raw[:begin] + head, text, tail + raw[end:], delimiter)
+    spell = partial(_spell, delimiter=delimiter, quoted=note.startswith('"'))
+    return Passthrough(raw[:begin] + head, note, tail + raw[end:], spell)
 
 
-def writer(file: NoteFile, target: Path, columns: Columns) -> CsvWriter:
-    """What writes the rows with new texts."""
-    return CsvWriter(target)
-
-
-class CsvWriter:
-    """Writes rows; a text stands in quotes where it did before, and where it must."""
-
-    def __init__(self, target: Path) -> None:
-        self._stream = target.open("wb")
-
-    def write(self, row: Record, document: Document | None) -> None:
-        """Write a row."""
-        before, field, after, delimiter = row.passthrough
-        if document is not None and isinstance(row.content, Note) and document.text != row.content.text:
-            field = _spelled(document.text, delimiter, quoted=field.startswith('"'))
-        # Only a header or a blank line can hold what is no UTF-8.
-        self._stream.write(f"{before}{field}{after}".encode("utf-8", errors="surrogateescape"))
-
-    def close(self) -> None:
-        """Finish the file."""
-        self._stream.close()
-
-
-def _spelled(text: str, delimiter: str, *, quoted: bool) -> str:
+def _spell(text: str, *, delimiter: str, quoted: bool) -> str:
     # An empty text is quoted: in a file with one column it would make a blank line, which readers skip.
     if quoted or not text or any(mark in text for mark in (delimiter, '"', "\r", "\n")):
         return '"' + text.replace('"', '""') + '"'
     return text
+
+
+def writer(file: NoteFile, target: Path, columns: Columns) -> LineWriter:
+    """Open a writer of the rows with new texts."""
+    return LineWriter(target)

@@ -1,7 +1,7 @@
-"""Columns of dates next to surrogates. A date in the clear and the same date moved give the patient's shift away.
+"""Columns of dates next to surrogates: a date in the clear and the same date shifted reveal the patient's shift.
 
-Where notes get surrogates, a table with a column of dates is refused, unless the column is dropped, shifted like the
-patient's notes, hashed, or allowed by name. In text the forms of `crfdeid.redaction.surrogates.dates` count.
+With surrogates, a table with a column of dates is refused, unless the column is dropped, shifted like the patient's
+notes, hashed, or allowed by name. Dates in text are those of `crfdeid.redaction.surrogates.dates`.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from typing import Any, Literal
 
 import regex
 
-from crfdeid.errors import DataError, UsageError
+from crfdeid.errors import DataError, FormatError, OptionConflictError, UsageError
 from crfdeid.known_phi.dates import in_ascii
 from crfdeid.known_phi.placeholders import says_nothing
 from crfdeid.secrets import derive, hash_word
 from features.normal import normal_form
 
 FIRST_ROWS = 256
-"""Rows by which a table with a column of dates is refused as a whole; a later row with a date fails by itself."""
+"""First rows, whose dates in the clear refuse the whole table; a later row with a date fails by itself."""
 
 _LONGEST = 60
 _CLOCK = regex.compile(
@@ -35,16 +35,16 @@ Sureness = Literal["sure", "possible"]
 
 @dataclass(frozen=True)
 class DateColumns:
-    """Options for the columns other than the text's: shift, hash, allow or refuse.
+    """Treatment of the columns other than the text's: shift, hash, allow or refuse.
 
     Args:
-        shift: the columns whose dates are moved by the shift of the note's patient.
-        hash: the columns whose values are replaced by keyed hashes.
-        allow: the columns that may hold dates in the clear.
-        refuse: whether other columns may not: the notes get surrogates.
-        date_order: of day and month where a date does not tell: "dmy" or "mdy"; None refuses such a date.
-        secret: the secret of shifts and hashes; None where there are none, and where nothing is written.
-        options: how messages name the four ways out.
+        shift: columns whose dates are shifted like those of the patient's notes.
+        hash: columns whose values are replaced by keyed hashes.
+        allow: columns that may hold dates in the clear.
+        refuse: refuse dates in other columns, for notes with surrogates.
+        date_order: order of day and month in ambiguous dates, "dmy" or "mdy"; None refuses such dates.
+        secret: secret of shifts and hashes; None if there are none, or before results are written.
+        options: names of the four options, for messages.
     """
 
     shift: tuple[str, ...] = ()
@@ -56,71 +56,72 @@ class DateColumns:
     options: str = "--drop-columns, --shift-columns, --hash-columns or --allow-columns"
 
     def require_possible(self, text: str, drop: Sequence[str]) -> None:
-        """Refuse lists of columns that cannot be.
+        """Refuse invalid lists of columns.
 
         Args:
             text: the column of the text.
             drop: the columns to drop.
 
         Raises:
-            UsageError: a column is in two lists, or is the text's; or dates are to be shifted without surrogates.
+            OptionConflictError: a column is in two lists, or is the text's; or dates are to be shifted without
+                surrogates.
         """
         named = Counter((*drop, *self.shift, *self.hash, *self.allow))
         for name, count in named.items():
             if name == text:
-                raise UsageError(f"'{text}' is the text of the notes: it can be nothing else, and cannot be dropped")
+                raise OptionConflictError(f"'{text}' is the column of the notes: it can have no other use")
             if count > 1:
-                raise UsageError(f"the column '{name}' is named twice: name it in one of {self.options}")
+                raise OptionConflictError(f"the column '{name}' is named twice: name it in one of {self.options}")
         if (self.shift or self.allow) and not self.refuse:
-            raise UsageError(
+            raise OptionConflictError(
                 "shifted and allowed columns are for surrogates: hide PHI with 'surrogate', or leave them out"
             )
 
     @property
     def changed(self) -> tuple[str, ...]:
-        """The columns whose values change."""
+        """Columns whose values change."""
         return (*self.shift, *self.hash)
 
     def refusal(self, names: Sequence[str]) -> UsageError:
-        """The error for columns that hold dates in the clear."""
+        """Error for columns with dates in the clear."""
         them = "it" if len(names) == 1 else "them"
         return UsageError(f"{self._problem(*names)}: name {them} in {self.options}")
 
     def failure(self, name: str) -> DataError:
-        """The error for a row that has a date in the clear."""
+        """Error for a row with a date in the clear."""
         return DataError(f"{self._problem(name)}: empty it, or name the column in {self.options}")
 
     def _problem(self, *names: str) -> str:
         hold = "column {} holds" if len(names) == 1 else "columns {} hold"
         shown = hold.format(", ".join(f"'{name}'" for name in names))
-        return f"the {shown} dates, which next to surrogates give the patient's shift away"
+        return f"the {shown} dates, which next to surrogates reveal the patient's shift"
 
     def days(self, patient: str | None, text: str) -> int:
-        """Number of days by which whole dates of a note are moved.
+        """Number of days by which whole dates of a note are shifted.
 
         Args:
-            patient: whose note it is; None where that is unknown.
+            patient: the note's patient; None if unknown.
             text: the note.
         """
         return _shift(self._key(patient, text)).days
 
     def new_value(self, name: str, value: Any, patient: str | None, text: str) -> Any:
-        """The new value of a changed column; an empty one and a placeholder stay.
+        """New value of a changed column; an empty one and a placeholder stay unchanged.
 
         Args:
-            name: the column's.
-            value: text or a whole number, or another value as text in a column that is hashed.
-            patient: whose note it is.
+            name: the column.
+            value: a text or a number; in a hashed column, any other value as text.
+            patient: the note's patient; None if unknown.
             text: the note.
 
         Raises:
-            DataError: it is no date, or neither text nor number. The message does not hold it.
-            UsageError: it does not tell day from month.
+            FormatError: no date, or neither text nor a number; the message does not hold the value.
+            UsageError: day and month of the date are ambiguous.
         """
         if value is None or value == "":
             return value
         if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-            raise DataError(f"the column '{name}' holds neither text nor a number: drop it")
+            raise FormatError(f"the column '{name}' holds neither text nor a number: drop it")
         if name in self.hash:
             return hash_word(str(value), self._hash_key)
         written = str(value)
@@ -136,10 +137,10 @@ class DateColumns:
         shift = _shift(self._key(patient, text))
         forms = {order: shift_date(day, shift, month_first=order == "mdy") for order in ("dmy", "mdy")}
         if self.date_order is None and forms["dmy"] != forms["mdy"]:
-            raise UsageError(f"the column '{name}' does not tell day from month: say which comes first (date order)")
+            raise UsageError(f"the column '{name}' has dates with ambiguous day and month: give the date order")
         found = forms[self.date_order or "dmy"]
         if found is None or not any(map(str.isdigit, day)):
-            raise DataError(
+            raise FormatError(
                 f"the column '{name}' holds a value that is no date: correct it, or hash or drop the column"
             )
         return found + clock
@@ -162,10 +163,10 @@ class DateColumns:
 
 
 class DateGuard:
-    """Watches the columns that a table's results have in the clear, row by row.
+    """Check, row by row, of the columns that a table's results have in the clear.
 
     Args:
-        dates: what becomes of the columns.
+        dates: the treatment of columns.
     """
 
     def __init__(self, dates: DateColumns) -> None:
@@ -175,14 +176,14 @@ class DateGuard:
         self._other: set[str] = set()
 
     def see(self, values: Iterable[tuple[str, Any]]) -> None:
-        """Look at a row.
+        """Check a row.
 
         Args:
             values: the columns in the clear, each with its value.
 
         Raises:
-            UsageError: a column holds dates, as one of the first rows shows.
-            DataError: this later row holds a date.
+            UsageError: one of the first rows has a date.
+            DataError: a later row has a date.
         """
         sure = []
         self._rows += 1
@@ -201,17 +202,17 @@ class DateGuard:
             self.end()
 
     def end(self) -> None:
-        """Judge by the first rows together: numbers such as 20310314 can be dates, or not.
+        """Judge the first rows together, since a number such as 20310314 may be a date or not.
 
         Raises:
-            UsageError: all values of a column can be dates.
+            UsageError: all values of a column may be dates.
         """
         if self._possible - self._other:
             raise self._dates.refusal(sorted(self._possible - self._other))
 
 
 def _leaves(value: Any) -> Iterator[str]:
-    """The texts and whole numbers in a value, whatever it is nested in."""
+    """Texts and whole numbers in a value, however nested."""
     waiting = [value]
     while waiting:
         one = waiting.pop()
@@ -226,10 +227,10 @@ def _leaves(value: Any) -> Iterator[str]:
 
 
 def date_in(text: str) -> Sureness | None:
-    """Sureness that a text is a whole date, with or without a time of day, and nothing else.
+    """Certainty that a text is a date with a year, with or without a time of day, and nothing else.
 
     Returns:
-        "sure"; "possible" for one of digits alone, or of three numbers of which none has four digits; or None.
+        "sure"; "possible" for digits alone, or for three numbers without a year of four digits; or None.
 
     Example:
         >>> [date_in(text) for text in ("2031-03-14T10:22:00Z", "14 de marzo de 2031", "20310314", "120/80")]
@@ -254,7 +255,7 @@ def _date_in(text: str) -> Sureness | None:
 
 
 def _parts(text: str) -> tuple[str, str]:
-    """A date and the time of day after it."""
+    """Split a date from the time of day after it."""
     plain = in_ascii(normal_form(text).text)
     compact = _COMPACT.fullmatch(plain.strip())
     if compact is not None:

@@ -1,45 +1,25 @@
-"""JSON Lines: one object per line, the note under one key. Everything but that value is passed on to the byte."""
+"""JSON Lines files of notes: one object a line, the note under one key. All other values are passed on to the byte."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from crfdeid.documents import Document
-from crfdeid.errors import DataError
-from crfdeid.io.date_columns import DateGuard
-from crfdeid.io.records import (
-    Columns,
-    Failure,
-    Note,
-    NoteFile,
-    Record,
-    changed_values,
-    guarded,
-    make_note,
-    with_known_phi,
-)
+from crfdeid.errors import FormatError, ReadError
+from crfdeid.io.records import Columns, Failure, Note, NoteFile, Record
+from crfdeid.io.tables import LineWriter, Passthrough, TableRows
 from crfdeid.utils.files import BYTE_ORDER_MARK, open_file, refuse_utf16
 from crfdeid.utils.json import DECODER, NOT_A_LINE, REPEATED_KEY, RepeatedKeyError
 
 _SPACE = re.compile(r"[ \t\r\n]*+")
-_NOT_JSON = Failure(NOT_A_LINE)
-_KEY_TWICE = Failure(REPEATED_KEY)
-
-
-class _Passthrough(NamedTuple):
-    """A line in three: up to the value of its note, the value as it is spelled, and the rest."""
-
-    before: str
-    value: str
-    after: str
 
 
 class _Member(NamedTuple):
-    """One value of an object, and where it stands in the line: its name begins, it begins, and it ends."""
+    """A member of an object, and the offsets in the line of its name, its value and the value's end."""
 
     value: Any
     name: int
@@ -48,95 +28,76 @@ class _Member(NamedTuple):
 
 
 def read(file: NoteFile, columns: Columns) -> Iterator[Record]:
-    """The rows of a file: its lines.
+    """Read the lines of a file.
 
     Raises:
-        DataError: the file cannot be read, or is UTF-16, or has no key of a name that is to be dropped.
+        DataError: the file cannot be read, is UTF-16, or has no key of a name to drop or change.
     """
     position = 0
     unseen: set[str] | None = None
     try:
-        guard = DateGuard(columns.dates)
+        rows = TableRows(file, columns)
         with open_file(file.path) as stream:
             refuse_utf16(stream.peek(1024), file.path)
             for number, line in enumerate(stream, start=1):
                 position += len(line)
-                row, names = _row(line, file, columns, guard, number, position)
+                content, passthrough, names = _read_line(line, rows, columns, number)
                 if names is not None:
                     unseen = (set(columns.needed) if unseen is None else unseen).difference(names)
-                yield row
-        guard.end()
+                yield Record(content, number, position, passthrough)
+        rows.end()
     except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror}", path=file.path) from None
+        raise ReadError(f"cannot be read: {error.strerror}", path=file.path) from None
     if unseen:
         problem = f"no line has a key '{min(unseen)}' to drop, shift or hash: correct its name"
-        raise DataError(problem, path=file.path)
+        raise FormatError(problem, path=file.path)
 
 
-def _row(
-    line: bytes, file: NoteFile, columns: Columns, guard: DateGuard, number: int, position: int
-) -> tuple[Record, Collection[str] | None]:
-    """The record of a line, and the keys that its object has; None where it has no object."""
+def _read_line(
+    line: bytes, rows: TableRows, columns: Columns, number: int
+) -> tuple[Note | Failure | None, Passthrough | None, Collection[str] | None]:
+    """The content and the other parts of a line, and the keys of its object; None without an object."""
     try:
         text = line.decode("utf-8")
     except UnicodeDecodeError as error:
-        problem = Failure(f"not UTF-8 at byte {error.start} of the line: convert the file to UTF-8")
-        return Record(problem, number, position, None), None
+        return Failure(f"not UTF-8 at byte {error.start} of the line: convert the file to UTF-8"), None, None
     body = text.removeprefix(BYTE_ORDER_MARK) if number == 1 else text
     mark = text[: len(text) - len(body)]
     if not body.strip(" \t\r\n"):
-        return Record(None, number, position, _Passthrough(text, "", "")), None
+        return None, Passthrough(text), None
     members = _members(body)
     if isinstance(members, Failure):
-        return Record(members, number, position, None), None
-    note = _note(members, file, columns, number)
-    if isinstance(note, Note):
-        note = guarded(note, guard, ((name, members[name].value) for name in columns.in_the_clear(members)))
-    changed = _changed(body, note, file, members, columns)
-    if isinstance(note, Failure):
-        return Record(note, number, position, None), members
-    if isinstance(changed, Failure):
-        return Record(changed, number, position, None), members
-    body, found = _without(body, members, columns, changed)
-    passthrough = _Passthrough(mark + body[: found.start], body[found.start : found.end], body[found.end :])
-    return Record(note, number, position, passthrough), members
+        return members, None, None
+    content, changed = _read_object(members, rows, columns, number)
+    if isinstance(content, Failure):
+        return content, None, members
+    body, found = _rewritten(body, members, columns, changed)
+    spelled = body[found.start : found.end]
+    # A text that was spelled in ASCII stays so.
+    passthrough = Passthrough(mark + body[: found.start], spelled, body[found.end :], _spelling(spelled))
+    return content, passthrough, members
 
 
-def _note(members: Mapping[str, _Member], file: NoteFile, columns: Columns, number: int) -> Note | Failure | None:
+def _read_object(
+    members: Mapping[str, _Member], rows: TableRows, columns: Columns, number: int
+) -> tuple[Note | Failure | None, Mapping[str, Any]]:
     for name in (columns.text, *(column.name for column in columns.known)):
         if name not in members:
-            remedy = "name the text with --text-column" if name == columns.text else "write null where nothing is known"
-            return Failure(f"no '{name}': {remedy}")
+            remedy = "name the text with --text-column" if name == columns.text else "write null for an unknown value"
+            return Failure(f"no '{name}': {remedy}"), {}
     values = {name: member.value for name, member in members.items()}
-    named = values.get(columns.id) if columns.id is not None else None
-    if columns.use_id_key and columns.id is None and columns.text != "id":
-        own = values.get("id")
-        named = own if isinstance(own, (str, int)) and not isinstance(own, bool) else None
-    whose = values.get(columns.patient) if columns.patient is not None else None
-    note = make_note(file, number, values[columns.text], named, whose)
-    return with_known_phi(note, file, columns, [values[column.name] for column in columns.known])
+    own = values.get("id") if columns.use_id_key and columns.text != "id" else None
+    own = own if isinstance(own, (str, int)) and not isinstance(own, bool) else None
+    return rows.read(number, values, id=own)
 
 
-def _changed(
-    line: str, note: Note | Failure | None, file: NoteFile, members: Mapping[str, _Member], columns: Columns
-) -> Mapping[str, str] | Failure:
-    """The new values of some members, as they are spelled; or why there are none."""
-    values = {name: members[name].value for name in columns.dates.changed if name in members}
-    whose = None if columns.patient is None or columns.patient not in members else members[columns.patient].value
-    changed = changed_values(note, file, columns, values, whose)
-    if isinstance(changed, Failure):
-        return changed
-    spelled = {name: line[members[name].start : members[name].end] for name in changed}
-    return {name: json.dumps(value, ensure_ascii=spelled[name].isascii()) for name, value in changed.items()}
-
-
-def _without(
-    line: str, members: Mapping[str, _Member], columns: Columns, changed: Mapping[str, str]
+def _rewritten(
+    line: str, members: Mapping[str, _Member], columns: Columns, changed: Mapping[str, Any]
 ) -> tuple[str, _Member]:
-    """A line with new values for some members, and without those to drop, each with the comma that parted it.
+    """A line with new values of some members, and without those to drop and their commas.
 
     Returns:
-        The line, and the new place of the text in it.
+        The line, and the new offsets of its text.
     """
     found = members[columns.text]
     if members.keys().isdisjoint(columns.drop) and not changed:
@@ -145,8 +106,9 @@ def _without(
     left = line[:head]
     for name, member in members.items():
         if name not in columns.drop:
-            begin = member.name if len(left) == head else end
-            left += line[begin : member.start] + changed.get(name, line[member.start : member.end])
+            begin, spelled = member.name if len(left) == head else end, line[member.start : member.end]
+            spelled = _spelling(spelled)(changed[name]) if name in changed else spelled
+            left += line[begin : member.start] + spelled
         if name == columns.text:
             found = member._replace(start=len(left) - (member.end - member.start), end=len(left))
         end = member.end
@@ -154,66 +116,51 @@ def _without(
 
 
 def _members(line: str) -> dict[str, _Member] | Failure:
-    """The values of a line's object. A key that is there twice is refused: one of its values would be passed over."""
+    """The members of a line's object. A repeated key is refused, since one of its values would be ignored."""
     found: dict[str, _Member] = {}
     try:
-        place = _mark(line, 0, "{")
-        while True:
-            if not found and line.startswith("}", place):
-                break
-            begin = place
-            name, place = DECODER.raw_decode(line, place)
+        at = _after_mark(line, 0, "{")
+        while found or not line.startswith("}", at):
+            begin = at
+            name, at = DECODER.raw_decode(line, at)
             if not isinstance(name, str):
-                return _NOT_JSON
-            start = _mark(line, _skip(line, place), ":")
+                return Failure(NOT_A_LINE)
+            start = _after_mark(line, at, ":")
             value, end = DECODER.raw_decode(line, start)
             if name in found:
-                return _KEY_TWICE
+                return Failure(REPEATED_KEY)
             found[name] = _Member(value, begin, start, end)
-            place = _skip(line, end)
-            if not line.startswith(",", place):
+            at = _skip(line, end)
+            if not line.startswith(",", at):
                 break
-            place = _skip(line, place + 1)
-        if _mark(line, place, "}") != len(line):
-            return _NOT_JSON
-    except RepeatedKeyError:  # in an object within this one
-        return _KEY_TWICE
+            at = _skip(line, at + 1)
+        if _after_mark(line, at, "}") != len(line):
+            return Failure(NOT_A_LINE)
+    except RepeatedKeyError:  # in a nested object
+        return Failure(REPEATED_KEY)
     except (ValueError, RecursionError):
-        return _NOT_JSON
+        return Failure(NOT_A_LINE)
     return found
 
 
-def _skip(line: str, place: int) -> int:
-    found = _SPACE.match(line, place)
-    return found.end() if found else place
+def _skip(line: str, at: int) -> int:
+    found = _SPACE.match(line, at)
+    return found.end() if found else at
 
 
-def _mark(line: str, place: int, mark: str) -> int:
-    """Where what follows a mark begins."""
-    place = _skip(line, place)
-    if not line.startswith(mark, place):
+def _after_mark(line: str, at: int, mark: str) -> int:
+    """Offset of the first character after a mark and the white space around it."""
+    at = _skip(line, at)
+    if not line.startswith(mark, at):
         raise ValueError(mark)
-    return _skip(line, place + 1)
+    return _skip(line, at + 1)
 
 
-def writer(file: NoteFile, target: Path, columns: Columns) -> JsonlWriter:
-    """What writes the lines with new texts."""
-    return JsonlWriter(target)
+def _spelling(old: str) -> Callable[[Any], str]:
+    """Encoder of a new value, in ASCII if the old spelling is."""
+    return partial(json.dumps, ensure_ascii=old.isascii())
 
 
-class JsonlWriter:
-    """Writes lines; a text that was spelled in ASCII is spelled so again."""
-
-    def __init__(self, target: Path) -> None:
-        self._stream = target.open("wb")
-
-    def write(self, row: Record, document: Document | None) -> None:
-        """Write a line."""
-        before, value, after = row.passthrough
-        if document is not None and isinstance(row.content, Note) and document.text != row.content.text:
-            value = json.dumps(document.text, ensure_ascii=value.isascii())
-        self._stream.write(f"{before}{value}{after}".encode())
-
-    def close(self) -> None:
-        """Finish the file."""
-        self._stream.close()
+def writer(file: NoteFile, target: Path, columns: Columns) -> LineWriter:
+    """Open a writer of the lines with new texts."""
+    return LineWriter(target)

@@ -1,11 +1,11 @@
-"""Which values of a column name one patient, for all kinds of files alike.
+"""Names of patients from the values of a column, for all formats of files alike.
 
-- White space around a name is no part of it.
-- A whole number is the same however it is written: 12, 12.0 and the texts "12" and "12.0".
-- Null, NaN, an empty text, and placeholders ("nan", "null", "n/a", "unknown") name nobody
+- White space around a name is ignored.
+- A whole number has one spelling: 12, 12.0 and the texts "12" and "12.0" are the same patient.
+- Null, NaN, an empty text and placeholders ("nan", "null", "n/a", "unknown") name no patient
   (`crfdeid.known_phi.placeholders`).
-- All else is taken to the letter: "012" is not "12", nor is "A1" "a1". Where such values stand in one input a warning
-  says so (`SimilarPatients`), for mixing two patients up is worse than taking one for two.
+- Any other difference counts: "012" is not "12", nor is "A1" "a1". A warning reports such values in one input
+  (`SimilarPatients`), since it is worse to mix two patients up than to take one for two.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from crfdeid.known_phi.placeholders import says_nothing
 
 _WHOLE = re.compile(r"([+-]?[0-9]+)\.0+")
 _ZEROS = re.compile(r"(?<![0-9])0+(?=[0-9])")
-# Patients whose spelling is kept: their hashes take some 10 MB.
+# Patients whose spelling is stored: their hashes take some 10 MB.
 _MOST = 1 << 16
 _log = logging.getLogger(__name__)
 
 
 def patient_name(value: Any) -> str | None:
-    """The name of the patient that a value of a column stands for; None where it names nobody.
+    """Name of the patient from a column's value; None for a value that names no patient.
 
     Raises:
-        ValueError: it is no text and no number, or holds a lone surrogate.
+        ValueError: neither text nor a number, or a lone surrogate.
 
     Example:
         >>> patient_name(" 12.0"), patient_name(12.0), patient_name("012"), patient_name(float("nan"))
@@ -55,26 +55,26 @@ def patient_name(value: Any) -> str | None:
 
 
 class SimilarPatients:
-    """Notices patients whose names differ only in capitals, leading zeros, spaces or punctuation, and says so once."""
+    """Warns once of patients whose names differ only in capitals, leading zeros, spaces or punctuation."""
 
     def __init__(self) -> None:
         self._seen: dict[int, int] = {}
-        self._said = False
+        self._warned = False
 
     def see(self, patient: str, place: str) -> None:
-        """Compare a patient's name with those before.
+        """Compare a patient's name with the earlier ones.
 
         Args:
             patient: as of `patient_name`.
-            place: where it stands, for the warning: the name itself is nobody's business.
+            place: file and row, for the warning, which must not hold the name.
         """
-        if self._said:
+        if self._warned:
             return
         folded = hash("".join(filter(str.isalnum, _ZEROS.sub("", patient.casefold()))))
         if folded not in self._seen and len(self._seen) == _MOST:
             return
         if self._seen.setdefault(folded, hash(patient)) != hash(patient):
-            self._said = True
+            self._warned = True
             _log.warning(
                 "%s: the patient column has the name of an earlier row, but for capitals, leading zeros, spaces or "
                 "punctuation. They count as two patients: where they are one, write them alike",

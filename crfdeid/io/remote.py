@@ -1,4 +1,8 @@
-"""Notes elsewhere than on a disk: what a URL names in a file system that Arrow knows, such as s3://, gs://, hdfs://."""
+"""Notes in object stores and HDFS, read by URL (s3://, gs://, abfs://, hdfs://) through Arrow's file systems.
+
+Arrow reads most of the environment itself. This module adds the endpoints of other S3 stores, Google's emulators, and
+access to Azure by key, connection string or signature.
+"""
 
 from __future__ import annotations
 
@@ -13,44 +17,44 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlencode, urlsplit
 
-from crfdeid.errors import DataError, UsageError
+from crfdeid.errors import OptionConflictError, ReadError, SettingError, UnknownNameError, UsageError
 from crfdeid.io.records import NoteFile
 
 if TYPE_CHECKING:
     from pyarrow.fs import FileInfo
 
 _AZURE = ("abfs", "abfss", "az")
-_S3 = ("s3", "s3a", "s3n")  # Hadoop's names for what all others call s3
+_S3 = ("s3", "s3a", "s3n")  # the last two are Hadoop's
 _GOOGLE = ("gs", "gcs")
-_ENDPOINT = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")  # where an S3 is that is not Amazon's; the first counts more
+_ENDPOINT = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")  # of other S3 stores than Amazon's; the first takes precedence
 _EMULATOR = ("CLOUD_STORAGE_EMULATOR_ENDPOINT", "STORAGE_EMULATOR_HOST")
 _ACCOUNT = ("AZURE_STORAGE_ACCOUNT_NAME", "AZURE_STORAGE_ACCOUNT")
 _KEY = ("AZURE_STORAGE_ACCOUNT_KEY", "AZURE_STORAGE_KEY")
 _SAS = "AZURE_STORAGE_SAS_TOKEN"
 _CONNECTION = "AZURE_STORAGE_CONNECTION_STRING"
-_SUFFIX = "core.windows.net"  # of Azure's hosts, but in the clouds of some states
-_RETRIES = 30  # seconds, in which Google's library asks again; left to itself it does so for a quarter of an hour
+_SUFFIX = "core.windows.net"  # of Azure's hosts, except in national clouds
+_RETRIES = 30  # seconds of Google's retries, 15 minutes by default
 _NEEDS = {
     **dict.fromkeys(_S3, "AWS_ENDPOINT_URL, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY"),
     **dict.fromkeys(_GOOGLE, "GOOGLE_APPLICATION_CREDENTIALS"),
     **dict.fromkeys(_AZURE, f"{_CONNECTION}, or {_ACCOUNT[1]} and {_KEY[1]}"),
     "hdfs": "JAVA_HOME, HADOOP_HOME, CLASSPATH",
 }
-# The names of errors in what Arrow says of them; the rest can quote what was sent.
+# Names of errors in Arrow's messages; the rest of a message can quote the request.
 _NAMED = re.compile(
     r"AWS Error ([A-Z_]+)|google::cloud::Status\(([A-Z_]+)|Azure Error: \[(\w+)\]|Azure\w+(AuthenticationException)"
 )
 
 
 def _open_file_system(url: str) -> tuple[Any, str]:
-    """The file system that a URL names, and the path there.
+    """Open the file system of a URL, and return it with the path there.
 
     Args:
-        url: as the user wrote it, without user and options.
+        url: the user's URL, without user and options.
 
     Raises:
-        UsageError: it names no place, or the environment has the key of another one.
-        pyarrow.ArrowException: Arrow knows no such file system.
+        UsageError: the URL names no account, or the environment has access to another one.
+        pyarrow.ArrowException: the file system is unknown to Arrow.
         OSError: the file system cannot be reached.
     """
     scheme, rest = _split(url)
@@ -59,22 +63,22 @@ def _open_file_system(url: str) -> tuple[Any, str]:
     options: dict[str, str] = {}
     if scheme in _S3:
         scheme = "s3"
-        # Arrow heeds it only where it stands in the URL: else it asks Amazon for the bucket's region first.
+        # In the URL, since otherwise Arrow first asks Amazon for the bucket's region.
         options = _elsewhere(_first(_ENDPOINT))
     elif scheme in _GOOGLE:
         options = _elsewhere(_first(_EMULATOR))
-        rest = f"anonymous@{rest}" if options else rest  # Else Arrow looks for an account of Google's first.
+        rest = f"anonymous@{rest}" if options else rest  # Otherwise Arrow first looks for a Google account.
         options["retry_limit_seconds"] = str(_RETRIES)
     return _of_url(f"{scheme}://{rest}{'?' if options else ''}{urlencode(options)}")
 
 
 def _access_variables(url: str) -> str:
-    """What gives access to a URL's file system, for a message; "" where nobody knows."""
+    """Environment variables with access to a URL's file system, for a message; "" if unknown."""
     return _NEEDS.get(_split(url)[0], "")
 
 
 def _error_name(problem: Exception) -> str:
-    """What a file system says is wrong, in one word; its message could quote an address with a signature in it."""
+    """Name of a file system's error, since its message could quote an address with a signature."""
     named = _NAMED.search(str(problem))
     return next(filter(None, named.groups()), "") if named else type(problem).__name__
 
@@ -100,12 +104,12 @@ def _split(url: str) -> tuple[str, str]:
 
 
 def _first(names: tuple[str, ...]) -> str:
-    """What the environment says under the first of these names that it has."""
+    """Value of the first of these environment variables that is set; "" for none."""
     return next(filter(None, map(os.environ.get, names)), "")
 
 
 def _elsewhere(endpoint: str) -> dict[str, str]:
-    """Arrow's options of a store at a URL such as http://minio:9000; none where there is no URL."""
+    """Arrow's options for a store at a URL such as http://minio:9000; none without a URL."""
     if not endpoint:
         return {}
     parts = urlsplit(endpoint if "://" in endpoint else f"http://{endpoint}")
@@ -113,7 +117,7 @@ def _elsewhere(endpoint: str) -> dict[str, str]:
 
 
 def _azure(rest: str) -> tuple[Any, str]:
-    """A file system of Azure's and the path there, container first."""
+    """An Azure file system and the path there, container first."""
     host, path = _azure_place(rest)
     said = dict(part.strip().partition("=")[::2] for part in os.environ.get(_CONNECTION, "").split(";"))
     endpoint = said.get("BlobEndpoint", "")
@@ -121,17 +125,19 @@ def _azure(rest: str) -> tuple[Any, str]:
     access = _azure_access(said)
     named = host.partition(".")[0]
     if named and account and access and named != account:
-        raise UsageError(f"--input is in the account {named}, and what gives access in the environment is {account}'s")
+        raise OptionConflictError(f"--input is in the account {named}, but the environment has access to {account}")
     account = named or account
     if not account:
-        raise UsageError(f"--input names no account: abfss://container@account.dfs.core.windows.net, or {_ACCOUNT[1]}")
+        raise SettingError(
+            f"--input names no account: abfss://container@account.dfs.core.windows.net, or {_ACCOUNT[1]}"
+        )
     if not endpoint:
         endpoint = "https://" + (host or f"{account}.blob.{said.get('EndpointSuffix', _SUFFIX)}")
     return _azure_system(account_name=account, **_authorities(endpoint, account), **access), unquote(path).strip("/")
 
 
 def _azure_access(said: dict[str, str]) -> dict[str, str]:
-    """Arrow's options of who reads, by what a connection string says and the environment; none for its identity."""
+    """Arrow's options for access, from a connection string or the environment; none for the machine's identity."""
     if key := said.get("AccountKey") or _first(_KEY):
         return {"account_key": key}
     signature = said.get("SharedAccessSignature") or _first((_SAS,))
@@ -139,7 +145,7 @@ def _azure_access(said: dict[str, str]) -> dict[str, str]:
 
 
 def _azure_place(rest: str) -> tuple[str, str]:
-    """The host that a URL of Azure's names, or "", and the path there.
+    """The host of an Azure URL, or "", and the path there.
 
     Hadoop writes container@host/folder, DuckDB and Arrow host/container/folder, fsspec and Polars container/folder.
     """
@@ -151,7 +157,7 @@ def _azure_place(rest: str) -> tuple[str, str]:
 
 
 def _authorities(endpoint: str, account: str) -> dict[str, str]:
-    """Arrow's options of an Azure at a URL; what begins with a dot follows the account's name there."""
+    """Arrow's options for an Azure endpoint; a value that begins with a dot follows the account's name."""
     parts = urlsplit(endpoint)
     host = parts.netloc.removeprefix(account)
     if not host:
@@ -168,22 +174,22 @@ _URL = re.compile(r"([a-z][a-z0-9+.-]*)://", re.IGNORECASE)
 
 
 def is_url(text: str) -> bool:
-    """Whether a text names a place by URL."""
+    """True for a URL."""
     return _URL.match(text) is not None
 
 
 @dataclass(frozen=True)
 class RemoteNotes:
-    """A folder of notes, or one file of them, that a URL names. It can be sent to another process.
+    """Remote folder of notes, or one remote file, that can be sent to another process.
 
-    Who may read there is not in the URL: it is looked up where the file system's own programs look, in the environment
-    or the user's files.
+    Credentials are not in the URL, but where the file system's own programs look: in the environment or the user's
+    files.
 
     Args:
-        url: where they are.
+        url: URL of the folder or file.
 
     Raises:
-        UsageError: the URL has a user, a password or options in it, which would be written down with it.
+        SettingError: the URL has a user, a password or options, which the run state would store.
     """
 
     url: str
@@ -192,22 +198,22 @@ class RemoteNotes:
         scheme, _, rest = self.url.partition("://")
         before, at, _ = rest.partition("/")[0].rpartition("@")
         if "?" in rest or (at and (scheme.lower() not in _AZURE or ":" in before)):  # Azure has the container there
-            raise UsageError("a URL without user and '?' is needed: what gives access belongs into the environment")
+            raise SettingError("a URL without user and '?' is needed: credentials belong into the environment")
 
     def __str__(self) -> str:
         return self.url
 
     def resolve(self) -> RemoteNotes:
-        """This place, as of a path."""
+        """Return itself, as `Path.resolve` does for an absolute path."""
         return self
 
     @contextmanager
     def _reached(self) -> Iterator[tuple[Any, str]]:
-        """Its file system, and its path there.
+        """Open the file system, with the path there.
 
         Raises:
-            UsageError: there is no such file system, or what gives access to it is missing.
-            DataError: something cannot be read there.
+            UsageError: the file system does not exist, or credentials are missing.
+            ReadError: something cannot be read there.
         """
         import pyarrow as pa  # noqa: PLC0415
 
@@ -218,27 +224,27 @@ class RemoteNotes:
         try:
             yield opened
         except (pa.ArrowException, OSError) as problem:
-            if isinstance(problem, OSError) and problem.errno == errno.ENOSPC:  # here, where a copy goes
+            if isinstance(problem, OSError) and problem.errno == errno.ENOSPC:  # of the local disk, for a copy
                 raise
-            raise DataError(f"cannot be read{self._why(problem)}", path=self.url) from None
+            raise ReadError(f"cannot be read{self._why(problem)}", path=self.url) from None
 
     def _why(self, problem: Exception) -> str:
         variables = _access_variables(self.url)
         return f" ({_error_name(problem)}): check it, and the environment" + (f" ({variables})" if variables else "")
 
     def files(self) -> Iterator[NoteFile]:
-        """Every file, as `crfdeid.io.sources.note_files` lists those of a folder; their paths are the store's.
+        """List every file, like `crfdeid.io.sources.note_files`, with its path in the store.
 
         Raises:
-            UsageError: there is no such place.
-            DataError: it cannot be read.
+            UsageError: the folder or file does not exist.
+            ReadError: it cannot be read.
         """
         from pyarrow.fs import FileType  # noqa: PLC0415
 
         with self._reached() as (system, root):
             found = system.get_file_info(root)
             if found.type == FileType.NotFound:
-                raise UsageError(f"--input: no such file or folder: {self.url}")
+                raise UnknownNameError(f"--input: no such file or folder: {self.url}")
             if found.type == FileType.File:
                 yield _note_file(found, found.base_name, system)
                 return
@@ -247,33 +253,33 @@ class RemoteNotes:
                 yield _note_file(one, one.path[len(root) + 1 :], system)
 
     def require_reached(self) -> None:
-        """Look whether this process can read there.
+        """Check that this process can read there.
 
         Raises:
-            UsageError: what gives access is missing.
-            DataError: it cannot be read.
+            UsageError: credentials are missing.
+            ReadError: it cannot be read.
         """
         with self._reached() as (system, root):
             system.get_file_info(root)
 
     def fetch(self, file: NoteFile, target: Path) -> NoteFile:
-        """A file that `files` gave, copied to a disk.
+        """Copy a file of `files` to the local disk.
 
         Raises:
-            UsageError: what gives access is missing.
-            DataError: it cannot be read.
+            UsageError: credentials are missing.
+            ReadError: it cannot be read.
             OSError: the disk is full.
         """
         from pyarrow.fs import LocalFileSystem, copy_files  # noqa: PLC0415
 
         with self._reached() as (system, root):
-            place = root if file.path == Path(root) else f"{root}/{file.name}"
-            copy_files(place, str(target), source_filesystem=system, destination_filesystem=LocalFileSystem())
+            path = root if file.path == Path(root) else f"{root}/{file.name}"
+            copy_files(path, str(target), source_filesystem=system, destination_filesystem=LocalFileSystem())
         return file._replace(path=target)
 
 
 def _files_by_folder(system: Any, root: str) -> Iterator[FileInfo]:
-    """The files below a folder, sorted, those of subfolders last, and no hidden ones."""
+    """Files below a folder, sorted, those of subfolders last, without hidden ones."""
     from pyarrow.fs import FileSelector, FileType  # noqa: PLC0415
 
     waiting = [root]
@@ -285,7 +291,7 @@ def _files_by_folder(system: Any, root: str) -> Iterator[FileInfo]:
 
 
 def _all_files(system: Any, root: str) -> list[FileInfo]:
-    """The same in one list: Arrow says nothing of the subfolders of a folder in Google's store."""
+    """The same in one list, since Arrow does not list subfolders in Google's store."""
     from pyarrow.fs import FileSelector, FileType  # noqa: PLC0415
 
     found = []
@@ -297,7 +303,7 @@ def _all_files(system: Any, root: str) -> list[FileInfo]:
 
 
 def _time(found: FileInfo, system: Any) -> int:
-    """When a file was changed last, in nanoseconds; of S3 in whole seconds, as some say thousandths in lists alone."""
+    """Time of the last change in nanoseconds; for S3 in whole seconds, as some stores list fractions only."""
     step = 10**9 if system.type_name == "s3" else 1
     return (found.mtime_ns or 0) // step * step
 

@@ -1,4 +1,4 @@
-"""From files of notes to files of results: read, work, write, one file after the other."""
+"""Runs over files of notes: read, process in one or several processes, write."""
 
 from __future__ import annotations
 
@@ -18,18 +18,24 @@ from crfdeid.io.worker import Result, Worker, WorkerTask
 from crfdeid.secrets import hash_text
 from crfdeid.utils.process import collecting_seldom, processes
 
-# How many batches wait for each process, so that none is idle while results are written.
+# Batches that wait for each process, so that none is idle while results are written.
 _AHEAD = 2
-_WORKER_ENDED = (
-    "a process was ended from outside: if memory ran out, give fewer --jobs; --resume goes on with what is done"
-)
+_WORKER_ENDED = "a process was ended from outside: if memory ran out, reduce --jobs; --resume continues the run"
+# Size of a batch of notes, in characters and in rows: enough to keep a network busy.
+_BATCH_CHARACTERS = 1 << 18
+_BATCH_ROWS = 256
+# Errors that end the run: a disk that is full or gone, no memory, a wrong option. Any other fails one file.
+_FATAL = (OSError, MemoryError, UsageError)
 
 _Batch = TypeVar("_Batch")
 _Submit = Callable[[Sequence[Note]], Callable[[], list[Result]]]
 
 
+# --- workers
+
+
 class Workers:
-    """What works on batches of notes; `start_workers` makes it."""
+    """Pool of workers for batches of notes; see `start_workers`."""
 
     def __init__(self, submit: _Submit, window: int) -> None:
         self._submit, self._window = submit, window
@@ -37,7 +43,7 @@ class Workers:
     def results(
         self, batches: Iterable[_Batch], notes: Callable[[_Batch], list[Note]]
     ) -> Iterator[tuple[_Batch, list[Result]]]:
-        """Each batch with the results for its notes, in order; batches are read as they are needed."""
+        """Process batches, read when needed, and return each with the results for its notes, in order."""
         waiting: deque[tuple[_Batch, Callable[[], list[Result]]]] = deque()
         for batch in batches:
             waiting.append((batch, self._submit(notes(batch))))
@@ -49,19 +55,19 @@ class Workers:
 
 
 @contextmanager
-def start_workers(work: WorkerTask, jobs: int) -> Iterator[Workers]:
-    """``jobs`` processes that each load the model once; with one job, this process alone.
+def start_workers(task: WorkerTask, jobs: int) -> Iterator[Workers]:
+    """Start ``jobs`` processes that each load the model once; a single job runs in this process.
 
     Raises:
         DataError: the model cannot be loaded, or a process was ended from outside.
     """
     with collecting_seldom():
         if jobs == 1:
-            worker = work.start()
+            worker = task.start()
             yield Workers(lambda notes: _finished(worker(notes)), 0)
             return
-        work.start()  # Where this fails it is said once, and what it makes on first use is made once.
-        with processes(jobs, _start_process, work, ended=_WORKER_ENDED) as others:
+        task.start()  # reports errors once, and creates caches once
+        with processes(jobs, _start_process, task, ended=_WORKER_ENDED) as others:
             yield Workers(lambda notes: others.submit(_work_in_process, notes).result, _AHEAD * jobs)
 
 
@@ -72,9 +78,9 @@ def _finished(results: list[Result]) -> Callable[[], list[Result]]:
 _process_worker: Worker
 
 
-def _start_process(work: WorkerTask) -> None:
-    global _process_worker  # noqa: PLW0603  One a process, for all the batches it gets.
-    _process_worker = work.start()
+def _start_process(task: WorkerTask) -> None:
+    global _process_worker  # noqa: PLW0603  One a process, for all of its batches.
+    _process_worker = task.start()
 
 
 def _work_in_process(notes: Sequence[Note]) -> list[Result]:
@@ -82,29 +88,31 @@ def _work_in_process(notes: Sequence[Note]) -> list[Result]:
         return _process_worker(notes)
 
 
-# Notes are handed over together, up to so many characters and rows: enough to keep a network busy.
-_BATCH_CHARACTERS = 1 << 18
-_BATCH_ROWS = 256
-# What ends the run: a disk that is full or gone, no memory, a wrong option. All else fails a file alone.
-_ENDING = (OSError, MemoryError, UsageError)
+# --- files
 
 
 class _Event(NamedTuple):
-    """Something read: a row of a file, why a file cannot be read on, or (None) its end."""
+    """A row of a file, the reason why the rest of the file cannot be read, or (None) the end of the file."""
 
     file: NoteFile
     item: Record | Failure | None
 
+    @property
+    def note(self) -> Note | None:
+        """The note of a row; None without one."""
+        content = self.item.content if isinstance(self.item, Record) else None
+        return content if isinstance(content, Note) else None
+
 
 @dataclass(frozen=True)
 class OutputPlan:
-    """How files are written.
+    """Names and writers of the outputs.
 
     Args:
-        targets: the names of the files written for an input file.
-        writer: what writes the rows of an input file to these files; it is given where they are until they are whole.
-        columns: which columns mean something.
-        read: what reads the rows of an input file.
+        targets: names of the outputs of an input file.
+        writer: opens the writer of an input file's rows, at the paths where its outputs are written.
+        columns: columns with a meaning.
+        read: reads the rows of an input file.
     """
 
     targets: Callable[[NoteFile], list[str]]
@@ -114,8 +122,8 @@ class OutputPlan:
 
     @classmethod
     def of_same_names(cls, columns: Columns) -> OutputPlan:
-        """For each file of the input one of the same name and kind."""
-        return cls(lambda file: [file.result_name], lambda file, places: open_writer(file, places[0], columns), columns)
+        """Plan with one output of the same name and format for each input file."""
+        return cls(lambda file: [file.result_name], lambda file, paths: open_writer(file, paths[0], columns), columns)
 
 
 def process_files(
@@ -126,22 +134,22 @@ def process_files(
     *,
     on_failure: Callable[[Failure], None],
     on_progress: Callable[[int], None] = lambda size: None,
-    on_answer: Callable[[NoteResult], None] = lambda answer: None,
+    on_result: Callable[[NoteResult], None] = lambda result: None,
     audit_key: bytes | None = None,
 ) -> None:
-    """Do every file that is not finished yet.
+    """Process every file that is not finished.
 
     A note that fails has no output; the rest of its file is written. A file that cannot be read to its end has none.
 
     Args:
-        files: the input, in the order of the work.
-        plan: how it is written.
-        workers: what works on the notes.
-        output: where to.
+        files: input files, in order.
+        plan: names and writers of the outputs.
+        workers: workers for the notes.
+        output: output folder.
         on_failure: called for each note and file that failed.
-        on_progress: called with the bytes of the input that are done.
-        on_answer: called with what was done with each note.
-        audit_key: what the notes' texts are hashed with for the audit; None for no hashes.
+        on_progress: called with the number of input bytes done.
+        on_result: called with the result for each note.
+        audit_key: key of the hashes of texts for the audit; None for no hashes.
 
     Raises:
         DataError: the output cannot be written.
@@ -160,14 +168,14 @@ def process_files(
                 case Record():
                     target.write(file, item, result)
                     if isinstance(result, NoteResult):
-                        on_answer(result)
+                        on_result(result)
                     on_progress(done + item.position)
 
 
 def _events(
     files: Iterable[NoteFile | Failure], plan: OutputPlan, output: OutputFolder, on_failure: Callable[[Failure], None]
 ) -> Iterator[_Event]:
-    spellings, by_column = SimilarPatients(), plan.columns.patient is not None
+    similar, by_column = SimilarPatients(), plan.columns.patient is not None
     for file in files:
         if isinstance(file, Failure):
             output.failed(file)
@@ -178,13 +186,13 @@ def _events(
         if not output.is_finished(file):
             try:
                 for row in plan.read(file, plan.columns):
-                    note = row.content
-                    if by_column and isinstance(note, Note) and note.patient is not None:
-                        spellings.see(note.patient, f"{file.name}, row {row.number}")
-                    yield _Event(file, row)
-            except _ENDING:
+                    event = _Event(file, row)
+                    if by_column and event.note is not None and event.note.patient is not None:
+                        similar.see(event.note.patient, f"{file.name}, row {row.number}")
+                    yield event
+            except _FATAL:
                 raise
-            except Exception as problem:  # Its message could quote a note: it is not for the terminal.
+            except Exception as problem:  # Its message could quote a note, and is not printed.
                 yield _Event(file, Failure.of(problem))
         yield _Event(file, None)
 
@@ -194,13 +202,12 @@ def _results(
 ) -> Iterator[tuple[NoteFile, Record | Failure | None, Result | None]]:
     for batch, results in workers.results(_batches(events), _notes):
         answers = iter(results)
-        for file, item in batch:
-            has_note = isinstance(item, Record) and isinstance(item.content, Note)
-            yield file, item, next(answers) if has_note else None
+        for event in batch:
+            yield *event, None if event.note is None else next(answers)
 
 
 def _notes(batch: list[_Event]) -> list[Note]:
-    return [item.content for _, item in batch if isinstance(item, Record) and isinstance(item.content, Note)]
+    return [event.note for event in batch if event.note is not None]
 
 
 def _batches(events: Iterable[_Event]) -> Iterator[list[_Event]]:
@@ -208,8 +215,7 @@ def _batches(events: Iterable[_Event]) -> Iterator[list[_Event]]:
     characters = 0
     for event in events:
         batch.append(event)
-        content = event.item.content if isinstance(event.item, Record) else None
-        characters += len(content.text) if isinstance(content, Note) else 0
+        characters += 0 if event.note is None else len(event.note.text)
         if characters >= _BATCH_CHARACTERS or len(batch) >= _BATCH_ROWS:
             yield batch
             batch, characters = [], 0
@@ -217,7 +223,7 @@ def _batches(events: Iterable[_Event]) -> Iterator[list[_Event]]:
 
 
 class _FileOutput:
-    """The output of the input file at hand."""
+    """Outputs of the current input file."""
 
     def __init__(
         self, plan: OutputPlan, output: OutputFolder, on_failure: Callable[[Failure], None], audit_key: bytes | None
@@ -227,7 +233,7 @@ class _FileOutput:
         self._failed = False
 
     def write(self, file: NoteFile, row: Record, result: Result | None) -> None:
-        """Write a row with its result, or list why there is none."""
+        """Write a row with its result, or list its failure."""
         outcome = row.content if isinstance(row.content, Failure) else result
         if isinstance(outcome, Failure):
             if row.number is None:
@@ -248,36 +254,36 @@ class _FileOutput:
                 self._output.done(file, row.number, outcome, hmac, unsearched)
 
     def fail(self, file: NoteFile, failure: Failure) -> None:
-        """Give a file up."""
+        """Give up a file."""
         self._failed = True
         self._list(file, failure)
 
     def end(self, file: NoteFile) -> None:
-        """Make a file's output final, unless it failed or was there already."""
+        """Commit the outputs of a file, unless it failed or was finished before."""
         if not self._failed and not (self._writer is None and self._output.is_finished(file)):
             with self._failing(file):
                 self._open(file).close()
-                self._output.keep(file, self._plan.targets(file))
+                self._output.commit(file, self._plan.targets(file))
         if self._failed:
             self.close()
-            self._output.drop()
+            self._output.rollback()
         self._writer, self._failed = None, False
 
     def close(self) -> None:
-        """Close the file at hand where it was given up; why is known already."""
+        """Close the writer of a file that was given up; its failure is listed already."""
         if self._writer is not None:
             with suppress(Exception):
                 self._writer.close()
 
     @contextmanager
     def _failing(self, file: NoteFile) -> Iterator[None]:
-        """Give the file up where its format, or the output folder, cannot hold what is written."""
+        """Give up the file if its format, or the output folder, cannot hold its results."""
         try:
             yield
         except OSError as error:
             error.filename = error.filename or str(self._output.folder / self._plan.targets(file)[0])
             raise
-        except _ENDING:
+        except _FATAL:
             raise
         except Exception as problem:
             self.fail(file, Failure.of(problem))
@@ -289,5 +295,5 @@ class _FileOutput:
 
     def _open(self, file: NoteFile) -> Writer:
         if self._writer is None:
-            self._writer = self._plan.writer(file, self._output.places(self._plan.targets(file)))
+            self._writer = self._plan.writer(file, self._output.staging_paths(self._plan.targets(file)))
         return self._writer

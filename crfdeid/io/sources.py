@@ -1,4 +1,4 @@
-"""Which files hold notes: a file, or what a folder and its subfolders hold; in a fixed order, one after the other."""
+"""Files of notes below a folder, in a fixed order, and the notes in them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from crfdeid.errors import DataError, UsageError
+from crfdeid.errors import DataError, EmptyInputError, MismatchError, MissingExtraError, UnknownNameError, UsageError
 from crfdeid.io import csv, jsonl, parquet, text
 from crfdeid.io.date_columns import FIRST_ROWS
 from crfdeid.io.records import Columns, Failure, FileFormat, Note, NoteFile, Record, Writer
@@ -26,27 +26,26 @@ NOTE_FORMATS: dict[str, FileFormat] = {
     ".tsv": csv,
     ".parquet": parquet,
 }
-
-
+"""Suffix -> format."""
 _KEYED = re.compile(r"(?:[0-9a-f]{32}/)*[0-9a-f]{32}(?:\.[^./]*)?")
 _TABLES = NOTE_FORMATS.keys() - {".txt"}
 _NO_TARGET = "a link that leads to no file: put the file in its place"
 
 
 class InputSurvey(NamedTuple):
-    """What there is to do: the bytes of all files of notes, and how many files are of no kind known here."""
+    """Bytes of all files of notes, and the number of files of unknown formats."""
 
     size: int
     unknown: int
 
 
 def note_format(file: NoteFile) -> FileFormat | None:
-    """The kind of a file, by its suffix; None where it is none of `KINDS`."""
+    """Format of a file, by its suffix; None for an unknown one."""
     return NOTE_FORMATS.get(file.path.suffix.lower())
 
 
 def read_file(file: NoteFile, columns: Columns) -> Iterator[Record]:
-    """The rows of a file of notes.
+    """Read the rows of a file of notes.
 
     Raises:
         DataError: the file as a whole cannot be read.
@@ -55,16 +54,16 @@ def read_file(file: NoteFile, columns: Columns) -> Iterator[Record]:
 
 
 def open_writer(file: NoteFile, target: Path, columns: Columns) -> Writer:
-    """What writes a file of notes again, with other texts, as a file of the same kind."""
+    """Open a writer of the same file with other texts."""
     return NOTE_FORMATS[file.path.suffix.lower()].writer(file, target, columns)
 
 
 def require_no_dates(files: Iterable[NoteFile | Failure], columns: Columns) -> None:
-    """Refuse tables with dates next to surrogates, by their first rows, before anything is written.
+    """Check the first rows of all tables for dates next to surrogates, before anything is written.
 
     Args:
-        files: the input; what is elsewhere is left to those who read it.
-        columns: which columns mean something.
+        files: the input files; remote ones are not checked here.
+        columns: the columns with a meaning.
 
     Raises:
         UsageError: a table has a column of dates in the clear, or of dates that cannot be shifted.
@@ -78,21 +77,23 @@ def require_no_dates(files: Iterable[NoteFile | Failure], columns: Columns) -> N
                     pass
             except DataError:  # The run lists it as a failure.
                 continue
+            except MissingExtraError:
+                raise
             except UsageError as problem:
                 raise UsageError(f"{file.name}: {problem}") from None
 
 
 Rename = Callable[[str], str]
-"""Gives a file or folder of the input the name of its results."""
+"""Gives the results of an input file or folder another name."""
 
 
 def renaming(secret: bytes) -> Rename:
-    """The new names that ``--rename-files`` gives under a user's secret, the same in every run."""
+    """New names of ``--rename-files`` under a user's secret, the same in every run."""
     return keyed_names(derive(secret, "file names"))
 
 
 def keyed_names(key: bytes) -> Rename:
-    """New names for files and folders, each a hash of its path under a key; a file's ending stays.
+    """New names for files and folders, each a hash of its path under a key; a file's suffix stays.
 
     The same file has the same new name in every run with the key, and files of one folder stay together.
     """
@@ -117,14 +118,14 @@ def is_keyed(name: str) -> bool:
 
 
 def note_files(root: Path | RemoteNotes, rename: Rename | None = None) -> Iterator[NoteFile | Failure]:
-    """Every file of a folder, of whatever kind, or the one file that is named: sorted, those of subfolders last.
+    """List every file of a folder, of any format, or a single file: sorted, those of subfolders last.
+
+    Hidden files and folders are ignored. Names are listed a folder at a time, so that memory does not grow with the
+    number of folders. A file or folder that cannot be read is a failure; the others are listed.
 
     Args:
-        root: the folder or file, here or elsewhere.
-        rename: gives the results other names; None leaves them as they are.
-
-    Hidden files and folders are no data. Names are listed a folder at a time, so that memory does not grow with the
-    number of folders. What cannot be read is a failure, and the rest goes on.
+        root: the folder or file, local or remote.
+        rename: gives the results other names; None for the same names.
     """
     if isinstance(root, RemoteNotes):
         yield from (_renamed(file, rename) for file in root.files())
@@ -134,7 +135,7 @@ def note_files(root: Path | RemoteNotes, rename: Rename | None = None) -> Iterat
         if found is not None:
             yield _renamed(found, rename)
         return
-    waiting = [root]  # A list and no call in a call: folders may lie in each other to any depth.
+    waiting = [root]  # A list instead of recursion, since folders may be nested to any depth.
     while waiting:
         folder = waiting.pop()
         try:
@@ -154,7 +155,7 @@ def note_files(root: Path | RemoteNotes, rename: Rename | None = None) -> Iterat
 
 
 def _found(path: Path, root: Path) -> NoteFile | Failure | None:
-    """What a name in a folder stands for; None for a subfolder."""
+    """The file of a name in a folder, or its failure; None for a subfolder."""
     link = False
     try:
         link = stat.S_ISLNK(path.lstat().st_mode)
@@ -184,27 +185,27 @@ def _note_file(path: Path, root: Path) -> NoteFile | Failure:
 
 
 def _shown(path: Path, root: Path) -> str:
-    """A name that any terminal can show."""
+    """Name below the input that any terminal can show."""
     return str(path.relative_to(root)).encode("utf-8", errors="backslashreplace").decode()
 
 
 def survey_input(
     root: Path | RemoteNotes, targets: Callable[[NoteFile], list[str]], rename: Rename | None = None
 ) -> InputSurvey:
-    """Look at the whole input before anything is done.
+    """Survey the whole input before a run.
 
     Args:
         root: the file or folder.
-        targets: the names of the files that are to be written for an input file.
+        targets: names of the outputs of an input file.
         rename: as of `note_files`.
 
     Raises:
-        UsageError: there is no such input, the file is of an unknown kind, or two files would be written to one.
-        DataError: there are no notes.
+        UsageError: the input does not exist or is a device, or two files have the same output.
+        EmptyInputError: there are no notes.
     """
     if isinstance(root, Path):
         if not root.exists():
-            raise UsageError(f"--input: no such file or folder: {root}")
+            raise UnknownNameError(f"--input: no such file or folder: {root}")
         if not root.is_file() and not root.is_dir():
             raise UsageError(f"--input: {root} is {NO_FILE}; - reads one note from standard input")
     size = unknown = known = 0
@@ -226,20 +227,20 @@ def survey_input(
                 raise UsageError(f"--input: two files would be written to {target}: rename one of them")
             taken.add(target)
     if not known:
-        raise DataError(f"holds no notes: expected files that end in {', '.join(NOTE_FORMATS)}", path=str(root))
+        raise _no_notes(root)
     return InputSurvey(size, unknown)
 
 
 def read_all_notes(root: Path, columns: Columns | None = None, *, rename: Rename | None = None) -> Iterator[Note]:
-    """The notes of a file or folder, in its order; files of unknown kinds are passed over.
+    """Read the notes of a file or folder, in order, or fail; files of unknown formats are ignored.
 
     Args:
         root: a file of notes, or a folder of them.
-        columns: which columns mean something; None for those that ``crfdeid tag`` looks at without options.
-        rename: as of `note_files`: ids that are made of a file's name are made of its new name.
+        columns: the columns with a meaning; None for the defaults of ``crfdeid tag``.
+        rename: as of `note_files`; ids that are names of files are the new names.
 
     Raises:
-        DataError: there is no note, or a file or a note cannot be read, or two notes have one id.
+        DataError: there is no note, a file or a note cannot be read, or an id is repeated.
     """
     columns = Columns(use_id_key=True) if columns is None else columns
     seen: set[str] = set()
@@ -256,8 +257,12 @@ def read_all_notes(root: Path, columns: Columns | None = None, *, rename: Rename
                 continue
             if record.content.id in seen:
                 problem = "the same id as a note before it: ids must be unique"
-                raise DataError(problem, path=file.path, line=record.number)
+                raise MismatchError(problem, path=file.path, line=record.number)
             seen.add(record.content.id)
             yield record.content
     if not seen:
-        raise DataError(f"holds no notes: expected files that end in {', '.join(NOTE_FORMATS)}", path=root)
+        raise _no_notes(root)
+
+
+def _no_notes(root: Path | RemoteNotes) -> EmptyInputError:
+    return EmptyInputError(f"holds no notes: expected files that end in {', '.join(NOTE_FORMATS)}", path=str(root))

@@ -1,28 +1,51 @@
-"""What is done with each note: find its PHI, and hide it. In this process, or in several."""
+"""Workers that redact batches of notes, and the model that each process loads once."""
 
 from __future__ import annotations
 
+import logging
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import repeat
 from pathlib import Path
-from typing import Protocol
+from threading import Lock
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from crfdeid.documents import CONCEPT, Document, merge
-from crfdeid.errors import DataError, UsageError
+from crfdeid.errors import DataError, EncodingError, MismatchError, SecretError, UsageError
 from crfdeid.io.records import Failure, Note, NoteResult
+from crfdeid.model_card.card import model_digest, read_card
 from crfdeid.model_card.drift import NoteReader, drift_measures
 from crfdeid.redaction.policy import SURROGATE, Policy
+from crfdeid.secrets import read_secret, secret_fingerprint, vocabulary_key
+from crfdeid.serialization import has_private_vocabulary
+from crfdeid.utils.process import one_thread
 
-# The bytes 80 to BF in Windows-1252 and, where that has no character or the file was Latin-1, as control characters.
+if TYPE_CHECKING:
+    from crfdeid.review.sampling import Candidate
+
+Result = NoteResult | Failure
+Worker = Callable[[Sequence[Note]], list[Result]]
+"""Gives one result per note, in order."""
+_WORD = re.compile(r"\w++")
+# Models loaded at a time: a table has a column of notes or two, and a model takes 100 MB to 1 GB.
+_MODELS = 2
+_load_lock = Lock()
+_log = logging.getLogger(__name__)
+
+
+# --- mojibake
+
+
+# Bytes 80 to BF in Windows-1252; as control characters where that has none, or in Latin-1.
 _HIGH = "\x80-\x9f€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ"
 _FOLLOWS = f"{_HIGH}\xa0-\xbf"
-# After a capital that ends a word there can be, in sound text, what closes a quotation, a dash or a hard space. The
-# Portuguese, Swedish and French write that, so that one such pair is no proof.
+# Correct Portuguese, Swedish and French text can have a closing quote, a dash or a hard space after a capital that ends
+# a word, so one such pair is no proof.
 _CLOSES = "’”…–—™»\xa0"
-_PAIR = re.compile(f"[Â-ð][{_FOLLOWS}]")  # what all of it has, and hardly any sound text: quick to look for
+_PAIR = re.compile(f"[Â-ð][{_FOLLOWS}]")  # in all mojibake, and in little correct text: a fast first test
 _MOJIBAKE = re.compile(
     rf"[ÂÃÄÅ](?![{_CLOSES}])[{_FOLLOWS}]"  # Latin letters and signs
     rf"|â(?:€|\x80|[‚\x82]¬|[„\x84]¢)|ï»¿|ï¬[\x81\x82‚]|ð[Ÿ\x9f]"  # quotes, dashes, euro; byte order mark; emoji
@@ -31,7 +54,9 @@ _MOJIBAKE = re.compile(
 
 
 def find_mojibake(text: str) -> int | None:
-    """The offset of the first characters that only a wrong encoding makes; None where there are none.
+    """Offset of the first characters that only a wrong encoding produces ("JosÃ©"); None without any.
+
+    Mojibake is UTF-8 that was read as Latin-1 or Windows-1252 and written again, once or more often.
 
     Example:
         >>> find_mojibake("José"), find_mojibake("JosÃ©")
@@ -42,10 +67,10 @@ def find_mojibake(text: str) -> int | None:
 
 
 def require_no_mojibake(text: str) -> None:
-    """Refuse a note in mojibake, in which a model misses what it would find.
+    """Refuse a note with mojibake, in which a model would miss PHI.
 
     Raises:
-        DataError: it is in mojibake; the message has the offset and nothing of the text.
+        EncodingError: the note has mojibake; the message has the offset, but no text.
     """
     offset = find_mojibake(text)
     if offset is not None:
@@ -53,33 +78,31 @@ def require_no_mojibake(text: str) -> None:
             "letters are damaged: UTF-8 was read as Latin-1 or Windows-1252 and written again; "
             "take the notes from their source as UTF-8, or give --accept-damaged and expect misses"
         )
-        raise DataError(problem, offset=offset)
+        raise EncodingError(problem, offset=offset)
 
 
-Result = NoteResult | Failure
-_WORD = re.compile(r"\w++")
-Worker = Callable[[Sequence[Note]], list[Result]]
+# --- tasks
 
 
 class WorkerTask(Protocol):
-    """What can be sent to another process, to be started there."""
+    """A task that can be sent to another process, and started there."""
 
     def start(self) -> Worker:
-        """Load what is needed; the function that is returned gives one result per note, in order."""
+        """Load the model, and return the worker."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class NoteTask:
-    """Find PHI with a model and, if asked to, hide it.
+    """Find PHI with a model and, if requested, hide it.
 
     Args:
         model: the model's folder.
-        policy: how PHI is found and hidden.
-        key: the key of a private vocabulary, if the model has one.
-        secret: what surrogates are derived from.
-        concepts: whether concepts are looked for too, by a model that finds them.
-        rated: whether to say of each note how probable it is that nothing was missed.
+        policy: detection and replacement of PHI.
+        key: key of a private vocabulary, if the model has one.
+        secret: secret of surrogates.
+        concepts: find concepts too, with a model that can.
+        with_completeness: estimate for each note the probability that nothing was missed.
     """
 
     model: Path
@@ -93,9 +116,8 @@ class NoteTask:
         """Load the model.
 
         Raises:
-            DataError: there is no such model, or a damaged one.
+            DataError: the model is missing or damaged.
         """
-        from crfdeid.model_card.card import read_card  # noqa: PLC0415
         from crfdeid.pipeline import load  # noqa: PLC0415
         from crfdeid.review.sampling import candidates  # noqa: PLC0415
 
@@ -114,22 +136,20 @@ class NoteTask:
         def work(notes: Sequence[Note]) -> list[Result]:
             known = [note.known for note in notes]
             documents = list(model.annotate_documents((self._document(note) for note in notes), known=known))
-            with_completeness = (
-                candidates(documents, model.tagger, threshold=model.threshold)
-                if self.with_completeness
-                else repeat(None)
-            )
+            rated: Iterable[Candidate | None] = repeat(None)
+            if self.with_completeness:
+                rated = candidates(documents, model.tagger, threshold=model.threshold)
             return [
                 measured(self._hide(document, note), note)._replace(p_no_miss=None if one is None else one.p_no_miss)
-                for (document, note), one in zip(zip(documents, notes, strict=True), with_completeness, strict=False)
+                for (document, note), one in zip(zip(documents, notes, strict=True), rated, strict=False)
             ]
 
-        def measured(answer: NoteResult, note: Note) -> NoteResult:
+        def measured(result: NoteResult, note: Note) -> NoteResult:
             if reader is None or profile is None:
-                return answer
-            measures = reader.measure(note.text, answer.found)
+                return result
+            measures = reader.measure(note.text, result.found)
             raised = self.policy.sensitivity is not None
-            return answer._replace(measures=measures, drift_warnings=drift_measures(profile, measures, raised=raised))
+            return result._replace(measures=measures, drift_warnings=drift_measures(profile, measures, raised=raised))
 
         return isolate_failures(work)
 
@@ -157,18 +177,18 @@ class NoteTask:
             date_order=policy.date_order,
             marked=False,  # The results are texts.
         )
-        answer = NoteResult(hidden, found, locale=locale, words=words, hidden_words=hidden_words)
+        result = NoteResult(hidden, found, locale=locale, words=words, hidden_words=hidden_words)
         if concepts is None:
-            return answer
-        kept = _concepts(hidden)
-        return answer._replace(concepts=kept, left_out=concepts - kept)
+            return result
+        remaining = _concepts(hidden)
+        return result._replace(concepts=remaining, left_out=concepts - remaining)
 
 
 def _words(document: Document) -> tuple[int, int]:
-    """The numbers of words of a note: all, and those that its spans cover, also in part."""
+    """Numbers of words of a note: all, and those that its spans cover, at least in part."""
     # Counted one by one: a list of all words takes many times the memory of a long note.
-    pieces = ((0, len(document.text)), *((span.start, span.end) for span in merge(document.spans)))
-    whole, *hidden = (sum(1 for _ in _WORD.finditer(document.text, *piece)) for piece in pieces)
+    ranges = ((0, len(document.text)), *((span.start, span.end) for span in merge(document.spans)))
+    whole, *hidden = (sum(1 for _ in _WORD.finditer(document.text, *one)) for one in ranges)
     return whole, sum(hidden)
 
 
@@ -177,9 +197,9 @@ def _concepts(document: Document) -> Counter[str]:
 
 
 def isolate_failures(work: Worker) -> Worker:
-    """Let a note that fails fail alone: the others that came with it are done again without it.
+    """Make only the failing note fail: the other notes of its batch are processed again, one by one.
 
-    A wrong option is no note's fault, and is raised.
+    A `UsageError` is raised, since no note causes it.
     """
 
     def careful(notes: Sequence[Note]) -> list[Result]:
@@ -187,9 +207,76 @@ def isolate_failures(work: Worker) -> Worker:
             return list(work(notes))
         except UsageError:
             raise
-        except Exception as problem:  # Whatever it is, it is listed, and the note has no output.
+        except Exception as problem:  # Any error is listed, and the note has no output.
             if len(notes) == 1:
                 return [Failure.of(problem)]
         return [result for note in notes for result in careful([note])]
 
     return careful
+
+
+# --- one worker a process
+
+
+class StartedWorker(NamedTuple):
+    """Worker of a process, and the name of its policy.
+
+    Attributes:
+        work: the worker.
+        policy: the policy's name, followed for a secret by four digits that change with it.
+    """
+
+    work: Worker
+    policy: str
+
+
+def start_worker(
+    folder: Path,
+    digest: str,
+    policy: Policy,
+    *,
+    secret_file: Path | None = None,
+    key_file: Path | None = None,
+    concepts: bool = False,
+) -> StartedWorker:
+    """Start the worker of this process, which computes in one thread from then on.
+
+    The model is loaded once a process. The secret is read at each call, so that a new one takes effect.
+
+    Args:
+        folder: the model's folder here.
+        digest: the digest of the requested model (`crfdeid.model_card.card.model_digest`).
+        policy: detection and replacement of PHI.
+        secret_file: file with the secret of surrogates; None for the environment variable.
+        key_file: file with the secret of a private vocabulary; None for the environment variable.
+        concepts: find concepts too, with a model that can.
+
+    Raises:
+        SecretError: the secret is missing, unreadable or too short, or not that of the private vocabulary.
+        NotFoundError, IntegrityError: the model is missing or damaged.
+        MismatchError: the folder holds another model.
+    """
+    private = has_private_vocabulary(folder)
+    secret = _secret(secret_file) if policy.how == SURROGATE else None
+    key = vocabulary_key(_secret(key_file)) if private else None
+    with _load_lock:  # Of several threads, one loads the model.
+        work = _load_worker(NoteTask(folder, policy, key=key, secret=secret, concepts=concepts), digest)
+    return StartedWorker(work, policy.name if secret is None else f"{policy.name}-{secret_fingerprint(secret)}")
+
+
+def _secret(path: Path | None) -> bytes:
+    try:
+        return read_secret(path)
+    except (DataError, UsageError) as problem:
+        raise SecretError(str(problem)) from None
+
+
+@lru_cache(maxsize=_MODELS)
+def _load_worker(task: NoteTask, digest: str) -> Worker:
+    one_thread()
+    found = model_digest(task.model)
+    if found != digest:
+        difference = f"this is the model {found[:12]} and not {digest[:12]}: put that one in its place"
+        raise MismatchError(difference, path=task.model)
+    _log.info("loading the model %s", digest[:12])
+    return task.start()

@@ -1,7 +1,7 @@
-"""From files of notes to files of results on Spark: the driver's half. Tasks write; it puts what they wrote in place.
+"""Redaction of files of notes on Spark: the driver's part. Tasks write results, and the driver moves them into place.
 
-A file whose pieces several tasks did becomes one file again. It is listed as finished once it has its final name, so
-that a driver which is killed has some files done again at most, and has lost and doubled none.
+Slices of a file from several tasks are joined. A file is listed as finished once it has its final name, so that a
+driver that is killed redoes some files at most, and neither loses nor repeats one.
 """
 
 from __future__ import annotations
@@ -14,10 +14,9 @@ from contextlib import closing
 from pathlib import Path
 
 from crfdeid.errors import DataError, UsageError
-from crfdeid.integrations.spark.fetching import NO_ACCESS
 from crfdeid.integrations.spark.jobs import NO_PACKAGE, Jobs
 from crfdeid.integrations.spark.slices import FileSlice, SliceAssignment, SparkTask
-from crfdeid.integrations.spark.tasks import FileWork, TaskReport
+from crfdeid.integrations.spark.tasks import NO_ACCESS, FileWork, TaskReport
 from crfdeid.io.journal import JOURNAL, STATE_FOLDER, FailureEntry, Journal, NoteDone
 from crfdeid.io.output import OutputFolder
 from crfdeid.io.records import Failure, NoteFile
@@ -25,43 +24,10 @@ from crfdeid.io.sources import note_format
 from crfdeid.model_card.drift import NoteMeasures
 from crfdeid.utils.files import naming
 
-
-def _join_slices(pieces: Sequence[Path], target: Path) -> None:
-    """Make one file of its pieces, in order, which need not be there any more afterwards.
-
-    Lines follow each other, for the first piece alone has a header; of Parquet, groups of rows do.
-
-    Args:
-        pieces: of one kind.
-        target: a new file; where there is one piece, it gets this name.
-    """
-    if len(pieces) == 1:
-        pieces[0].replace(target)
-    elif target.suffix.lower() == ".parquet":
-        _join_parquet(pieces, target)
-    else:
-        with naming(target), target.open("wb") as stream:
-            for piece in pieces:
-                with piece.open("rb") as part:
-                    shutil.copyfileobj(part, stream, 1 << 20)
-
-
-def _join_parquet(pieces: Sequence[Path], target: Path) -> None:
-    from pyarrow.parquet import ParquetFile, ParquetWriter  # noqa: PLC0415
-
-    with ParquetFile(pieces[0]) as first:
-        schema = first.schema_arrow
-    with naming(target), ParquetWriter(target, schema) as writer:
-        for piece in pieces:
-            with ParquetFile(piece) as part:
-                for group in range(part.num_row_groups):
-                    writer.write_table(part.read_row_group(group, use_threads=False))
-
-
-# Jobs in flight: while the last tasks of one are done, those of the next are.
+# Jobs at a time: while the last tasks of one are done, those of the next begin.
 _JOBS = 2
-_ENDED = "Spark has ended: see what it says above; --resume goes on with what is done"
-_LOST = "whatever process worked on it was ended, as where memory runs out: see Spark's log"
+_ENDED = "Spark has ended: see its messages above; --resume continues the run"
+_LOST = "each process that worked on it was ended, as when memory runs out: see Spark's log"
 
 _Reports = list[tuple[SparkTask, TaskReport | None]]
 
@@ -70,11 +36,11 @@ class FileRun:
     """A run over many files.
 
     Args:
-        jobs: of a Spark; the input and the output are at paths that its workers see.
-        work: what its tasks do.
-        output: where the results go.
+        jobs: jobs of a Spark whose workers see the input and the output at the same paths.
+        work: the work of its tasks.
+        output: output folder.
         on_failure: called for each note and file that failed.
-        on_progress: called with the bytes of the input that are done.
+        on_progress: called with the number of input bytes done.
         on_measures: called with the measures of each note.
     """
 
@@ -94,21 +60,21 @@ class FileRun:
         self._stopped = False
 
     def process(self, files: Iterable[NoteFile | Failure], size: int) -> None:
-        """Do every file that is not finished yet.
+        """Process every file that is not finished.
 
         Args:
-            files: the input, in the order of the work.
-            size: the bytes of all of it.
+            files: input files, in order.
+            size: bytes of all of them.
 
         Raises:
-            DataError: no worker can do it, or Spark has ended, or the output cannot be written.
-            UsageError: a worker lacks something.
+            DataError: no worker can do the work, Spark has ended, or the output cannot be written.
+            UsageError: a worker lacks the package, credentials or a secret.
         """
-        sharing = SliceAssignment(size, self._jobs.slots())
+        assignment = SliceAssignment(size, self._jobs.slots())
         waiting: deque[Future[_Reports]] = deque()
         with ThreadPoolExecutor(_JOBS) as threads:
             try:
-                for group in sharing.groups(self._unfinished(files)):
+                for group in assignment.groups(self._unfinished(files)):
                     waiting.append(threads.submit(self._reports, group))
                     if len(waiting) > _JOBS:
                         self._finish(waiting.popleft().result())
@@ -135,10 +101,10 @@ class FileRun:
                     yield file
 
     def _reports(self, group: Sequence[SparkTask]) -> _Reports:
-        """What tasks report; None where the process was ended each time that one file was tried."""
+        """Reports of tasks; None for a single slice whose process was ended at each attempt."""
         try:
             reports = self._jobs.run(self._work.report, group)
-        except Exception as problem:  # Whatever Spark has to say can quote what a worker wrote.
+        except Exception as problem:  # Spark's messages can quote a worker's output.
             for lacking in (NO_PACKAGE, NO_ACCESS):
                 if lacking in str(problem):
                     raise UsageError(lacking) from None
@@ -150,17 +116,17 @@ class FileRun:
             half = len(group) // 2
             return [*self._reports(group[:half]), *self._reports(group[half:])]
         (task,) = group
-        return [(task, None)] if len(task) == 1 else self._reports([[piece] for piece in task])
+        return [(task, None)] if len(task) == 1 else self._reports([[part] for part in task])
 
     def _finish(self, reports: _Reports) -> None:
-        """Give what tasks wrote its final names."""
+        """Move the results of tasks into place."""
         entries: dict[str, list[NoteDone | FailureEntry]] = defaultdict(list)
-        pieces: dict[str, list[tuple[FileSlice, Path | None]]] = defaultdict(list)
+        slices: dict[str, list[tuple[FileSlice, Path | None]]] = defaultdict(list)
         folders = []
         for task, report in reports:
             folder = None if report is None else self._output.part / report.folder
-            for piece in task:
-                pieces[piece.file.result_name].append((piece, folder))
+            for part in task:
+                slices[part.file.result_name].append((part, folder))
             if report is not None and folder is not None:
                 folders.append(folder)
                 with closing(Journal(folder / STATE_FOLDER / JOURNAL)) as journal:
@@ -168,7 +134,7 @@ class FileRun:
                         entries[entry.failure.file if isinstance(entry, FailureEntry) else entry.file].append(entry)
                 for measures in report.measures:
                     self._on_measures(None if measures is None else NoteMeasures(*measures))
-        for name, parts in pieces.items():
+        for name, parts in slices.items():
             self._finish_file(parts[0][0].file, [folder for _, folder in parts], entries[name])
         for folder in folders:
             shutil.rmtree(folder)
@@ -176,7 +142,7 @@ class FileRun:
     def _finish_file(
         self, file: NoteFile, folders: Sequence[Path | None], entries: Sequence[NoteDone | FailureEntry]
     ) -> None:
-        """Make one file of its pieces, and list what its journals list; a piece that failed fails the file."""
+        """Join the slices of a file, and list its entries; a slice that failed fails the file."""
         failures = list(dict.fromkeys(entry.failure for entry in entries if isinstance(entry, FailureEntry)))
         whole = [folder for folder in folders if folder is not None]
         if len(whole) < len(folders):
@@ -189,11 +155,43 @@ class FileRun:
                 if isinstance(entry, NoteDone):
                     self._output.import_entry(entry)
             names = self._work.plan.targets(file)
-            for name, place in zip(names, self._output.places(names), strict=True):
-                _join_slices([folder / name for folder in whole], place)
-            self._output.keep(file, names)
+            for name, path in zip(names, self._output.staging_paths(names), strict=True):
+                _join_slices([folder / name for folder in whole], path)
+            self._output.commit(file, names)
         self._progress(file)
 
     def _progress(self, file: NoteFile) -> None:
         self._done += file.size
         self._on_progress(self._done)
+
+
+def _join_slices(slices: Sequence[Path], target: Path) -> None:
+    """Join slices of a file, in order, and consume them.
+
+    Lines are concatenated, since only the first slice has a header; so are the row groups of Parquet.
+
+    Args:
+        slices: files of one format.
+        target: the new file; a single slice is renamed to it.
+    """
+    if len(slices) == 1:
+        slices[0].replace(target)
+    elif target.suffix.lower() == ".parquet":
+        _join_parquet(slices, target)
+    else:
+        with naming(target), target.open("wb") as stream:
+            for path in slices:
+                with path.open("rb") as part:
+                    shutil.copyfileobj(part, stream, 1 << 20)
+
+
+def _join_parquet(slices: Sequence[Path], target: Path) -> None:
+    from pyarrow.parquet import ParquetFile, ParquetWriter  # noqa: PLC0415
+
+    with ParquetFile(slices[0]) as first:
+        schema = first.schema_arrow
+    with naming(target), ParquetWriter(target, schema) as writer:
+        for path in slices:
+            with ParquetFile(path) as part:
+                for group in range(part.num_row_groups):
+                    writer.write_table(part.read_row_group(group, use_threads=False))

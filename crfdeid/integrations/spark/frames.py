@@ -1,4 +1,4 @@
-"""`redact`: a data frame of Spark with notes in, the same rows redacted out."""
+"""Redaction of notes in data frames of Spark."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from crfdeid.integrations.arrow import RedactBatches
 from crfdeid.integrations.spark.jobs import ShippedModel, is_connect, ship_model, worker_function
 from crfdeid.io.records import LONGEST_NOTE
 from crfdeid.model_card.card import model_digest
@@ -17,6 +16,8 @@ from crfdeid.redaction.policy import Policy
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql.types import StructType
+
+    from crfdeid.integrations.arrow import RedactBatches
 
 
 def redact(
@@ -35,42 +36,44 @@ def redact(
     secret_file: Path | str | None = None,
     key_file: Path | str | None = None,
 ) -> DataFrame:
-    """Redact the notes in a column of a data frame, when and where Spark computes it.
+    """Redact the notes in a column of a data frame, lazily.
 
-    Rows and other columns stay as they are, and each row gets the columns of `RedactBatches`: where its
-    ``status`` is "failed", its text is null. A row's result depends on the row alone, and the policy, the model and the
-    secret: on no partition, and on no other row.
+    Rows and other columns stay unchanged, and each row gets the columns of `crfdeid.integrations.arrow.RedactBatches`;
+    if its ``status`` is "failed", its text is null. The result of a row depends on the row, the policy, the model and
+    the secret alone, and neither on partitions nor on other rows.
 
-    The model is sent to the workers by Spark's own distribution of files. crfdeid must be installed in their Python,
-    and where the policy needs a secret, each reads its own: it is in no configuration, plan or closure of Spark's.
+    Spark's distribution of files sends the model to the workers. crfdeid must be installed in their Python. If the
+    policy needs a secret, each worker reads its own: it is in no configuration, plan or closure of Spark.
 
     Args:
-        df: of classic Spark or Spark Connect, 4.0 or later.
-        model: the model's folder here, or "synthetic".
-        policy: how PHI is found and hidden; None for the policy without options.
-        text_column: the column of the notes.
-        patient_column: the column that says whose note it is, for surrogates; None gives each note its own patient.
-        known: columns with what is known of the patient, such as "name,birth_date".
-        drop_columns: columns that the results are not to have.
-        shift_columns: as of `RedactBatches`: with surrogates, columns whose dates are moved like those of the notes. A
-            column of dates is refused next to surrogates unless it is dropped, shifted, hashed or allowed.
+        df: data frame of classic Spark or Spark Connect, 4.0 or later.
+        model: model folder here, or "synthetic".
+        policy: detection and replacement of PHI; None for the default policy.
+        text_column: column of the notes.
+        patient_column: column of the patient, for surrogates; None gives each note a patient of its own.
+        known: columns with known PHI of the patient, such as "name,birth_date".
+        drop_columns: columns that the results leave out.
+        shift_columns: with surrogates, columns whose dates are shifted like those of the notes. A column of dates next
+            to surrogates is refused unless it is dropped, shifted, hashed or allowed.
         hash_columns: columns whose values are replaced by keyed hashes, as text.
-        allow_columns: columns of dates that may stay as they are.
-        longest_note: as of `RedactBatches`: a note of more characters fails, as `NoteTooLong`, rather than take a
-            worker's memory, and the job with it; None for no such limit.
-        secret_file: the file, on each worker, with the secret of surrogates; None for its environment variable
+        allow_columns: columns of dates that may stay unchanged.
+        longest_note: most characters of a note; a longer one fails as `NoteTooLong`, so that it cannot exhaust a
+            worker's memory and end the job. None for no limit.
+        secret_file: path, on each worker, of the file with the secret of surrogates; None for the environment variable
             ``CRFDEID_SECRET``.
-        key_file: the same for the secret of a private vocabulary.
+        key_file: path, on each worker, of the file with the secret of a private vocabulary; None for the variable.
 
     Raises:
-        UsageError: the policy or the columns cannot be, or the model has no threshold for the sensitivity.
-        DataError: there is no such model, or a damaged one.
+        UsageError: invalid policy or columns, or a model without a threshold for the sensitivity.
+        DataError: missing or damaged model.
 
     Example:
         >>> notes = spark.read.parquet("notes/")  # doctest: +SKIP
         >>> done = redact(notes, model="model/", text_column="note")  # doctest: +SKIP
         >>> done.filter("status = 'done'").drop("error_type").write.parquet("clean/")  # doctest: +SKIP
     """
+    from crfdeid.integrations.arrow import RedactBatches  # noqa: PLC0415  It needs pyarrow.
+
     folder = find_model(model)
     shipped = ShippedModel.of(model_digest(folder))
     work = RedactBatches(
@@ -95,11 +98,11 @@ def redact(
 
 
 def _schema(notes: StructType, work: RedactBatches) -> StructType:
-    """The results' columns: those of the notes with Spark's own types, and what `RedactBatches` adds."""
+    """Columns of the results: those of the notes with Spark's own types, and those of `RedactBatches`."""
     from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema  # noqa: PLC0415
     from pyspark.sql.types import StructField, StructType  # noqa: PLC0415
 
-    # Spark 4.0 has its own zone for times; later versions ask for one, on which no type of the results depends.
+    # Later versions than Spark 4.0 require a time zone, on which no type of the results depends.
     zone: dict[str, Any] = {"timezone": "UTC"} if "timezone" in signature(to_arrow_schema).parameters else {}
     results = from_arrow_schema(work.output_schema(to_arrow_schema(notes, **zone)))
     fields = {field.name: field for field in notes.fields if field.name not in work.columns.dates.hash}

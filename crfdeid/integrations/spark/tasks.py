@@ -1,12 +1,13 @@
-"""What one task of a Spark job does: a run of the single machine over its share of the files, in a folder of its own.
+"""Work of one Spark task: a local run over its share of the files, in a folder of its own.
 
-So the results of a file are the same bytes, its failures and counts the same lines of a journal, and the driver has
-nothing to do but to put them in their places (`crfdeid.integrations.spark.files`).
+The results are therefore the same bytes as those of a local run, failures and counts are lines of its journal, and the
+driver only moves them to their final paths (`crfdeid.integrations.spark.files`).
 """
 
 from __future__ import annotations
 
 import json
+import os
 import secrets
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
@@ -14,30 +15,31 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from crfdeid.errors import DataError, UsageError, raised_at
-from crfdeid.integrations.spark.fetching import _copies_folder, _fetch_copy, _NoAccessError
+from crfdeid.errors import DataError, MismatchError, OptionConflictError, SecretError, UsageError, raised_at
 from crfdeid.integrations.spark.slices import SliceReader, SparkTask
-from crfdeid.integrations.worker import start_worker
 from crfdeid.io.annotations import sidecar_plan
 from crfdeid.io.output import OutputFolder
 from crfdeid.io.records import Columns, Failure, NoteFile
 from crfdeid.io.remote import RemoteNotes
 from crfdeid.io.runner import OutputPlan, process_files, start_workers
-from crfdeid.io.worker import Worker
+from crfdeid.io.worker import Worker, start_worker
 from crfdeid.known_phi.patients import KnownColumn, PatientTable, read_people
 from crfdeid.model_card.drift import NoteMeasures
 from crfdeid.redaction.policy import Policy
 from crfdeid.secrets import derive, read_secret, secret_fingerprint
 
+NO_ACCESS = "a Spark worker cannot read --input: give it access in its own environment"
+
 
 class TaskReport(NamedTuple):
-    """What a task says of itself.
+    """Report of a task.
 
     Attributes:
-        folder: the name of the folder that it wrote.
-        measures: of its notes.
+        folder: name of the folder with its results.
+        measures: measures of its notes.
     """
 
     folder: str
@@ -45,10 +47,10 @@ class TaskReport(NamedTuple):
 
     @classmethod
     def read(cls, text: str) -> TaskReport:
-        """A task's report.
+        """Parse a report.
 
         Raises:
-            DataError: it says why no task of this run can be done.
+            DataError: the report is the reason why no task of this run can succeed.
         """
         report = json.loads(text)
         if isinstance(report, str):
@@ -58,48 +60,48 @@ class TaskReport(NamedTuple):
 
 @dataclass(frozen=True)
 class PeopleFile:
-    """A side file of what is known of patients, read where the work is done: what it says is not sent.
+    """File with known PHI of patients, which workers read themselves, so that Spark never transports it.
 
     Args:
-        path: of the file, where the work is done.
-        columns: which of its columns say what; none for all, by their names.
-        digest: of what it says (`People.digest`).
+        path: path of the file on the workers.
+        columns: its columns; none for all, by their names.
+        digest: digest of its contents (`PatientTable.digest`).
     """
 
     path: Path
     columns: tuple[KnownColumn, ...]
     digest: str
 
-    @cache  # noqa: B019  One run's, in a worker: there are few.
+    @cache  # noqa: B019  A worker has few: one a run.
     def read(self) -> PatientTable:
-        """What it says; it is read once a process.
+        """Read the file, once a process.
 
         Raises:
-            DataError: it is not there, or says something else than where the run began.
+            DataError: the file is missing, or differs from the driver's.
         """
         people = read_people(self.path, self.columns)
         if people.digest != self.digest:
-            raise DataError("a worker reads another --known-file than the driver: put the same one there")
+            raise MismatchError("a worker reads another --known-file than the driver: put the same one there")
         return people
 
 
 @dataclass(frozen=True)
 class FileWork:
-    """What all tasks of a run have in common; it is sent to the workers, and holds no secret.
+    """Data that all tasks of a run share; the driver sends it to the workers, without secrets.
 
     Args:
-        find: gives the model's folder where the work is done.
-        digest: which model it must be.
-        policy: how PHI is found and hidden.
-        columns: which columns mean something.
-        source: the input, at a path that all workers see, or elsewhere.
-        folder: where each task writes into a folder of its own; all workers see it too.
-        version: of this package, for workers that have another one.
-        secret: the `secret_fingerprint` of the secret that the driver has; None where none is needed.
-        secret_file: the file with the secret, where the work is done; None for the environment variable.
-        key_file: the same for the secret of a private vocabulary.
-        people: the file that says what is known of the patients; None where there is none.
-        concepts: whether concepts are kept beside the results.
+        find: finds the model's folder on a worker.
+        digest: digest of the model.
+        policy: detection and replacement of PHI.
+        columns: columns with a meaning.
+        source: the input, remote or at a path that all workers see.
+        folder: parent of the tasks' folders, which all workers see too.
+        version: version of this package, which the workers must have.
+        secret: `secret_fingerprint` of the driver's secret; None if none is needed.
+        secret_file: path, on the workers, of the file with the secret; None for the environment variable.
+        key_file: path, on the workers, of the file with the secret of a private vocabulary; None for the variable.
+        people: file with known PHI of the patients.
+        concepts: write a sidecar with the concepts of each file.
     """
 
     find: Callable[[], Path]
@@ -117,11 +119,11 @@ class FileWork:
 
     @property
     def plan(self) -> OutputPlan:
-        """How the files of the results are written."""
+        """Names and writers of the outputs."""
         return sidecar_plan(self.columns) if self.concepts else OutputPlan.of_same_names(self.columns)
 
     def start(self) -> Worker:
-        """What redacts notes in this process."""
+        """Start the worker of this process."""
         return start_worker(
             self.find(),
             self.digest,
@@ -132,10 +134,11 @@ class FileWork:
         ).work
 
     def report(self, task: SparkTask) -> str:
-        """Do the pieces of a task.
+        """Do a task.
 
         Returns:
-            A `TaskReport` as JSON, or as a JSON text why no task of this run can be done; no text of a note is in it.
+            A `TaskReport` as JSON, or as a JSON text the reason why no task of this run can succeed, without any text
+            of a note.
         """
         try:
             return json.dumps(self._do(task))
@@ -150,43 +153,43 @@ class FileWork:
 
     def _do(self, task: SparkTask) -> TaskReport:
         key = self._audit_key()
-        reader = SliceReader({piece.file.name: piece for piece in task})
+        reader = SliceReader({part.file.name: part for part in task})
         people = None if self.people is None else self.people.read()
         plan = replace(self.plan, columns=replace(self.columns, people=people), read=reader)
         folder = self.folder / secrets.token_hex(8)
         measures: list[NoteMeasures | None] = []
         with (
-            nullcontext("") if isinstance(self.source, Path) else _copies_folder() as place,
+            nullcontext("") if isinstance(self.source, Path) else _copies_folder() as copies,
             OutputFolder(folder, source=self.source, settings={}, resume=False) as output,
             start_workers(self, jobs=1) as workers,
         ):
             process_files(
-                self._files(task, Path(place)),
+                self._files(task, Path(copies)),
                 plan,
                 workers,
                 output,
                 on_failure=lambda failure: None,  # It is in the journal.
-                on_answer=lambda answer: measures.append(answer.measures),
+                on_result=lambda result: measures.append(result.measures),
                 audit_key=key,
             )
         return TaskReport(folder.name, measures)
 
-    def _files(self, task: SparkTask, place: Path) -> Iterator[NoteFile | Failure]:
-        """The files of a task; those from elsewhere are copied to a folder when they are come to."""
-        for number, piece in enumerate(task):
+    def _files(self, task: SparkTask, copies: Path) -> Iterator[NoteFile | Failure]:
+        """The files of a task; remote ones are copied when they are needed."""
+        for number, part in enumerate(task):
             if isinstance(self.source, Path):
-                yield piece.file
+                yield part.file
             else:
-                yield _fetch_copy(self.source, piece.file, place / f"{number}{piece.file.path.suffix}")
+                yield _fetch_copy(self.source, part.file, copies / f"{number}{part.file.path.suffix}")
 
     def _audit_key(self) -> bytes | None:
-        """The key of the audit's hashes; on the way the worker is held against the driver.
+        """The key of the audit's hashes, after a check that this worker fits the driver.
 
         Raises:
-            UsageError: it has another version of this package, or another secret.
+            UsageError: the worker has another version of this package, or another secret.
         """
         if version("crfdeid") != self.version:
-            raise UsageError(
+            raise OptionConflictError(
                 f"a worker has crfdeid {version('crfdeid')} and not {self.version}: install the same there"
             )
         if self.secret is None:
@@ -194,7 +197,43 @@ class FileWork:
         try:
             secret = read_secret(self.secret_file)
         except UsageError as problem:
-            raise UsageError(f"on a worker, {problem}") from None
+            raise SecretError(f"on a worker, {problem}") from None
         if secret_fingerprint(secret) != self.secret:
-            raise UsageError("a worker has another secret than the driver: set the same one there")
+            raise SecretError("a worker has another secret than the driver: set the same one there")
         return derive(secret, "audit")
+
+
+# --- copies of remote files
+
+
+class _NoAccessError(Exception):
+    """Raised for Spark, which repeats the task, on another worker if it can."""
+
+
+def _copies_folder() -> TemporaryDirectory[str]:
+    """Folder for copies, removed at the end.
+
+    It is in Spark's own folder, if the environment names one: Spark removes that also when a worker is killed.
+    """
+    own, _, _ = os.environ.get("SPARK_LOCAL_DIRS", "").partition(",")
+    return TemporaryDirectory(dir=own if own and Path(own).is_dir() else None)
+
+
+def _fetch_copy(source: RemoteNotes, file: NoteFile, target: Path) -> NoteFile | Failure:
+    """Copy a remote file.
+
+    Raises:
+        UsageError: this worker's environment lacks credentials.
+        _NoAccessError: this worker cannot read the input at all.
+        OSError: its disk is full.
+    """
+    try:
+        return source.fetch(file, target)
+    except UsageError as problem:
+        raise UsageError(f"on a worker, {problem}") from None
+    except DataError as problem:
+        try:
+            source.require_reached()
+        except DataError:
+            raise _NoAccessError(NO_ACCESS) from None
+        return Failure(problem.problem, file.result_name)

@@ -51,7 +51,7 @@ def test_numbers_that_can_be_dates_are_judged_together() -> None:
     guard = DateGuard(DateColumns(refuse=True))
     for _ in range(FIRST_ROWS - 1):
         guard.see([("mrn", "20310314"), ("day", 20310314)])
-    with pytest.raises(UsageError, match=r"^the column 'day' holds dates"):
+    with pytest.raises(UsageError, match="'day'"):
         guard.see([("mrn", "48221370"), ("day", None)])
 
 

@@ -14,7 +14,15 @@ from pathlib import Path
 import pytest
 from notes_samples import run, written
 
-from crfdeid.errors import DataError, UsageError
+from crfdeid.errors import (
+    DataError,
+    IntegrityError,
+    OptionConflictError,
+    OutputExistsError,
+    UsageError,
+    VersionError,
+    WriteError,
+)
 from crfdeid.io.journal import NoteDone
 from crfdeid.io.output import OutputFolder, Withdrawn
 from crfdeid.io.records import NoteFile
@@ -36,10 +44,10 @@ def test_a_folder_that_holds_something_is_refused(tmp_path: Path) -> None:
     source = folder_of(tmp_path / "in", a="Quill")
     other = folder_of(tmp_path / "out", thesis="x")
     for resume in (False, True):
-        with pytest.raises(UsageError, match="not empty"):
+        with pytest.raises(OutputExistsError):
             begin(source, other, resume=resume)
     assert [path.name for path in other.iterdir()] == ["thesis.txt"]
-    with pytest.raises(UsageError, match="is a file"):
+    with pytest.raises(OutputExistsError, match="thesis"):
         begin(source, other / "thesis.txt")
 
 
@@ -48,7 +56,7 @@ def test_results_are_never_overwritten_without_resume(tmp_path: Path) -> None:
     run(source, tmp_path / "out")
     before = written(tmp_path / "out")
     (source / "a.txt").write_text("another text")
-    with pytest.raises(UsageError, match="--resume"):
+    with pytest.raises(OutputExistsError, match="--resume"):
         run(source, tmp_path / "out")
     assert written(tmp_path / "out") == before
 
@@ -56,11 +64,11 @@ def test_results_are_never_overwritten_without_resume(tmp_path: Path) -> None:
 @pytest.mark.parametrize("place", ["in", "in/out", "."])
 def test_input_and_output_lie_apart(tmp_path: Path, place: str) -> None:
     source = folder_of(tmp_path / "in", a="Quill")
-    with pytest.raises(UsageError, match="one in the other"):
+    with pytest.raises(OptionConflictError, match="--output"):
         begin(source, tmp_path / place)
     link = tmp_path / "link"
     link.symlink_to(source, target_is_directory=True)
-    with pytest.raises(UsageError, match="one in the other"):
+    with pytest.raises(OptionConflictError, match="--output"):
         begin(source, link)
     assert sorted(path.name for path in source.iterdir()) == ["a.txt"]
 
@@ -68,7 +76,7 @@ def test_input_and_output_lie_apart(tmp_path: Path, place: str) -> None:
 def test_a_second_run_is_told_and_harms_nothing(tmp_path: Path) -> None:
     source = folder_of(tmp_path / "in", a="Quill")
     with begin(source, tmp_path / "out") as held:
-        (half,) = held.places(["half.txt"])
+        (half,) = held.staging_paths(["half.txt"])
         half.write_text("half")
         code = (
             "import sys; from pathlib import Path; from crfdeid.io.output import OutputFolder\n"
@@ -77,9 +85,10 @@ def test_a_second_run_is_told_and_harms_nothing(tmp_path: Path) -> None:
         other = subprocess.run(
             [sys.executable, "-c", code, source, tmp_path / "out"], capture_output=True, text=True, check=False
         )
-        assert "another run is writing there" in other.stderr
-        with pytest.raises(DataError, match="another run is writing there"):
+        assert "WriteError" in other.stderr
+        with pytest.raises(WriteError) as refused:
             begin(source, tmp_path / "out")
+        assert refused.value.path == tmp_path / "out"
         assert half.read_text() == "half"
     begin(source, tmp_path / "out", resume=True).close()
 
@@ -87,9 +96,9 @@ def test_a_second_run_is_told_and_harms_nothing(tmp_path: Path) -> None:
 def test_resume_with_other_settings_is_refused_and_says_which(tmp_path: Path) -> None:
     source = folder_of(tmp_path / "in", a="Quill")
     run(source, tmp_path / "out", settings={"how": "label", "model": "abc"})
-    with pytest.raises(UsageError, match="another how, locale:"):
+    with pytest.raises(OptionConflictError, match="how, locale"):
         begin(source, tmp_path / "out", how="mask", model="abc", locale="x", resume=True)
-    with pytest.raises(UsageError, match="another input:"):
+    with pytest.raises(OptionConflictError, match="input"):
         begin(folder_of(tmp_path / "in2"), tmp_path / "out", how="label", model="abc", resume=True)
     begin(source, tmp_path / "out", how="label", model="abc", resume=True).close()
 
@@ -173,9 +182,9 @@ def test_a_file_that_changed_while_it_was_read_is_done_again(tmp_path: Path) -> 
     (file,) = note_files(source)
     assert isinstance(file, NoteFile)
     with begin(source, tmp_path / "out") as output:
-        output.places(["a.txt"])[0].write_text("of the old text")
+        output.staging_paths(["a.txt"])[0].write_text("of the old text")
         folder_of(source, a="Quill again")
-        output.keep(file, ["a.txt"])
+        output.commit(file, ["a.txt"])
     assert run(source, tmp_path / "out", resume=True) == []
     assert written(tmp_path / "out") == {"a.txt": b"[PATIENT:a] again"}
 
@@ -184,21 +193,21 @@ def test_the_files_of_one_input_file_do_not_meet_until_they_are_whole(tmp_path: 
     source = folder_of(tmp_path / "in", a="Quill")
     (file,) = note_files(source)
     assert isinstance(file, NoteFile)
-    names = ["phi/a.txt", "phi/a.ann", "concepts/a.txt", "concepts/a.ann", ".crfdeid/beside/a.jsonl"]
+    names = ["phi/a.txt", "phi/a.ann", "concepts/a.txt", "concepts/a.ann", ".crfdeid/sidecar/a.jsonl"]
     with begin(source, tmp_path / "out") as output:
-        places = output.places(names)
+        places = output.staging_paths(names)
         assert [places[i].stem == places[i + 1].stem for i in range(4)] == [True, False, True, False]
         for place, name in zip(places, names, strict=True):
             place.write_text(name)
-        output.keep(file, names)
-        assert [path.read_text() for path in output.beside()] == names[4:]
+        output.commit(file, names)
+        assert [path.read_text() for path in output.sidecars()] == names[4:]
     assert written(tmp_path / "out") == {name: name.encode() for name in names[:4]}
     with begin(source, tmp_path / "out", resume=True) as output:
         assert output.is_finished(file)
     (tmp_path / "out" / names[4]).unlink()
     with begin(source, tmp_path / "out", resume=True) as output:
         assert not output.is_finished(file)
-        assert list(output.beside()) == []
+        assert list(output.sidecars()) == []
 
 
 def test_resume_goes_on_where_a_note_was_mended(tmp_path: Path) -> None:
@@ -226,9 +235,9 @@ def test_rows_that_failed_are_still_told_when_their_file_is_finished(tmp_path: P
 def test_what_a_killed_run_left_is_cleared_and_done_again(tmp_path: Path) -> None:
     source = folder_of(tmp_path / "in", a="Quill", b="Quill")
     output = begin(source, tmp_path / "out")
-    output.places(["a.txt"])[0].write_text("half")
+    output.staging_paths(["a.txt"])[0].write_text("half")
     with (tmp_path / "out" / ".crfdeid" / "finished.jsonl").open("a") as stream:
-        stream.write('{"file": "b.txt", "stamp": "0')
+        stream.write('{"file": "b.txt", "source_fingerprint": "0')
     output.close()
     assert run(source, tmp_path / "out", resume=True) == []
     assert written(tmp_path / "out") == {"a.txt": b"[PATIENT:a]", "b.txt": b"[PATIENT:b]"}
@@ -241,16 +250,20 @@ def test_where_nothing_was_done_another_run_can_begin(tmp_path: Path) -> None:
     assert run(source, tmp_path / "out", settings={"model": "the right one"}) == []
     begin(source, tmp_path / "new", model="a wrong one").close()
     folder_of(tmp_path / "new", thesis="x")
-    with pytest.raises(UsageError, match="not empty"):
+    with pytest.raises(OutputExistsError):
         begin(source, tmp_path / "new")
 
 
-def test_damaged_settings_are_named(tmp_path: Path) -> None:
+@pytest.mark.parametrize("version", [None, 1, "2"])
+def test_the_state_of_another_version_is_refused(tmp_path: Path, version: object) -> None:
     source = folder_of(tmp_path / "in", a="Quill")
     run(source, tmp_path / "out")
-    (tmp_path / "out" / ".crfdeid" / "settings.json").write_text("{")
-    with pytest.raises(DataError, match=r"settings\.json: damaged"):
+    path = tmp_path / "out" / ".crfdeid" / "settings.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "state_version": version}))
+    with pytest.raises(VersionError, match="--output") as refused:
         begin(source, tmp_path / "out", resume=True)
+    assert refused.value.path == path and "\n" not in str(refused.value)
+    assert written(tmp_path / "out") == {"a.txt": b"[PATIENT:a]"}
 
 
 def test_results_are_their_owners_alone(tmp_path: Path) -> None:
@@ -269,8 +282,8 @@ def test_what_is_kept_for_resuming_holds_no_time_of_a_note(tmp_path: Path) -> No
     run(source, tmp_path / "out")
     lines = (tmp_path / "out" / ".crfdeid" / "finished.jsonl").read_text()
     note, file = map(json.loads, lines.splitlines())
-    assert set(note) == {"file", "stamp", "row", "found", "hmac", "locale", "words", "hidden_words"}
-    assert set(file) == {"file", "stamp", "outputs"}
+    assert set(note) == {"file", "source_fingerprint", "row", "found", "hmac", "locale", "words", "hidden_words"}
+    assert set(file) == {"file", "source_fingerprint", "outputs"}
     assert str(int((source / "a.txt").stat().st_mtime)) not in lines
     assert "Quill" not in lines
 
@@ -301,9 +314,9 @@ def edited(hidden: Path, **changes: object) -> None:
         "p/../../victim.txt",
         "./a.txt",
         ".crfdeid/lock",
-        ".crfdeid/beside",
-        ".crfdeid/beside/../lock",
-        ".crfdeid/beside/a/b",
+        ".crfdeid/sidecar",
+        ".crfdeid/sidecar/../lock",
+        ".crfdeid/sidecar/a/b",
         ".",
         "a\0b",
         5,
@@ -316,36 +329,41 @@ def test_a_name_that_leads_out_of_the_folder_is_refused_and_nothing_deleted(tmp_
     folder_of(tmp_path / "in", a="another text")
     for changes in ({"outputs": [name]}, {"outputs": ["a.txt", name]}, {"file": name}):
         edited(hidden, **changes)
-        with pytest.raises(DataError, match=r"finished\.jsonl, line 2: damaged: name a new --output"):
+        with pytest.raises(IntegrityError) as refused:
             begin(tmp_path / "in", tmp_path / "out", resume=True)
+        assert (refused.value.path, refused.value.line) == (hidden / "finished.jsonl", 2)
     assert (tmp_path / "victim.txt").read_text() == "mine"
     assert (hidden / "lock").exists()
 
 
-DONE = '{"file": "a.txt", "stamp": "0", "row": null, "found": {}, "hmac": null, "locale": null, "concepts": %s}'
+PRINT = '"file": "a.txt", "source_fingerprint": "0"'
+DONE = f'{{{PRINT}, "row": null, "found": {{}}, "hmac": null, "locale": null, "concepts": %s}}'
 
 
 @pytest.mark.parametrize(
     "line",
     [
-        *("[1]", "{", '{"file": "a.txt"}', "[" * 100_000, "\udcff", '{"file": "a.txt", "stamp": "0", "outputs": 3}'),
-        *(DONE % "3", DONE % '{"DRUG": "zinc"}', DONE % 'null, "unlike": ["Quill"]', DONE % 'null, "unlike": 3'),
+        *("[1]", "{", '{"file": "a.txt"}', "[" * 100_000, "\udcff", f'{{{PRINT}, "outputs": 3}}'),
+        *(DONE % "3", DONE % '{"DRUG": "zinc"}'),
+        *(DONE % 'null, "drift_warnings": ["Quill"]', DONE % 'null, "drift_warnings": 3'),
     ],
 )
 def test_a_damaged_list_is_named_with_its_line(tmp_path: Path, line: str) -> None:
     hidden = begun(tmp_path)
     path = hidden / "finished.jsonl"
     path.write_text(f"{path.read_text()}{line}\n", errors="surrogateescape")
-    with pytest.raises(DataError, match=r"finished\.jsonl, line 3: damaged"):
+    with pytest.raises(IntegrityError) as refused:
         begin(tmp_path / "in", tmp_path / "out", resume=True)
+    assert (refused.value.path, refused.value.line) == (path, 3)
 
 
 @pytest.mark.parametrize("content", ["[]", "3", '"how"', "{", "", "[" * 100_000, "\udcff"])
 def test_damaged_settings_of_any_kind_are_named(tmp_path: Path, content: str) -> None:
     hidden = begun(tmp_path)
     (hidden / "settings.json").write_text(content, errors="surrogateescape")
-    with pytest.raises(DataError, match=r"settings\.json: damaged"):
+    with pytest.raises(DataError) as refused:
         begin(tmp_path / "in", tmp_path / "out", resume=True)
+    assert refused.value.path == hidden / "settings.json"
 
 
 def test_a_hidden_folder_that_is_a_link_is_refused(tmp_path: Path) -> None:
@@ -354,7 +372,7 @@ def test_a_hidden_folder_that_is_a_link_is_refused(tmp_path: Path) -> None:
     (tmp_path / "theirs" / "part" / "thesis.txt").write_text("mine")
     hidden.rename(tmp_path / "kept")
     hidden.symlink_to(tmp_path / "theirs", target_is_directory=True)
-    with pytest.raises(UsageError, match=r"\.crfdeid is a link"):
+    with pytest.raises(UsageError, match=r"\.crfdeid"):
         begin(tmp_path / "in", tmp_path / "out", resume=True)
     assert [path.name for path in (tmp_path / "theirs").rglob("*")] == ["part", "thesis.txt"]
 
@@ -379,14 +397,14 @@ def test_no_link_in_the_hidden_folder_is_followed(tmp_path: Path, name: str) -> 
 def test_what_is_kept_beside_the_results_follows_no_link(tmp_path: Path) -> None:
     hidden = begun(tmp_path)
     (tmp_path / "theirs").mkdir()
-    (hidden / "beside").symlink_to(tmp_path / "theirs")
+    (hidden / "sidecar").symlink_to(tmp_path / "theirs")
     (file,) = note_files(tmp_path / "in")
     assert isinstance(file, NoteFile)
-    name = ".crfdeid/beside/a.jsonl"
+    name = ".crfdeid/sidecar/a.jsonl"
     with begin(tmp_path / "in", tmp_path / "out", resume=True) as output:
-        output.places([name])[0].write_text("kept")
-        with pytest.raises(DataError, match="a link or a file where a folder is needed"):
-            output.keep(file, [name])
+        output.staging_paths([name])[0].write_text("kept")
+        with pytest.raises(DataError, match="link"):
+            output.commit(file, [name])
     assert list((tmp_path / "theirs").iterdir()) == []
 
 
@@ -399,7 +417,7 @@ def test_no_link_in_the_output_is_followed(tmp_path: Path) -> None:
     (tmp_path / "out" / "p1").symlink_to(tmp_path / "theirs", target_is_directory=True)
     (source / "p1" / "a.txt").write_text("another text")
     (failure,) = run(source, tmp_path / "out", resume=True)
-    assert failure.reason == "a link or a file where a folder is needed: remove it"
+    assert failure.file == "p1/a.txt" and "link" in failure.reason
     assert (tmp_path / "theirs" / "a.txt").read_text() == "[PATIENT:p1]"
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from crfdeid.errors import DataError, UsageError
+from crfdeid.errors import EmptyInputError, UnknownNameError, UsageError
 from crfdeid.io.annotations import target_names
 from crfdeid.io.records import NoteFile
 from crfdeid.io.sources import keyed_names, note_files, survey_input
@@ -52,13 +52,13 @@ def test_the_survey_counts_what_there_is(tmp_path: Path) -> None:
 
 
 def test_nothing_to_do_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no such file"):
+    with pytest.raises(UnknownNameError, match="nowhere"):
         survey_input(tmp_path / "nowhere", names_of)
-    with pytest.raises(DataError, match="holds no notes"):
+    with pytest.raises(EmptyInputError):
         survey_input(tmp_path, names_of)
     touch(tmp_path, "a.pdf")
     for path in (tmp_path, tmp_path / "a.pdf"):
-        with pytest.raises(DataError, match="holds no notes"):
+        with pytest.raises(EmptyInputError, match=re.escape(str(path))):
             survey_input(path, names_of)
 
 
@@ -67,7 +67,7 @@ def test_two_files_are_never_written_to_one(tmp_path: Path) -> None:
     assert survey_input(tmp_path, lambda file: target_names(file, "jsonl")).size == 4
     touch(tmp_path, "p/a.csv")
     assert survey_input(tmp_path, names_of).size == 5
-    with pytest.raises(UsageError, match=r"written to p/a\.jsonl: rename"):
+    with pytest.raises(UsageError, match=r"p/a\.jsonl"):
         survey_input(tmp_path, lambda file: target_names(file, "jsonl"))
 
 

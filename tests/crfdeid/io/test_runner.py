@@ -127,11 +127,11 @@ def test_what_cannot_be_reached_is_listed_and_the_rest_is_done(tmp_path: Path) -
     assert written(tmp_path / "out") == {"fine.txt": b"[PATIENT:fine]"}
 
 
-@pytest.mark.parametrize("broken", ["crfdeid.io.records.make_note", "crfdeid.io.jsonl.JsonlWriter.write"])
+@pytest.mark.parametrize("broken", ["crfdeid.io.tables.TableRows.note", "crfdeid.io.jsonl.writer"])
 def test_an_unforeseen_error_fails_its_file_and_quotes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, broken: str
 ) -> None:
-    def fail(*given: object) -> None:
+    def fail(*given: object, **named: object) -> None:
         raise KeyError(str(given))
 
     source = tmp_path / "in"
@@ -142,7 +142,7 @@ def test_an_unforeseen_error_fails_its_file_and_quotes_nothing(
     (failure,) = run(source, tmp_path / "out")
     assert failure.file == "a.jsonl"
     assert re.fullmatch(
-        r"the library failed on it \(KeyError in crfdeid\.notes\.\S+, line \d+\): report it", failure.reason
+        r"the library failed on it \(KeyError in crfdeid\.io\.\S+, line \d+\): report it", failure.reason
     )
     assert written(tmp_path / "out") == {"b.txt": b"[PATIENT:b]"}
 
@@ -227,7 +227,7 @@ def test_a_process_that_dies_is_told_and_the_run_can_go_on(tmp_path: Path) -> No
     source = tmp_path / "in"
     source.mkdir()
     (source / "a.txt").write_text("Quill DIE")
-    with pytest.raises(DataError, match="ended from outside"):
+    with pytest.raises(DataError, match="--jobs"):
         run(source, tmp_path / "out", jobs=2)
     assert written(tmp_path / "out") == {}
     (source / "a.txt").write_text("Quill")

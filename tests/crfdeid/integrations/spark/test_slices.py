@@ -79,7 +79,7 @@ def test_each_file_is_in_one_group_with_all_of_its_pieces(sizes: list[tuple[int,
     groups = list(sharing.groups(files))
     left = sharing.size
     for group in groups:
-        most = sharing.piece(left)  # or else some slots would wait for one at the end
+        most = sharing.task_bytes(left)  # or else some slots would wait for one at the end
         assert len(group) <= sharing.tasks + MOST_SLICES + 1
         for task in group:
             assert len({piece.file.name for piece in task}) == len(task)  # a task writes each name once
@@ -107,4 +107,4 @@ def test_all_slots_end_at_about_the_same_time(slots: int) -> None:
     for group in sharing.groups(files):
         for task in group:
             busy[busy.index(min(busy))] += sum(piece.file.size / piece.of for piece in task)
-    assert max(busy) - min(busy) <= 1.01 * sharing.piece(0)
+    assert max(busy) - min(busy) <= 1.01 * sharing.task_bytes(0)

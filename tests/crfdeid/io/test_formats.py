@@ -20,7 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crfdeid.documents import Document
-from crfdeid.errors import DataError
+from crfdeid.errors import DataError, FormatError
 from crfdeid.io import parquet as parquet_files
 from crfdeid.io import text as text_files
 from crfdeid.io.records import Columns, Failure, Note, NoteFile, Record
@@ -112,8 +112,9 @@ def test_a_text_of_too_many_characters_is_not_read(tmp_path: Path) -> None:
 def test_a_text_that_is_not_utf8_is_refused_without_showing_it(tmp_path: Path) -> None:
     path = tmp_path / "note.txt"
     path.write_bytes("Señor Quill".encode("latin-1"))
-    with pytest.raises(DataError, match="not UTF-8 at byte 2") as refused:
+    with pytest.raises(DataError, match="byte 2") as refused:
         rows_of(path)
+    assert (refused.value.path, refused.value.line) == (path, 1)
     assert "Quill" not in str(refused.value)
 
 
@@ -275,21 +276,22 @@ def test_a_csv_row_that_is_broken_fails_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "reason"),
+    ("data", "line", "named"),
     [
-        (b"", "no column 'text'"),
-        (b"id,note\n1,Quill\n", "no column 'text'"),
-        (b"text,text\nQuill,Quill\n", "2 times"),
-        (b'text\n"Quill" x\n', "double quote"),
-        (b'text\n"Quill\nand so on\n', "never ends"),
-        (b"text\rQuill\r", "carriage return"),
+        (b"", None, "'text'"),
+        (b"id,note\n1,Quill\n", None, "'text'"),
+        (b"text,text\nQuill,Quill\n", None, "'text'"),
+        (b'text\n"Quill" x\n', 2, "RFC 4180"),
+        (b'text\n"Quill\nand so on\n', 2, "RFC 4180"),
+        (b"text\rQuill\r", 1, "RFC 4180"),
     ],
 )
-def test_a_csv_file_without_clear_rows_is_refused(tmp_path: Path, data: bytes, reason: str) -> None:
+def test_a_csv_file_without_clear_rows_is_refused(tmp_path: Path, data: bytes, line: int | None, named: str) -> None:
     path = tmp_path / "notes.csv"
     path.write_bytes(data)
-    with pytest.raises(DataError, match=reason) as refused:
+    with pytest.raises(FormatError, match=named) as refused:
         rows_of(path)
+    assert (refused.value.path, refused.value.line) == (path, line)
     assert "Quill" not in str(refused.value)
 
 
@@ -316,7 +318,7 @@ def test_broken_quotes_are_named_with_the_line_of_their_row(tmp_path: Path, data
 def test_utf16_is_recognised_and_never_read_as_something_else(tmp_path: Path, name: str, encoding: str) -> None:
     path = tmp_path / name
     path.write_bytes('text\n{"text": "Quill, señor"}\n'.encode(encoding))
-    with pytest.raises(DataError, match=r"UTF-16: convert it to UTF-8 \(iconv -f UTF-16 -t UTF-8\)") as refused:
+    with pytest.raises(DataError, match="UTF-16") as refused:
         rows_of(path)
     assert "Quill" not in str(refused.value)
 
@@ -409,24 +411,27 @@ def test_a_parquet_row_that_is_not_utf8_fails_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("table", "reason"),
+    "table",
     [
-        (pa.table({"note": ["a"]}), "0 columns 'text'"),
-        (pa.table([["a"], ["b"]], names=["text", "text"]), "2 columns 'text'"),
-        (pa.table({"text": [1]}), "not of text"),
-        (pa.table({"text": [b"a"]}), "not of text"),
+        pa.table({"note": ["a"]}),
+        pa.table([["a"], ["b"]], names=["text", "text"]),
+        pa.table({"text": [1]}),
+        pa.table({"text": [b"a"]}),
     ],
 )
-def test_a_parquet_file_without_a_column_of_text_is_refused(table: pa.Table, reason: str) -> None:
-    with pytest.raises(DataError, match=reason):
-        rows_of(parquet(table))
+def test_a_parquet_file_without_a_column_of_text_is_refused(table: pa.Table) -> None:
+    path = parquet(table)
+    with pytest.raises(FormatError, match="'text'") as refused:
+        rows_of(path)
+    assert refused.value.path == path
 
 
 def test_what_is_no_parquet_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "notes.parquet"
     path.write_bytes(b"PAR1 and nothing else")
-    with pytest.raises(DataError, match="no Parquet file"):
+    with pytest.raises(FormatError) as refused:
         rows_of(path)
+    assert refused.value.path == path
 
 
 # --- columns that are left out
@@ -510,7 +515,7 @@ def test_a_dropped_column_can_still_say_whose_a_note_is(tmp_path: Path) -> None:
 
 def test_a_column_to_drop_that_is_not_there_fails_the_file(tmp_path: Path) -> None:
     for path in table_files(tmp_path):
-        with pytest.raises(DataError, match="'nmae' to drop, shift or hash"):
+        with pytest.raises(FormatError, match="'nmae'"):
             rows_of(path, Columns(drop=("who", "nmae")))
     (tmp_path / "some.jsonl").write_text('{"text": "a"}\n{"text": "b", "name": "Quill"}\n')
     assert len(notes_of(tmp_path / "some.jsonl", Columns(drop=("name",)))) == 2
@@ -544,7 +549,7 @@ def test_columns_name_notes_and_patients(tmp_path: Path) -> None:
 
 def test_a_missing_patient_column_is_never_passed_over(tmp_path: Path) -> None:
     for path in table_files(tmp_path)[1:]:
-        with pytest.raises(DataError, match="nobody"):
+        with pytest.raises(FormatError, match="nobody"):
             rows_of(path, Columns(patient="nobody"))
 
 

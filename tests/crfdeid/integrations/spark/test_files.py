@@ -346,7 +346,7 @@ def test_a_run_whose_spark_ends_goes_on_with_the_files_that_are_done(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(files, "_JOBS", 1)
-    monkeypatch.setattr(slices.SliceAssignment, "piece", lambda self, left: 300)
+    monkeypatch.setattr(slices.SliceAssignment, "task_bytes", lambda self, left: 300)
     monkeypatch.setattr(slices.SliceAssignment, "tasks", 1)
     done: list[str] = []
 
