@@ -9,7 +9,7 @@ from pathlib import Path
 
 from crfdeid.corpora import CORPUS_FORMATS
 from crfdeid.corpora.splits import Corpus, generate_corpus, read_splits
-from crfdeid.errors import UsageError
+from crfdeid.errors import OptionConflictError
 from crfdeid.label_schemes import TYPE_MAPPINGS
 
 
@@ -32,7 +32,7 @@ def chosen_corpus(args: argparse.Namespace) -> Corpus:
     if args.train is not None:
         return read_splits(args.train, args.dev, None, corpus_format=args.format, types=args.types)
     if args.dev is not None:
-        raise UsageError("--dev needs --train: without it the synthetic corpus is used")
+        raise OptionConflictError("--dev needs --train: without it the synthetic corpus is used")
     return generate_corpus("default", types=args.types)
 
 

@@ -36,7 +36,7 @@ from tabulate import tabulate
 import crfdeid
 from crfdeid.cli import main as crfdeid_command
 from crfdeid.documents import Document
-from crfdeid.errors import DataError
+from crfdeid.errors import EmptyInputError
 from crfdeid.evaluation import score_entities
 from crfdeid.label_schemes import ID, NAME, TO_CATEGORY, map_types
 from crfdeid.pipeline import Deidentifier
@@ -157,7 +157,7 @@ def print_figures(model: Deidentifier, documents: Sequence[Document], args: argp
     if args.negatives:
         negatives = [one for one in crfdeid.read_corpus(args.negatives) if not one.spans]
         if not negatives:
-            raise DataError("every note holds PHI: name another corpus for --negatives", path=args.negatives)
+            raise EmptyInputError("every note holds PHI: name another corpus for --negatives", path=args.negatives)
         found = list(model.annotate_documents(negatives))
         counts = [hidden_words(*pair) for pair in zip(negatives, found, strict=True)]
         words, hidden = map(sum, zip(*counts, strict=True))

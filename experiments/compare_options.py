@@ -9,7 +9,7 @@ from typing import Any
 from crfdeid.augmentation import NO_COPIES
 from crfdeid.cli.shell import Parser, copy_kinds, positive_number, setting, whole_number
 from crfdeid.ensembles.ensemble import COMBINATIONS
-from crfdeid.errors import UsageError
+from crfdeid.errors import OptionConflictError, SettingError
 from crfdeid.registry import MODELS, profile_name
 from experiments.option_values import axis, embeddings, fractions, models, vector_source
 from experiments.options import (
@@ -65,11 +65,15 @@ def parse(argv: Sequence[str] | None) -> Experiment:
     options.seeds = options.seeds or [0]
     options.models = options.models or list(PAPERS.get(options.profile, CORE).models.values())
     if options.train is not None and options.unlabelled_notes is not None:
-        raise UsageError("--unlabelled-notes is for the synthetic corpus: leave it out, or give --unlabelled files")
+        raise OptionConflictError(
+            "--unlabelled-notes is for the synthetic corpus: leave it out, or give --unlabelled files"
+        )
     if options.combine is not None and len(options.models) < 2:
-        raise UsageError("--combine joins several models: name two or more in --models")
+        raise OptionConflictError("--combine joins several models: name two or more in --models")
     if options.published and not papers_on(options.models):
-        raise UsageError(f"--published: no paper here prints scores of {', '.join(options.models)}: leave it out")
+        raise OptionConflictError(
+            f"--published: no paper here prints scores of {', '.join(options.models)}: leave it out"
+        )
     _check_neighbours(options)
     check(options)
     return _experiment(options)
@@ -109,7 +113,7 @@ def _changes(options: argparse.Namespace) -> dict[str, Any]:
     found = {name: value for name in SETTINGS if (value := getattr(options, name)) is not None}
     for name, value in options.set:
         if name in found:
-            raise UsageError(f"--set: {name} is given twice")
+            raise SettingError(f"--set: {name} is given twice")
         found[name] = value
     return found
 
@@ -117,13 +121,13 @@ def _changes(options: argparse.Namespace) -> dict[str, Any]:
 def _check_neighbours(options: argparse.Namespace) -> None:
     if options.pseudonymise is None:
         if options.neighbours_from is not None:
-            raise UsageError("--neighbours-from needs --pseudonymise")
+            raise OptionConflictError("--neighbours-from needs --pseudonymise")
         return
     source = options.neighbours_from = options.neighbours_from or NEIGHBOURS_FROM
     check_near("neighbours-from", source)
     for other in options.embeddings:
         if other != source and embedding_name(other) == embedding_name(source):
-            raise UsageError(f"--neighbours-from: {source} and {other} of --embeddings have one name: rename a file")
+            raise SettingError(f"--neighbours-from: {source} and {other} of --embeddings have one name: rename a file")
 
 
 def _parser() -> Parser:

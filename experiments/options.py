@@ -13,7 +13,7 @@ from crfdeid.cli.arguments import require_outside
 from crfdeid.cli.run import run_command
 from crfdeid.cli.shell import Parser, add_compilation_cache, file_path, whole_number
 from crfdeid.corpora import CORPUS_FORMATS
-from crfdeid.errors import UsageError
+from crfdeid.errors import OptionConflictError, SettingError, UnknownNameError
 from crfdeid.label_schemes import TYPE_MAPPINGS
 from crfdeid.validation import MOST_SEED
 from experiments.option_values import seeds
@@ -112,9 +112,9 @@ def check(options: argparse.Namespace) -> None:
     if options.train is None:
         for name in ("dev", "test", "format", *_CONCEPT_PATHS):
             if getattr(options, name, None) is not None:
-                raise UsageError(f"{_option(name)} needs --train: without it the synthetic corpus is used")
+                raise OptionConflictError(f"{_option(name)} needs --train: without it the synthetic corpus is used")
     elif options.corpus_seed is not None:
-        raise UsageError("--corpus-seed is for the synthetic corpus: leave it out, or leave out --train")
+        raise OptionConflictError("--corpus-seed is for the synthetic corpus: leave it out, or leave out --train")
     names = ("train", "dev", "test", *_CONCEPT_PATHS)
     given = [(_option(name), path) for name in names if (path := getattr(options, name, None)) is not None]
     given += [("--unlabelled", path) for path in options.unlabelled]
@@ -137,10 +137,10 @@ def check_work(options: argparse.Namespace, given: Iterable[tuple[str, Path]]) -
     out = options.out
     for name in ("resume", "include_text"):
         if getattr(options, name) and out is None:
-            raise UsageError(f"{_option(name)} needs --out")
+            raise OptionConflictError(f"{_option(name)} needs --out")
     for option, path in given:
         if not os.path.exists(path):  # noqa: PTH110  Path.exists raises for a name that is too long.
-            raise UsageError(f"{option}: no such file or folder: {path}{_kinds(option)}")
+            raise UnknownNameError(f"{option}: no such file or folder: {path}{_kinds(option)}")
         if out is not None:
             require_outside(out, {option: path})
     if out is not None and not options.resume:
@@ -154,7 +154,7 @@ def check_near(option: str, source: str) -> None:
         UsageError: they are random.
     """
     if source == RANDOM:
-        raise UsageError(f"--{option}: nothing is near by {RANDOM} vectors: give another kind, or a file")
+        raise SettingError(f"--{option}: nothing is near by {RANDOM} vectors: give another kind, or a file")
 
 
 def _option(name: str) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from crfdeid.cli.shell import Parser, setting, whole_number
-from crfdeid.errors import UsageError
+from crfdeid.errors import SettingError, UnknownNameError
 from crfdeid.registry import profile_name
 from experiments.option_values import counts, embeddings, systems
 from experiments.options import (
@@ -96,7 +96,7 @@ def parse(argv: Sequence[str] | None) -> PrivateExperiment:
     """
     options = _parser().parse_args(argv)
     if options.profile not in SIZES:
-        raise UsageError(f"--profile: unknown profile '{options.profile}': choose from {', '.join(SIZES)}")
+        raise UnknownNameError(f"--profile: unknown profile '{options.profile}': choose from {', '.join(SIZES)}")
     sizes = SIZES[options.profile]
     options.embeddings = options.embeddings or [_EMBEDDING[options.profile]]
     for source in options.embeddings:
@@ -105,7 +105,7 @@ def parse(argv: Sequence[str] | None) -> PrivateExperiment:
     check(options)
     pooled = tuple(options.pooling or ())
     if len(set(pooled)) < len(pooled):
-        raise UsageError("--pooling: names a representation twice")
+        raise SettingError("--pooling: names a representation twice")
     return PrivateExperiment(
         profile=options.profile,
         corpus=corpus_settings(options),

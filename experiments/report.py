@@ -13,7 +13,7 @@ from pathlib import Path
 
 from crfdeid.cli.run import run_command
 from crfdeid.cli.shell import Parser, whole_number
-from crfdeid.errors import UsageError
+from crfdeid.errors import OptionConflictError
 
 DESCRIPTION = """\
 Make the tables, the plots and report.html of a results folder again, from its results.json, predictions and errors.
@@ -35,7 +35,7 @@ def _report(options: argparse.Namespace) -> None:
     from experiments.reporting.files import REPORT_FILES, write_report  # noqa: PLC0415
 
     if options.explain and options.without_text:
-        raise UsageError("--explain makes pages of text: leave it or --without-text out")
+        raise OptionConflictError("--explain makes pages of text: leave it or --without-text out")
     explain = [name for name in (options.explain or "").split(",") if name]
     left_out = write_report(
         options.folder,

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from crfdeid.cli.shell import Parser, setting, whole_number
-from crfdeid.errors import UsageError
+from crfdeid.errors import SettingError
 from crfdeid.registry import MODELS, profile_name
 from experiments.option_values import folders, models, share
 from experiments.options import (
@@ -110,7 +110,7 @@ def parse(argv: Sequence[str] | None) -> TransferExperiment:
     names = [source.name for source in sources]
     for name in names:
         if names.count(name) > 1:
-            raise UsageError(f"--corpora: two are called {name}: give each a name of its own")
+            raise SettingError(f"--corpora: two are called {name}: give each a name of its own")
     check_work(options, [("--corpora", path) for source in sources for path in source.paths])
     return TransferExperiment(
         sources=sources,

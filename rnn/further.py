@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from crfdeid.documents import LabelledSentence
-from crfdeid.errors import UsageError
+from crfdeid.errors import OptionConflictError
 from rnn.network import Weights
 from rnn.processors.base import Processor
 from rnn.training.replicates import Learned
@@ -35,7 +35,7 @@ class Before(NamedTuple):
             found = {tag for item in train if layer in item.annotated for tag in item.layer(layer)}
             if unknown := sorted(found.difference(known)):
                 problem = f"the notes have the tags {', '.join(unknown)}, and the model to go on from does not"
-                raise UsageError(f"{problem}: it knows {', '.join(known)}; train on all notes anew")
+                raise OptionConflictError(f"{problem}: it knows {', '.join(known)}; train on all notes anew")
         return self.learned.codec
 
     def copied(self) -> Learned:

@@ -15,7 +15,7 @@ import optax
 
 from crfdeid.bio import OUTSIDE
 from crfdeid.documents import CONCEPT, PHI
-from crfdeid.errors import UsageError
+from crfdeid.errors import OptionConflictError, SettingError
 from crfdeid.tagger import LayeredTagger, Traits
 from crfdeid.validation import require_counts, require_number
 from features.tokens import Sentence
@@ -54,7 +54,7 @@ class JointSettings(BilstmSettings):
         require_number("concept_rate", self.concept_rate, "a number above 0, at most 100", lambda v: 0 < v <= 100)
         if self.epochs <= self.phi_first:
             more = f"give more than {self.phi_first}, or fewer for phi_first"
-            raise UsageError(f"epochs is {self.epochs}, and concepts are learned after phi_first epochs: {more}")
+            raise SettingError(f"epochs is {self.epochs}, and concepts are learned after phi_first epochs: {more}")
 
 
 LANGE2020_JOINT: Mapping[str, Any] = {**LANGE2020, "phi_first": 3, "concept_rate": 2.0}
@@ -151,5 +151,7 @@ def _decided(row: Row, tags: Sequence[str], known: Sequence[str]) -> Row:
     hiding = next((k for tag, k in number.items() if tag != OUTSIDE), None)
     ids = [number.get(tag, number.get(f"B-{tag[2:]}", hiding)) for tag in tags]
     if None in ids:
-        raise UsageError("PHI tags for a model that was trained on notes without any: it cannot hide what they mark")
+        raise OptionConflictError(
+            "PHI tags for a model that was trained on notes without any: it cannot hide what they mark"
+        )
     return row._replace(inputs={**row.inputs, DECIDED: np.array(ids, np.int32)})

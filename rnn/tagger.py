@@ -14,7 +14,7 @@ import numpy as np
 from flax import nnx
 
 from crfdeid.documents import PHI, LabelledSentence
-from crfdeid.errors import UsageError
+from crfdeid.errors import NotTrainedError, OptionConflictError
 from crfdeid.secrets import require_same_key
 from crfdeid.serialization import READABLE, ModelFiles, pack_arrays
 from crfdeid.tagger import FitProgress, OnProgress, OnProgressOfMany, Tagger, Traits
@@ -184,7 +184,7 @@ class NetworkTagger(Tagger, ABC):
             self._before = Before(Learned(codec, graph, like(shapes, arrays.keys(), arrays.__getitem__)))
         except (KeyError, TypeError, ValueError):
             problem = f"with these settings a {self.model} has other parts than the trained one"
-            raise UsageError(f"{problem}: leave out settings that change the network") from None
+            raise OptionConflictError(f"{problem}: leave out settings that change the network") from None
 
     @property
     def is_finetuned(self) -> bool:
@@ -292,5 +292,5 @@ class NetworkTagger(Tagger, ABC):
 
     def _trained(self) -> Learned:
         if self.learned is None:
-            raise UsageError(f"this {self.model} network is not trained: call fit, or load a saved one")
+            raise NotTrainedError(f"this {self.model} network is not trained: call fit, or load a saved one")
         return self.learned

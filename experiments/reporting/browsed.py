@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from crfdeid.documents import PHI, Span
-from crfdeid.errors import DataError
+from crfdeid.errors import MismatchError
 from experiments.reporting.error_browser import SystemRun, browser_data
 from experiments.results.checks import is_joint
 from experiments.results.folder import Folder
@@ -34,7 +34,7 @@ def browsed(
             expected = sum((Counter(one["categories"]) for one in by_layer), Counter())
             if +counts != +expected:
                 problem = "not the errors that results.json counts: run the experiment again"
-                raise DataError(problem, path=folder.errors_file(system, str(seed)))
+                raise MismatchError(problem, path=folder.errors_file(system, str(seed)))
             found = _together([folder.predictions(system, seed, layer) for layer in layers])
             runs.append(SystemRun(system, seed, found, errors))
     types = [label for layer in layers for label in _types(results, layer)]

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from crfdeid.documents import Span
-from crfdeid.errors import DataError
+from crfdeid.errors import IntegrityError, MismatchError
 from crfdeid.evaluation import ERROR_CATEGORIES, ERROR_CAUSES, EntityError
 from experiments.reporting.explanations import page_name
 from features.tokens import Sentence, split_sentences
@@ -111,9 +111,11 @@ def _check_documents(
 ) -> None:
     for run, by_name in zip(runs, errors, strict=True):
         if run.predictions.keys() != gold.keys() or not by_name.keys() <= gold.keys():
-            raise DataError(f"{run.system}, seed {run.seed}: predictions or errors are of other documents than gold")
+            raise MismatchError(
+                f"{run.system}, seed {run.seed}: predictions or errors are of other documents than gold"
+            )
     if texts is not None and not texts.keys() >= gold.keys():
-        raise DataError("texts.jsonl lacks some of the scored documents")
+        raise MismatchError("texts.jsonl lacks some of the scored documents")
 
 
 def _places_of(
@@ -161,7 +163,7 @@ def _position(stretches: Sequence[tuple[int, int]], error: EntityError) -> int:
     span = error.gold or error.predicted
     i = -1 if span is None else bisect_right(stretches, span.start, key=lambda stretch: stretch[0]) - 1
     if i < 0 or span is None or span.end > stretches[i][1]:
-        raise DataError("an error at which neither gold nor predictions mark anything")
+        raise IntegrityError("an error at which neither gold nor predictions mark anything")
     return i
 
 
@@ -183,7 +185,7 @@ def _outcomes(found: Sequence[Sequence[Span]], errors: Sequence[Sequence[EntityE
 def _counted_type(error: EntityError) -> str:
     counted = error.missed_gold or error.false_prediction
     if counted is None:
-        raise DataError("an error that is neither a miss nor a false prediction")
+        raise IntegrityError("an error that is neither a miss nor a false prediction")
     return counted.label
 
 
@@ -194,7 +196,7 @@ def _context(place: Mapping[str, Any], text: str | None, sentences: Sequence[Sen
     if text is None:
         return {"start": start, "text": None, **rest}
     if end > len(text):
-        raise DataError("texts.jsonl does not belong to these predictions: a span ends after its text")
+        raise MismatchError("texts.jsonl does not belong to these predictions: a span ends after its text")
     inside = [(s.tokens[0].start, s.tokens[-1].end) for s in sentences]
     inside = [(first, last) for first, last in inside if first < end and last > start] or [(start, end)]
     first = max(0, start - MOST_CONTEXT, min(inside[0][0], start - LEAST_CONTEXT))

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from crfdeid.errors import UsageError
+from crfdeid.errors import OptionConflictError, SettingError, UnknownNameError
 from crfdeid.explain import explain_document
 from crfdeid.explain.page import ModelView, text_page
 from crfdeid.pipeline import Deidentifier
@@ -42,9 +42,11 @@ def explanation_pages(
     """
     texts = folder.texts()
     if texts is None:
-        raise UsageError("--explain shows text, and this folder has none: run the experiment with --include-text")
+        raise OptionConflictError(
+            "--explain shows text, and this folder has none: run the experiment with --include-text"
+        )
     if len(systems) > MOST_SYSTEMS:
-        raise UsageError(f"--explain names {len(systems)} systems: at most {MOST_SYSTEMS} stand side by side")
+        raise SettingError(f"--explain names {len(systems)} systems: at most {MOST_SYSTEMS} stand side by side")
     seeds = {system: _first_seed(results, system) for system in systems}
     models = {s: Deidentifier(_tagger(folder.path, s, seed), consistent=False) for s, seed in seeds.items()}
     wrong = Counter(error.document_id for system, seed in seeds.items() for error in folder.errors(system, seed))
@@ -66,7 +68,7 @@ def page_name(number: int) -> str:
 def _first_seed(results: Mapping[str, Any], system: str) -> int:
     found = results.get("models", {})
     if system not in found:
-        raise UsageError(f"--explain: no system '{system}' in these results: choose from {', '.join(found)}")
+        raise UnknownNameError(f"--explain: no system '{system}' in these results: choose from {', '.join(found)}")
     seed: int = found[system]["runs"][0]["seed"]
     return seed
 
@@ -74,5 +76,5 @@ def _first_seed(results: Mapping[str, Any], system: str) -> int:
 def _tagger(path: Path, system: str, seed: int) -> Any:
     place = path / "models" / system / str(seed)
     if not place.is_dir():
-        raise UsageError(f"--explain: {place} is not there: the fitted models lie beside the results they gave")
+        raise UnknownNameError(f"--explain: {place} is not there: the fitted models lie beside the results they gave")
     return load_tagger(place)

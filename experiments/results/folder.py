@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from crfdeid.documents import PHI, Span
-from crfdeid.errors import DataError, UsageError
+from crfdeid.errors import EmptyInputError, IntegrityError, NotFoundError, OutputExistsError, UsageError, VersionError
 from crfdeid.evaluation import EntityError
 from crfdeid.validation import shape_errors
 from experiments.results.checks import damage, schema_of
@@ -82,12 +82,14 @@ class Folder:
         try:
             found = read_json(self.results_file)
         except FileNotFoundError:
-            raise DataError(f"no such file: this folder holds no results; {AGAIN}", path=self.results_file) from None
+            raise NotFoundError(
+                f"no such file: this folder holds no results; {AGAIN}", path=self.results_file
+            ) from None
         schema = schema_of(found)
         if not isinstance(found, dict) or found.get("schema") != schema:
-            raise DataError(f"not results of this version (schema {schema}): {AGAIN}", path=self.results_file)
+            raise VersionError(f"not results of this version (schema {schema}): {AGAIN}", path=self.results_file)
         for problem in damage(found):
-            raise DataError(f"damaged: {problem}; {AGAIN}", path=self.results_file)
+            raise IntegrityError(f"damaged: {problem}; {AGAIN}", path=self.results_file)
         return found
 
     def gold(self, layer: str = PHI) -> dict[str, list[Span]]:
@@ -164,14 +166,14 @@ def require_empty(path: Path) -> None:
     """
     try:
         if path.exists() and (not path.is_dir() or any(entry.name != LOCK for entry in path.iterdir())):
-            raise UsageError(f"--out: {path} is not an empty folder: name a new one, nothing is overwritten")
+            raise OutputExistsError(f"--out: {path} is not an empty folder: name a new one, nothing is overwritten")
     except OSError as error:
         raise UsageError(f"--out: {path} cannot be used: {error.strerror}") from None
 
 
 def _layer(layers: Mapping[str, dict[str, list[Span]]], layer: str, path: Path) -> dict[str, list[Span]]:
     if layer not in layers:
-        raise DataError(f"holds nothing of the annotation layer '{layer}': {AGAIN}", path=path)
+        raise EmptyInputError(f"holds nothing of the annotation layer '{layer}': {AGAIN}", path=path)
     return layers[layer]
 
 
@@ -179,4 +181,4 @@ def _required(read: Callable[[Path], _Value], path: Path) -> _Value:
     try:
         return read(path)
     except FileNotFoundError:
-        raise DataError(f"no such file: {AGAIN}", path=path) from None
+        raise NotFoundError(f"no such file: {AGAIN}", path=path) from None

@@ -15,7 +15,7 @@ from typing import Any
 
 from crfdeid.corpora.splits import Corpus
 from crfdeid.documents import PHI
-from crfdeid.errors import DataError, UsageError
+from crfdeid.errors import IntegrityError, OptionConflictError, OutputExistsError, UsageError
 from crfdeid.utils.files import TEMPORARY, write_files
 from experiments.results.folder import LOCK, Folder, make_folder, require_empty
 from experiments.results.lines import (
@@ -109,10 +109,12 @@ class Store:
             write_files({file: to_json(experiment)})
             return
         if not resume:
-            raise UsageError(f"--out: {self.folder.path} is not empty: name a new folder, or give --resume to go on")
+            raise OutputExistsError(
+                f"--out: {self.folder.path} is not empty: name a new folder, or give --resume to go on"
+            )
         different = _different(before, experiment)
         if different:
-            raise UsageError(
+            raise OptionConflictError(
                 f"--resume: {self.folder.path} holds another experiment, which differs in {', '.join(different)}: "
                 "give the same command, or name a new folder"
             )
@@ -137,7 +139,7 @@ class Store:
         except FileNotFoundError:
             return None
         if not isinstance(record, dict) or record.get("seed") != cell.seed:
-            raise DataError("damaged: delete it", path=self.folder.run_file(cell.system.name, cell.name))
+            raise IntegrityError("damaged: delete it", path=self.folder.run_file(cell.system.name, cell.name))
         found = {layer: Found(spans, tuple(errors.get(layer, ()))) for layer, spans in predictions.items()}
         return Run(cell, record, found)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
-from crfdeid.errors import UsageError
+from crfdeid.errors import MissingExtraError, OptionConflictError
 from crfdeid.tagger import Traits
 from crfdeid.utils.process import cores, keep_freed_memory, one_thread
 
@@ -33,7 +33,7 @@ def choose_device(device: str, traits: Iterable[Traits]) -> str:
         return CPU
     if not any(model.accelerated for model in traits):
         if device == "gpu":
-            raise UsageError("--device gpu: none of these models runs on a GPU")
+            raise OptionConflictError("--device gpu: none of these models runs on a GPU")
         os.environ["JAX_PLATFORMS"] = "cpu"
         return CPU
     keep_freed_memory()  # before JAX starts its threads, which keep the heaps that they begin with
@@ -42,7 +42,7 @@ def choose_device(device: str, traits: Iterable[Traits]) -> str:
     if jax.default_backend() == "gpu":
         return str(jax.devices()[0].device_kind)
     if device == "gpu":
-        raise UsageError("--device gpu: JAX finds no GPU here; install crfdeid[gpu], or leave --device out")
+        raise MissingExtraError("--device gpu: JAX finds no GPU here; install crfdeid[gpu], or leave --device out")
     return CPU
 
 
@@ -60,5 +60,7 @@ def choose_jobs(asked: int | None, cells: int, device: str) -> int:
     if device == CPU:
         return min(asked or cores(), cells)
     if asked not in (None, 1):
-        raise UsageError(f"--jobs {asked}: a GPU trains one group at a time; leave --jobs out, or give --device cpu")
+        raise OptionConflictError(
+            f"--jobs {asked}: a GPU trains one group at a time; leave --jobs out, or give --device cpu"
+        )
     return 1

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from crfdeid.corpora import CORPUS_FORMATS, read_corpus
 from crfdeid.corpora.common import find_files
 from crfdeid.corpora.splits import Corpus, Split
-from crfdeid.errors import DataError
+from crfdeid.errors import FormatError
 from crfdeid.registry import import_string
 from crfdeid.utils.files import read_text
 from experiments.running.settings import RANDOM, VectorSettings
@@ -220,6 +220,6 @@ def _sentences_of(path: Path) -> Iterator[Sequence[str]]:
         return
     files = find_files(path, ".txt")
     if not files:
-        raise DataError("neither text files (.txt) nor a corpus in a known format", path=path)
+        raise FormatError("neither text files (.txt) nor a corpus in a known format", path=path)
     for file in files:
         yield from (sentence.words for sentence in split_sentences(read_text(file)))

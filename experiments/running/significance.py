@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crfdeid.documents import Document
-from crfdeid.errors import UsageError
+from crfdeid.errors import UnknownNameError
 from crfdeid.evaluation import (
     Predictions,
     bootstrap_f1,
@@ -92,7 +92,7 @@ def _averaged_counts(
     """
     for name, runs in predictions.items():
         if not runs:
-            raise UsageError(f"the system '{name}' has no predictions: give those of at least one run")
+            raise UnknownNameError(f"the system '{name}' has no predictions: give those of at least one run")
     scale = math.lcm(*(len(runs) for runs in predictions.values()))
     return {
         name: np.sum([document_counts(gold, run, types) for run in runs], axis=0) * (scale // len(runs))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crfdeid.documents import PHI
-from crfdeid.errors import UsageError
+from crfdeid.errors import OptionConflictError, UnknownNameError
 from crfdeid.registry import create, model_settings, require_known, select, setting_names, tagger_class
 from experiments.running.settings import Point
 
@@ -119,7 +119,7 @@ def require_profile(profile: str, models: Iterable[str]) -> None:
         UsageError: none has it.
     """
     if not any(profile in tagger_class(name).profiles() for name in models):
-        raise UsageError(f"--profile: none of these models has the profile '{profile}'")
+        raise UnknownNameError(f"--profile: none of these models has the profile '{profile}'")
 
 
 def require_phi_alone(systems: Iterable[System]) -> None:
@@ -130,7 +130,9 @@ def require_phi_alone(systems: Iterable[System]) -> None:
     """
     for system in systems:
         if traits_of(system).layers != (PHI,):
-            raise UsageError(f"{system.name} tags concepts beside PHI: compare it by python -m experiments.joint")
+            raise OptionConflictError(
+                f"{system.name} tags concepts beside PHI: compare it by python -m experiments.joint"
+            )
 
 
 def make_tagger(cell: Cell, profile: str, vectors: Vectors) -> Tagger:

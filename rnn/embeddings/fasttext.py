@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from crfdeid.errors import UsageError
+from crfdeid.errors import SettingError
 from crfdeid.validation import require_counts, require_positive
 from rnn.embeddings.gensim_text import OnEpoch, callbacks, readable_text
 from rnn.embeddings.subwords import SubwordVectors, encodable
@@ -64,9 +64,9 @@ class FasttextSettings:
         require_counts(self, "dim", "window", "epochs", "negative", "min_count", "min_n", "max_n", "buckets")
         require_positive(self, "sample", "lr")
         if self.min_n > self.max_n:
-            raise UsageError(f"min_n is {self.min_n} and max_n {self.max_n}: give the smaller number first")
+            raise SettingError(f"min_n is {self.min_n} and max_n {self.max_n}: give the smaller number first")
         if self.buckets > MOST_BUCKETS:
-            raise UsageError(f"buckets is {self.buckets}: give at most {MOST_BUCKETS}, all are stored with a model")
+            raise SettingError(f"buckets is {self.buckets}: give at most {MOST_BUCKETS}, all are stored with a model")
 
 
 def train_fasttext(

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from crfdeid.errors import DataError
+from crfdeid.errors import FormatError, IntegrityError
 from rnn.embeddings.subwords import SubwordVectors, ngram_buckets
 from rnn.embeddings.vectors import BOUNDARY, WordVectors
 
@@ -81,7 +81,7 @@ def read_fasttext(path: Path, *, limit: int) -> WordVectors:
         table = np.array([_mean(word, rows[i], buckets, layout) for word, i in first.items()], np.float32)
     kept = layout.buckets if layout.max_n and layout.buckets <= limit else 0
     if not (np.isfinite(table).all() and np.isfinite(buckets[:kept]).all()):
-        raise DataError(NOT_FINITE, path=path)
+        raise IntegrityError(NOT_FINITE, path=path)
     subwords = SubwordVectors(np.array(buckets, np.float32), layout.min_n, layout.max_n) if kept else None
     return WordVectors(tuple(first), table, subwords, _notices(path, layout, kept))
 
@@ -108,13 +108,13 @@ def _checked_layout(path: Path, limit: int) -> _Layout:
         with path.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content:
             layout = _layout(content, limit)
     except (struct.error, ValueError):
-        raise DataError(DAMAGED, path=path) from None
+        raise IntegrityError(DAMAGED, path=path) from None
     if layout.labels:
-        raise DataError("a classifier of fastText, not word vectors: give the vectors' file", path=path)
+        raise FormatError("a classifier of fastText, not word vectors: give the vectors' file", path=path)
     if layout.quantised:
-        raise DataError("a compressed (quantised) file of fastText: give the whole one", path=path)
+        raise FormatError("a compressed (quantised) file of fastText: give the whole one", path=path)
     if not layout.fits:
-        raise DataError(DAMAGED, path=path)
+        raise IntegrityError(DAMAGED, path=path)
     return layout
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from crfdeid.errors import DataError
+from crfdeid.errors import EmptyInputError
 from rnn.embeddings.vectors import BOUNDARY, replace_rare
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def readable_text(sentences: Iterable[Sequence[str]], *, min_count: int) -> list
     """
     text = list(_pieces(replace_rare(sentences, min_count=min_count)))
     if not text:
-        raise DataError("there is no text to learn word vectors from: give sentences with words")
+        raise EmptyInputError("there is no text to learn word vectors from: give sentences with words")
     return text
 
 

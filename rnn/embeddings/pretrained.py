@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, cast
 
 import numpy as np
 
-from crfdeid.errors import DataError
+from crfdeid.errors import FormatError, IntegrityError, ReadError
 from crfdeid.utils.files import require_file
 from rnn.embeddings.fasttext_file import DAMAGED, FASTTEXT, NOT_FINITE, read_fasttext
 from rnn.embeddings.vectors import WordVectors
@@ -50,9 +50,9 @@ def read_vectors(path: Path, *, limit: int = 200_000) -> WordVectors:
     try:
         head = _head(path)
     except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror or 'not a gzip file'}", path=path) from None
+        raise ReadError(f"cannot be read: {error.strerror or 'not a gzip file'}", path=path) from None
     except (EOFError, zlib.error):
-        raise DataError("a damaged gzip file: fetch it anew", path=path) from None
+        raise IntegrityError("a damaged gzip file: fetch it anew", path=path) from None
     kind, dim = _recognise(head, path)
     if kind == "fasttext":
         return read_fasttext(path, limit=limit)
@@ -61,11 +61,11 @@ def read_vectors(path: Path, *, limit: int = 200_000) -> WordVectors:
     with _quiet():
         loaded = _load(kind, path, limit)
     if loaded is None:
-        raise DataError(DAMAGED, path=path)
+        raise IntegrityError(DAMAGED, path=path)
     words = tuple(word for word in loaded.index_to_key[:limit] if word is not None)  # None for a word met again
     table = np.array(loaded.vectors[: len(words)], np.float32)
     if not np.isfinite(table).all():
-        raise DataError(NOT_FINITE, path=path)
+        raise IntegrityError(NOT_FINITE, path=path)
     return WordVectors(words, table)
 
 
@@ -95,13 +95,13 @@ def _head(path: Path) -> bytes:
 def _recognise(head: bytes, path: Path) -> tuple[str, int]:
     """The format, by a file's beginning, and D where that tells it."""
     if head.startswith(_GZIP):
-        raise DataError("compressed by gzip: unpack it, or let its name end in .gz", path=path)
+        raise FormatError("compressed by gzip: unpack it, or let its name end in .gz", path=path)
     if head.startswith(_PICKLE):
         problem = "saved as Python objects, which could run code: write it with gensim's save_word2vec_format"
-        raise DataError(problem, path=path)
+        raise FormatError(problem, path=path)
     if head.startswith(FASTTEXT):
         if path.suffix == ".gz":
-            raise DataError("a compressed binary file of fastText: unpack it (gunzip)", path=path)
+            raise FormatError("a compressed binary file of fastText: unpack it (gunzip)", path=path)
         return "fasttext", 0
     first, _, rest = head.partition(b"\n")
     found = _HEADER.fullmatch(first)
@@ -111,7 +111,7 @@ def _recognise(head: bytes, path: Path) -> tuple[str, int]:
     dim = _numbers(first)
     if dim >= 2:
         return "glove", dim
-    raise DataError(f"no word vectors that can be read: give a file of {_FORMATS}", path=path)
+    raise FormatError(f"no word vectors that can be read: give a file of {_FORMATS}", path=path)
 
 
 def _numbers(line: bytes) -> int:
@@ -134,9 +134,9 @@ def _check_lines(path: Path, dim: int, limit: int, *, header: bool) -> None:
                 problem = (
                     f"{count} numbers where {dim} are due: remove the line, or fetch the file anew if it is cut off"
                 )
-                raise DataError(problem, path=path, line=number)
+                raise FormatError(problem, path=path, line=number)
     if number - header < min(declared, limit):
-        raise DataError(f"cut off: {number - header} vectors of {declared}: fetch it anew", path=path)
+        raise IntegrityError(f"cut off: {number - header} vectors of {declared}: fetch it anew", path=path)
 
 
 @contextmanager

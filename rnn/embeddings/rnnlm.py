@@ -19,7 +19,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from crfdeid.errors import DataError
+from crfdeid.errors import EmptyInputError
 from crfdeid.validation import require_counts, require_number
 from rnn.embeddings.language_model import Parameters, initial_squares, initial_weights, lay_out, perplexity, train_epoch
 from rnn.embeddings.vectors import BOUNDARY, CLASS_WORDS, WordVectors, class_word, replace_rare
@@ -90,7 +90,7 @@ class LanguageModel:
         """
         readable = _readable(sentences)
         if not readable:
-            raise DataError("there are no words to measure the perplexity of: give sentences with words")
+            raise EmptyInputError("there are no words to measure the perplexity of: give sentences with words")
         return perplexity(self.weights, lay_out(_ids(readable, self.words), streams=1, steps=_SCORED))
 
     def vectors(self) -> WordVectors:
@@ -164,7 +164,7 @@ def split(sentences: Sequence[Sequence[str]], held_out: float) -> tuple[list[Seq
     """
     if len(sentences) < 2:
         problem = "too little text for a language model: give two sentences with words or more"
-        raise DataError(f"{problem}, there {'is' if len(sentences) == 1 else 'are'} {len(sentences)}")
+        raise EmptyInputError(f"{problem}, there {'is' if len(sentences) == 1 else 'are'} {len(sentences)}")
     every = min(round(1 / held_out), len(sentences))
     blocks = every * max(1, len(sentences) // (every * _BLOCK))  # as even as can be
     measured = [i * blocks // len(sentences) % every == every - 1 for i in range(len(sentences))]

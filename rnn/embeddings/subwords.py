@@ -19,7 +19,7 @@ from typing import Never, Self
 import numpy as np
 import numpy.typing as npt
 
-from crfdeid.errors import UsageError
+from crfdeid.errors import OptionConflictError
 
 _MOST_REMEMBERED = 1 << 14  # words: 20 MB where D is 300
 _BASIS, _PRIME, _BITS = 2166136261, 16777619, 0xFFFFFFFF  # FNV-1a of 32 bits
@@ -126,7 +126,7 @@ class SubwordVectors:
         Raises:
             UsageError: always.
         """
-        raise UsageError(
+        raise OptionConflictError(
             "vectors of parts of words cannot be stored with a private vocabulary, because they tell how its words are "
             "spelt: train without the secret, or start from random, rnnlm or cbow vectors"
         )

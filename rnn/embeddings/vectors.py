@@ -16,7 +16,7 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from crfdeid.errors import DataError
+from crfdeid.errors import DataError, IntegrityError, NotFoundError
 from crfdeid.utils.files import read_bytes, write_files
 from rnn.embeddings.subwords import SubwordVectors
 from rnn.vocab import FIRST_WORD, UNKNOWN_CLASSES, Vocabulary, fold, unknown_class
@@ -125,11 +125,11 @@ class WordVectors:
             with np.load(io.BytesIO(read_bytes(path)), allow_pickle=False) as file:
                 return cls.from_arrays(dict(file))
         except FileNotFoundError:
-            raise DataError("no such file of word vectors", path=path) from None
+            raise NotFoundError("no such file of word vectors", path=path) from None
         except DataError:
             raise
         except (OSError, EOFError, KeyError, TypeError, AttributeError, ValueError, zipfile.BadZipFile):
-            raise DataError("not saved word vectors, or damaged: make them again", path=path) from None
+            raise IntegrityError("not saved word vectors, or damaged: make them again", path=path) from None
 
 
 def class_word(word: str) -> str:

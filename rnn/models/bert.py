@@ -16,7 +16,7 @@ import optax
 from flax import nnx
 
 from crfdeid.documents import PHI, LabelledSentence
-from crfdeid.errors import UsageError
+from crfdeid.errors import SettingError
 from crfdeid.serialization import PUBLIC
 from crfdeid.tagger import Traits
 from crfdeid.validation import require_counts, require_number, require_shares
@@ -154,7 +154,7 @@ class BertSettings(TrainingSettings):
         less = f"a whole number from 0 to below the window, {self.window}"
         require_number("overlap", self.overlap, less, lambda v: isinstance(v, int) and 0 <= v < self.window)
         if not isinstance(self.encoder, str):
-            raise UsageError(f"encoder is {self.encoder}: give the folder of a pretrained encoder")
+            raise SettingError(f"encoder is {self.encoder}: give the folder of a pretrained encoder")
 
 
 @final
@@ -196,7 +196,9 @@ class BertTagger(NetworkTagger):
         if not settings.encoder:
             _log.info("bert starts from %s, in %s (%s)", DISTRIBUTION, encoder.folder, LICENCE)
         if settings.window + _SPECIAL > encoder.config.room:
-            raise UsageError(f"window is {settings.window}: the encoder reads {encoder.config.room - _SPECIAL} at most")
+            raise SettingError(
+                f"window is {settings.window}: the encoder reads {encoder.config.room - _SPECIAL} at most"
+            )
         return SubwordCodec(encoder.config, encoder.pieces, {PHI: tags_of(train)}, settings.window, settings.overlap)
 
     def saved_codec(

@@ -22,7 +22,7 @@ import numpy as np
 from flax import nnx
 
 from crfdeid.documents import PHI, LabelledSentence
-from crfdeid.errors import UsageError
+from crfdeid.errors import OptionConflictError, SettingError, UsageError
 from crfdeid.serialization import PUBLIC, distinct_names
 from crfdeid.tagger import OnProgress, Traits
 from crfdeid.validation import require_counts, require_shares
@@ -107,7 +107,7 @@ class PrivateTaggerSettings(TrainingSettings):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not isinstance(self.representation, str):
-            raise UsageError(f"representation is {self.representation}: give the folder of one")
+            raise SettingError(f"representation is {self.representation}: give the folder of one")
         require_counts(self, "hidden", "layers", "batch")
         require_shares(self, "input_dropout", "variational_dropout", "output_dropout", "average")
         if self.patience is not None:
@@ -188,7 +188,9 @@ class PrivateTagger(NetworkTagger):
         """
         representation = self.representation
         if any(part.representation != representation.digest for part in shared):
-            raise UsageError("shared notes that another representation made: give the one that they were made by")
+            raise OptionConflictError(
+                "shared notes that another representation made: give the one that they were made by"
+            )
         tags = tuple(sorted({name for part in shared for name in part.names}))
         codec = PrivateCodec(representation, {PHI: tags}, self._seed)
         rows = [row for part in shared for row in codec.shared_rows(part)]

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from safetensors import SafetensorError, safe_open
 
-from crfdeid.errors import DataError
+from crfdeid.errors import DataError, FormatError, IntegrityError, MismatchError, NotFoundError, ReadError
 from crfdeid.utils.files import read_bytes
 from rnn.pretrained.config import EncoderConfig
 from rnn.pretrained.wordpiece import WordpieceTokenizer, read_pieces
@@ -75,7 +75,7 @@ def read_encoder(folder: Path) -> Encoder:
     pieces = read_pieces(folder, config.family)
     if pieces.count > config.pieces:
         problem = f"{pieces.count} word pieces, where {CONFIG} says {config.pieces}: give files that belong together"
-        raise DataError(problem, path=folder)
+        raise MismatchError(problem, path=folder)
     return Encoder(folder, config, pieces)
 
 
@@ -88,30 +88,30 @@ def _config(path: Path) -> EncoderConfig:
         raise
     except OSError as error:
         problem = f"cannot be read ({error.strerror}): give the folder of an encoder, as the hub lays it out"
-        raise DataError(problem, path=path) from None
+        raise ReadError(problem, path=path) from None
     except (ValueError, RecursionError):
-        raise DataError("not the settings of an encoder, which are a JSON object: fetch it anew", path=path) from None
+        raise FormatError("not the settings of an encoder, which are a JSON object: fetch it anew", path=path) from None
     try:
         return EncoderConfig.of_hub(content)
     except ValueError as error:
-        raise DataError(f"not an encoder that can be read: {error}", path=path) from None
+        raise FormatError(f"not an encoder that can be read: {error}", path=path) from None
 
 
 def _weights(folder: Path, config: EncoderConfig) -> dict[str, np.ndarray]:
     """The weights by our names."""
     path = folder / WEIGHTS
     if not path.is_file():
-        raise DataError(_remedy(folder), path=path)
+        raise NotFoundError(_remedy(folder), path=path)
     found = {}
     try:
         with safe_open(path, framework="numpy") as file:
             stored = {_plain(name): name for name in file.keys()}  # noqa: SIM118  it is no mapping
             for there, here, shape in _expected(config):
                 if there not in stored:
-                    raise DataError(f"no array '{there}': give the weights of a whole encoder", path=path)
+                    raise FormatError(f"no array '{there}': give the weights of a whole encoder", path=path)
                 found[here] = _array(file.get_tensor(stored[there]), there, here, shape, path)
     except (SafetensorError, OSError, TypeError, OverflowError):
-        raise DataError("damaged, or not a file of arrays that can be read: fetch it anew", path=path) from None
+        raise IntegrityError("damaged, or not a file of arrays that can be read: fetch it anew", path=path) from None
     return found
 
 
@@ -140,10 +140,10 @@ def _array(array: np.ndarray, there: str, here: str, shape: tuple[int, ...], pat
         shape = shape[::-1]
     if array.shape != shape:
         problem = f"the array '{there}' is {list(array.shape)}, where {CONFIG} asks for {list(shape)}"
-        raise DataError(f"{problem}: give files that belong together", path=path)
+        raise MismatchError(f"{problem}: give files that belong together", path=path)
     array = array if array.dtype.kind in "iub" else array.astype(np.float32, copy=False)  # bfloat16 is of kind "V"
     if array.dtype != np.float32 or not np.isfinite(array).all():
-        raise DataError(f"the array '{there}' holds no finite numbers: fetch it anew", path=path)
+        raise IntegrityError(f"the array '{there}' holds no finite numbers: fetch it anew", path=path)
     return array.T if here.endswith(".W") else array
 
 

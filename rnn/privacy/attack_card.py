@@ -15,7 +15,7 @@ import numpy as np
 
 from crfdeid.corpora.splits import Split
 from crfdeid.documents import LabelledSentence
-from crfdeid.errors import DataError
+from crfdeid.errors import EmptyInputError, MismatchError, NotFoundError
 from crfdeid.serialization import OPTIONAL_FILES, read_description, update_metadata
 from crfdeid.utils.files import write_files
 from crfdeid.utils.json import RETRAIN, dump_with_checksum, read_with_checksum
@@ -64,7 +64,9 @@ def split_documents(
     """
     documents = sorted({item.document for item in sentences})
     if len(documents) < 2:
-        raise DataError("one document alone cannot be shared between who attacks and who is attacked: give two or more")
+        raise EmptyInputError(
+            "one document alone cannot be shared between who attacks and who is attacked: give two or more"
+        )
     order = np.random.default_rng(seed).permutation(len(documents))
     known = {documents[i] for i in order[: len(documents) // 2]}
     parts: tuple[list[LabelledSentence], list[LabelledSentence]] = ([], [])
@@ -103,7 +105,7 @@ def attack_all(
     """
 
     if not names_of(attacked):
-        raise DataError("the notes hold no name that could be looked for: give notes with annotated names")
+        raise EmptyInputError("the notes hold no name that could be looked for: give notes with annotated names")
     settings, vectors = representation.settings, representation.vectors
     pairs = attack_sentences(
         representation,
@@ -170,7 +172,7 @@ def attack_notes(
         has, attacked = split_documents(sentences, seed=seed)
     else:
         if {document.text for document in known.documents} & {document.text for document in notes.documents}:
-            raise DataError("a document is both known and attacked: give different ones")
+            raise MismatchError("a document is both known and attacked: give different ones")
         has, attacked = distinct(shareable(known.encoded)), sentences
     return attack_all(representation, has, attacked, effort, seed=seed, on_step=on_step)
 
@@ -233,7 +235,7 @@ def read_card(folder: Path) -> dict[str, Any] | None:
     try:
         card = read_with_checksum(folder / CARD, _WHAT)
     except (FileNotFoundError, NotADirectoryError):
-        raise DataError(f"the {_WHAT} is missing: {RETRAIN}", path=folder / CARD) from None
+        raise NotFoundError(f"the {_WHAT} is missing: {RETRAIN}", path=folder / CARD) from None
     if card["sha256"] != expected or card.get("schema") != _SCHEMA:
-        raise DataError(f"the {_WHAT} of another representation: {RETRAIN}", path=folder / CARD)
+        raise MismatchError(f"the {_WHAT} of another representation: {RETRAIN}", path=folder / CARD)
     return card

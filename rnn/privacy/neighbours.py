@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import regex
 
-from crfdeid.errors import UsageError
+from crfdeid.errors import SettingError
 from features.normal import normal_form
 from rnn.embeddings.lookup import Lookup
 from rnn.embeddings.neighbours import nearest_rows
@@ -82,7 +82,7 @@ class Neighbours:
             UsageError: ``count`` is less than 1.
         """
         if count < 1:
-            raise UsageError(f"{count} neighbours: give 1, which is a word itself, or more")
+            raise SettingError(f"{count} neighbours: give 1, which is a word itself, or more")
         lookup = Lookup(vectors)
         space = _Space.of(lookup)
         asked = sorted(set(words))

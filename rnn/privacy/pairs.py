@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from crfdeid.bio import OUTSIDE
 from crfdeid.documents import LabelledSentence
-from crfdeid.errors import DataError
+from crfdeid.errors import EmptyInputError
 from features.tokens import Sentence
 from rnn.embeddings.lookup import Lookup
 from rnn.embeddings.vectors import WordVectors
@@ -146,7 +146,7 @@ class Replaceable:
             if places:
                 found.append((number, item, np.array(places), [others[tokens[place]] for place in places]))
         if not found:
-            raise DataError("no sentence holds a PHI token that has a neighbour: there is nothing to tell apart")
+            raise EmptyInputError("no sentence holds a PHI token that has a neighbour: there is nothing to tell apart")
         return cls(*map(list, zip(*found, strict=True)))
 
     def draw(self, random: np.random.Generator) -> list[Replacement]:

@@ -16,7 +16,7 @@ import numpy as np
 from crfdeid.bio import OUTSIDE
 from crfdeid.corpora.splits import Split
 from crfdeid.documents import Document, LabelledSentence
-from crfdeid.errors import DataError, UsageError
+from crfdeid.errors import DataError, EmptyInputError, FormatError, UsageError, WriteError
 from crfdeid.secrets import SECRET_VARIABLE, derive, hash_word, read_secret, user_secret
 from crfdeid.serialization import distinct_names
 from crfdeid.utils.files import write_files
@@ -82,7 +82,7 @@ class Record:
         try:
             notes, sentences = (frozenset(distinct_names(fields[name])) for name in ("notes", "sentences"))
         except (KeyError, ValueError):
-            raise DataError("not a record of encoded notes: name a file in a new folder", path=path) from None
+            raise FormatError("not a record of encoded notes: name a file in a new folder", path=path) from None
         return cls(path, key, notes, sentences)
 
     def new(self, sentences: Iterable[LabelledSentence]) -> list[LabelledSentence]:
@@ -162,13 +162,13 @@ def _held(folder: Path) -> Iterator[None]:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     except OSError as error:
-        raise DataError(f"the folder cannot be used: {error.strerror}", path=folder) from None
+        raise WriteError(f"the folder cannot be used: {error.strerror}", path=folder) from None
     try:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             problem = "another process is encoding into this folder: wait for it, or name another one"
-            raise DataError(problem, path=folder.parent) from None
+            raise WriteError(problem, path=folder.parent) from None
         yield
     finally:
         os.close(handle)
@@ -194,10 +194,10 @@ def encode_notes(
     """
     different = distinct(sentences)
     if not different:
-        raise DataError("the notes hold no tokens at all: give annotated notes")
+        raise EmptyInputError("the notes hold no tokens at all: give annotated notes")
     names = tags_of(different)
     if not _have_phi(different):
-        raise DataError("the notes hold no PHI at all: give annotated notes")
+        raise EmptyInputError("the notes hold no PHI at all: give annotated notes")
     random = generator(seed)
     different = [different[i] for i in random.permutation(len(different))]
     vectors = representation.encode([item.sentence for item in different], random)
@@ -248,7 +248,9 @@ def write_shared(
         sentences = shareable(notes.encoded)
         new = record.new(sentences)
         if len(new) < len(sentences) and not _have_phi(new):
-            raise DataError("all sentences of these notes with PHI were encoded before: there is nothing to share")
+            raise EmptyInputError(
+                "all sentences of these notes with PHI were encoded before: there is nothing to share"
+            )
         shared = encode_notes(new, representation, seed=seed)
         record.add(notes.documents, new)
         shared.save(path)

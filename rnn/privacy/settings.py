@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from crfdeid.errors import UsageError
+from crfdeid.errors import SettingError, UnknownNameError
 from crfdeid.registry import require_known
 from crfdeid.validation import require_choice, require_counts, require_number, require_positive, require_shares
 
@@ -101,7 +101,7 @@ def require_neighbours(count: int) -> None:
         UsageError: it is less than 2.
     """
     if count < 2:
-        raise UsageError(
+        raise SettingError(
             f"neighbours is {count}: a word's first neighbour is itself, so fake pairs would equal real ones; "
             f"give 2 or more, and {_FEWEST} or more for a representation that hides anything"
         )
@@ -146,6 +146,6 @@ def settings_of(profile: str, overrides: Mapping[str, Any]) -> PrivateSettings:
     """
     known = profiles()
     if profile not in known:
-        raise UsageError(f"unknown profile '{profile}' of a representation: choose from {', '.join(known)}")
+        raise UnknownNameError(f"unknown profile '{profile}' of a representation: choose from {', '.join(known)}")
     require_known(overrides, [field.name for field in fields(PrivateSettings)], of="a representation")
     return replace(known[profile], **overrides)

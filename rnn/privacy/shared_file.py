@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crfdeid.bio import OUTSIDE, tag_spans
-from crfdeid.errors import DataError
+from crfdeid.errors import IntegrityError, MismatchError, ReadError
 from crfdeid.serialization import distinct_names, pack_arrays
 from crfdeid.utils.files import read_bytes, write_stream
 from rnn.processors.casing import CASINGS
@@ -211,7 +211,7 @@ class SharedNotes:
         try:
             content = read_bytes(path)
         except OSError as error:
-            raise DataError(f"cannot be read: {error.strerror}", path=path) from None
+            raise ReadError(f"cannot be read: {error.strerror}", path=path) from None
         try:
             arrays = read_arrays(content, _KINDS)
             checksum = arrays.pop(_CHECKSUM).tobytes()
@@ -227,7 +227,9 @@ class SharedNotes:
             )
         except UNREADABLE as error:
             problem = error.args[0] if type(error) is InvalidArray else "it cannot be unpacked"
-            raise DataError(f"not a file of shared notes, or damaged ({problem}): ask for it anew", path=path) from None
+            raise IntegrityError(
+                f"not a file of shared notes, or damaged ({problem}): ask for it anew", path=path
+            ) from None
 
     def _arrays(self) -> dict[str, np.ndarray]:
         own = {
@@ -258,9 +260,9 @@ def read_shared(paths: Sequence[Path], representation: str) -> list[SharedNotes]
         notes = SharedNotes.load(path)
         if notes.representation != representation:
             problem = "another representation made these vectors: give that one, or ask for vectors made by yours"
-            raise DataError(problem, path=path)
+            raise MismatchError(problem, path=path)
         if notes.sha256 in found:
-            raise DataError(f"the same notes as {found[notes.sha256]}: give each file once", path=path)
+            raise MismatchError(f"the same notes as {found[notes.sha256]}: give each file once", path=path)
         found[notes.sha256] = path
         shared.append(notes)
     return shared

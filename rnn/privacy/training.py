@@ -23,7 +23,7 @@ import numpy as np
 from flax import nnx
 
 from crfdeid.documents import PHI, LabelledSentence
-from crfdeid.errors import UsageError
+from crfdeid.errors import SettingError
 from crfdeid.utils.process import keep_freed_memory
 from features.tokens import Sentence
 from rnn.batching import batches
@@ -199,7 +199,7 @@ class _Training:
     def _model(self) -> RepresentationModel:
         found = parameters(jax.tree.map(lambda array: array[0], self.weights.network["representation"]))
         if not all(np.isfinite(array).all() for array in found.values()):
-            raise UsageError("the representation is no number any more: train it with a lower learning rate")
+            raise SettingError("the representation is no number any more: train it with a lower learning rate")
         return RepresentationModel(self.settings, self.seed, self.vectors, found)
 
 

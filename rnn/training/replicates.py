@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from flax import nnx
 
 from crfdeid.documents import LabelledSentence
-from crfdeid.errors import DataError, UsageError
+from crfdeid.errors import EmptyInputError, OptionConflictError
 from crfdeid.tagger import OnProgressOfMany, Traits, require_layers
 from crfdeid.utils.process import keep_freed_memory
 from rnn.batching import Row
@@ -111,10 +111,10 @@ def fit_together(
     if not taggers:
         return
     if len(groups(taggers)) > 1:
-        raise UsageError("these taggers cannot be trained in one program: train them by fit_many")
+        raise OptionConflictError("these taggers cannot be trained in one program: train them by fit_many")
     training = [item for item in training if item.tags]
     if not training:
-        raise DataError("there is nothing to train on: the training set holds no tokens")
+        raise EmptyInputError("there is nothing to train on: the training set holds no tokens")
     first = taggers[0]
     require_layers(first.model, first.traits(first.settings).layers, training)
     codec = first.codec_for(training)

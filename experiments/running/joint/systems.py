@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from crfdeid.documents import CONCEPT, PHI
 from crfdeid.ensembles.cascade import GOLD, ORIGINAL, PREDICTED
-from crfdeid.errors import UsageError
+from crfdeid.errors import OptionConflictError
 from crfdeid.registry import require_known, select, setting_names
 from experiments.running.joint.settings import PIPELINE, JointExperiment
 from experiments.running.settings import RANDOM
@@ -61,7 +61,7 @@ def systems_of(experiment: JointExperiment) -> Systems:
     require_profile(experiment.profile, experiment.systems)
     for name in ("learns_from", "reads"):
         if name in changes:
-            raise UsageError(f"--set {name}: every way is compared, as in Table 5: leave it out")
+            raise OptionConflictError(f"--set {name}: every way is compared, as in Table 5: leave it out")
     models = (*experiment.systems, *([_TABLE_4_MODEL] if experiment.vectors.sources else []))
     require_known(changes, frozenset().union(*(setting_names(name, changes) for name in models)), of=", ".join(models))
     made = [System(name, name, None, tuple(select(name, changes).items())) for name in experiment.systems]

@@ -13,7 +13,7 @@ from itertools import chain
 
 from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.documents import LabelledSentence
-from crfdeid.errors import DataError
+from crfdeid.errors import EmptyInputError
 from experiments.running.private.learning import Learned, OnEpoch, Recipe, fitted, trained_representation
 from experiments.running.private.systems import HOSPITALS, PARTS, PROVIDER, neighbours_of
 from experiments.running.systems import Cell
@@ -28,7 +28,9 @@ def shared_out(train: Split) -> dict[str, Split]:
         DataError: there are too few documents.
     """
     if len(train.documents) < len(PARTS):
-        raise DataError(f"{len(train.documents)} training documents cannot be shared among {len(PARTS)}: give more")
+        raise EmptyInputError(
+            f"{len(train.documents)} training documents cannot be shared among {len(PARTS)}: give more"
+        )
     order = list(range(len(train.documents)))
     random.Random(SPLIT_SEED).shuffle(order)
     places = {part: sorted(order[number :: len(PARTS)]) for number, part in enumerate(PARTS)}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from crfdeid.errors import UsageError
+from crfdeid.errors import UnknownNameError
 from experiments.running.settings import CorpusSettings, OutputSettings, Point, VectorSettings
 
 RAW, PSEUDONYMS, REPRESENTATION, DANN = "non-private", "pseudonyms", "representation", "dann"
@@ -114,7 +114,7 @@ class PrivateExperiment:
 
     def __post_init__(self) -> None:
         if self.profile not in SIZES:
-            raise UsageError(f"unknown profile '{self.profile}': choose from {', '.join(SIZES)}")
+            raise UnknownNameError(f"unknown profile '{self.profile}': choose from {', '.join(SIZES)}")
 
     @property
     def sizes(self) -> Sizes:

@@ -11,7 +11,7 @@ from pathlib import Path
 from crfdeid.corpora import CORPUS_FORMATS
 from crfdeid.corpora.splits import Corpus, CorpusParts, Split, read_parts
 from crfdeid.documents import Document
-from crfdeid.errors import UsageError
+from crfdeid.errors import SettingError, UnknownNameError, UsageError
 from crfdeid.label_schemes import to_categories
 from crfdeid.model_card.training import require_phi
 from crfdeid.validation import MOST_SEED
@@ -46,7 +46,7 @@ def source_of(text: str) -> Source:
     if kind in MADE_UP:
         return Source(_named(name if equals else kind, text), format=kind, seed=_seed(seed, MADE_UP[kind], text))
     if not (equals and value):
-        raise UsageError(f"--corpora {text}: {HOW}")
+        raise SettingError(f"--corpora {text}: {HOW}")
     where, corpus_format = _format(value, text)
     return Source(_named(name, text), *_parts(where, name), corpus_format)
 
@@ -54,14 +54,16 @@ def source_of(text: str) -> Source:
 def _named(name: str, text: str) -> str:
     """The name, which becomes that of folders."""
     if not _NAME.fullmatch(name):
-        raise UsageError(f"--corpora {text}: '{name}' is no name for a corpus: use letters, digits, '-', '_', '+', '.'")
+        raise SettingError(
+            f"--corpora {text}: '{name}' is no name for a corpus: use letters, digits, '-', '_', '+', '.'"
+        )
     return name
 
 
 def _seed(seed: str, usual: int, text: str) -> int:
     # Its length first: Python refuses to read thousands of digits.
     if seed and (not seed.isdecimal() or len(seed) > len(str(MOST_SEED)) or int(seed) > MOST_SEED):
-        raise UsageError(f"--corpora {text}: '{seed}' is no seed: give a whole number up to {MOST_SEED}")
+        raise SettingError(f"--corpora {text}: '{seed}' is no seed: give a whole number up to {MOST_SEED}")
     return int(seed or usual)
 
 
@@ -71,7 +73,9 @@ def _format(value: str, text: str) -> tuple[str, str]:
     if not colon or os.path.exists(value):  # noqa: PTH110  Path.exists raises for a name that is too long.
         return value, "auto"
     if last not in (*CORPUS_FORMATS, "auto"):
-        raise UsageError(f"--corpora {text}: unknown format '{last}': choose from auto, {', '.join(CORPUS_FORMATS)}")
+        raise UnknownNameError(
+            f"--corpora {text}: unknown format '{last}': choose from auto, {', '.join(CORPUS_FORMATS)}"
+        )
     return where, last
 
 
@@ -82,9 +86,9 @@ def _parts(where: str, name: str) -> tuple[Path, Path | None, Path]:
     train, comma, test = where.partition(",")
     for path in (train, test) if comma else (train,):
         if not os.path.exists(path):  # noqa: PTH110
-            raise UsageError(f"--corpora {name}: no such file or folder: {path}")
+            raise UnknownNameError(f"--corpora {name}: no such file or folder: {path}")
     if not comma:
-        raise UsageError(f"--corpora {name}: {where} is one file: give {name}=TRAIN,TEST")
+        raise SettingError(f"--corpora {name}: {where} is one file: give {name}=TRAIN,TEST")
     return Path(train), None, Path(test)
 
 
@@ -93,12 +97,12 @@ def _parts_within(folder: Path, name: str) -> tuple[Path, Path | None, Path]:
     for part, entries in found.items():
         if len(entries) > 1:
             several = f"{len(entries)} entries that could be {part}, by their names"
-            raise UsageError(f"--corpora {name}: {folder} has {several}: give {name}=TRAIN,TEST")
+            raise SettingError(f"--corpora {name}: {folder} has {several}: give {name}=TRAIN,TEST")
     train, dev, test = (entries[0] if entries else None for entries in found.values())
     if test is None:
         dev, test = None, dev
     if train is None or test is None:
-        raise UsageError(f"--corpora {name}: {folder} holds no train and test (or dev): give {name}=TRAIN,TEST")
+        raise UnknownNameError(f"--corpora {name}: {folder} holds no train and test (or dev): give {name}=TRAIN,TEST")
     return train, dev, test
 
 
@@ -134,7 +138,7 @@ def read(source: Source, *, keep_unknown: bool, share: float = 1.0) -> Corpus:
 def _read_parts(source: Source) -> CorpusParts:
     train, test = source.train, source.test
     if train is None or test is None:
-        raise UsageError(f"--corpora {source.name}: {HOW}")
+        raise SettingError(f"--corpora {source.name}: {HOW}")
     try:
         return read_parts(
             train, source.dev, test, corpus_format=source.format, types="all", concepts=None, dev_option="dev"

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import NamedTuple
 
-from crfdeid.errors import UsageError
+from crfdeid.errors import OptionConflictError, SettingError
 from experiments.running.settings import RANDOM
 from experiments.running.systems import System, make_systems, require_phi_alone, require_profile
 from experiments.running.transfer.settings import TransferExperiment
@@ -50,9 +50,9 @@ def _with_encoders(systems: Iterable[System], experiment: TransferExperiment) ->
     """The systems; in the place of bert one for each encoder."""
     names = [folder.resolve().name for folder in experiment.encoders]
     if names and _ENCODED not in experiment.models:
-        raise UsageError(f"--encoders: no model here reads with an encoder: give --models {_ENCODED}")
+        raise OptionConflictError(f"--encoders: no model here reads with an encoder: give --models {_ENCODED}")
     if len(set(names)) < len(names):
-        raise UsageError("--encoders: two folders have one name: rename one, tables tell them apart by it")
+        raise SettingError("--encoders: two folders have one name: rename one, tables tell them apart by it")
     for system in systems:
         if system.model != _ENCODED or not names:
             yield system

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
-from crfdeid.errors import UsageError
+from crfdeid.errors import SettingError
 from crfdeid.evaluation.tokens import Proportion
 from crfdeid.validation import require_counts
 from features.tokens import Sentence
@@ -61,7 +61,7 @@ class AveragingSettings:
         require_counts(self, "names", "encodings")
         require_counts(self, "around", least=0)
         if not self.draws or min(self.draws) < 0 or not self.published or min(self.published) < 1:
-            raise UsageError("draws and published are numbers: give one or more of each, published from 1")
+            raise SettingError("draws and published are numbers: give one or more of each, published from 1")
 
     @property
     def most_draws(self) -> int:

@@ -26,7 +26,7 @@ import numpy.typing as npt
 
 from crfdeid.bio import OUTSIDE
 from crfdeid.documents import LabelledSentence
-from crfdeid.errors import DataError
+from crfdeid.errors import EmptyInputError
 from rnn.privacy.attacks.noise import noise_deviation
 from rnn.privacy.encoder import Encoder
 from rnn.processors.casing import casing
@@ -105,7 +105,7 @@ class Decoder:
             DataError: there are no sentences.
         """
         if not known:
-            raise DataError("no sentences to learn from: give at least one")
+            raise EmptyInputError("no sentences to learn from: give at least one")
         random, sentences = np.random.default_rng(seed), [item.sentence for item in known]
         deviation = noise_deviation(encoder, sentences, random)
         examples = _Examples.of(known, encoder.encode(sentences, None))

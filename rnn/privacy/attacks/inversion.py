@@ -15,7 +15,7 @@ import numpy as np
 
 from crfdeid.bio import OUTSIDE
 from crfdeid.documents import LabelledSentence
-from crfdeid.errors import DataError
+from crfdeid.errors import MismatchError
 from crfdeid.evaluation.tokens import Proportion
 from rnn.privacy.attacks.decoder import Decoder
 from rnn.privacy.attacks.targets import is_name
@@ -76,7 +76,7 @@ def invert_by_learning(
         DataError: there are no known sentences, or a document is on both sides.
     """
     if {item.document for item in known} & {item.document for item in attacked}:
-        raise DataError("a document is both known and attacked: give different ones")
+        raise MismatchError("a document is both known and attacked: give different ones")
     decoder = Decoder.learn(encoder, known, seed=seed)
     published = encoder.encode([item.sentence for item in attacked], np.random.default_rng([seed, 1]))
     read, guessed = decoder.read(published, attacked), _most_frequent(known, attacked)
