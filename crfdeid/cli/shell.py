@@ -12,13 +12,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Thread
-from typing import Any, NoReturn
-
-from tqdm import tqdm
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from crfdeid.errors import UsageError
 from crfdeid.tagger import FitProgress, OnProgress
 from crfdeid.utils.folders import forget_compiled
+
+if TYPE_CHECKING:
+    from tqdm import tqdm
 
 
 class Parser(argparse.ArgumentParser):
@@ -176,6 +177,8 @@ LINE_EVERY = 30.0
 
 def make_bar(text: str, total: int | None) -> tqdm[NoReturn]:
     """A bar to update; ``total`` is None where nobody knows how much there is. Silent where there is no terminal."""
+    from tqdm import tqdm  # noqa: PLC0415  Wrong options are answered without it.
+
     return tqdm(total=total, desc=text, file=sys.stderr, disable=not _terminal(), leave=False, dynamic_ncols=True)
 
 

@@ -20,7 +20,7 @@ class Terminal(io.StringIO):
 
 def use(stream: io.StringIO, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setattr("sys.stderr", stream)
-    monkeypatch.setattr("crfdeid.cli.shell.tqdm", partial(tqdm, mininterval=0))
+    monkeypatch.setattr("tqdm.tqdm", partial(tqdm, mininterval=0))
     with Bars(2) as bars:
         for step in range(1, 4):
             bars.step(Cell(System("elman", "elman"), 4), FitProgress(step, 3, 0.25, 0.5))
