@@ -65,7 +65,7 @@ class RedactBatches:
         model: model folder here, or "synthetic".
         policy: detection and replacement of PHI.
         text_column: column of the notes.
-        patient_column: column of the patient, for surrogates; None gives each note a patient of its own.
+        patient_column: column of the patient, for surrogates; None for a separate patient for each note.
         known: columns with known PHI of the patient, as in `crfdeid redact --known`: "name,birth_date". The values are
             hidden in the note and stay in their column, unless that is dropped.
         drop_columns: columns that the results leave out.

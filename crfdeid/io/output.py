@@ -174,7 +174,7 @@ class OutputFolder:
         return set(current)
 
     def _fingerprints(self, done: Mapping[str, FileCompleted]) -> dict[str, str]:
-        """Present fingerprints of files that were done, without those that the input no longer has."""
+        """Present fingerprints of files that were done, except files that the input no longer has."""
         new_name, found = self._new_name or str, dict[str, str]()
         for file in note_files(self._source, self._new_name):
             if isinstance(file, Failure):  # An unreadable folder may still hold them.
@@ -216,7 +216,7 @@ class OutputFolder:
         return failure._replace(file=self._input_names.get(failure.file, failure.file))
 
     def accounted(self) -> Iterator[NoteDone | FailureEntry]:
-        """Notes with results, and failures, of this run and those that it resumes; for the end of the run."""
+        """Notes with results, and failures, of this run and the runs that it resumes; for the end of the run."""
         return self._journal.accounted()
 
     def is_finished(self, file: NoteFile) -> bool:

@@ -188,7 +188,7 @@ class Record(NamedTuple):
 
 
 class Writer(Protocol):
-    """Writer of the rows of one file, in order, without those that failed."""
+    """Writer of the rows of one file, in order, without failed rows."""
 
     def write(self, row: Record, document: Document | None) -> None:
         """Write a row with the result for its note; None for a row without one."""

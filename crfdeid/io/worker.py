@@ -185,7 +185,7 @@ class NoteTask:
 
 
 def _words(document: Document) -> tuple[int, int]:
-    """Numbers of words of a note: all, and those that its spans cover, at least in part."""
+    """Numbers of words of a note: all, and the words that its spans cover, at least in part."""
     # Counted one by one: a list of all words takes many times the memory of a long note.
     ranges = ((0, len(document.text)), *((span.start, span.end) for span in merge(document.spans)))
     whole, *hidden = (sum(1 for _ in _WORD.finditer(document.text, *one)) for one in ranges)

@@ -50,7 +50,7 @@ ATTACKS = [
     Attack("a quote in the middle", write(CSV, 'text\n"a" Quill\n'), REDACT, 1, r"note.csv.*line 2|note.csv:2"),
     Attack("a row of too many fields", write(CSV, "text,n\nQuill,Marsh,3\n"), REDACT, 1, "note.csv.*3 fields"),
     Attack("a column that is missing", write(CSV, "note\nQuill\n"), REDACT, 1, "note.csv.*no column 'text'"),
-    Attack("a column named twice", write(CSV, "text,text\nQuill,Marsh\n"), REDACT, 1, "note.csv.*2 times"),
+    Attack("a column named twice", write(CSV, "text,text\nQuill,Marsh\n"), REDACT, 1, "note.csv.*'text'"),
     Attack("a file of Parquet that is none", write("notes/note.parquet", "Quill"), REDACT, 1, "note.parquet"),
     Attack("Parquet without the column", parquet({"note": ["Quill"]}), REDACT, 1, "note.parquet.*'text'"),
     Attack("Parquet with numbers for texts", parquet({"text": [5551037]}), REDACT, 1, "note.parquet"),

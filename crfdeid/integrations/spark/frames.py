@@ -50,7 +50,7 @@ def redact(
         model: model folder here, or "synthetic".
         policy: detection and replacement of PHI; None for the default policy.
         text_column: column of the notes.
-        patient_column: column of the patient, for surrogates; None gives each note a patient of its own.
+        patient_column: column of the patient, for surrogates; None for a separate patient for each note.
         known: columns with known PHI of the patient, such as "name,birth_date".
         drop_columns: columns that the results leave out.
         shift_columns: with surrogates, columns whose dates are shifted like those of the notes. A column of dates next

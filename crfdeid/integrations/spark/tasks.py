@@ -1,4 +1,4 @@
-"""Work of one Spark task: a local run over its share of the files, in a folder of its own.
+"""Work of one Spark task: a local run over its share of the files, in a separate folder.
 
 The results are therefore the same bytes as those of a local run, failures and counts are lines of its journal, and the
 driver only moves them to their final paths (`crfdeid.integrations.spark.files`).
