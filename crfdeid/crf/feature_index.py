@@ -24,7 +24,7 @@ _NO_FEATURES, _BEFORE_SENTENCE, _AFTER_SENTENCE = range(3)
 """Cache numbers of values without weights, and of the padding before and after a sentence."""
 
 
-class RowCache(dict[FeatureValue, int]):
+class _RowCache(dict[FeatureValue, int]):
     """Cache of the weight rows of feature values: a number for each value, and W rows for each number.
 
     Thread-safe: numbers and rows are assigned under a lock and never change. A missing row is -1.
@@ -32,6 +32,9 @@ class RowCache(dict[FeatureValue, int]):
     Args:
         look_up: computes the rows of a new value.
         width: rows per value, W.
+
+    Attributes:
+        rows: the rows of each number, [capacity, W]; to be read after `numbers`, which can replace it.
     """
 
     def __init__(self, look_up: Callable[[Any], Sequence[int]], width: int) -> None:
@@ -39,12 +42,7 @@ class RowCache(dict[FeatureValue, int]):
         self._look_up = look_up
         self._lock = Lock()
         self._count = 1
-        self._rows = np.full((64, width), -1, np.int32)
-
-    @property
-    def rows(self) -> np.ndarray:
-        """The rows of each number, [capacity, W]; read it after `numbers`, which can replace it."""
-        return self._rows
+        self.rows = np.full((64, width), -1, np.int32)
 
     def numbers(self, values: Iterable[FeatureValue]) -> np.ndarray:
         """The numbers of some values."""
@@ -68,9 +66,9 @@ class RowCache(dict[FeatureValue, int]):
 
     def _append(self, rows: Sequence[int]) -> int:
         number = self._count
-        if number == len(self._rows):
-            self._rows = np.concatenate([self._rows, np.full_like(self._rows, -1)])
-        self._rows[number] = rows
+        if number == len(self.rows):
+            self.rows = np.concatenate([self.rows, np.full_like(self.rows, -1)])
+        self.rows[number] = rows
         self._count = number + 1
         return number
 
@@ -80,7 +78,7 @@ _PartNumbers = Callable[[int, int], np.ndarray]
 """Part numbers of the words at an offset from each token, [N], by the part and the offset."""
 
 
-class ConjunctionRows:
+class _ConjunctionRows:
     """Rows of conjunction features, found by number for all tokens at once.
 
     Nearly all word pairs of a note are new and have no weight, so building their strings would be wasted. Each string
@@ -99,13 +97,9 @@ class ConjunctionRows:
         self._values = dict.fromkeys(value for value, _ in self._of_words)
         self.reach = max((max(-known.place, known.place + known.kind.size - 1) for known in self._known), default=0)
 
-    def before(self) -> list[int]:
-        """The part numbers of the padding before a sentence, in the order of `of_word`."""
-        return [numbers.get(BOS, _NO_PART) for _, numbers in self._of_words]
-
-    def after(self) -> list[int]:
-        """The part numbers of the padding after a sentence, in the order of `of_word`."""
-        return [numbers.get(EOS, _NO_PART) for _, numbers in self._of_words]
+    def of_padding(self, text: str) -> list[int]:
+        """The part numbers of the padding around a sentence, `BOS` or `EOS`, in the order of `of_word`."""
+        return [numbers.get(text, _NO_PART) for _, numbers in self._of_words]
 
     def of_word(self, word: str) -> list[int]:
         """The part numbers of a word: one for each part of each conjunction that is a word."""
@@ -231,10 +225,10 @@ class FeatureIndex:
         self._find = rows.get if stored is None else lambda name: rows.get(stored(name))
         self._window = _Window.of(extractor.word_columns())
         # A hash does not reveal its parts: hashed conjunctions are built as strings and looked up.
-        self._conjunctions = ConjunctionRows(extractor.conjunctions() if stored is None else (), rows)
+        self._conjunctions = _ConjunctionRows(extractor.conjunctions() if stored is None else (), rows)
         self._reach = max(self._window.reach, self._conjunctions.reach)
         self._words = self._remembered_words()
-        self._kinds: dict[tuple[str, ...], RowCache] = {}
+        self._kinds: dict[tuple[str, ...], _RowCache] = {}
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -293,10 +287,10 @@ class FeatureIndex:
             for k in range(len(heads)):
                 yield kind.rows[numbers[first + k], k : k + 1]
 
-    def _kind(self, heads: tuple[str, ...]) -> RowCache:
+    def _kind(self, heads: tuple[str, ...]) -> _RowCache:
         kind = self._kinds.get(heads)
         if kind is None or len(kind) > _MOST_REMEMBERED:
-            kind = self._kinds[heads] = RowCache(partial(self._rows_of_value, heads), len(heads))
+            kind = self._kinds[heads] = _RowCache(partial(self._rows_of_value, heads), len(heads))
         return kind
 
     def _rows_of_value(self, heads: tuple[str, ...], value: str) -> list[int]:
@@ -304,10 +298,10 @@ class FeatureIndex:
         found = [self._find(head + held) for head in heads]
         return [-1 if row is None else row for row in found]
 
-    def _remembered_words(self) -> RowCache:
-        columns, joined = self._window.columns, self._conjunctions
-        before, after = joined.before(), joined.after()
-        words = RowCache(self._rows_of_word, self._window.size + len(before))
+    def _remembered_words(self) -> _RowCache:
+        columns = self._window.columns
+        before, after = map(self._conjunctions.of_padding, (BOS, EOS))
+        words = _RowCache(self._rows_of_word, self._window.size + len(before))
         words.add(self._rows_in_window([column.before for column in columns]) + before)
         words.add(self._rows_in_window([column.after for column in columns]) + after)
         return words

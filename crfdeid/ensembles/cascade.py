@@ -42,7 +42,7 @@ from features.tokenizer import Token
 from features.tokens import Sentence
 
 
-class CheckpointStore:
+class _CheckpointStore:
     """Checkpoints of trained models in a folder, from which an interrupted training continues.
 
     Args:
@@ -68,7 +68,7 @@ class CheckpointStore:
         return found
 
 
-ORIGINAL, GOLD, PREDICTED = PHI_VIEWS = ("original", "gold", "predicted")
+ORIGINAL, GOLD, PREDICTED = _PHI_VIEWS = ("original", "gold", "predicted")
 """Texts for the model of concepts: the original, or with the gold or the predicted PHI masked (Table 5)."""
 
 
@@ -110,7 +110,7 @@ def with_layer(sentences: Iterable[LabelledSentence], layer: str) -> list[Labell
     return [item for item in sentences if layer in item.annotated]
 
 
-def document_kfold(train: Sequence[LabelledSentence], most: int) -> list[list[int]]:
+def _document_kfold(train: Sequence[LabelledSentence], most: int) -> list[list[int]]:
     """At most ``most`` folds of the indices of sentences with both layers; no fold for a single sentence.
 
     A fold holds whole documents; with one document, sentences.
@@ -134,7 +134,7 @@ def _concept_sentences(
 
     Args:
         sentences: the sentences.
-        way: the text to learn from, one of `PHI_VIEWS`.
+        way: the text to learn from, one of `_PHI_VIEWS`.
         deid: the model that predicts PHI.
         found: PHI tags of sentences, by index, that other models predicted.
     """
@@ -155,7 +155,7 @@ def as_concept_sentence(item: LabelledSentence, sentence: Sentence) -> LabelledS
     return LabelledSentence(sentence, item.layer(CONCEPT), item.document)
 
 
-class CascadeTrainer:
+class _CascadeTrainer:
     """Trainer of cascades that differ only in ``learns_from`` and ``reads``.
 
     They share the model of PHI, the models of PHI for the folds, and the model of concepts of each text. A model is
@@ -178,11 +178,11 @@ class CascadeTrainer:
         *,
         folds: int,
         seed: int,
-        checkpoints: CheckpointStore,
+        checkpoints: _CheckpointStore,
     ) -> None:
         self._settings, self._train, self._dev, self._seed = settings, train, dev, seed
         self._checkpoints = checkpoints
-        self._folds = document_kfold(train, folds)
+        self._folds = _document_kfold(train, folds)
         self._crossed: dict[int, list[str]] = {}
         self._concepts: dict[str, Tagger] = {}
 
@@ -246,7 +246,7 @@ class CascadeSettings(CombinedSettings):
             caller's PHI, and refuses text without; "original" masks nothing.
         folds: folds of the training notes; PHI in each is masked by a model trained on the others.
         profile: the profile of both models.
-        options: settings of the two models that differ, as JSON data; each takes those that it has.
+        options: settings of the two models that differ, as JSON data; each takes the ones that it has.
 
     Raises:
         UsageError: a value is invalid, neither model has an option, or one lacks the profile.
@@ -261,8 +261,8 @@ class CascadeSettings(CombinedSettings):
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        require_choice(self, "learns_from", PHI_VIEWS)
-        require_choice(self, "reads", PHI_VIEWS)
+        require_choice(self, "learns_from", _PHI_VIEWS)
+        require_choice(self, "reads", _PHI_VIEWS)
         require_counts(self, "folds", least=2)
         if "pipeline" in (self.deid, self.concepts):
             raise UsageError("a pipeline cannot be half of a pipeline: give another model, such as crf")
@@ -348,12 +348,12 @@ class CascadeTagger(CombinedTagger, LayeredTagger):
         if not train:
             raise DataError("there is nothing to train on: the training set holds no tokens")
         require_layers("pipeline", (PHI, CONCEPT), train)
-        trainers: dict[str, CascadeTrainer] = {}
+        trainers: dict[str, _CascadeTrainer] = {}
         for index, tagger in enumerate(taggers):
             settings, family = tagger._settings, tagger._family()
             if family not in trainers:
-                checkpoints = CheckpointStore(None if checkpoint_dir is None else checkpoint_dir / family)
-                trainers[family] = CascadeTrainer(
+                checkpoints = _CheckpointStore(None if checkpoint_dir is None else checkpoint_dir / family)
+                trainers[family] = _CascadeTrainer(
                     settings, train, dev, folds=settings.folds, seed=tagger._seed, checkpoints=checkpoints
                 )
             tagger._members = trainers[family].train(settings.learns_from, on_progress and partial(on_progress, index))

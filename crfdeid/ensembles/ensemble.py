@@ -39,7 +39,7 @@ class EnsembleSettings(CombinedSettings):
             the most frequent tag of each token, in a tie the first member's. "mean": the most probable valid tag
             sequence by the mean of the members' marginals.
         profile: the profile of all members.
-        options: settings of the members that differ, as JSON data; each takes those that it has.
+        options: settings of the members that differ, as JSON data; each takes the ones that it has.
 
     Raises:
         UsageError: a value is invalid, no member has an option, or one lacks the profile.

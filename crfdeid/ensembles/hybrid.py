@@ -26,7 +26,7 @@ class HybridSettings(CombinedSettings):
     Args:
         member: the statistical model, a name in `crfdeid.registry.MODELS`.
         profile: the profile of the model.
-        options: settings of the model and the rules that differ, as JSON data; each takes those that it has.
+        options: settings of the model and the rules that differ, as JSON data; each takes the ones that it has.
 
     Raises:
         UsageError: the member is a combined model or the rules, neither part has an option, or the member lacks the

@@ -87,7 +87,7 @@ def feature_kind(name: str) -> str:
     return FEATURE_KINDS.get(head, OTHER_FEATURES)
 
 
-def crf_sums(tagger: CrfTagger, sentence: Sentence, questions: Sequence[TagContrast]) -> list[CrfSum]:
+def _crf_sums(tagger: CrfTagger, sentence: Sentence, questions: Sequence[TagContrast]) -> list[CrfSum]:
     """The log-odds of each question as an exact sum.
 
     Args:
@@ -216,7 +216,7 @@ def explain_tokens(
     methods = default_methods(tagger) if wanted.methods is None else wanted.methods
     parts: dict[str, Sequence[Any]] = {}
     if isinstance(tagger, CrfTagger) and "sum" in methods:
-        parts["crf"] = crf_sums(tagger, sentence, questions)
+        parts["crf"] = _crf_sums(tagger, sentence, questions)
     if "occlusion" in methods:
         parts["occlusion"] = occlusion_terms(tagger, sentence, questions, table, wanted.window)
     if isinstance(tagger, SupportsGradients) and "gradients" in methods:

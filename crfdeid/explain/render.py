@@ -116,7 +116,7 @@ def blocks_text(blocks: Iterable[RenderBlock]) -> str:
     """Blocks as text for a terminal.
 
     Example:
-        >>> print(as_text([Title("Why"), Lines(("Because.",))]))
+        >>> print(blocks_text([TitleBlock("Why"), TextBlock(("Because.",))]))
         Why
         ===
         <BLANKLINE>

@@ -31,7 +31,7 @@ def stdnum_check(module: str, **options: Any) -> Callable[[str], bool]:
     return check
 
 
-def digits_of(value: str) -> str:
+def _digits_of(value: str) -> str:
     """The digits of a value."""
     return "".join(filter(str.isdecimal, value))
 
@@ -43,7 +43,7 @@ def is_card(value: str) -> bool:
         >>> is_card("4929 5260 1815 9081"), is_card("4929 5260 1815 9082")
         (True, False)
     """
-    return _CARD.fullmatch(value) is not None and stdnum_check("luhn")(digits_of(value))
+    return _CARD.fullmatch(value) is not None and stdnum_check("luhn")(_digits_of(value))
 
 
 def is_npi(value: str) -> bool:
@@ -86,7 +86,7 @@ def is_nss(value: str) -> bool:
         >>> is_nss("28/48221344/62"), is_nss("28/48221344/63")
         (True, False)
     """
-    digits = digits_of(value)
+    digits = _digits_of(value)
     return len(digits) == 12 and int(digits[:-2]) % 97 == int(digits[-2:])
 
 

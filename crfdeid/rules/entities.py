@@ -5,7 +5,7 @@ Most of these are PHI in some corpora only: such a rule is used only if the trai
 
 from __future__ import annotations
 
-from crfdeid.rules.rule import CAPITAL, ENGLISH_KIN, NAME_REST, NAME_WORD, SPANISH_KIN, Rule, forms, one_of
+from crfdeid.rules.rule import CAPITAL, ENGLISH_KIN, NAME_PART, NAME_REST, SPANISH_KIN, Rule, forms, one_of
 from features.lexicons import LEXICONS
 
 _INSTITUTIONS = ("INSTITUCION", "ORGANIZATION", "EMPLOYER", "HOSPITAL")
@@ -27,7 +27,7 @@ _LINKS = r"(?:(?:de|del|da|do|dos|para|en|la|las|los|el) |d['’]){0,3}"
 INSTITUTION_RULES = (
     Rule(
         "institution",
-        rf"(?={CAPITAL})(?!{_COMMON})(?:{one_of(_SPANISH)} {_LINKS}{NAME_WORD}{NAME_REST}(?: \({CAPITAL}{{3,8}}\))?"
+        rf"(?={CAPITAL})(?!{_COMMON})(?:{one_of(_SPANISH)} {_LINKS}{NAME_PART}{NAME_REST}(?: \({CAPITAL}{{3,8}}\))?"
         r"|ciudad (?:universitaria|de la justicia|sanitaria)|palacio de justicia|servicio [\w-]{4,30} de salud)",
         _INSTITUTIONS,
         (
@@ -45,7 +45,7 @@ INSTITUTION_RULES = (
     ),
     Rule(
         "health centre",
-        rf"(?={CAPITAL})(?:centro de salud|consultorio|ambulatorio) {_LINKS}{NAME_WORD}{NAME_REST}",
+        rf"(?={CAPITAL})(?:centro de salud|consultorio|ambulatorio) {_LINKS}{NAME_PART}{NAME_REST}",
         _CENTRES,
         ("Centro de Salud Las Quillas", "su [Centro de Salud de Tawn]. C/ Quill", "Consultorio Tawn"),
         ("su centro de salud", "Centro de Salud por fiebre", "Ambulatorio, C/ Quill"),
@@ -54,8 +54,8 @@ INSTITUTION_RULES = (
     Rule(
         "institution in English",
         # "American College of ..." and "National Institute of ..." make classifications and guidelines.
-        rf"(?:(?<!national )(?<!american )(?:university|college|institute) of (?:the )?{NAME_WORD}{NAME_REST}"
-        rf"|(?!american|national)(?:{NAME_WORD} ){{1,3}}(?:university|college|institute|foundation|academy"
+        rf"(?:(?<!national )(?<!american )(?:university|college|institute) of (?:the )?{NAME_PART}{NAME_REST}"
+        rf"|(?!american|national)(?:{NAME_PART} ){{1,3}}(?:university|college|institute|foundation|academy"
         r"|(?:high|middle|primary|elementary) school))(?<!the university)",
         _INSTITUTIONS,
         (
@@ -310,7 +310,7 @@ MANUFACTURER_RULES = (
         # "(Tawnol 5, Quill)"
         rf"|\({CAPITAL}[\w™®-]{{0,30}}+(?: [\w.®-]{{1,20}}+){{0,4}}[,;] (?P<single>{_NAMED})(?=\)|, {CAPITAL})"
         # "(a pump, Quill Ltd, Quillton, England"
-        rf"|\((?:[^()]{{1,40}}?[,;] )?(?P<placed>{_FIRM}), (?:{NAME_WORD}{NAME_REST}, )?{_LANDS}(?!\w)",
+        rf"|\((?:[^()]{{1,40}}?[,;] )?(?P<placed>{_FIRM}), (?:{NAME_PART}{NAME_REST}, )?{_LANDS}(?!\w)",
         ("INSTITUCION", "ORGANIZATION"),
         (
             *("timolol (Tawnol®, [Quill])", "Quillex® ([Tawn & Quill], Tawn)", "(Tawnol® 5%, [Quill Zann SA], Tawn)"),

@@ -54,7 +54,7 @@ LEAST_CHAIN = 7  # digits
 _STARTS_WITH_CAPITAL = r"^[A-ZÀ-ÖØ-ÞŠŽŁ]"
 
 
-class DigitCounts(NamedTuple):
+class _DigitCounts(NamedTuple):
     """Digits of a text, or the least digits of a match: all of them, and the longest sequence of each kind (`Rule`)."""
 
     digits: int
@@ -63,12 +63,12 @@ class DigitCounts(NamedTuple):
     chain: int
 
 
-_NO_DIGITS = DigitCounts(0, 0, 0, 0)
+_NO_DIGITS = _DigitCounts(0, 0, 0, 0)
 
 
-def _least_digits(rule: Rule) -> DigitCounts:
+def _least_digits(rule: Rule) -> _DigitCounts:
     """The least digits of a rule's matches."""
-    return DigitCounts(rule.digits, rule.run, rule.dense, rule.chain)
+    return _DigitCounts(rule.digits, rule.run, rule.dense, rule.chain)
 
 
 def _cue_words(rule: Rule) -> frozenset[str]:
@@ -84,7 +84,7 @@ def _required_substrings(rule: Rule) -> list[str]:
 
 
 def digit_counts(text: str) -> tuple[int, int, int, int]:
-    """The `DigitCounts` of a text with normalised white space, as a plain tuple, which is faster.
+    """The `_DigitCounts` of a text with normalised white space, as a plain tuple, which is faster.
 
     Example:
         >>> digit_counts("on 3/14/72 at 10, call 555-0134")
@@ -232,7 +232,7 @@ class _Compiled(NamedTuple):
     small: bool
     sign: re.Pattern[str] | None
     parts: Sequence[str]
-    numbers: DigitCounts
+    numbers: _DigitCounts
     needs: Sequence[int]
     at: Mapping[str, Sequence[tuple[int, Rule, re.Pattern[str]]]]
 
@@ -266,7 +266,7 @@ def _rows() -> Iterator[_Compiled]:
 
 _PREFILTER = Prefilter(RULES)
 _COMPILED = tuple(_rows())
-_MOST = DigitCounts(*map(max, *map(_least_digits, RULES)))  # larger counts make no difference
+_MOST = _DigitCounts(*map(max, *map(_least_digits, RULES)))  # larger counts make no difference
 
 
 def find_rules(sentence: Sentence) -> Iterator[tuple[Rule, int, int]]:

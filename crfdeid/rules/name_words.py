@@ -45,16 +45,16 @@ _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*|,")
 
 
 @lru_cache(maxsize=1 << 14)
-def name_word_kind(word: str) -> str:
+def _name_word_kind(word: str) -> str:
     """The kind of a word with a capital.
 
     Returns:
         "given", "family" for names, "word" of the language, "both", "particle", "initial", "acronym", else "unknown".
 
     Example:
-        >>> [name_word_kind(word) for word in ("Marta", "Rodríguez", "Denies", "White", "Cardiología", "de")]
+        >>> [_name_word_kind(word) for word in ("Marta", "Rodríguez", "Denies", "White", "Cardiología", "de")]
         ['given', 'family', 'word', 'both', 'word', 'particle']
-        >>> [name_word_kind(word) for word in ("Quill", "SNC", "IgG", "J")]
+        >>> [_name_word_kind(word) for word in ("Quill", "SNC", "IgG", "J")]
         ['unknown', 'acronym', 'word', 'initial']
     """
     name, classes = fold(word), set(word_classes(word))
@@ -84,7 +84,7 @@ def _name_kind(word: str, name: str, *, is_both: bool) -> str:
 def _kinds(value: str) -> list[str]:
     """The kinds of a value's words; a comma's is ",". It is empty where the value cannot be a name whatever the cue."""
     words = _WORD.findall(value)
-    kinds = ["," if word == "," else name_word_kind(word) for word in words]
+    kinds = ["," if word == "," else _name_word_kind(word) for word in words]
     if not kinds or "word" in kinds or kinds[-1] in ("particle", ","):
         return []
     if "acronym" in kinds and any(not word.isupper() for word in words if len(word) > 1):

@@ -102,9 +102,9 @@ _ADDRESS = (
     r"|apartado|campus|servicio|service|departamento|department|dpto|dept|unidad|unit|sección|seccion|hospital|tel|tfno"
     r"|tlf|fax|phone|dra?|cp|españa)(?!\w)"
 )
-NAME_WORD = rf"[\"“”«»]?(?!{_ADDRESS}){CAPITAL}[\w’'&]{{0,40}}+[\"“”«»]?"
+NAME_PART = rf"[\"“”«»]?(?!{_ADDRESS}){CAPITAL}[\w’'&]{{0,40}}+[\"“”«»]?"
 NAME_REST = (
-    rf"(?:(?: (?:(?:de|del|da|do|dos|para|en|la|las|los|el|y|e|i|of|for|the|and) |d['’]){{0,3}}|-){NAME_WORD}){{0,6}}"
+    rf"(?:(?: (?:(?:de|del|da|do|dos|para|en|la|las|los|el|y|e|i|of|for|the|and) |d['’]){{0,3}}|-){NAME_PART}){{0,6}}"
 )
 
 # Words for relatives that both the rules for relatives and those for their names take.

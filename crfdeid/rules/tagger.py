@@ -77,7 +77,7 @@ class _MatchCounts:
         return max(self.types, key=self.types.__getitem__, default="")
 
 
-class RuleStatistics(NamedTuple):
+class _RuleStatistics(NamedTuple):
     """Estimates from the training notes.
 
     Attributes:
@@ -91,7 +91,7 @@ class RuleStatistics(NamedTuple):
     missed: float
 
 
-def _estimate_precision(train: Sequence[LabelledSentence], settings: RulesSettings) -> RuleStatistics:
+def _estimate_precision(train: Sequence[LabelledSentence], settings: RulesSettings) -> _RuleStatistics:
     """Estimate label and precision of each rule from training sentences."""
     finds = {rule.name: _MatchCounts() for rule in RULES}
     missed = others = 0
@@ -106,7 +106,7 @@ def _estimate_precision(train: Sequence[LabelledSentence], settings: RulesSettin
         missed += len(left) - left.count(OUTSIDE)
     tags = {tag for item in train for tag in item.tags} | {OUTSIDE}
     rule_precision = _choose(finds, {tag[2:] for tag in tags - {OUTSIDE}}, settings)
-    return RuleStatistics(tuple(sorted(tags | _tags_of(rule_precision))), rule_precision, (missed + 1) / (others + 2))
+    return _RuleStatistics(tuple(sorted(tags | _tags_of(rule_precision))), rule_precision, (missed + 1) / (others + 2))
 
 
 def _choose(
@@ -134,7 +134,7 @@ def _choose(
     return rule_precision
 
 
-def _read_statistics(tags: tuple[str, ...], content: Any) -> RuleStatistics:
+def _read_statistics(tags: tuple[str, ...], content: Any) -> _RuleStatistics:
     """Read the content that `RulesTagger.save` wrote.
 
     Raises:
@@ -149,7 +149,7 @@ def _read_statistics(tags: tuple[str, ...], content: Any) -> RuleStatistics:
         raise ValueError("labels of rules without tags")
     if not rule_precision.keys() <= {rule.name for rule in RULES}:
         raise ValueError("unknown rules")
-    return RuleStatistics(tags, rule_precision, missed)
+    return _RuleStatistics(tags, rule_precision, missed)
 
 
 def _tags_of(rule_precision: Mapping[str, tuple[str, float]]) -> set[str]:
@@ -174,7 +174,7 @@ class RulesTagger(Tagger):
     def __init__(self, settings: RulesSettings | None = None, *, seed: int = 0) -> None:
         self._settings = settings if settings is not None else RulesSettings()
         self._seed = seed
-        self._learned: RuleStatistics | None = None
+        self._learned: _RuleStatistics | None = None
 
     @classmethod
     def profiles(cls) -> Mapping[str, RulesSettings]:
@@ -282,7 +282,7 @@ class RulesTagger(Tagger):
             tagger._learned = _read_statistics(saved.names("tags"), json.loads(saved.weights[:]))
         return tagger
 
-    def _trained(self) -> RuleStatistics:
+    def _trained(self) -> _RuleStatistics:
         if self._learned is None:
             raise NotTrainedError("these rules are not trained: call fit, or load a saved model")
         return self._learned
