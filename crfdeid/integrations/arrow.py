@@ -120,7 +120,7 @@ class RedactBatches:
         )
         dates.require_possible(text_column, drop_columns)
         if text_column in {patient_column, *(column.name for column in columns)}:
-            raise OptionConflictError(f"'{text_column}' is the column of the notes: it can have no other use")
+            raise OptionConflictError(f"'{text_column}' is the text of the notes: it can have no other use")
         self.model = find_model(model).absolute()
         self.model_sha256 = model_digest(self.model)
         if policy.sensitivity is not None:

@@ -69,7 +69,7 @@ class DateColumns:
         named = Counter((*drop, *self.shift, *self.hash, *self.allow))
         for name, count in named.items():
             if name == text:
-                raise OptionConflictError(f"'{text}' is the column of the notes: it can have no other use")
+                raise OptionConflictError(f"'{text}' is the text of the notes: it can have no other use")
             if count > 1:
                 raise OptionConflictError(f"the column '{name}' is named twice: name it in one of {self.options}")
         if (self.shift or self.allow) and not self.refuse:

@@ -466,7 +466,7 @@ def test_redact_and_tag_say_when_notes_are_unlike_the_training_notes(
         assert main([command, *map(str, options)]) == 0
         said = [line for line in capsys.readouterr().err.splitlines() if "unlike the training notes" in line]
         assert [" of their words are unknown (" in line for line in said] == [True] * (name == "unlike")
-        assert bool(json.loads(audit.read_text())["summary"]["unlike"]) == (name == "unlike")
+        assert bool(json.loads(audit.read_text())["summary"]["drift_warnings"]) == (name == "unlike")
 
 
 def test_the_audit_names_the_notes_in_another_layout_and_resuming_keeps_them(
@@ -489,7 +489,7 @@ def test_the_audit_names_the_notes_in_another_layout_and_resuming_keeps_them(
         assert main(["redact", *map(str, options)]) == 0
         said = [line for line in capsys.readouterr().err.splitlines() if line.startswith("drift: ")]
         notes, summary = (json.loads(audits[-1].read_text())[name] for name in ("notes", "summary"))
-        listed = {one["file"]: one["unlike"] for one in notes if "unlike" in one}
+        listed = {one["file"]: one["drift_warnings"] for one in notes if "drift_warnings" in one}
         assert {"0.txt", "1.txt"} <= set(listed)
         assert all("line" in listed[name] for name in ("0.txt", "1.txt"))
         assert len(listed) < len(notes) / 4
