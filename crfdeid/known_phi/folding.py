@@ -12,7 +12,7 @@ from unicodedata import decimal, normalize
 
 import regex
 
-from crfdeid.errors import DataError
+from crfdeid.errors import LimitError
 from features.normal import CONTROL, NormalText
 
 _MARKS = regex.compile(rf"[\p{{M}}\p{{Cf}}{CONTROL}]*+")
@@ -212,7 +212,7 @@ def decoded_forms(text: str) -> Iterator[NormalText]:
     left = next((unit for match in _ENCODED.finditer(text) for unit in _units(match)), None)
     if left is not None:
         problem = f"text that is encoded more than {_MOST_LEVELS} times over (&amp;amp;, %2525): decode it"
-        raise DataError(problem, offset=left[0] if offsets is None else offsets[left[0]])
+        raise LimitError(problem, offset=left[0] if offsets is None else offsets[left[0]])
 
 
 def fully_decoded(text: str) -> str:

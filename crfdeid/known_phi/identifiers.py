@@ -15,7 +15,7 @@ from typing import Any
 import regex
 
 from crfdeid.documents import Span
-from crfdeid.errors import DataError
+from crfdeid.errors import FormatError
 from crfdeid.known_phi.dates import find_date, read_date
 from crfdeid.known_phi.folding import Folded, Phrases, find_number, fold
 from crfdeid.known_phi.names import Name
@@ -78,13 +78,13 @@ class PatientIdentifiers:
     def __post_init__(self) -> None:
         for name in self.names:
             if not regex.search(r"\p{L}", name):
-                raise DataError("a name without a letter: correct it, or leave it empty")
+                raise FormatError("a name without a letter: correct it, or leave it empty")
         for date in self.dates:
             if not read_date(date):
-                raise DataError("a date that cannot be read: write it as 1972-03-14, or leave it empty")
+                raise FormatError("a date that cannot be read: write it as 1972-03-14, or leave it empty")
         for value in (*self.numbers, *self.texts):
             if not fold(value):
-                raise DataError("a value without a letter or digit: correct it, or leave it empty")
+                raise FormatError("a value without a letter or digit: correct it, or leave it empty")
 
     @classmethod
     def of(cls, values: Iterable[tuple[str, Any]]) -> PatientIdentifiers:
@@ -187,7 +187,7 @@ def as_text(value: Any) -> str:
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     if isinstance(value, (bool, list, dict, bytes, tuple)):
-        raise DataError("a value that is neither text nor a number nor a date: name another column")
+        raise FormatError("a value that is neither text nor a number nor a date: name another column")
     text = str(value).strip()
     whole = _OF_A_TABLE.fullmatch(text)
     return str(whole[1]) if whole else text

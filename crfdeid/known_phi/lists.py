@@ -20,7 +20,7 @@ from unicodedata import normalize
 import regex
 
 from crfdeid.documents import Span
-from crfdeid.errors import DataError
+from crfdeid.errors import DataError, EmptyInputError, FormatError, LimitError
 from crfdeid.known_phi.folding import Folded, Phrases, fold
 from crfdeid.utils.files import read_text
 
@@ -159,7 +159,7 @@ class CustomLists:
                         yield Span(start, end, pattern.type)
             except TimeoutError:
                 problem = f"{pattern.name} took longer than {SECONDS:g} seconds: write it without nested repetitions"
-                raise DataError(problem) from None
+                raise LimitError(problem) from None
 
 
 def check_term(text: str) -> None:
@@ -169,7 +169,7 @@ def check_term(text: str) -> None:
         DataError: it has neither a letter nor a digit.
     """
     if not fold(text):
-        raise DataError("a term without a letter or digit: nothing could be found by it")
+        raise FormatError("a term without a letter or digit: nothing could be found by it")
 
 
 def check_type(name: str) -> None:
@@ -179,7 +179,7 @@ def check_type(name: str) -> None:
         DataError: it is no name of a type.
     """
     if not _TYPE.fullmatch(name):
-        raise DataError('not a type: give a name of letters, digits, "_" and "-", such as HOSPITAL')
+        raise FormatError('not a type: give a name of letters, digits, "_" and "-", such as HOSPITAL')
 
 
 def check_pattern(pattern: Pattern) -> None:
@@ -191,16 +191,16 @@ def check_pattern(pattern: Pattern) -> None:
     try:
         compiled = _compiled(pattern)
     except (regex.error, OverflowError, RecursionError):
-        raise DataError("not an expression that the package regex can read: correct it") from None
+        raise FormatError("not an expression that the package regex can read: correct it") from None
     try:
         if any(match.start() == match.end() for match in compiled.finditer("", timeout=SECONDS)):
-            raise DataError("an expression that finds the empty text: let it ask for a character or more")
+            raise FormatError("an expression that finds the empty text: let it ask for a character or more")
         for probe in _PROBES:
             for _ in compiled.finditer(probe, timeout=PROBE_SECONDS):
                 pass
     except TimeoutError:
         problem = "an expression that takes too long: write it without repetitions within repetitions, such as (a+)+"
-        raise DataError(problem) from None
+        raise LimitError(problem) from None
 
 
 @lru_cache(maxsize=1 << 10)
@@ -243,12 +243,12 @@ def read_site(path: Path) -> CustomLists:
         place = _SYNTAX_PLACE.search(str(error))
         line = int(place[1]) if place else len(text.splitlines())
         column = f" at column {place[2]}" if place else ", or not closed"
-        raise DataError(f"no TOML{column}: correct it", path=path, line=line) from None
+        raise FormatError(f"no TOML{column}: correct it", path=path, line=line) from None
     except RecursionError:
-        raise DataError("no TOML that can be read: it is nested too deep", path=path) from None
+        raise FormatError("no TOML that can be read: it is nested too deep", path=path) from None
     tables = list(_tables(content, path, text.split("\n")))
     if not tables:
-        raise DataError("says nothing: give [[deny]], [[allow]] or [[pattern]]", path=path)
+        raise EmptyInputError("says nothing: give [[deny]], [[allow]] or [[pattern]]", path=path)
     return CustomLists(
         deny=tuple(term for table in tables if table.kind == "deny" for term in table.terms()),
         allow=tuple(term for table in tables if table.kind == "allow" for term in table.terms()),
@@ -266,7 +266,7 @@ def _tables(content: Mapping[str, Any], path: Path, lines: Sequence[str]) -> Ite
         if problem:
             named = re.compile(rf"[\s\[\"']*{re.escape(kind)}\b")
             line = next((number for number, text in enumerate(lines, start=1) if named.match(text)), None)
-            raise DataError(problem, path=path, line=line)
+            raise FormatError(problem, path=path, line=line)
         heads = [n for n, text in enumerate(lines) if (head := _HEAD.match(text)) and head[1] == kind]
         for number, values in enumerate(found):
             yield _Table(path, lines, kind, heads[number] if number < len(heads) else None, values)
@@ -367,6 +367,6 @@ def _word_list(path: Path) -> list[str]:
         try:
             check_term(text)
         except DataError as error:
-            raise DataError(error.problem, path=path, line=number) from None
+            raise FormatError(error.problem, path=path, line=number) from None
         found.append(text)
     return found

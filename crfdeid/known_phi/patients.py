@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from crfdeid.errors import DataError, UsageError
+from crfdeid.errors import DataError, EmptyInputError, FormatError, SettingError
 from crfdeid.io.patients import patient_name
 from crfdeid.known_phi.folding import fold
 from crfdeid.known_phi.identifiers import KINDS, PatientIdentifiers, as_text
@@ -60,9 +60,9 @@ def read_columns(text: str) -> tuple[KnownColumn, ...]:
         found.append(KnownColumn(kind, name) if equals else column_of(kind))
     for column in found:
         if column.kind not in KINDS or not column.name:
-            raise UsageError(f"'{text}': write COLUMN or KIND=COLUMN, where KIND is one of {', '.join(KINDS)}")
+            raise SettingError(f"'{text}': write COLUMN or KIND=COLUMN, where KIND is one of {', '.join(KINDS)}")
     if len({column.name for column in found}) < len(found):
-        raise UsageError(f"'{text}' names a column twice: name it once")
+        raise SettingError(f"'{text}' names a column twice: name it once")
     return tuple(found)
 
 
@@ -75,7 +75,7 @@ def column_of(name: str) -> KnownColumn:
     kind = _KIND_OF.get(fold(name))
     if kind is None:
         choices = ", ".join(f"{kind}={name}" for kind in KINDS)
-        raise UsageError(f"what the column '{name}' holds cannot be told from its name: write one of {choices}")
+        raise SettingError(f"what the column '{name}' holds cannot be told from its name: write one of {choices}")
     return KnownColumn(kind, name)
 
 
@@ -95,7 +95,7 @@ def known_of(columns: Sequence[KnownColumn], values: Sequence[Any]) -> PatientId
             PatientIdentifiers.of([(column.kind, value)])
             text = as_text(value)
         except DataError as error:
-            raise DataError(f"the column '{column.name}' holds {error.problem}") from None
+            raise FormatError(f"the column '{column.name}' holds {error.problem}") from None
         why = why_unsearched(column.kind, text) if text else None
         if why is not None:
             unsearched.append((column.name, why))
@@ -161,22 +161,22 @@ def read_people(path: Path, columns: Sequence[KnownColumn] = ()) -> PatientTable
     for name in (key, *(column.name for column in named)):
         if header.count(name) != 1:
             problem = f"the first line names the column '{name}' {header.count(name)} times: it is needed once"
-            raise DataError(problem, path=path, line=1)
+            raise FormatError(problem, path=path, line=1)
     require_unique(header, path=path, line=1)
     places = [header.index(column.name) for column in named]
     found: dict[str, list[PatientIdentifiers]] = {}
     for line, fields in _rows(text, delimiter, path):
         if len(fields) != len(header):
-            raise DataError(f"{len(fields)} fields where the header has {len(header)}", path=path, line=line)
+            raise FormatError(f"{len(fields)} fields where the header has {len(header)}", path=path, line=line)
         whose = patient_name(fields[header.index(key)]) if key == "patient" else fields[header.index(key)].strip()
         if not whose:
-            raise DataError(f"nothing in the column '{key}': say whose line it is", path=path, line=line)
+            raise FormatError(f"nothing in the column '{key}': say whose line it is", path=path, line=line)
         try:
             found.setdefault(whose, []).append(known_of(named, [fields[place] for place in places]))
         except DataError as error:
-            raise DataError(error.problem, path=path, line=line) from None
+            raise FormatError(error.problem, path=path, line=line) from None
     if not found:
-        raise DataError("no lines but the first: give one for each patient", path=path)
+        raise EmptyInputError("no lines but the first: give one for each patient", path=path)
     return PatientTable(key, {whose: _together(lines) for whose, lines in found.items()})
 
 
@@ -194,7 +194,8 @@ def _header(text: str, path: Path) -> tuple[str, Sequence[str], str]:
         keys = [key for key in KEYS if key in header]
         if len(keys) == 1:
             return delimiter, header, keys[0]
-    raise DataError("the first line names neither a column 'patient' nor 'file', or both: name one", path=path, line=1)
+    problem = "the first line names neither a column 'patient' nor 'file', or both: name one"
+    raise FormatError(problem, path=path, line=1)
 
 
 def _rows(text: str, delimiter: str, path: Path) -> Iterator[tuple[int, list[str]]]:
@@ -209,4 +210,4 @@ def _rows(text: str, delimiter: str, path: Path) -> Iterator[tuple[int, list[str
             began = reader.line_num + 1
     except csv.Error:
         problem = "the row that begins here has a double quote in the wrong place, or one that never ends"
-        raise DataError(problem, path=path, line=began) from None
+        raise FormatError(problem, path=path, line=began) from None

@@ -10,7 +10,7 @@ from functools import partial
 from io import StringIO
 
 from crfdeid.documents import Document, Span, merge
-from crfdeid.errors import DataError, UsageError
+from crfdeid.errors import DataError, SecretError, UnknownNameError
 from crfdeid.known_phi.folding import fully_decoded
 from crfdeid.label_schemes import TO_SEVEN, surrogate_kind
 from crfdeid.redaction.persons import PersonClusterer, parse_name
@@ -72,7 +72,7 @@ def redact(
     """
     for name, value, known in (("way to redact", how, HOW), ("order of dates", date_order or "dmy", DATE_ORDERS)):
         if value not in known:
-            raise UsageError(f"unknown {name} '{value}': choose from {', '.join(known)}")
+            raise UnknownNameError(f"unknown {name} '{value}': choose from {', '.join(known)}")
     surrogates = partial(_surrogates, secret=secret, patient=patient, locale=locale, date_order=date_order)
     replacements = surrogates if how == "surrogate" else _WAYS[how]
     spans = merge(document.spans)
@@ -148,7 +148,7 @@ def _surrogates(
     )
 
     if secret is None:
-        raise UsageError("surrogates need a secret: the same one for all runs that should agree")
+        raise SecretError("surrogates need a secret: the same one for all runs that should agree")
     locale = locale_for(document, locale)
     if locale is None:
         return _labels(document, spans)

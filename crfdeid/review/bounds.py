@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from crfdeid.errors import DataError, UsageError
+from crfdeid.errors import EmptyInputError, FormatError, SettingError, UsageError
 from crfdeid.utils.files import read_text
 from crfdeid.utils.json import require_unique
 
@@ -126,14 +126,14 @@ def notes_to_read(
         (299, 311, 473)
     """
     if not 0 < bound < 1:
-        raise UsageError(f"a bound of {bound}: give a share between 0 and 1, such as 0.01")
+        raise SettingError(f"a bound of {bound}: give a share between 0 and 1, such as 0.01")
 
     def enough(reviewed: int) -> bool:
         return upper_bound(reviewed, leaking, recall=recall, total=total, level=level) <= bound
 
     most = _MOST_NOTES if total is None else total
     if leaking > most or not enough(most):
-        raise UsageError(f"a bound of {bound} with {leaking} leaking notes: too low, also where all notes are read")
+        raise SettingError(f"a bound of {bound} with {leaking} leaking notes: too low, also where all notes are read")
     return _smallest(enough, max(leaking, 1), most)
 
 
@@ -147,11 +147,11 @@ def _smallest(holds: Callable[[int], bool], low: int, high: int) -> int:
 
 def _check(reviewed: int, leaking: int, recall: float, total: int | None) -> None:
     if not 0 <= leaking <= reviewed:
-        raise UsageError(f"{leaking} leaking notes of {reviewed} read: give from 0 to all of them")
+        raise SettingError(f"{leaking} leaking notes of {reviewed} read: give from 0 to all of them")
     if not 0 < recall <= 1:
-        raise UsageError(f"a reviewer's recall of {recall}: give a share above 0, at most 1, such as 0.96")
+        raise SettingError(f"a reviewer's recall of {recall}: give a share above 0, at most 1, such as 0.96")
     if total is not None and not max(reviewed, 1) <= total:
-        raise UsageError(f"{reviewed} notes read of {total}: there cannot be fewer than were read")
+        raise SettingError(f"{reviewed} notes read of {total}: there cannot be fewer than were read")
 
 
 _MAX_DIGITS = 12  # digits: more notes or tokens than there are
@@ -172,18 +172,18 @@ def read_table(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[s
             problem = (
                 f"no column {', '.join(missing)}: the first line names the columns, {', '.join(columns)} among them"
             )
-            raise DataError(problem, path=path, line=1)
+            raise FormatError(problem, path=path, line=1)
         require_unique(header, path=path, line=1)
         for row in reader:
             if not row:
                 continue
             if len(row) != len(header):
                 problem = f"{len(row)} fields, where the first line has {len(header)}"
-                raise DataError(problem, path=path, line=reader.line_num)
+                raise FormatError(problem, path=path, line=reader.line_num)
             named = dict(zip(header, (field.strip() for field in row), strict=True))
             yield reader.line_num, {name: named[name] for name in columns}
     except csv.Error:
-        raise DataError("no row of a table: check its quotes", path=path, line=reader.line_num) from None
+        raise FormatError("no row of a table: check its quotes", path=path, line=reader.line_num) from None
 
 
 def _parse_count(text: str, path: Path, line: int) -> int:
@@ -193,7 +193,7 @@ def _parse_count(text: str, path: Path, line: int) -> int:
         DataError: it is none.
     """
     if not (text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS):
-        raise DataError("expected a whole number from 0 in each column of numbers", path=path, line=line)
+        raise FormatError("expected a whole number from 0 in each column of numbers", path=path, line=line)
     return int(text)
 
 
@@ -222,7 +222,7 @@ class Stratum:
     def __post_init__(self) -> None:
         if not (0 <= self.leaking <= self.reviewed <= self.notes and self.notes):
             problem = f"{self.leaking} leaking of {self.reviewed} read of {self.notes} notes"
-            raise UsageError(f"{problem}: give numbers that hold each other, and at least one note of a kind")
+            raise SettingError(f"{problem}: give numbers that hold each other, and at least one note of a kind")
 
     def bound(self, *, recall: float = 1.0, level: float = CONFIDENCE_LEVEL) -> float:
         """The upper bound for this kind alone."""
@@ -241,11 +241,11 @@ def read_strata(path: Path) -> list[Stratum]:
         try:
             found.append(Stratum(row["stratum"], *numbers))
         except UsageError as problem:
-            raise DataError(str(problem), path=path, line=line) from None
+            raise FormatError(str(problem), path=path, line=line) from None
     if not found:
-        raise DataError("holds no kind of notes: give one a line", path=path)
+        raise EmptyInputError("holds no kind of notes: give one a line", path=path)
     if len({stratum.name for stratum in found}) < len(found):
-        raise DataError("names a kind of notes twice: give each one line", path=path)
+        raise FormatError("names a kind of notes twice: give each one line", path=path)
     return found
 
 
@@ -348,10 +348,10 @@ def read_counts(path: Path) -> list[NoteCount]:
         count = NoteCount(*(_parse_count(row[name], path, line) for name in NoteCount._fields))
         if count.leaked > count.tokens:
             problem = f"{count.leaked} leaked of {count.tokens} tokens: count those hidden and those left as tokens"
-            raise DataError(problem, path=path, line=line)
+            raise FormatError(problem, path=path, line=line)
         found.append(count)
     if not found:
-        raise DataError("holds no counts: give one line for each note that was read", path=path)
+        raise EmptyInputError("holds no counts: give one line for each note that was read", path=path)
     return found
 
 
@@ -395,11 +395,11 @@ def leaked_tokens_bound(
         Towards practical mean bounds for small samples.
     """
     if not 0 < recall <= 1:
-        raise UsageError(f"a reviewer's recall of {recall}: give a share above 0, at most 1, such as 0.96")
+        raise SettingError(f"a reviewer's recall of {recall}: give a share above 0, at most 1, such as 0.96")
     table = np.array(counts, float).reshape(-1, 2)  # [N, 2]
     longest = table[:, 1].max(initial=0)
     if not longest:
-        raise UsageError("no note has a token of PHI: there is no share of leaked tokens to bound")
+        raise SettingError("no note has a token of PHI: there is no share of leaked tokens to bound")
     table = np.vstack([table, [longest, longest]])  # [N + 1, 2]
     rng, step = np.random.default_rng(seed), max(1, _MAX_CELLS // len(table))
     sums = [rng.exponential(size=(min(step, samples - done), len(table))) @ table for done in range(0, samples, step)]

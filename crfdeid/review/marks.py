@@ -18,7 +18,7 @@ from typing import Any
 from crfdeid.corpora import read_corpus
 from crfdeid.corpora.common import DIGEST_KEY, json_lines, shorten_list
 from crfdeid.documents import Document, Span, positions_in, tokens_of
-from crfdeid.errors import DataError
+from crfdeid.errors import EmptyInputError, FormatError, MismatchError
 from crfdeid.review.bounds import NoteCount, Stratum
 from crfdeid.review.plan import SampledNote, SamplingPlan, require_planned
 
@@ -68,18 +68,18 @@ def read_marks(paths: Sequence[Path]) -> list[Reviewed]:
         documents = {document.id: document for document in read_corpus(path, format="jsonl")}
         for number, record in json_lines(path):
             if not isinstance(record.get("read"), bool) or not isinstance(record.get("false_negatives"), list):
-                raise DataError("no line of a review page: give what one let you download", path=path, line=number)
+                raise FormatError("no line of a review page: give what one let you download", path=path, line=number)
             if record["read"]:
                 document = documents[str(record["id"])]
                 if document.id in found:
-                    raise DataError("a note that was read twice: leave one out", path=path, line=number)
+                    raise FormatError("a note that was read twice: leave one out", path=path, line=number)
                 digest = record.get(DIGEST_KEY)
                 if not isinstance(digest, str) or not digest:
-                    raise DataError(_NO_DIGEST, path=path, line=number)
+                    raise FormatError(_NO_DIGEST, path=path, line=number)
                 missed = tuple(_span(entry, document, path, number) for entry in record["false_negatives"])
                 found[document.id] = Reviewed(document, missed, digest, f"{path}, line {number}")
     if not found:
-        raise DataError("no note in it was read to the end: mark notes as read on the page", path=paths[0])
+        raise EmptyInputError("no note in it was read to the end: mark notes as read on the page", path=paths[0])
     return list(found.values())
 
 
@@ -87,7 +87,7 @@ def _span(entry: Any, document: Document, path: Path, line: int) -> Span:
     match entry:
         case {"start": int(start), "end": int(end), "label": str(label)} if 0 <= start < end <= len(document.text):
             return Span(start, end, label)
-    raise DataError("a mark that is none of its text: do not alter the file", path=path, line=line)
+    raise FormatError("a mark that is none of its text: do not alter the file", path=path, line=line)
 
 
 def require_current(reviewed: Iterable[Reviewed], notes: Iterable[SampledNote]) -> None:
@@ -109,10 +109,10 @@ def require_current(reviewed: Iterable[Reviewed], notes: Iterable[SampledNote]) 
             outdated.append(one.place)
     if outdated:
         said = f"marks of another redaction: {shorten_list(outdated, between='; ')}"
-        raise DataError(f"{said}: these notes have another text now, so read them again, on a new page")
+        raise MismatchError(f"{said}: these notes have another text now, so read them again, on a new page")
     if absent:
         said = f"marks of notes that are not among the redacted ones: {shorten_list(absent, between='; ')}"
-        raise DataError(f"{said}: give all redacted notes, or leave these marks out")
+        raise MismatchError(f"{said}: give all redacted notes, or leave these marks out")
 
 
 def strata_of(reviewed: Sequence[Reviewed], plan: SamplingPlan, *, path: Path) -> list[Stratum]:

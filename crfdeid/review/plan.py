@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from crfdeid.corpora.common import text_digest
-from crfdeid.errors import DataError, UsageError
+from crfdeid.errors import FormatError, MismatchError, OutputExistsError, SettingError
 from crfdeid.io.journal import STATE_FOLDER
 from crfdeid.io.records import Columns
 from crfdeid.io.sources import NOTE_FORMATS, read_all_notes
@@ -97,7 +97,7 @@ def draw_plan(listed: Iterable[SampledNote], count: int, *, seed: int) -> Sampli
     notes = sorted(listed)
     kinds = Counter(note.kind for note in notes)
     if not len(kinds) <= count <= len(notes):
-        raise UsageError(f"{count} notes to draw of {len(notes)} of {len(kinds)} kinds: give a number between these")
+        raise SettingError(f"{count} notes to draw of {len(notes)} of {len(kinds)} kinds: give a number between these")
     rng = random.Random(seed)
     read = [
         note
@@ -135,7 +135,7 @@ def write_plan(plan: SamplingPlan, path: Path) -> None:
         DataError: it cannot be written.
     """
     if path.exists():
-        raise UsageError(f"{path} is there already: name a new file, nothing is overwritten")
+        raise OutputExistsError(f"{path} is there already: name a new file, nothing is overwritten")
     content = {
         "plan": _PLAN_FORMAT_VERSION,
         "seed": plan.seed,
@@ -157,7 +157,7 @@ def read_plan(path: Path) -> SamplingPlan:
     try:
         return _plan(content)
     except (ValueError, KeyError, TypeError):
-        raise DataError(_NO_PLAN, path=path) from None
+        raise FormatError(_NO_PLAN, path=path) from None
 
 
 def _plan(content: Any) -> SamplingPlan:
@@ -184,7 +184,7 @@ def require_only_notes(path: Path) -> None:
         for name in sorted(set(names) - DESKTOP_FILES):
             hidden = any(part.startswith(".") for part in (here / name).relative_to(path).parts)
             if hidden or Path(name).suffix.lower() not in NOTE_FORMATS:
-                raise DataError("no file of notes, so nobody would read it: move it elsewhere", path=here / name)
+                raise MismatchError("no file of notes, so nobody would read it: move it elsewhere", path=here / name)
 
 
 def require_unchanged(plan: SamplingPlan, found: Sequence[SampledNote], *, path: Path) -> None:
@@ -211,7 +211,7 @@ def require_unchanged(plan: SamplingPlan, found: Sequence[SampledNote], *, path:
     ]
     said = "; ".join(text for holds, text in changes if holds) or "a note that was not drawn has another text or id"
     remedy = "restore them, with the same --text-column and --id-column, or draw a new plan and read its notes"
-    raise DataError(f"not the notes that the plan was drawn from ({said}): {remedy}", path=path)
+    raise MismatchError(f"not the notes that the plan was drawn from ({said}): {remedy}", path=path)
 
 
 def require_planned(plan: SamplingPlan, read: Sequence[SampledNote], *, path: Path) -> None:
@@ -227,15 +227,15 @@ def require_planned(plan: SamplingPlan, read: Sequence[SampledNote], *, path: Pa
     """
     missing, altered = _missing_and_altered(plan, read)
     if missing:
-        raise DataError(
+        raise MismatchError(
             f"{missing} of the {len(plan.selected)} notes of the plan are missing: read them all", path=path
         )
     if altered:
         problem = f"{altered} notes of the plan have another text now: draw a new plan, for the old one holds no longer"
-        raise DataError(problem, path=path)
+        raise MismatchError(problem, path=path)
     if len(read) > len(plan.selected):
         problem = f"{len(read) - len(plan.selected)} notes were read that are not in the plan: leave them out"
-        raise DataError(problem, path=path)
+        raise MismatchError(problem, path=path)
 
 
 def _missing_and_altered(plan: SamplingPlan, found: Sequence[SampledNote]) -> tuple[int, int]:

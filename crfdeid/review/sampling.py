@@ -23,7 +23,7 @@ import numpy as np
 from crfdeid.bio import phi_probabilities
 from crfdeid.corpora import label_studio, write_corpus
 from crfdeid.documents import Document
-from crfdeid.errors import UsageError
+from crfdeid.errors import OptionConflictError, SettingError, UnknownNameError
 from crfdeid.tagger import Tagger
 from crfdeid.utils.files import write_files
 from crfdeid.utils.folders import whole_folder
@@ -129,11 +129,11 @@ def draw_sample(
         1994 (SIGIR), for uncertainty; Nemhauser, Wolsey and Fisher 1978, for the greedy choice of what covers most.
     """
     if by not in STRATEGIES:
-        raise UsageError(f"unknown way '{by}': choose from {', '.join(STRATEGIES)}")
+        raise UnknownNameError(f"unknown way '{by}': choose from {', '.join(STRATEGIES)}")
     if not 0 < count <= len(notes):
-        raise UsageError(f"{count} notes to draw of {len(notes)}: give a number from 1 to all of them")
+        raise SettingError(f"{count} notes to draw of {len(notes)}: give a number from 1 to all of them")
     if by in ("uncertainty", "mixed") and any(note.missed is None for note in notes):
-        raise UsageError(f"by {by} needs a model to say what it is unsure of: give one, or draw by coverage")
+        raise OptionConflictError(f"by {by} needs a model to say what it is unsure of: give one, or draw by coverage")
     at_random = count if by == "random" else min(count, max(1, round(random_share * count)))
     ordered = sorted(notes, key=lambda note: note.document.id)  # the draw is of the ids, and not of their order
     drawn = [Sample(note, "random") for note in random.Random(seed).sample(ordered, at_random)]

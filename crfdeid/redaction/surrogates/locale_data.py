@@ -9,7 +9,7 @@ from functools import lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from crfdeid.errors import UsageError
+from crfdeid.errors import SettingError, UnknownNameError
 from crfdeid.redaction.surrogates.chooser import fold
 from crfdeid.redaction.surrogates.place_tables import spanish_towns
 
@@ -123,16 +123,18 @@ def locale_lists(locale: str) -> Invented:
     from faker.config import AVAILABLE_LOCALES  # noqa: PLC0415
 
     if locale not in AVAILABLE_LOCALES:
-        raise UsageError(f"unknown locale '{locale}': choose one of Faker's, such as en_US, en_GB, es_ES or de_DE")
+        problem = f"unknown locale '{locale}': choose one of Faker's, such as en_US, en_GB, es_ES or de_DE"
+        raise UnknownNameError(problem)
     fake = Faker(locale)
     fake.seed_instance(0)
     if not _speaks(fake, "person", locale):
-        raise UsageError(f"the locale '{locale}' has no names of its own: choose another, such as en_GB or es_ES")
+        raise SettingError(f"the locale '{locale}' has no names of its own: choose another, such as en_GB or es_ES")
     female, male, last = (_names(fake, kind) for kind in ("first_name_female", "first_name_male", "last_name"))
     if not all(map(_is_latin, (*female, *male, *last))):
-        raise UsageError(f"the names of the locale '{locale}' are not in Latin letters: choose another, such as en_GB")
+        problem = f"the names of the locale '{locale}' are not in Latin letters: choose another, such as en_GB"
+        raise SettingError(problem)
     if min(map(len, (female, male, last))) < _FEWEST:
-        raise UsageError(f"the locale '{locale}' has too few names: choose another, such as en_GB or es_ES")
+        raise SettingError(f"the locale '{locale}' has too few names: choose another, such as en_GB or es_ES")
     if locale in ("es", "es_ES"):
         town = spanish_towns()
     else:
