@@ -6,6 +6,13 @@ Of a representation's folder (`crfdeid share train`): its sizes, its noise, and 
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
+
+_WHAT = (
+    "It turns a sentence into numbers with noise in them, so that annotated notes can be shared without their text: "
+    "`crfdeid share encode` does, and `crfdeid train --shared` learns from what came of it."
+)
+_NOT_ATTACKED = "Nobody has attacked it yet: run `crfdeid share attack` on notes of your own."
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -23,7 +30,7 @@ def run(options: argparse.Namespace) -> None:
     Raises:
         DataError: the folder holds no model, or a damaged one.
     """
-    from crfdeid.cli.share.representation import REPRESENTATION, render_representation  # noqa: PLC0415
+    from crfdeid.cli.share.representation import REPRESENTATION  # noqa: PLC0415
     from crfdeid.cli.shell import training_bar  # noqa: PLC0415
     from crfdeid.model_card.card import model_digest, read_card  # noqa: PLC0415
     from crfdeid.model_card.pretrained import find_model  # noqa: PLC0415
@@ -33,7 +40,45 @@ def run(options: argparse.Namespace) -> None:
     with training_bar("training") as step:
         folder = find_model(options.model, on_progress=step)
     if read_description(folder)["model"] == REPRESENTATION:
-        print(render_representation(folder))
+        print(_render_representation(folder))
         return
     model_digest(folder)  # the weights are whole, too
     print(render_card(folder, read_card(folder)))
+
+
+def _render_representation(folder: Path) -> str:
+    """A representation and the figures of the attacks on it, in Markdown.
+
+    Raises:
+        DataError: it is damaged, or the figures of the attacks are.
+    """
+    from crfdeid.cli.share.attack import render_attacks  # noqa: PLC0415
+    from crfdeid.cli.share.representation import load_representation  # noqa: PLC0415
+    from crfdeid.model_card.render import bullet_list, saved_facts  # noqa: PLC0415
+    from crfdeid.registry import import_string  # noqa: PLC0415
+    from crfdeid.serialization import read_description  # noqa: PLC0415
+
+    model, card = load_representation(folder), import_string("rnn.privacy.attack_card:read_card")(folder)
+    vectors, (of_inputs, of_outputs) = model.vectors, (float(place.mean()) for place in model.deviations)
+    others = "" if vectors.subwords is None else ", others have those of their parts"
+    facts = [
+        ("Digest", model.digest),
+        ("Size", f"{model.size} numbers a token"),
+        (
+            "Neighbours",
+            f"N = {model.settings.neighbours}: each word of PHI is to be hidden among so many",
+        ),
+        (
+            "Noise",
+            f"standard deviation {of_inputs:.3f} of the inputs (the word vectors' own is 1) and {of_outputs:.3f} of "
+            "the outputs (which lie between -1 and 1 without it), means over their dimensions",
+        ),
+        (
+            "Vocabulary",
+            f"{len(vectors)} words with vectors of size {vectors.dim}{others}; they stand in its files, and its "
+            "provider says that they are public",
+        ),
+        *saved_facts(read_description(folder)),
+    ]
+    parts = [f"# Private representation: {folder.resolve().name}", _WHAT, bullet_list(facts), "## Attacks"]
+    return "\n\n".join([*parts, _NOT_ATTACKED if card is None else render_attacks(card)])

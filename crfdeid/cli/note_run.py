@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from crfdeid.cli import run_summary
-from crfdeid.documents import Document
+from crfdeid.cli.run_summary import require_new_file
+from crfdeid.corpora.jsonl import to_line
+from crfdeid.documents import CONCEPT, Document
 from crfdeid.errors import DataError, UsageError
-from crfdeid.io.annotations import concat_sidecars
+from crfdeid.io.annotations import SIDECAR_SUFFIX, concat_sidecars, concepts_only
 from crfdeid.io.audit import RunTotals, write_audit
 from crfdeid.io.journal import NoteDone
 from crfdeid.io.output import OutputFolder
@@ -24,8 +26,9 @@ from crfdeid.io.runner import OutputPlan, process_files, start_workers
 from crfdeid.io.sources import NOTE_FORMATS, note_files, renaming, require_no_dates, survey_input
 from crfdeid.io.worker import NoteTask
 from crfdeid.model_card.drift import DriftDetector, NoteMeasures
+from crfdeid.registry import saved_traits
 from crfdeid.secrets import derive
-from crfdeid.utils.files import decode_text, reserve_file
+from crfdeid.utils.files import decode_text, reserve_file, write_parts
 
 
 class FileProcessor(Protocol):
@@ -72,7 +75,7 @@ class RunPlan:
     plan: OutputPlan
     settings: dict[str, Any]
     secret: bytes | None = None
-    beside: Path | None = None
+    sidecar: Path | None = None
 
 
 @contextmanager
@@ -172,8 +175,8 @@ def run_folder(
         }
         totals, seconds = RunTotals.of(output.accounted()), time.monotonic() - began
         summary = run_summary.run_summary(asked, task.work, card, totals, likeness.differences(), seconds)
-        if task.beside is not None:
-            concat_sidecars(output.sidecars(), task.beside)
+        if task.sidecar is not None:
+            concat_sidecars(output.sidecars(), task.sidecar)
         if options.audit is not None:
             write_audit(options.audit, summary, output.accounted)
         _say_all(run_summary.summary_lines(summary))
@@ -184,7 +187,7 @@ def run_folder(
 def _held_places(options: argparse.Namespace, task: RunPlan) -> Iterator[None]:
     """Hold the files that are written at the end; another run that would write one of them is refused."""
     with ExitStack() as holding:
-        for file in (options.audit, task.beside):
+        for file in (options.audit, task.sidecar):
             if file is not None:
                 holding.enter_context(reserve_file(file))
         _require_places(options, task)  # again: a run that has just ended may have written them
@@ -193,13 +196,13 @@ def _held_places(options: argparse.Namespace, task: RunPlan) -> Iterator[None]:
 
 def _require_places(options: argparse.Namespace, task: RunPlan) -> None:
     """Refuse files that are written at the end where they could not be, before a note is read."""
-    places = {"--audit": options.audit, "--keep-concepts": task.beside}
+    places = {"--audit": options.audit, "--keep-concepts": task.sidecar}
     for option, file in places.items():
         if file is not None:
             apart_from = (options.input, options.output)
             run_summary.require_new_file(option, file, apart_from=apart_from, resume=options.resume)
-    if options.audit is not None and task.beside is not None and options.audit.resolve() == task.beside.resolve():
-        raise UsageError(f"--audit and --keep-concepts name one file, {task.beside}: name two")
+    if options.audit is not None and task.sidecar is not None and options.audit.resolve() == task.sidecar.resolve():
+        raise UsageError(f"--audit and --keep-concepts name one file, {task.sidecar}: name two")
 
 
 def _card(work: NoteTask) -> dict[str, Any] | None:
@@ -317,3 +320,34 @@ def _bar(doing: str, size: int) -> Any:
     shown = make_bar(doing, size)
     shown.unit, shown.unit_scale = "B", True
     return shown
+
+
+def require_concepts_file(options: argparse.Namespace, model: Path) -> None:
+    """Refuse to keep concepts that nothing finds, or where they cannot be written or read back.
+
+    Args:
+        options: the command's.
+        model: the model's folder.
+
+    Raises:
+        UsageError: they cannot be kept.
+    """
+    file = options.keep_concepts
+    if CONCEPT not in saved_traits(model).layers:
+        raise UsageError(f"--keep-concepts: {model} finds PHI alone: leave it out, or give a model that finds both")
+    if file.suffix.lower() != SIDECAR_SUFFIX:
+        raise UsageError(
+            f"--keep-concepts: {file} would not be read as JSON Lines: let its name end in {SIDECAR_SUFFIX}"
+        )
+    if options.id_column is not None and options.id_column in options.drop_columns:
+        raise UsageError(f"--keep-concepts names notes by the column {options.id_column}, which is to be dropped")
+    require_new_file("--keep-concepts", file, apart_from=(), resume=options.resume)
+
+
+def write_concepts(file: Path, document: Document) -> None:
+    """Write the file for one note.
+
+    Raises:
+        DataError: it cannot be written.
+    """
+    write_parts(file, [to_line(concepts_only(document))])

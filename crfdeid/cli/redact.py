@@ -64,7 +64,7 @@ def run(options: argparse.Namespace) -> int:
     Returns:
         0, or 1 where a note failed.
     """
-    from crfdeid.cli import arguments, kept_concepts, note_run, spark_run  # noqa: PLC0415
+    from crfdeid.cli import arguments, note_run, spark_run  # noqa: PLC0415
     from crfdeid.io.annotations import sidecar_plan  # noqa: PLC0415
     from crfdeid.io.date_columns import DateColumns  # noqa: PLC0415
     from crfdeid.io.runner import OutputPlan  # noqa: PLC0415
@@ -95,7 +95,7 @@ def run(options: argparse.Namespace) -> int:
         concepts=options.keep_concepts is not None,
     )
     if work.concepts:
-        kept_concepts.require_possible(options, work.model)
+        note_run.require_concepts_file(options, work.model)
     settings = {
         "command": "redact",
         "drop_columns": list(options.drop_columns),
@@ -109,11 +109,11 @@ def run(options: argparse.Namespace) -> int:
     if options.input == arguments.STDIN:
         document = note_run.run_stdin(options, work, settings)
         if work.concepts:
-            kept_concepts.write_single(options.keep_concepts, document)
+            note_run.write_concepts(options.keep_concepts, document)
         note_run.write_stdout(document.text)
         return 0
     warn_of_kept(columns.known, columns.needed)
     plan = sidecar_plan(columns) if work.concepts else OutputPlan.of_same_names(columns)
-    task = note_run.RunPlan("redacting", work, plan, settings, secret, beside=options.keep_concepts)
+    task = note_run.RunPlan("redacting", work, plan, settings, secret, sidecar=options.keep_concepts)
     engine = spark_run.spark_engine if options.engine == spark_run.SPARK else note_run.local_engine
     return note_run.run_folder(options, task, engine)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import sys
 import time
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crfdeid.cli import arguments
 from crfdeid.cli.arguments import add_corpus_options, add_seed, require_outside
-from crfdeid.cli.shell import copy_kinds, file_path, setting, whole_number
+from crfdeid.cli.shell import copy_kinds, duration, file_path, setting, whole_number
 from crfdeid.documents import CONCEPT
 from crfdeid.errors import UsageError
 from crfdeid.registry import MODELS, profile_name, select
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from crfdeid.tagger import Tagger
 
 _DEFAULT_MODEL = "hybrid"
+_SHARED_MODEL = "bilstm-crf"
 _AUGMENT = "all"
 _FIXED_BY_START = ("combine", "profile", *sorted(FOLDER_SETTINGS), "private_vocabulary", "min_documents")
 """Options that a model which training goes on from has answered."""
@@ -91,9 +94,7 @@ def run(options: argparse.Namespace) -> None:
         DataError: notes that cannot be read, or a folder that cannot be written.
     """
     from crfdeid.augmentation import parse_copy_kinds  # noqa: PLC0415
-    from crfdeid.cli import train_shared  # noqa: PLC0415
     from crfdeid.cli.shell import training_bar  # noqa: PLC0415
-    from crfdeid.cli.trained import print_training  # noqa: PLC0415
     from crfdeid.corpora.splits import read_splits  # noqa: PLC0415
     from crfdeid.known_phi.lists import read_site  # noqa: PLC0415
     from crfdeid.model_card.card import model_digest  # noqa: PLC0415
@@ -102,7 +103,7 @@ def run(options: argparse.Namespace) -> None:
     from crfdeid.utils.process import one_thread  # noqa: PLC0415
 
     if options.shared:
-        train_shared.run(options)
+        _run_shared(options)
         return
     if options.train is None:
         raise UsageError("there is nothing to learn from: give --train, or --shared with --representation")
@@ -112,7 +113,7 @@ def run(options: argparse.Namespace) -> None:
     require_new(options.out)
     site = None if options.site is None else read_site(options.site)
     one_thread()
-    name, tagger, key = _new(options) if options.start is None else _load_for_finetuning(options)
+    name, tagger, key = _create_tagger(options) if options.start is None else _load_for_finetuning(options)
     concepts = arguments.concept_paths(options)
     if concepts is not None and CONCEPT not in type(tagger).traits(tagger.settings).layers:
         raise UsageError(f"--model {name} learns PHI alone: leave out --concepts, or choose a model that learns both")
@@ -131,10 +132,10 @@ def run(options: argparse.Namespace) -> None:
             base_model_sha256=None if options.start is None else model_digest(options.start),
             on_progress=step,
         )
-    print_training(what, options.out, card, time.monotonic() - started)
+    _print_training(what, options.out, card, time.monotonic() - started)
 
 
-def _new(options: argparse.Namespace) -> tuple[str, Tagger, bytes | None]:
+def _create_tagger(options: argparse.Namespace) -> tuple[str, Tagger, bytes | None]:
     """The model's name, the model, untrained, and what the words in its files are to be hashed with."""
     from crfdeid.registry import create  # noqa: PLC0415
 
@@ -217,3 +218,139 @@ def _sensitivities(text: str) -> list[float]:
     if not all(0 < number <= 100 for number in numbers):
         raise argparse.ArgumentTypeError(f"'{text}' is no list of per cents such as 99.0,99.7")
     return [number / 100 for number in sorted(set(numbers))]
+
+
+def _run_shared(options: argparse.Namespace) -> None:
+    """Train a model on shared notes, write it with its card, print the card, and sum up on standard error.
+
+    Raises:
+        UsageError: options that cannot work.
+        DataError: files that cannot be read, or a folder that cannot be written.
+    """
+    from crfdeid.cli.share.representation import load_representation  # noqa: PLC0415
+    from crfdeid.cli.shell import training_bar  # noqa: PLC0415
+    from crfdeid.corpora.splits import read_held_out  # noqa: PLC0415
+    from crfdeid.known_phi.lists import read_site  # noqa: PLC0415
+    from crfdeid.model_card.training import train_on_shared  # noqa: PLC0415
+    from crfdeid.registry import import_string, model_settings  # noqa: PLC0415
+    from crfdeid.utils.folders import require_new  # noqa: PLC0415
+    from crfdeid.utils.process import one_thread  # noqa: PLC0415
+
+    for problem in _shared_problems(options):
+        raise UsageError(problem)
+    require_outside(options.out, {"--dev": options.dev, "--test": options.test})
+    require_new(options.out)
+    site = None if options.site is None else read_site(options.site)
+    one_thread()
+    settings = model_settings("private", profile=options.profile, overrides=dict(options.set))
+    representation = load_representation(options.representation)
+    shared = import_string("rnn.privacy.shared_file:read_shared")(options.shared, representation.digest)
+    corpus = read_held_out(_corpus_name(options.shared), options.dev, options.test, options.format, options.types)
+    for line in _shared_warnings(options.shared, shared):
+        print(line, file=sys.stderr)
+    tagger = import_string("rnn.models.private:PrivateTagger")(
+        settings, seed=options.seed, representation=representation
+    )
+    started = time.monotonic()
+    with training_bar(f"training {_SHARED_MODEL}") as step:
+        card = train_on_shared(
+            tagger, shared, corpus, options.out, site=site, required=options.sensitivities, on_progress=step
+        )
+    what = f"{_SHARED_MODEL} on {len(shared)} shared file{'s' * (len(shared) > 1)}"
+    _print_training(what, options.out, card, time.monotonic() - started)
+
+
+def _shared_problems(options: argparse.Namespace) -> Iterator[str]:
+    """What cannot work of the options."""
+    if options.train is not None:
+        yield "--train and --shared: a model learns from either: encode the notes too, and give both files"
+    if options.representation is None:
+        yield "--shared needs --representation, the one that made the files"
+    if options.dev is None:
+        yield "--shared needs --dev: annotated notes with their text, to choose epoch and thresholds on"
+    if options.model not in (None, _SHARED_MODEL, "private") or options.combine is not None:
+        yield f"--shared trains a {_SHARED_MODEL}: leave out --combine and any other --model"
+    if options.start is not None:
+        yield "--start is for notes with text, and shared files have none: leave it out"
+    if options.encoder is not None:
+        yield f"--encoder is for the model bert, and --shared trains a {_SHARED_MODEL}: leave it out"
+    for name in arguments._given_concept_options(options):
+        yield f"{name} is for models that learn concepts too, which shared files do not have: leave it out"
+    unused = {
+        "--augment": options.augment is not None,
+        "--private-vocabulary": options.private_vocabulary,
+        "--key-file": options.key_file is not None,
+        "--min-documents": options.min_documents is not None,
+    }
+    for name, given in unused.items():
+        if given:
+            yield f"{name} is about the words of training notes, and shared files have none: leave it out"
+
+
+def _corpus_name(files: list[Path]) -> str:
+    return ", ".join(file.name for file in files)
+
+
+def _shared_warnings(paths: list[Path], shared: list[Any]) -> Iterator[str]:
+    for path, part in zip(paths, shared, strict=True):
+        if not part.from_system:
+            yield (
+                f"{path}: its noise was drawn from a seed, as for a test: whoever guesses it can take the noise off. "
+                "Tell who sent it"
+            )
+
+
+def _print_training(model: str, folder: Path, card: Mapping[str, Any], seconds: float) -> None:
+    """Print the card of a model that was just trained, and sum up on standard error; arguments as of `summary`."""
+    from crfdeid.model_card.render import render_card  # noqa: PLC0415
+
+    print(render_card(folder, card), flush=True)
+    print(_training_summary(model, folder, card, seconds), file=sys.stderr)
+
+
+def _training_summary(model: str, folder: Path, card: Mapping[str, Any], seconds: float) -> str:
+    """A training in a few lines: what was learned from, what the model misses, where it is and which one it is.
+
+    Args:
+        model: what was trained.
+        folder: the model's.
+        card: its card.
+        seconds: how long it took.
+    """
+    splits = card["corpus"]["splits"]
+    lines = [f"trained {model} in {duration(seconds)}"]
+    for name, split in splits.items():
+        concepts = _concept_counts(split) if "layers" in card else ""
+        size = f"{split['sentences']} sentences" if split["documents"] is None else f"{split['documents']} notes"
+        lines.append(f"{name}: {size}, {split['spans']} spans of PHI ({_by_type(split)}){concepts}")
+    for name in (name for name in splits if name in card):
+        found = card[name]["consistent"]
+        binary, leaking = found["token_binary"]["micro"], found["leaking_documents"]
+        lines.append(
+            f"{name}: strict F {100 * found['entity_strict']['micro']['f1']:.2f}; "
+            f"{binary['fn']} of {binary['tp'] + binary['fn']} PHI tokens missed, "
+            f"in {leaking['count']} of {leaking['total']} notes"
+        )
+        if "concepts" in card[name]:
+            f1 = card[name]["concepts"]["entity_strict"]["micro"]["f1"]
+            lines.append(f"{name}: strict F of concepts {100 * f1:.2f}")
+    lines += _thresholds(card["operating_points"])
+    lines.append(f"model: {folder}, digest {card['sha256']}")
+    return "\n".join(lines)
+
+
+def _thresholds(points: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """The PHI tokens that each threshold rests on, and its PPV."""
+    if points:
+        each = (f"{100 * one['required']:g} % on {one['missed']} (PPV {100 * one['ppv']:.1f} %)" for one in points)
+        yield f"thresholds rest on the PHI tokens they miss, of {points[0]['phi_tokens']}: {', '.join(each)}"
+
+
+def _concept_counts(split: Mapping[str, Any]) -> str:
+    """How many concepts some notes have."""
+    counts = split.get("layers", {}).get(CONCEPT, {"spans": 0, "spans_by_type": {}})
+    return f", {counts['spans']} concepts ({_by_type(counts)})"
+
+
+def _by_type(counts: Mapping[str, Any]) -> str:
+    return ", ".join(f"{count} {label}" for label, count in counts["spans_by_type"].items())

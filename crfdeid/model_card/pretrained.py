@@ -72,7 +72,6 @@ def synthetic_model(*, on_progress: OnProgress | None = None) -> Path:
 def _train(folder: Path, on_progress: OnProgress | None) -> None:
     """What the model is: change it here. Where it lies follows from this package's files by itself."""
     # Only training needs the synthetic corpus and the scores.
-    pass
     from crfdeid.model_card.training import train_model  # noqa: PLC0415
 
     tagger = create(_BASE_MODEL, overrides=_SETTINGS)

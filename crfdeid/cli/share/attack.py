@@ -3,11 +3,131 @@
 from __future__ import annotations
 
 import argparse
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from tabulate import tabulate
 
 from crfdeid.cli.arguments import add_corpus_options, add_seed, read_notes
-from crfdeid.cli.share.attacks import add_attack_budget
 from crfdeid.cli.share.representation import add_representation, load_representation
-from crfdeid.cli.shell import file_path
+from crfdeid.cli.shell import file_path, make_bar, whole_number
+
+_STRONG = 0.75  # of pairs without noise: an adversary that tells fewer is too weak to say anything
+_ADVERSARIES = {
+    "fresh": "are two of one sentence? the best of the fresh adversaries",
+    "continued": "the same, by those that the representation grew up with",
+    "zeroed": "control: the same without any vectors",
+    "no_noise": "control: the same with the noise off",
+}
+_AMONG = {"neighbours": "which of its {} neighbours a name is", "names": "which of all names of the notes a name is"}
+
+
+def add_attack_budget(parser: argparse.ArgumentParser) -> None:
+    """The options that say how hard the attacks try."""
+    text = "train adversaries for so many epochs (default: 20)"
+    parser.add_argument("--attack-epochs", type=whole_number(1), default=20, metavar="N", help=text)
+    text = "so many fresh adversaries try; the best counts (default: 3)"
+    parser.add_argument("--adversaries", type=whole_number(1), default=3, metavar="N", help=text)
+    text = "look for so many names by averaging (default: 100)"
+    parser.add_argument("--names", type=whole_number(1), default=100, metavar="N", help=text)
+
+
+def attack_budget(options: argparse.Namespace) -> dict[str, int]:
+    """What these options say."""
+    return {"epochs": options.attack_epochs, "adversaries": options.adversaries, "names": options.names}
+
+
+@contextmanager
+def attack_bar() -> Iterator[Callable[[str, int, int], None]]:
+    """Show which attack is at work: a bar on a terminal, else a line for each."""
+    shown: list[Any] = []
+
+    def step(what: str, done: int, of: int) -> None:
+        if not shown or shown[0] != what:
+            for bar in shown[1:]:
+                bar.close()
+            shown[:] = [what, make_bar(f"attack: {what}", of)]
+            if shown[1].disable:
+                print(f"attack: {what}", file=sys.stderr, flush=True)
+        shown[1].update(done - shown[1].n)
+
+    try:
+        yield step
+    finally:
+        for bar in shown[1:]:
+            bar.close()
+
+
+def render_attacks(card: Mapping[str, Any]) -> str:
+    """The figures of a card as a table in Markdown, each beside what chance has, and how to read them."""
+    head = ["attack", "%", "95 % interval", "chance %"]
+    table = tabulate(
+        list(_rows(card)), head, tablefmt="pipe", disable_numparse=True, colalign=["left", "right", "right", "right"]
+    )
+    return "\n\n".join([table, *_notes(card)])
+
+
+def attack_sentence(card: Mapping[str, Any]) -> str:
+    """What came of the attack that a representation is trained against."""
+    found = card["same_sentence"]["fresh"]
+    return (
+        f"its provider's attack was right about {_percent(_fraction(found))} % of pairs of sentences (at most "
+        f"{_percent(found['high'])} %, with 95 % confidence; chance is 50 %)"
+    )
+
+
+def _rows(card: Mapping[str, Any]) -> Iterator[list[str]]:
+    for name, text in _ADVERSARIES.items():
+        if name in card["same_sentence"]:
+            yield [text, *_cells(card["same_sentence"][name]), "50.00"]
+    for name, text in _AMONG.items():
+        yield from _averaging(card["averaging"][name], text.format(card["neighbours"]))
+    auc = card["linking"]["auc"]
+    yield ["two vectors of one name are more alike than two of its type", _percent(auc), "-", "50.00"]
+    for name, text in (("phi", "words of PHI read by a decoder"), ("others", "other words read by a decoder")):
+        part = card["inversion"][name]
+        yield [text, *_cells(part["read"]), _percent(_fraction(part["by_frequency"]))]
+
+
+def _averaging(found: Mapping[str, Any], text: str) -> Iterator[list[str]]:
+    for draws, hits in found["draws"].items():
+        how = "noise off" if draws == "0" else f"the mean of {draws} draws"
+        yield [f"{text}: {how}", *_cells(hits["first"]), _percent(hits["chance"])]
+    for count, hits in found["published"].items():
+        if count != "1":
+            yield [f"{text}: {count} encodings published", *_cells(hits["first"]), _percent(hits["chance"])]
+    same = found["same_casing"]
+    yield [f"{text}: its casing known", *_cells(same["first"]), _percent(same["chance"])]
+
+
+def _notes(card: Mapping[str, Any]) -> Iterator[str]:
+    known, attacked, effort = card["known"], card["attacked"], card["effort"]
+    yield (
+        f"Whoever attacks has the representation and {known['sentences']} annotated sentences ({known['documents']} "
+        f"documents) as text; attacked are {attacked['sentences']} others ({attacked['documents']} documents). "
+        f"Adversaries were trained for {effort['epochs']} epochs; {effort['names']} names were looked for."
+    )
+    control = card["same_sentence"]["no_noise"]
+    if _fraction(control) < _STRONG:
+        yield (
+            f"With the noise off the adversaries are right in {_percent(_fraction(control))} % only: they are too weak "
+            "for their other figures to mean anything. Train them longer (--attack-epochs), or on more notes."
+        )
+    yield "The intervals are Wilson's. Chance of a decoder is the most frequent word of the tag and the casing."
+
+
+def _cells(share: Mapping[str, Any]) -> tuple[str, str]:
+    return _percent(_fraction(share)), f"{_percent(share['low'])} to {_percent(share['high'])}"
+
+
+def _fraction(share: Mapping[str, Any]) -> float:
+    return float(share["count"] / max(share["total"], 1))
+
+
+def _percent(fraction: float | None) -> str:
+    return "-" if fraction is None else f"{100 * fraction:.2f}"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -29,7 +149,6 @@ def run(options: argparse.Namespace) -> None:
         UsageError: options that cannot work.
         DataError: notes or a representation that cannot be read, or too few notes.
     """
-    from crfdeid.cli.share.attacks import attack_bar, attack_budget, render_attacks  # noqa: PLC0415
     from crfdeid.registry import import_string  # noqa: PLC0415
     from crfdeid.utils.process import one_thread  # noqa: PLC0415
 

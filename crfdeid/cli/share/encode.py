@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from crfdeid.cli.arguments import add_corpus_options, read_notes, require_outside
-from crfdeid.cli.share.attacks import attack_sentence
+from crfdeid.cli.share.attack import attack_sentence
 from crfdeid.cli.share.representation import add_representation, load_representation
 from crfdeid.cli.shell import file_path, whole_number
 from crfdeid.errors import UsageError

@@ -8,7 +8,7 @@ import time
 from typing import Any
 
 from crfdeid.cli.arguments import add_corpus_options, add_seed, require_outside
-from crfdeid.cli.share.attacks import add_attack_budget
+from crfdeid.cli.share.attack import add_attack_budget
 from crfdeid.cli.shell import file_path, setting
 from crfdeid.registry import profile_name
 
@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> None:
         UsageError: options that cannot work.
         DataError: notes or vectors that cannot be read, or a folder that cannot be written.
     """
-    from crfdeid.cli.share.attacks import attack_bar, attack_budget, render_attacks  # noqa: PLC0415
+    from crfdeid.cli.share.attack import attack_bar, attack_budget, render_attacks  # noqa: PLC0415
     from crfdeid.cli.shell import duration  # noqa: PLC0415
     from crfdeid.corpora.splits import read_splits  # noqa: PLC0415
     from crfdeid.registry import import_string  # noqa: PLC0415

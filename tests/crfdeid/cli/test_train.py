@@ -280,7 +280,7 @@ def test_what_can_fail_fails_before_the_training(
     without = [Document("1", "Seen on Monday.")]
     write_corpus(without, tmp_path / "without.jsonl", format="jsonl")
     for more, code, message in (
-        (["--out", "."], 2, "is the current folder, or a disk of its own: name a new folder inside it"),
+        (["--out", "."], 2, "is the current folder, or a mount point: name a new folder inside it"),
         (["--out", str(tmp_path / "file" / "model")], 1, "the model cannot be saved: Not a directory"),
         (["--dev", str(tmp_path / "without.jsonl")], 1, "the development notes hold no PHI at all"),
         (["--test", str(tmp_path / "without.jsonl")], 1, "the test notes hold no PHI at all"),

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tiny_sharing import NAMES, tiny_notes, tiny_representation
 
-from crfdeid.cli.share.attacks import render_attacks
+from crfdeid.cli.share.attack import render_attacks
 from crfdeid.corpora.splits import Split
 from crfdeid.documents import Document
 from crfdeid.errors import DataError, UsageError
