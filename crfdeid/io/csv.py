@@ -116,7 +116,9 @@ def _read_row(
     except UnicodeEncodeError:
         return Failure("not UTF-8: convert the file to UTF-8"), {}
     if len(fields) != len(header):
-        problem = f"{len(fields)} fields where the header has {len(header)}: put texts with the delimiter in quotes"
+        problem = (
+            f"{len(fields)} fields where the header has {len(header)}: put texts that hold the delimiter in quotes"
+        )
         return Failure(problem), {}
     return rows.read(number, dict(zip(header, fields, strict=True)))
 

@@ -137,7 +137,7 @@ class DateColumns:
         shift = _shift(self._key(patient, text))
         forms = {order: shift_date(day, shift, month_first=order == "mdy") for order in ("dmy", "mdy")}
         if self.date_order is None and forms["dmy"] != forms["mdy"]:
-            raise UsageError(f"the column '{name}' has dates with ambiguous day and month: give the date order")
+            raise UsageError(f"the column '{name}' does not tell day from month: say which comes first (date order)")
         found = forms[self.date_order or "dmy"]
         if found is None or not any(map(str.isdigit, day)):
             raise FormatError(

@@ -243,5 +243,5 @@ def with_known_phi(
 
 def too_long_failure(longest: int) -> Failure:
     """Failure of a note with more characters than allowed."""
-    reason = f"longer than {longest:,} characters: remove what is not a note, or raise --longest-note"
+    reason = f"longer than {longest:,} characters: take out what is no note, or raise --longest-note"
     return Failure(reason, error="NoteTooLong")

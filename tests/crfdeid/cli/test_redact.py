@@ -220,8 +220,8 @@ def test_notes_that_fail_are_listed_without_their_text(
     [
         ({"--output": None}, 2, "--output is needed"),
         ({"--input": "nowhere"}, 2, "no such file or folder"),
-        ({"--output": "in/out"}, 2, "one in the other"),
-        ({"--output": "in"}, 2, "one in the other"),
+        ({"--output": "in/out"}, 2, "overlap"),
+        ({"--output": "in"}, 2, "overlap"),
         ({"--output": "out.csv"}, 2, "name of a file"),
         ({"--model": "in"}, 1, "no saved model"),
         ({"--how": "shuffle"}, 2, "invalid choice"),
