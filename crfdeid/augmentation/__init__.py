@@ -1,11 +1,9 @@
-"""Further notes to learn from: copies of training notes, written another way.
+"""Data augmentation: copies of training notes in another spelling or layout.
 
-A model learns how PHI is written where it was trained: names with a capital, towns with their accents, a field's name
-before each value. Where notes are typed in small letters, come out of a system that loses accents, or have another
-layout, it then misses much. So it can learn from copies of notes too. A copy keeps its note's id and has no other
-note's values, so that no note counts twice where words of too few documents are left out.
-
-The copies are the same in every run and for every model: a fixed seed draws how each note is rewritten.
+A model learns the spelling and layout of its training notes: capitalised names, accents, a field's name before each
+value. It misses PHI in notes that are typed in small letters, lose their accents in some system, or have another
+layout. Copies of notes teach it these forms. A copy has its note's id and no other note's values, so that counts of
+documents per word are unchanged. A fixed seed makes the copies the same for every run and model.
 
 spelling.py  letters: small, capital, without accents
 layout.py    separators, field names, lines, and values in sentences (frames.txt)
@@ -45,37 +43,37 @@ COPY_KINDS = ("accents", "case", "layout")
 ALL_COPIES, NO_COPIES = ",".join(COPY_KINDS), "none"
 _COPIES_SEED = 0
 _LAYOUT_EVERY = 2
-"""Of so many notes one has a copy in another layout: with more, training takes longer and little else changes."""
+"""One note in two has a copy in another layout. More copies lengthen training with little effect."""
 
 
 def parse_copy_kinds(text: str) -> str:
-    """The kinds of copies that a command names, in their order: "accents,case,layout", a part of it, or "none".
+    """Parse an option's kinds of copies into their fixed order: "accents,case,layout", some of these, or "none".
 
     Raises:
         ValueError: an unknown kind.
 
     Example:
-        >>> parse_kinds("layout,accents"), parse_kinds("all")
+        >>> parse_copy_kinds("layout,accents"), parse_copy_kinds("all")
         ('accents,layout', 'accents,case,layout')
     """
     names = set(text.split(","))
     if text == NO_COPIES or not names - {*COPY_KINDS, "all"}:
         return ALL_COPIES if "all" in names else ",".join(kind for kind in COPY_KINDS if kind in names) or NO_COPIES
     raise ValueError(
-        f"'{text}' names no copies: give {', '.join(COPY_KINDS)}, several with commas, all, or {NO_COPIES}"
+        f"'{text}' is not a kind of copies: give {', '.join(COPY_KINDS)}, several with commas, all, or {NO_COPIES}"
     )
 
 
 def augment_corpus(train: Split, how: str) -> Split:
-    """Training notes, and after them rewritten copies: one of each note in its spelling, of some notes in the layout.
+    """Training notes followed by copies: one in another spelling of each note, one in another layout of some notes.
 
     Args:
         train: the training notes.
-        how: what `parse_copy_kinds` gives.
+        how: the kinds of copies, as `parse_copy_kinds` returns them.
 
     Example:
         >>> notes = Split.of([Document("1", "Seen by Dr. Muñoz")])
-        >>> [document.text for document in augmented(notes, "accents").documents]
+        >>> [document.text for document in augment_corpus(notes, "accents").documents]
         ['Seen by Dr. Muñoz', 'Seen by Dr. Munoz']
     """
     kinds = set() if how == NO_COPIES else set(how.split(","))

@@ -1,9 +1,9 @@
 """Copies of notes in another layout: other separators, no field names, joined or wrapped lines, fields in sentences.
 
 A model that learns from one hospital's notes learns their layout too: a name follows "Name: " and ends with its line.
-In a copy the same values stand in another layout, so that the words of a value and of its sentence have to do. Fields
-are found by their form alone, a few words and a colon, and language and types of the corpus play no part in it. Only
-sentences around values (`frames.txt`) are written in a language: they go into notes of that language.
+A copy has the same values in another layout, so that the model must use the words of a value and of its sentence.
+Fields are recognised by their form alone, a few words and a colon, whatever the language and types of the corpus. Only
+the sentences around values (`frames.txt`) are in a language, and are used in notes of that language.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from crfdeid.documents import PHI, Document, Span
 from crfdeid.label_schemes import DATE, ID, LOCATION, NAME, TO_CATEGORY, TO_SEVEN
 
 KINSHIP_TYPE = "FAMILIARES_SUJETO_ASISTENCIA"
-"""The type of words such as "mother", which one corpus marks."""
+"""MEDDOCAN's type of words such as "mother"."""
 
 _FIELD_NAME = re.compile(r"[^\W\d_][^\s:;|,]*(?:[ /]{1,2}[^\s:;|,]+){0,4} ?:(?!//)")
 _AFTER_VALUE = re.compile(r"[ \t.,;|]*")
@@ -44,11 +44,11 @@ class _Part(NamedTuple):
 
 
 class _Field(NamedTuple):
-    """A stretch of a line.
+    """A field of a line: its name and value.
 
     Attributes:
         name: the field's name; "" for none.
-        sentences: the places of the sentences of its value.
+        sentences: the offsets of the sentences of its value.
         stop: the full stop or comma that ended the value, with the white space before it; "" for none.
     """
 
@@ -62,12 +62,12 @@ class _Field(NamedTuple):
 
     @property
     def is_short(self) -> bool:
-        """Whether it is no section of text."""
+        """True for a value, false for a section of text."""
         return self.sentences[-1][1] - self.start <= _LONGEST_VALUE
 
 
 class _Frames(NamedTuple):
-    """Sentences of a language to set values into: for values, and for fields."""
+    """Sentence templates of a language, for values and for fields."""
 
     values: Sequence[str]
     fields: Sequence[str]
@@ -90,7 +90,7 @@ class LayoutRewriter:
 
     Args:
         labels: the PHI types that the corpus marks.
-        seed: of the draws. The same notes in the same order give the same copies.
+        seed: of the random choices. The same notes in the same order give the same copies.
     """
 
     def __init__(self, labels: set[str], *, seed: int) -> None:
@@ -210,7 +210,7 @@ class LayoutRewriter:
         return parts
 
     def _named(self, name: str) -> str:
-        """A name as it is, or another form of it: last name first, an initial, the last or first name alone."""
+        """A name unchanged or in another form: last name first, an initial, the last or first name alone."""
         words = name.split()
         draw = self._random.random()
         if len(words) < 2 or draw < 0.6 or not all(word[0].isalpha() for word in words):
@@ -222,7 +222,7 @@ class LayoutRewriter:
         return words[-1] if draw < 0.9 else " ".join(words[:2])
 
     def _wrapped(self, document: Document) -> Document:
-        """Lines broken at white space, at most so many characters each."""
+        """Break lines at white space, at a random width."""
         width = self._random.choice((30, 40, 50, 60, 80, 100)) + self._random.randint(-5, 5)
         characters, start, last = list(document.text), 0, -1
         for i, character in enumerate(document.text):
@@ -269,8 +269,8 @@ _LAYOUTS_WITHOUT_HEADER: Sequence[tuple[_Layout, float]] = (
 class _Note:
     """A note and the parts that layouts are made of.
 
-    Of a section of text only some sentences are parts, and all that hold a span: the note itself shows a model its text
-    without PHI, and another copy of that would only take time.
+    A section of text contributes its sentences with spans and only some of the others: the note itself teaches text
+    without PHI, and a copy of it would only cost time.
     """
 
     def __init__(self, document: Document, chance: random.Random) -> None:
@@ -290,7 +290,7 @@ class _Note:
         return bool(field.name) or self.overlaps(*field.sentences[0])
 
     def part(self, start: int, end: int) -> _Part:
-        """A stretch of the text with the spans inside it."""
+        """A range of the text with the spans inside it."""
         inside = {
             name: [Span(a - start, b - start, label) for a, b, label in spans if start <= a and b <= end]
             for name, spans in self._spans.items()
@@ -305,7 +305,7 @@ class _Note:
         yield _Part(field.stop if stops else "")
 
     def _sentences(self, start: int, end: int) -> Iterator[tuple[int, int]]:
-        """The places of the sentences of a stretch; none ends inside a span."""
+        """Offsets of the sentences of a range; none ends inside a span."""
         for found in _SENTENCE_END.finditer(self.document.text, start, end):
             if not self.overlaps(found.start(), found.end()):
                 yield start, found.start()
@@ -358,7 +358,7 @@ class _Note:
             yield _Field(name, sentences, stop)
 
     def _stripped(self, start: int, end: int) -> tuple[int, int]:
-        """A place without the white space at its ends."""
+        """Offsets without the white space at the ends."""
         text = self.document.text[start:end]
         return start + len(text) - len(text.lstrip()), max(start, end - len(text) + len(text.rstrip()))
 
@@ -403,9 +403,9 @@ def _language(text: str) -> str | None:
 
 
 def _cut_at_lines(document: Document) -> Document:
-    """A note whose values that lie in several sentences, as a line ends in them, are a value on each line.
+    """Split spans that contain a line end, and so lie in several sentences, into one span per line.
 
-    Tags cannot express the whole value, and its parts would count as text without PHI.
+    Tags cannot express the whole span, and its text would count as text without PHI.
     """
     encoded = encode(document)
     if not any(encoded.left_over(name) for name in document.annotated):
@@ -428,7 +428,7 @@ def _pieces(text: str, span: Span) -> Iterator[Span]:
 
 
 def _assembled(document: Document, parts: Sequence[_Part]) -> Document:
-    """A note made of parts: its text, and each part's spans where they then are."""
+    """A note made of parts: their texts, and their spans at the new offsets."""
     text: list[str] = []
     layers: dict[str, list[Span]] = {name: [] for name in document.annotated}
     at = 0

@@ -12,10 +12,10 @@ from crfdeid.documents import Document
 from features.tokenizer import Token
 from features.tokens import Sentence
 
-_UNSEEN = "\u200b"  # stands in the place of a mark that is gone: the normal form of text leaves it out
+_UNSEEN = "\u200b"  # replaces a removed mark: the normal form of text leaves it out
 
 Rewrite = Callable[[Document], Document]
-"""Gives a note with other text and the same annotations, moved to where they belong in it."""
+"""Rewrites a note's text and keeps its annotations aligned."""
 
 
 def in_small_letters(document: Document) -> Document:
@@ -44,7 +44,7 @@ def without_accents(document: Document) -> Document:
 
 
 def in_small_letters_without_accents(document: Document) -> Document:
-    """The note in lower case and without accents, as it is typed in a hurry."""
+    """The note in lower case and without accents, as in hurried typing."""
     return in_small_letters(without_accents(document))
 
 
@@ -60,11 +60,11 @@ REWRITES: Mapping[frozenset[str], tuple[Rewrite, ...]] = MappingProxyType(
         ),
     }
 )
-"""The rewrites that copies have in turn, by the kinds of spelling that are asked for."""
+"""Rewrites by kinds of spelling; copies use them in rotation."""
 
 
 def _by_character(document: Document, change: Callable[[str], str]) -> Document:
-    """A note with each character changed by itself into one other, so that every offset stays."""
+    """A note with each character mapped to one character, so that offsets stay."""
 
     def rewrite(text: str) -> str:
         return "".join(map(change, text))
@@ -75,7 +75,7 @@ def _by_character(document: Document, change: Callable[[str], str]) -> Document:
 
 
 def _rewritten(sentences: Sequence[Sentence], rewrite: Callable[[str], str]) -> Iterator[Sentence]:
-    """Sentences with all their texts rewritten; those that share the tokens of a note share them still."""
+    """Sentences with all their texts rewritten; shared tokens of a note stay shared."""
 
     def tokens(row: Sequence[Token]) -> tuple[Token, ...]:
         return tuple(token._replace(text=rewrite(token.text)) for token in row)
@@ -104,7 +104,7 @@ def _capital(character: str) -> str:
 
 @cache
 def _bare(character: str) -> str:
-    """A letter without its marks: what Unicode takes it apart into, if that is one letter with marks after it."""
+    """A letter without its marks, if its Unicode decomposition is one letter followed by marks."""
     if "\u0300" <= character <= "\u036f":  # an accent by itself, after its letter
         return _UNSEEN
     parts = unicodedata.normalize("NFD", character)

@@ -3,14 +3,12 @@
     brat.py        .txt and .ann pairs                     i2b2_2006.py   one XML file, inline <PHI TYPE="...">
     i2b2_2014.py   one XML file per document, standoff    conll.py       columns: token first, tag last
     jsonl.py       one JSON object per line                asq_phi.py     ===QUERY=== blocks (read only)
-    i2b2_2010.py   texts and .con files of concepts        files.py       what the formats share
-    label_studio.py, doccano.py, xmi.py   for annotation tools     utf16.py, exchanged.py   what these share
-    synthetic/     the built-in corpus
-    pairs.py       the same documents from two places      layers.py      PHI and concepts, joined or side by side
-    parts.py       train, dev and test as documents        splits.py      the same, as tagged sentences
-    stretches.py   what annotators never saw, left out of scores
+    i2b2_2010.py   texts and .con files of concepts       label_studio.py, doccano.py, xmi.py   annotation tools
+    common.py      helpers of the formats                 markup.py      helpers of the XML formats
+    layers.py      PHI and concepts in one corpus, and regions excluded from scores
+    splits.py      training, development and test parts   synthetic/     the built-in corpus
 
-Adding a format: its module, and its line in `FORMATS` (and in `CORPUS_WRITERS`, if it can be written).
+Adding a format: its module, and its line in `CORPUS_FORMATS` (and in `CORPUS_WRITERS`, if it can be written).
 """
 
 from __future__ import annotations
@@ -40,10 +38,10 @@ __all__ = ["CORPUS_FORMATS", "CORPUS_WRITERS", "read_corpus", "recognise", "writ
 
 
 class CorpusFormat(Protocol):
-    """What each format's module has."""
+    """Interface of a format's module."""
 
     def recognises(self, path: Path) -> bool:
-        """Whether a file or folder looks like this format."""
+        """True for a file or folder that looks like this format."""
         ...
 
     def read(self, path: Path) -> list[Document]:
@@ -82,7 +80,7 @@ def read_corpus(path: Path | str, *, format: str = "auto") -> list[Document]:
 
     Args:
         path: a file or a folder.
-        format: a key of `FORMATS`, or "auto" to recognise it.
+        format: a key of `CORPUS_FORMATS`, or "auto" to recognise it.
 
     Returns:
         At least one document; ids are unique.
@@ -113,7 +111,7 @@ def read_corpus(path: Path | str, *, format: str = "auto") -> list[Document]:
 
 
 def recognise(path: Path | str) -> str:
-    """The name of the format that a file or folder has, from what is in it.
+    """Name of the format of a file or folder, from its content.
 
     Raises:
         UsageError: no such path, no format fits, or several do.
@@ -146,7 +144,7 @@ def write_corpus(documents: Sequence[Document], path: Path | str, *, format: str
     """
     if format not in CORPUS_WRITERS:
         raise UsageError(f"cannot write the format '{format}': choose from {', '.join(CORPUS_WRITERS)}")
-    # One that was read from no file has its number for its place.
+    # A document from no file is reported by its number.
     documents = [replace(one, source=one.source or f"document {n}") for n, one in enumerate(documents, start=1)]
     _require_unique_ids(documents)
     for document in documents:
@@ -158,7 +156,7 @@ def write_corpus(documents: Sequence[Document], path: Path | str, *, format: str
 
 
 def _require_printable_labels(documents: Sequence[Document]) -> None:
-    """Types stand in tables: a line end would break one, and a control sequence would reach the terminal."""
+    """Refuse types that would break a table or send a control sequence to the terminal."""
     for document in documents:
         for span in (span for name in document.annotated for span in document.layer(name)):
             if not span.label.isprintable():

@@ -5,7 +5,7 @@
     ===PHI_TAGS===
     {"identifier_type": "NAME", "value": "Jane Doe"}
 
-A value marks every place where it stands as whole words, longest value first, except inside a longer one (a hospital's
+A value marks each of its occurrences as whole words, longest value first, except inside a longer one (a hospital's
 abbreviation in a record number). Typographic and typewriter quotes count as the same character.
 """
 
@@ -26,7 +26,7 @@ _QUOTES = str.maketrans("‘’‛ʼ“”‟", "''''\"\"\"")
 
 
 def recognises(path: Path) -> bool:
-    """Whether it is, or holds, a ``.txt`` file that begins with a query block."""
+    """True for a ``.txt`` file that begins with a query block, or a folder with one."""
     return any(read_head(file).lstrip().startswith(_QUERY) for file in find_files(path, ".txt"))
 
 
@@ -58,7 +58,7 @@ def _document(block: list[str], document_id: str, path: Path, first_line: int) -
     text = "\n".join(block[1:middle])
     if not text.strip():
         raise DataError("an empty query", path=path, line=first_line)
-    # A dictionary, for a value that is listed once for each time it stands is still one value.
+    # A dictionary, because a value may be listed once per occurrence.
     tags = {
         _tag(line, path, number): number
         for number, line in enumerate(block[middle + 1 :], start=first_line + middle + 1)
@@ -71,7 +71,7 @@ def _document(block: list[str], document_id: str, path: Path, first_line: int) -
             problem = f"the {label} value is not in its query: correct the value"
             raise DataError(problem, path=path, line=tags[label, value])
         free = [(start, end) for start, end in found if not any(start < s.end and end > s.start for s in spans)]
-        # A value that stands only inside others is what its line says it is: nested, but never dropped.
+        # A value that occurs only inside others becomes a nested span: it is never dropped.
         spans += [Span(start, end, label) for start, end in free or found]
     return build_document(document_id, text, spans, path=path, line=first_line)
 
@@ -85,7 +85,7 @@ def _tag(line: str, path: Path, number: int) -> tuple[str, str]:
 
 
 def _places(text: str, value: str) -> list[tuple[int, int]]:
-    """Where a value stands as whole words; where it stands at all if it nowhere does."""
+    """Occurrences of a value as whole words; without any, all its occurrences."""
     folded, pattern = text.translate(_QUOTES), re.escape(value.translate(_QUOTES))
     whole = [match.span() for match in re.finditer(rf"(?<!\w){pattern}(?!\w)", folded)]
     return whole or [match.span() for match in re.finditer(pattern, folded)]

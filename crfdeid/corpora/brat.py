@@ -1,7 +1,7 @@
 """brat standoff: the text in a ``.txt`` file, its spans in the ``.ann`` file of the same name.
 
 Only text-bound annotations (``T1<tab>TYPE start end<tab>covered text``) mark entities; relations, events, attributes,
-normalisations and notes are read over. See docs/formats.md.
+normalisations and notes are ignored. See docs/formats.md.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _ON_ONE_LINE = str.maketrans("\r\n", "  ")
 
 
 def recognises(path: Path) -> bool:
-    """Whether there is a text with an ``.ann`` file beside it, or a folder that holds ``.ann`` files."""
+    """True for a text with an ``.ann`` file of the same name, or a folder with ``.ann`` files."""
     if path.is_file():
         return path.suffix == ".txt" and path.with_suffix(".ann").is_file()
     return bool(find_files(path, ".ann"))
@@ -41,7 +41,7 @@ def read(path: Path) -> list[Document]:
         other = file.with_suffix(".ann" if file.suffix.lower() == ".txt" else ".txt")
         if not other.is_file():
             raise DataError(
-                f"there is no {other.name} beside it: add it (an empty .ann file says that nothing is marked)",
+                f"{other.name} is missing: add it (an empty .ann file for a text without annotations)",
                 path=file,
             )
         if file.suffix.lower() == ".txt":
@@ -57,7 +57,7 @@ def _spans(path: Path, text: str) -> list[Span]:
             continue
         if _DISCONTINUOUS.match(line):
             raise DataError(
-                "a discontinuous span (start end;start end): split it into one span for each stretch",
+                "a discontinuous span (start end;start end): split it into one span for each part",
                 path=path,
                 line=number,
             )

@@ -1,4 +1,7 @@
-"""What the formats share: which files a corpus has, and documents from them."""
+"""Helpers of the corpus formats: files, documents, pairing by id, exported keys, UTF-16 offsets.
+
+Messages name the source of a document and not its id, which can be PHI.
+"""
 
 from __future__ import annotations
 
@@ -15,22 +18,22 @@ from crfdeid.errors import DataError, UsageError
 from crfdeid.utils.files import BYTE_ORDER_MARK, read_text, relative_name, require_file, write_files
 from crfdeid.utils.json import NOT_A_LINE, parse_json
 
-# What lies beside the data in a published corpus.
+# Files of a published corpus that hold no data.
 _COMPANION_STEMS = {"readme", "license", "licence", "citation", "changelog"}
 
 
 def find_files(path: Path, *suffixes: str) -> list[Path]:
-    """The data files of a corpus, sorted: the path itself, or what a folder and its subfolders hold.
+    """The data files of a corpus, sorted: the path itself, or the files of a folder and its subfolders.
 
-    Hidden files and folders (``.DS_Store``, ``._note.txt``, ``.git``) are no data.
+    Hidden files and folders (``.DS_Store``, ``._note.txt``, ``.git``) are left out.
 
     Args:
         path: a file or a folder.
         suffixes: the endings to take, such as ".xml"; none given means every file but a README, licence and the like.
 
     Raises:
-        DataError: a folder cannot be read, or something in it is no file, such as a pipe or a link to nowhere: part of
-            the corpus would be left out.
+        DataError: a folder cannot be read, or contains a pipe, a broken link or the like: part of the corpus
+            would be missing.
     """
     try:
         require_file(path)
@@ -51,9 +54,7 @@ def _files_below(folder: Path) -> Iterator[Path]:
         if entry.is_file():
             yield entry
         elif entry.is_symlink():
-            raise DataError(
-                "a link that leads to no file: remove it, or put what it stands for in its place", path=entry
-            )
+            raise DataError("a broken link: remove it, or replace it by its target", path=entry)
         elif entry.is_dir():
             yield from _files_below(entry)
         else:
@@ -66,7 +67,7 @@ def relative_stem(file: Path, root: Path) -> str:
 
 
 def json_lines(file: Path) -> Iterator[tuple[int, Any]]:
-    """The number of each line of a file that is not empty, and the JSON value that it holds.
+    """The number and JSON value of each line of a file that is not empty.
 
     Raises:
         DataError: a line is not JSON, or an object in it has a key twice.
@@ -86,12 +87,12 @@ def build_document(
     line: int | None = None,
     layers: Mapping[str, Sequence[Span]] = MappingProxyType({}),
 ) -> Document:
-    """A document whose errors name the file it comes from, and its line there.
+    """A document whose errors name its file and line.
 
     Args:
         document_id: its id.
         text: its text.
-        spans: its PHI; None where nobody annotated any.
+        spans: its PHI; None for a document without annotation of PHI.
         path: the file.
         line: its line there.
         layers: further annotation layers.
@@ -99,11 +100,11 @@ def build_document(
     Raises:
         DataError: a span is empty or reaches outside the text.
     """
-    place = str(path) if line is None else f"{path}, line {line}"
+    source = str(path) if line is None else f"{path}, line {line}"
     further = {name: tuple(found) for name, found in layers.items()}
     try:
         return Document(
-            document_id, text, tuple(spans or ()), layers=further, phi_annotated=spans is not None, source=place
+            document_id, text, tuple(spans or ()), layers=further, phi_annotated=spans is not None, source=source
         )
     except DataError as error:
         raise DataError(error.problem, path=path, line=line, offset=error.offset) from None
@@ -124,7 +125,7 @@ def require_characters(document: Document) -> None:
 
 
 def document_file(folder: Path, document: Document, suffix: str) -> Path:
-    """Where a document's file goes: its id below the folder, never outside it and never hidden.
+    """Path of a document's file: its id below the folder, never outside it and never hidden.
 
     Raises:
         DataError: the id cannot be a file's name.
@@ -139,22 +140,22 @@ def document_file(folder: Path, document: Document, suffix: str) -> Path:
 
 
 def require_file_target(path: Path) -> None:
-    """Refuse a folder where a format keeps a whole corpus in one file.
+    """Refuse a folder as the target of a format that writes one file.
 
     Raises:
         UsageError: the path is a folder.
     """
     if path.is_dir():
-        raise UsageError(f"{path} is a folder: name a file to write to, for this format keeps a corpus in one file")
+        raise UsageError(f"{path} is a folder: name a file: this format keeps a corpus in one file")
 
 
 def write_lines(documents: Iterable[Document], path: Path, to_line: Callable[[Document], str]) -> None:
     """Write documents to one file, each as its line.
 
     Args:
-        documents: what to write.
+        documents: the documents.
         path: the file.
-        to_line: a document as its line, with the line's end.
+        to_line: formats a document as a line, with its line end.
 
     Raises:
         UsageError: the path is a folder.
@@ -163,19 +164,19 @@ def write_lines(documents: Iterable[Document], path: Path, to_line: Callable[[Do
     write_files({path: "".join(map(to_line, documents))})
 
 
-_MOST_LISTED = 5
+_MOST_NAMES = 5
 
 
 def pair_by_id(
     first: Sequence[Document], second: Sequence[Document], *, sides: tuple[str, str], remedy: str
 ) -> list[tuple[Document, Document]]:
-    """Each document of the first side with the one of the second side that has its id.
+    """Pairs of documents with the same id.
 
     Args:
         first: documents with unique ids; the pairs are in their order.
         second: likewise.
-        sides: what messages call the two.
-        remedy: what messages tell to do.
+        sides: the names of the two in messages.
+        remedy: the remedy in messages.
 
     Raises:
         DataError: a document is missing on one side.
@@ -195,16 +196,16 @@ def pair_by_id(
 def same_notes(
     first: Sequence[Document], second: Sequence[Document], *, sides: tuple[str, str], doing: str
 ) -> dict[str, list[Span]]:
-    """The spans of the second side for each document of the first, by id, which must be the same with the same text.
+    """The spans of the second side for each document of the first, by id; both sides need the same documents.
 
     Args:
         first: documents with unique ids.
         second: likewise.
-        sides: what messages call the two.
-        doing: what is done with the two, for messages, such as "score".
+        sides: the names of the two in messages.
+        doing: the verb in messages, such as "score".
 
     Raises:
-        DataError: a document is missing on one side: what is skipped would count as perfect. Or its text differs.
+        DataError: a document is missing on one side (skipped, it would count as perfect), or its text differs.
     """
     remedy = f"{doing} the same notes on both sides, under the same ids, those without findings too"
     problem = (
@@ -218,15 +219,15 @@ def same_notes(
 def spans_in(document: Document, other: Document, *, problem: str) -> list[Span]:
     """The spans of another reading of a document, as offsets in this one's text.
 
-    Some formats count a file's byte-order mark, others drop it: this is the one difference that the texts may have.
+    Some formats count a file's byte-order mark, others drop it: no other difference is allowed.
 
     Args:
         document: the document.
         other: the same document, read from elsewhere.
-        problem: what is wrong, and what to do, where the two texts differ.
+        problem: the message for texts that differ.
 
     Raises:
-        DataError: the texts differ; it names the place and the offset in ``document``.
+        DataError: the texts differ; the error has the offset in ``document``.
 
     Example:
         >>> read, found = Document("1", "\\ufeffDoe"), Document("1", "Doe", (Span(0, 3, "DOCTOR"),))
@@ -246,15 +247,15 @@ def spans_in(document: Document, other: Document, *, problem: str) -> list[Span]
 
 
 def shorten_list(names: Iterable[str], *, between: str = ", ") -> str:
-    """The first few of some names, and how many more there are.
+    """The first five names, and the number of the others.
 
     Example:
-        >>> listed("abcdefgh")
+        >>> shorten_list("abcdefgh")
         'a, b, c, d, e and 3 more'
     """
     found = list(names)
-    more = f" and {len(found) - _MOST_LISTED} more" if len(found) > _MOST_LISTED else ""
-    return between.join(found[:_MOST_LISTED]) + more
+    more = f" and {len(found) - _MOST_NAMES} more" if len(found) > _MOST_NAMES else ""
+    return between.join(found[:_MOST_NAMES]) + more
 
 
 NOTE_KEY, DIGEST_KEY = "note", "sha256"
@@ -266,15 +267,15 @@ def text_digest(text: str) -> str:
 
 
 def exported_keys(document: Document) -> dict[str, str]:
-    """The id and the digest of a document, as keys that tools hand on."""
+    """The id and the digest of a document, as keys that annotation tools pass through."""
     return {NOTE_KEY: document.id, DIGEST_KEY: text_digest(document.text)}
 
 
 def require_unaltered(record: Mapping[str, Any], text: str, *, path: Path, line: int | None = None) -> None:
-    """Refuse a text that is not the one that went out, where it is known which did.
+    """Refuse a text whose digest is not that of the exported text; a record without a digest passes.
 
     Raises:
-        DataError: it is another text.
+        DataError: the text was altered.
     """
     if DIGEST_KEY in record and record[DIGEST_KEY] != text_digest(text):
         problem = "the text is not the one that was exported: the tool altered it, so that no offset can be trusted"
@@ -297,7 +298,7 @@ class Utf16:
     """
 
     def __init__(self, text: str) -> None:
-        # None where both count alike, as in nearly every note.
+        # None for a text whose offsets are equal in both, as in nearly every note.
         wide = any(character > _LAST_OF_ONE for character in text) if not text.isascii() else False
         self._starts = list(accumulate((1 + (one > _LAST_OF_ONE) for one in text), initial=0)) if wide else None
         self._size = self._starts[-1] if self._starts else len(text)

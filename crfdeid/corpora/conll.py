@@ -1,16 +1,16 @@
 """Columns: one token per line, its tag in the last column, a blank line after each sentence.
 
-``-DOCSTART-`` lines begin documents; in a file without any, each sentence is a document of its own. Columns are parted
+``-DOCSTART-`` lines begin documents; in a file without any, each sentence is a document of its own. Columns are separated
 by tabs, or in a line without tabs by spaces. A tag is ``O`` or a prefix, a hyphen and a type (``B-fromloc.city_name``).
 A document's text is its tokens joined by single spaces, its sentences by line ends.
 
-All the usual schemes (IOB1, IOB2, IOBES/BIOES, BILOU) are read by one rule, conlleval's, so that nothing has to guess
-which of them a file has. An entity begins
+All the usual schemes (IOB1, IOB2, IOBES/BIOES, BILOU) are read by one rule, conlleval's, so that the scheme need not be
+guessed. An entity begins
 
 - at ``B``, ``S`` or ``U``;
 - at ``I``, ``E`` or ``L`` after ``O``, after another type, or after an ``E``, ``L``, ``S`` or ``U``;
 
-and goes on until the next one begins or an ``O`` comes. IOB2 is written.
+and continues up to the next entity or ``O``. IOB2 is written.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class _Part(NamedTuple):
 
 
 def recognises(path: Path) -> bool:
-    """Whether it is, or holds, a file whose first lines all end in a tag."""
+    """True for a file whose first lines all end in a tag, or a folder with one."""
     return any(_looks_tagged(file) for file in find_files(path))
 
 

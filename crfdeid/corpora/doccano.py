@@ -33,12 +33,12 @@ _OURS = ("spans", "layers")
 
 
 def recognises(path: Path) -> bool:
-    """Whether it is, or holds, a ``.jsonl`` file whose first line has labels and none of the keys of `jsonl`."""
+    """True for a ``.jsonl`` file whose first line has labels and no key of `jsonl`, or a folder with one."""
     return any(looks_like_doccano(file) for file in find_files(path, *_SUFFIXES) if file.suffix.lower() in _SUFFIXES)
 
 
 def looks_like_doccano(file: Path) -> bool:
-    """Whether a file's first line has the keys of doccano's records, as far as its beginning shows them."""
+    """True for a file whose first line begins with keys of doccano's records."""
     head = read_head(file).split("\n")[0]
     try:
         record = json.loads(head)

@@ -1,4 +1,4 @@
-"""i2b2 2006 XML: one file, a ``RECORD`` for each document, PHI marked where it stands.
+"""i2b2 2006 XML: one file, a ``RECORD`` for each document, PHI marked inline.
 
     <ROOT><RECORD ID="1"><TEXT>Seen by Dr. <PHI TYPE="DOCTOR">Doe</PHI>.</TEXT></RECORD></ROOT>
 
@@ -20,7 +20,7 @@ from crfdeid.utils.files import read_head, read_text, write_files
 
 
 def recognises(path: Path) -> bool:
-    """Whether it is, or holds, an ``.xml`` file with ``RECORD`` elements."""
+    """True for an ``.xml`` file with ``RECORD`` elements, or a folder with one."""
     files = find_files(path, ".xml")
     return any(file.suffix.lower() == ".xml" and "<RECORD" in read_head(file) for file in files)
 

@@ -1,9 +1,9 @@
-"""Concepts as i2b2 2010 has them: texts, and ``.con`` files that say which tokens of which lines are a concept.
+"""i2b2 2010 concepts: texts, and ``.con`` files with the lines and tokens of each concept.
 
     c="left hip pain" 12:3 12:5||t="problem"
 
-Lines count from 1, and the tokens of a line, which are what stands between white space, from 0; the last token belongs
-to the concept. The challenge has its files in ``txt/`` and ``concept/``; a ``.con`` beside its ``.txt`` is read too.
+Lines count from 1, and the tokens of a line, which white space separates, from 0; the last token belongs
+to the concept. The challenge has its files in ``txt/`` and ``concept/``; a ``.con`` in the folder of its ``.txt`` is read too.
 See docs/formats.md.
 """
 
@@ -25,7 +25,7 @@ _TOKEN = re.compile(r"\S+")
 
 
 def recognises(path: Path) -> bool:
-    """Whether it is a ``.con`` file, or a folder that holds one."""
+    """True for a ``.con`` file, or a folder with one."""
     return any(file.suffix.lower() == _SUFFIX for file in find_files(path, _SUFFIX))
 
 
@@ -100,7 +100,7 @@ def _span(line: str, lines: Sequence[Sequence[tuple[int, int]]], text: str, path
 
 
 def _tokens(text: str) -> list[list[tuple[int, int]]]:
-    """Where the tokens of each line begin and end."""
+    """Start and end of the tokens of each line."""
     rows, begin = [], 0
     for line in text.split("\n"):
         rows.append([(begin + match.start(), begin + match.end()) for match in _TOKEN.finditer(line)])

@@ -42,7 +42,7 @@ _CATEGORY_OF = {label: category for category, labels in _CATEGORIES.items() for 
 
 
 def recognises(path: Path) -> bool:
-    """Whether it is, or holds, an ``.xml`` file with its text in CDATA or with standoff tags."""
+    """True for an ``.xml`` file with its text in CDATA or with standoff tags, or a folder with one."""
     files = find_files(path, ".xml")
     return any(file.suffix.lower() == ".xml" and _STANDOFF.search(read_head(file)) for file in files)
 

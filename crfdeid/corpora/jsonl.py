@@ -1,9 +1,9 @@
-"""JSON Lines: one document per line, as an object with "id", "text" and "spans"; other keys are passed over.
+"""JSON Lines: one document per line, as an object with "id", "text" and "spans"; other keys are ignored.
 
 {"id": "n1", "text": "Seen 3/14", "spans": [{"start": 5, "end": 9, "label": "DATE"}]}
 
-Further annotation layers stand in "layers": {"concept": [...]}. There PHI can stand too, as "phi", in the place of
-"spans"; with neither of the two, nobody annotated PHI.
+Further annotation layers are in "layers": {"concept": [...]}, which may hold PHI too, as "phi" instead of "spans".
+Without either, a document has no annotation of PHI.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _SUFFIXES = (".jsonl", ".ndjson")
 
 
 def recognises(path: Path) -> bool:
-    """Whether it is, or holds, a file named ``.jsonl`` or ``.ndjson`` that is none of doccano's."""
+    """True for a ``.jsonl`` or ``.ndjson`` file that is not doccano's, or a folder with one."""
     files = (file for file in find_files(path, *_SUFFIXES) if file.suffix.lower() in _SUFFIXES)
     return any(not looks_like_doccano(file) for file in files)
 

@@ -1,9 +1,9 @@
-"""Label Studio's JSON: a list of tasks, each with its text in "data" and what people marked in "annotations".
+"""Label Studio's JSON: a list of tasks, each with its text in "data" and its spans in "annotations".
 
-Tasks are written with what a model found as "predictions", which Label Studio shows to be corrected, or, of annotated
-documents, as "annotations". Predictions are never read: what nobody confirmed is no annotation.
+Tasks are written with a model's spans as "predictions", which Label Studio shows for correction, or those of annotated
+documents as "annotations". Predictions are never read, because an unconfirmed span is not an annotation.
 
-Offsets count code points, for Label Studio's editor takes a text apart by characters and not by UTF-16 code units (its
+Offsets count code points, because Label Studio's editor splits a text into characters, not UTF-16 code units (its
 pull requests 1559 and 6135), and each of CR and LF is one. A region's "text" is compared with the text at its offsets
 without white space, which Label Studio folds there (its issue 3078).
 """
@@ -35,7 +35,7 @@ _LINE_END = "\\n"  # how a line end stands in the text of a region
 
 
 def recognises(path: Path) -> bool:
-    """Whether it is, or holds, a ``.json`` file that begins as a list of tasks."""
+    """True for a ``.json`` file that begins as a list of tasks, or a folder with one."""
     files = find_files(path, _SUFFIX)
     return any(file.suffix.lower() == _SUFFIX and _looks_like_tasks(file) for file in files)
 

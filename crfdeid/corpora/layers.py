@@ -1,6 +1,6 @@
-"""Two annotation layers: a corpus of concepts read beside a corpus of PHI, on the same texts or on others.
+"""Annotation layers: concepts read with PHI, on the same texts or on others, and regions excluded from scores.
 
-A concept corpus is in any format of `crfdeid.corpora`; what is marked in it are concepts. docs/joint.md is the guide.
+A concept corpus is in any format of `crfdeid.corpora`; its spans are the concepts. docs/joint.md is the guide.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from crfdeid.errors import DataError
 from crfdeid.utils.files import read_text
 
 IGNORED_CONCEPT_TYPES = ("UNCLEAR",)
-"""The types that count as no concepts unless told otherwise: one of PharmaCoNER's, which its own score leaves out."""
+"""Concept types that are ignored by default: one of PharmaCoNER's, which its own score leaves out."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ConceptPaths:
-    """Where the concepts of a corpus are, and how they are read.
+    """Paths and reading options of the concepts of a corpus.
 
     Args:
         train: the folder or file with the concepts of the training documents.
-        dev: those of the development documents; None where these are a share of the training documents.
-        test: those of the test documents; None where there are none.
+        dev: likewise, of the development documents; None to take a share of the training documents.
+        test: likewise, of the test documents; None for none.
         format: their format, or "auto".
-        left_out: types that are no concepts here, neither learned nor scored.
-        apart: whether they are of other documents than the PHI: two corpora that share no text.
+        left_out: types to ignore, neither learned nor scored.
+        apart: whether concepts and PHI are in different documents: two corpora that share no text.
     """
 
     train: Path
@@ -47,10 +47,11 @@ def read_concepts(path: Path, *, format: str = "auto", left_out: Iterable[str] =
     Args:
         path: a file or folder.
         format: a key of `crfdeid.corpora.CORPUS_FORMATS`, or "auto". Of documents with several layers, `CONCEPT` is
-        read. left_out: types that are no concepts here.
+            read.
+        left_out: types to ignore.
 
     Returns:
-        The documents, and how many spans were left out.
+        The documents, and the number of ignored spans.
 
     Raises:
         UsageError, DataError: as of `read_corpus`.
@@ -64,12 +65,12 @@ def read_concepts(path: Path, *, format: str = "auto", left_out: Iterable[str] =
 
 
 def concept_documents(documents: Iterable[Document]) -> list[Document]:
-    """Documents whose spans are their concepts: the layer `CONCEPT`, or without such a layer all that is marked."""
+    """Documents whose spans are their concepts: the layer `CONCEPT`, or without it all spans."""
     return [select_layer(document, CONCEPT) if CONCEPT in document.layers else document for document in documents]
 
 
 def select_layer(document: Document, name: str) -> Document:
-    """A document with the spans of one annotation layer alone: what scores and most formats work on.
+    """A document with the spans of one annotation layer only, for scores and most formats.
 
     Raises:
         DataError: it is not annotated in that layer.
@@ -77,7 +78,7 @@ def select_layer(document: Document, name: str) -> Document:
     Example:
         >>> from crfdeid.documents import Span
         >>> layers = {"concept": (Span(9, 16, "DRUG"),)}
-        >>> alone(Document("1", "Dr. Doe: aspirin", (Span(4, 7, "DOCTOR"),), layers=layers), "concept").spans
+        >>> select_layer(Document("1", "Dr. Doe: aspirin", (Span(4, 7, "DOCTOR"),), layers=layers), "concept").spans
         (Span(start=9, end=16, label='DRUG'),)
     """
     return replace(document, spans=document.layer(name), layers=Layers(), phi_annotated=True)
@@ -88,8 +89,8 @@ def join_layers(phi: Sequence[Document], concepts: Sequence[Document]) -> list[D
 
     Args:
         phi: documents with PHI marked.
-        concepts: the same documents, under the same ids, with concepts marked. A byte-order mark at the beginning may
-            be there on one side alone; offsets are those of ``phi``.
+        concepts: the same documents, under the same ids, with concepts marked. One side alone may have a byte-order
+            mark; offsets are those of ``phi``.
 
     Raises:
         DataError: a document is missing on one side, its two texts differ, or it has concepts already.
@@ -101,7 +102,7 @@ def join_layers(phi: Sequence[Document], concepts: Sequence[Document]) -> list[D
         Layers({'concept': (Span(start=9, end=16, label='DRUG'),)})
     """
     _require_no_concepts(phi)
-    remedy = "both need the same documents, under the same ids, those in which nothing is marked too"
+    remedy = "both need the same documents, under the same ids, also documents without annotations"
     pairs = pair_by_id(phi, concepts, sides=("the PHI", "the concepts"), remedy=remedy)
     return [_join_document(document, other) for document, other in pairs]
 
@@ -114,15 +115,14 @@ def _join_document(document: Document, other: Document) -> Document:
 def concat_corpora(phi: Sequence[Document], concepts: Sequence[Document]) -> list[Document]:
     """The documents of two corpora that share no text, each annotated in one layer only.
 
-    Nobody marked concepts in the first, or PHI in the second, which is another thing than that there are none:
-    `Document.annotated` says what was.
+    Concepts of the first and PHI of the second are unknown, which differs from none: see `Document.annotated`.
 
     Args:
         phi: documents with PHI marked; they come first.
         concepts: documents with concepts marked.
 
     Raises:
-        DataError: an id or a text stands in both corpora, or the first has concepts already.
+        DataError: an id or a text is in both corpora, or the first has concepts already.
     """
     _require_no_concepts(phi)
     ids, texts = (
@@ -132,7 +132,7 @@ def concat_corpora(phi: Sequence[Document], concepts: Sequence[Document]) -> lis
     for document in concepts:
         for what, known in (("id", ids.get(document.id)), ("text", texts.get(document.text))):
             if known is not None:
-                problem = f"the same {what} as {known}: two corpora that are set side by side share no document"
+                problem = f"the same {what} as {known}: two corpora must not share a document"
                 raise DataError(problem, path=document.source)
     others = (
         replace(document, spans=(), layers={CONCEPT: document.spans}, phi_annotated=False) for document in concepts
@@ -143,26 +143,29 @@ def concat_corpora(phi: Sequence[Document], concepts: Sequence[Document]) -> lis
 def _require_no_concepts(documents: Iterable[Document]) -> None:
     for document in documents:
         if CONCEPT in document.layers:
-            raise DataError("has concepts of its own: leave out the second corpus", path=document.source)
+            raise DataError("already has concepts: leave out the second corpus", path=document.source)
 
 
-_COLUMNS = ("document", "start", "end")
+_REGION_COLUMNS = ("document", "start", "end")
 Regions = Mapping[str, Sequence[tuple[int, int]]]
-"""Document id -> its stretches, as half-open offsets."""
+"""Document id -> its regions, as half-open offsets."""
 
 
 def read_excluded_regions(path: Path, documents: Iterable[Document]) -> dict[str, list[tuple[int, int]]]:
-    """The stretches of some documents, from a table with tabs between its columns.
+    """Regions of documents that the annotators of a layer never saw, from a tab-separated table.
+
+    MEDDOCAN inserted invented personal data into texts that PharmaCoNER had annotated: the inserted text has no
+    annotation of concepts.
 
     Args:
-        path: the table; its first line names the columns, ``document``, ``start`` and ``end`` among them.
-        documents: the documents; lines about others are passed over, since a table may serve several splits.
+        path: the table; its first line names the columns, including ``document``, ``start`` and ``end``.
+        documents: the documents; lines about others are ignored, since a table may serve several splits.
 
     Returns:
-        For each document, by id, its stretches, by place; none for one that the table does not name.
+        The sorted regions of each document, by id; none for a document that the table does not name.
 
     Raises:
-        DataError: there are no such columns, a stretch is empty or outside its text, or no line is about the documents.
+        DataError: a column is missing, a region is empty or outside its text, or no line is about the documents.
     """
     sizes = {document.id: len(document.text) for document in documents}
     found: dict[str, list[tuple[int, int]]] = {name: [] for name in sizes}
@@ -170,21 +173,25 @@ def read_excluded_regions(path: Path, documents: Iterable[Document]) -> dict[str
         if row["document"] in sizes:
             found[row["document"]].append(_region(row, sizes[row["document"]], path, number))
     if not any(found.values()):
-        raise DataError("no line is about any of these documents: their ids stand in its column 'document'", path=path)
-    return {name: sorted(stretches) for name, stretches in found.items()}
+        raise DataError(
+            "no line is about any of these documents: their ids must be in its column 'document'", path=path
+        )
+    return {name: sorted(regions) for name, regions in found.items()}
 
 
 def _region_rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     """The lines of the table, by number, as columns by name."""
     header, *rows = (line.removesuffix("\r").split("\t") for line in read_text(path).split("\n"))
-    if not set(_COLUMNS).issubset(header):
-        problem = f"expected columns {', '.join(_COLUMNS)}, named in the first line, with tabs between them"
+    if not set(_REGION_COLUMNS).issubset(header):
+        problem = f"expected columns {', '.join(_REGION_COLUMNS)}, named in the first line, with tabs between them"
         raise DataError(problem, path=path, line=1)
     for number, row in enumerate(rows, start=2):
         if len(row) == len(header):
             yield number, dict(zip(header, row, strict=True))
         elif row != [""]:
-            raise DataError(f"{len(row)} columns, where the first line has {len(header)}", path=path, line=number)
+            raise DataError(
+                f"{len(row)} columns instead of the {len(header)} of the first line", path=path, line=number
+            )
 
 
 def _region(row: Mapping[str, str], size: int, path: Path, number: int) -> tuple[int, int]:
@@ -192,35 +199,35 @@ def _region(row: Mapping[str, str], size: int, path: Path, number: int) -> tuple
     if not all(text.isascii() and text.isdigit() and len(text) < 19 for text in (start, end)):
         raise DataError("start and end are offsets, as whole numbers", path=path, line=number)
     if not 0 <= int(start) < int(end) <= size:
-        problem = f"the stretch [{start}, {end}) is empty or outside the text of {size} characters"
+        problem = f"the region [{start}, {end}) is empty or outside the text of {size} characters"
         raise DataError(problem, path=path, line=number)
     return int(start), int(end)
 
 
 class ScoredDocuments(NamedTuple):
-    """What is scored: annotated documents, and the spans found in each, by id."""
+    """Annotated documents, and the predicted spans of each, by id."""
 
     gold: list[Document]
     predicted: dict[str, list[Span]]
 
 
 def exclude_regions(
-    gold: Iterable[Document], predicted: Mapping[str, Iterable[Span]], stretches: Regions
+    gold: Iterable[Document], predicted: Mapping[str, Iterable[Span]], regions: Regions
 ) -> ScoredDocuments:
-    """What is scored where stretches do not count: without the spans, on either side, that lie wholly within one.
+    """Leave out the spans, on either side, that lie wholly within an excluded region.
 
-    A span that reaches out of a stretch holds text that the annotators did see, and stays.
+    A span that extends beyond a region contains text that the annotators saw, and stays.
 
     Example:
         >>> found = {"1": [Span(0, 7, "DRUG"), Span(5, 12, "DRUG")]}
-        >>> without_stretches([Document("1", "aspirin Prozac")], found, {"1": [(0, 8)]}).predicted
+        >>> exclude_regions([Document("1", "aspirin Prozac")], found, {"1": [(0, 8)]}).predicted
         {'1': [Span(start=5, end=12, label='DRUG')]}
     """
-    documents = [replace(one, spans=tuple(_outside_regions(one.spans, stretches.get(one.id, ())))) for one in gold]
+    documents = [replace(one, spans=tuple(_outside_regions(one.spans, regions.get(one.id, ())))) for one in gold]
     return ScoredDocuments(
-        documents, {name: _outside_regions(spans, stretches.get(name, ())) for name, spans in predicted.items()}
+        documents, {name: _outside_regions(spans, regions.get(name, ())) for name, spans in predicted.items()}
     )
 
 
-def _outside_regions(spans: Iterable[Span], stretches: Sequence[tuple[int, int]]) -> list[Span]:
-    return [span for span in spans if not any(start <= span.start and span.end <= end for start, end in stretches)]
+def _outside_regions(spans: Iterable[Span], regions: Sequence[tuple[int, int]]) -> list[Span]:
+    return [span for span in spans if not any(start <= span.start and span.end <= end for start, end in regions)]

@@ -1,4 +1,4 @@
-"""What the XML formats share: safe parsing that keeps carriage returns, and text as XML can hold it."""
+"""Helpers of the XML formats: safe parsing that keeps carriage returns, and text as XML can hold it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from crfdeid.documents import Document
 from crfdeid.errors import DataError
 from crfdeid.utils.files import write_files
 
-# XML 1.0, section 2.2: what a document can hold, even escaped.
+# XML 1.0, section 2.2: characters that no document can hold, even escaped.
 _NOT_A_CHARACTER = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _PIECE = re.compile(r"<!\[CDATA\[.*?\]\]>|<!--.*?-->|<[^>]*>|[^<]+", re.DOTALL)
 _CDATA_RETURN = "]]>&#13;<![CDATA["

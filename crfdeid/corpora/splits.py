@@ -1,4 +1,4 @@
-"""The training, development and test parts of a corpus, read or generated, encoded once for every model."""
+"""Training, development and test parts of a corpus, as documents and as tagged sentences."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from crfdeid.errors import DataError, UsageError
 from crfdeid.label_schemes import in_order, map_types
 
 _DEV_SHARE = 0.1
-_DEV_SEED = 0
+_DEV_SEED = _PART_SEED = 0
 _Read = dict[str, list[Document]]
 
 
 class CorpusParts(NamedTuple):
-    """A corpus as it was read.
+    """Documents of a corpus, by part.
 
     Attributes:
-        documents: those of "train" and "dev", and of "test" where there is one.
-        formats: the format they were read in, or several, separated by commas.
-        notices: what a reader of the results must know, one sentence each.
+        documents: the documents of "train" and "dev", and of "test" where there is one.
+        formats: the formats of the parts, separated by commas.
+        notices: sentences about the parts, for readers of the results.
     """
 
     documents: dict[str, list[Document]]
@@ -50,7 +50,7 @@ def read_parts(
 ) -> CorpusParts:
     """Training, development and test documents; arguments and errors are those of `splits.read_splits`.
 
-    ``dev_option`` is what a notice calls the development documents where there are none.
+    ``dev_option`` names the option for development documents in the notice that there are none.
     """
     read, formats = read_phi(_given(train, dev, test), corpus_format=corpus_format, types=types)
     notices: list[str] = []
@@ -94,7 +94,7 @@ def _require_both(phi: Iterable[str], concepts: Iterable[str], *, apart: bool) -
 
 
 def _with_dev(read: _Read, train: Path, *, option: str = "--dev") -> list[str]:
-    """Share training documents out where there are no development documents; gives notices."""
+    """Move a share of the training documents to missing development documents; returns notices."""
     if "dev" in read:
         return []
     read["train"], read["dev"] = _share(read["train"], path=train)
@@ -104,7 +104,7 @@ def _with_dev(read: _Read, train: Path, *, option: str = "--dev") -> list[str]:
 
 def _share(documents: Sequence[Document], *, path: Path) -> tuple[list[Document], list[Document]]:
     if len(documents) < 2:
-        raise DataError("one document alone cannot be shared into training and development: give --dev", path=path)
+        raise DataError("splitting off development documents needs two training documents: give --dev", path=path)
     shuffled = list(documents)
     random.Random(_DEV_SEED).shuffle(shuffled)
     kept = len(shuffled) - max(1, round(_DEV_SHARE * len(shuffled)))
@@ -119,9 +119,6 @@ def _overlap_notice(splits: dict[str, list[Document]]) -> list[str]:
         if shared:
             notices.append(f"{shared} of the {len(splits[name])} {name} documents stand in the training set too.")
     return notices
-
-
-_PART_SEED = 0
 
 
 @dataclass(frozen=True)
@@ -149,7 +146,7 @@ class Split:
 
     @property
     def words(self) -> frozenset[str]:
-        """Every word form that occurs."""
+        """All word forms."""
         return frozenset(word for labelled in self.sentences for word in labelled.sentence.words)
 
     @property
@@ -167,7 +164,7 @@ class Split:
     def statistics(self) -> dict[str, Any]:
         """Counts of documents, sentences, tokens, spans, spans of each type and unaligned spans.
 
-        The spans are those of PHI; of further annotation layers there is a part of its own, "layers".
+        The spans are those of PHI; those of further annotation layers are under "layers".
         """
         sentences = self.sentences
         further = {name: self._counts(name) for name in self.layers if name != PHI}
@@ -184,7 +181,7 @@ class Split:
         }
 
     def _counts(self, layer: str) -> dict[str, Any]:
-        """What is marked in a layer, and in how many documents anybody looked."""
+        """Counts of the spans of a layer, and of the documents that are annotated in it."""
         split = self.annotated(layer)
         by_type = Counter(span.label for document in split.documents for span in document.layer(layer))
         unaligned = sum(len(encoded.left_over(layer)) for encoded in split.encoded)
@@ -198,16 +195,16 @@ class Split:
 
 @dataclass(frozen=True)
 class Corpus:
-    """What models are compared on.
+    """Named train, dev and test splits with their types.
 
     Args:
-        name: how tables call it.
-        format: the format it was read in, or several where its parts differ; "synthetic" where it was generated.
+        name: its name in tables.
+        format: the formats of its parts, separated by commas; "synthetic" for a generated corpus.
         type_map: the type map's name: "seven", "all" or "binary".
-        train: what models learn from.
-        dev: what chooses a network's best epoch.
-        test: what is scored; None where there is none, and ``dev`` is scored.
-        notices: what a reader of the results must know about the splits, one sentence each.
+        train: the training split.
+        dev: the split that chooses a network's best epoch.
+        test: the scored split; None to score ``dev``.
+        notices: sentences about the splits, for readers of the results.
     """
 
     name: str
@@ -239,7 +236,7 @@ class Corpus:
 
     @property
     def is_synthetic(self) -> bool:
-        """Whether every text is invented, so that it may be shown."""
+        """True for a corpus of invented texts, which may be shown."""
         return self.format == "synthetic"
 
     @cached_property
@@ -290,19 +287,19 @@ def read_splits(
     types: str = "seven",
     concepts: ConceptPaths | None = None,
 ) -> Corpus:
-    """A corpus from the user's folders or files; with the format "auto", each may be in one of its own.
+    """A corpus from the user's folders or files; with the format "auto", each may be in another format.
 
-    Without ``dev``, a tenth of the training documents becomes it (`crfdeid.corpora.splits`), after a shuffle with a
-    fixed seed: models are never tuned on what they learnt from.
+    Without ``dev``, a tenth of the training documents becomes it, after a shuffle with a fixed seed: models are never
+    tuned on their training documents.
 
     Args:
         train: the training documents.
         dev: the development documents.
         test: the test documents.
         corpus_format: the format of all of them, or "auto".
-        types: what the types of their PHI are mapped to; see `map_types`.
-        concepts: where concepts are annotated, in the same documents or in others; None for PHI alone. Of two corpora
-            that share no text, a tenth of each is shared out where it has no development documents.
+        types: the type map of their PHI; see `map_types`.
+        concepts: paths of annotated concepts, in the same documents or in others; None for PHI alone. Of two corpora
+            that share no text, each without development documents gives up a tenth.
 
     Raises:
         DataError: a file that cannot be read, a split without documents, too few documents to share, or documents with
@@ -318,10 +315,10 @@ def read_splits(
 
 
 def read_held_out(name: str, dev: Path, test: Path | None, corpus_format: str, types: str) -> Corpus:
-    """A corpus whose training part is not there as text.
+    """A corpus without training texts.
 
     Args:
-        name: how tables call it.
+        name: its name in tables.
         dev: a folder or file.
         test: likewise; None where there is none.
         corpus_format: as of `read_splits`, and so are ``types`` and errors.
@@ -337,10 +334,10 @@ def generate_corpus(profile: str, *, seed: int = 0, types: str = "seven", concep
     """The built-in synthetic corpus, the same for the same seed.
 
     With "seven" or "binary": invented discharge summaries and clinic notes. With "all": notes, messages, queries, forms
-    and general sentences with the types of i2b2 2014 (`generate_all_types`). With concepts: notes of their own, which
-    have them in a layer beside PHI of any of these types (`generate_concepts`).
+    and general sentences with the types of i2b2 2014 (`generate_all_types`). With concepts: other
+    notes, with concepts in a second layer and PHI of any of these types (`generate_concepts`).
     """
-    # Here and not above, for Faker takes long to import.
+    # Faker takes long to import.
     from crfdeid.corpora.synthetic import generate, generate_all_types, generate_concepts  # noqa: PLC0415
 
     if concepts:

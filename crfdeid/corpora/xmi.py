@@ -4,11 +4,11 @@
     <ner:NamedEntity xmi:id="2" sofa="1" begin="8" end="16" value="DOCTOR"/>
 
 An entity's value is its type. Offsets count UTF-16 code units, as UIMA's do, whose strings are Java's (issue 135 of
-dkpro-cassis). A document is called by its file, or by a folder above it that has the title in the document's metadata
-for its name: INCEpTION's project exports hold ``note.txt/webanno123export/anna.xmi``, once unpacked (its issue 2065).
-The metadata's documentId is a digest of the text; a file that still has one must have the text that went out. INCEpTION
-puts the document's name in its place, and cannot alter a text.
-All else in a file, such as tokens, is passed over, so that no type system is needed to read one; INCEpTION makes tokens
+dkpro-cassis). A document's id is its file's name, or the name of a folder above it that equals the title in the
+document's metadata: INCEpTION's project exports hold ``note.txt/webanno123export/anna.xmi`` (its issue 2065).
+The metadata's documentId is a digest of the text; a file that still has one must have the exported text. INCEpTION
+replaces it by the document's name, and cannot alter a text.
+Tokens and other annotations in a file are ignored, so that reading one needs no type system; INCEpTION makes tokens
 and sentences where a file has none (its issue 2868).
 """
 
@@ -49,7 +49,7 @@ _HEAD = "".join(f' xmlns:{prefix}="{address}"' for prefix, address in _NAMESPACE
 
 
 def recognises(path: Path) -> bool:
-    """Whether it is, or holds, a ``.xmi`` file."""
+    """True for a ``.xmi`` file, or a folder with one."""
     return any(file.suffix.lower() == _SUFFIX and "<" in read_head(file) for file in find_files(path, _SUFFIX))
 
 
@@ -94,7 +94,7 @@ def _document(path: Path, corpus: Path) -> Document:
 def _span(entity: Element, offsets: Utf16, path: Path, sofa: str) -> Span:
     start, end, label = (entity.get(name, "") for name in ("begin", "end", "value"))
     if entity.get("sofa") != sofa or not (_OFFSET.fullmatch(start) and _OFFSET.fullmatch(end)):
-        raise DataError("a named entity that is not of the text, or whose begin or end is no offset", path=path)
+        raise DataError("a named entity of another text, or whose begin or end is not an offset", path=path)
     if not label:
         problem = f"a named entity without a value at [{start}, {end}): choose a type for it in the tool"
         raise DataError(problem, path=path)

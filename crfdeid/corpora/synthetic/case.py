@@ -1,4 +1,4 @@
-"""What each ``{field}`` of a template stands for in one note."""
+"""Facts of one patient's case, and the values of template fields that state them."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ _DAYS_A_YEAR = 365.25
 
 
 class CastSource(NamedTuple):
-    """Where a note's people and places come from.
+    """Lists of people and places for a note.
 
     Attributes:
-        own: what the note's split has for itself.
-        seen: what training notes draw from (the same as ``own`` for training notes).
-        unseen_share: how often ``own`` is used, a fraction.
+        own: the list of the note's split.
+        seen: the list of training notes (the same as ``own`` for training notes).
+        unseen_share: the share of choices from ``own``, a fraction.
     """
 
     own: Cast
@@ -217,7 +217,7 @@ _NUMBER_PATTERNS: Mapping[str, tuple[str, str]] = {
     "pager": ("pager patterns", "PHONE"),
     "extension": ("extension patterns", "PHONE"),
 }
-# What i2b2 2014 calls those of the seven types that it splits.
+# The i2b2 2014 types of identifiers.
 _FINE_IDS: Mapping[str, str] = {
     "mrn": "MEDICALRECORD", "number": "MEDICALRECORD", "account": "ACCOUNT", "policy": "HEALTHPLAN", "job": "IDNUM",
     "accession": "IDNUM", "user": "USERNAME",

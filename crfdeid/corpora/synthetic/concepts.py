@@ -1,4 +1,4 @@
-"""How notes with concepts are laid out: from the pools of concepts.txt, and from frames that hold no concept."""
+"""Concepts in synthetic notes: terms of each split and note, and the layout of such notes."""
 
 from __future__ import annotations
 
@@ -120,12 +120,12 @@ CONCEPT_FIELDS = frozenset((*_LISTS, *CONCEPT_TYPES))
 
 
 class TermLists(NamedTuple):
-    """Which terms the notes of a split use, by list.
+    """Terms for the notes of a split, by list.
 
     Attributes:
-        own: what the split has for itself.
-        seen: what training notes draw from (the same as ``own`` for training notes).
-        unseen_share: how often a term is one of ``own``, a fraction.
+        own: the terms of the split.
+        seen: the terms of training notes (the same as ``own`` for training notes).
+        unseen_share: the share of terms from ``own``, a fraction.
     """
 
     own: Mapping[str, tuple[str, ...]]

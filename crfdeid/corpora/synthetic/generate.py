@@ -30,7 +30,7 @@ class Splits(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """What to generate.
+    """Size and composition of a corpus.
 
     Attributes:
         spans: split -> type -> the exact number of spans.
@@ -182,7 +182,7 @@ def _notes(
     fine: bool = False,
     vocabulary: TermLists | None = None,
 ) -> Iterator[Document]:
-    """Notes with about half of what they might hold."""
+    """Notes with about half of their optional blocks."""
     for number in range(1, count + 1):
         draft = draft_note(source, rng, fine=fine, vocabulary=vocabulary)
         optional = [

@@ -1,4 +1,4 @@
-"""How the kinds of notes are laid out, as data: which sections, in which style, from which pools of sentences."""
+"""Layouts of the kinds of notes, as data: sections, their styles and their pools of sentences."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ SectionStyle = Literal["lines", "columns", "prose", "list", "inline"]
 
 
 class PoolRange(NamedTuple):
-    """How many entries to draw from a pool of templates."""
+    """Range of the number of entries from a pool of templates."""
 
     pool: str
     least: int
@@ -20,11 +20,11 @@ class SectionPlan(NamedTuple):
     """A section that a kind of note may have.
 
     Attributes:
-        headings: the ways to head it, separated by "|"; "" for none.
-        style: how the entries are set: one per line, two or three per line, running text, a numbered list, or one line.
-        parts: what it is made of, in order.
-        chance: how often it is there, a fraction.
-        shuffled: whether the entries stand in any order.
+        headings: the headings to choose from, separated by "|"; "" for none.
+        style: the arrangement of the entries: one per line, two or three per line, running text, a numbered list, or one line.
+        parts: the ranges of its entries, in order.
+        chance: the probability of the section.
+        shuffled: whether to shuffle the entries.
     """
 
     headings: str
@@ -35,7 +35,7 @@ class SectionPlan(NamedTuple):
 
 
 class NoteKind(NamedTuple):
-    """A kind of note: how often it is written, whether it tells of a stay in hospital, and its sections in order."""
+    """A kind of note: its weight, whether it describes a stay in hospital, and its sections in order."""
 
     weight: int
     stay: bool

@@ -1,4 +1,4 @@
-"""Drafts a note: a case laid out in sections of blocks, of which some may be left out to meet the counts wanted."""
+"""Drafts of notes: a case laid out in sections of blocks, some of which are left out to meet the wanted counts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class NoteBlock(NamedTuple):
 
     Attributes:
         piece: the block with its spans.
-        fallback: what stands there when the spans do not fit the counts; None: nothing.
+        fallback: its replacement when the spans do not fit the counts; None for none.
         required: whether the block is always there. A block without spans always is.
     """
 
@@ -48,7 +48,7 @@ class Section(NamedTuple):
 
 
 class HouseStyle(NamedTuple):
-    """The habits of one hospital's notes: how headings, lists and doctors' titles are written."""
+    """Typography of one hospital's notes: headings, lists, doctors' titles and line breaks."""
 
     heading: Callable[[str], str]
     bullet: str
@@ -62,7 +62,7 @@ class HouseStyle(NamedTuple):
 
 
 class Draft(NamedTuple):
-    """A note of which some blocks may still be left out."""
+    """A note with optional blocks."""
 
     title: str
     sections: tuple[Section, ...]
@@ -94,7 +94,7 @@ def _draw_house_style(rng: Random) -> HouseStyle:
 
 
 def draft_note(source: CastSource, rng: Random, *, fine: bool = False, vocabulary: TermLists | None = None) -> Draft:
-    """A new note with everything it might hold.
+    """A new note with all its optional blocks.
 
     Args:
         source: the people and places to draw from.
@@ -131,7 +131,7 @@ class _Writer:
         return Section(heading, plan.style, tuple(self._block(template) for template in templates))
 
     def _draw(self, pool: str, least: int, most: int) -> Iterator[str]:
-        """Templates of a pool that fit the patient and do not contradict what the note already says."""
+        """Templates of a pool that fit the patient and do not contradict the rest of the note."""
         wanted = self._rng.randint(least, most)
         if pool == "medication again":
             kept = [drug for drug in self._home_medication if self._rng.random() < _KEPT_SHARE]
@@ -160,7 +160,7 @@ class _Writer:
         return next(self._pools[name] for name in names if name in self._pools)
 
     def _holds(self, tag: str) -> bool:
-        """Whether a condition is met: "@>45" and "@<50" years, and `_CONDITIONS`. Other tags always hold."""
+        """True where a condition holds: "@>45" and "@<50" years, and `_CONDITIONS`. Other tags always hold."""
         case, years = self._case, self._case.age_days // 365
         if tag[0] in "<>":
             return years > int(tag[1:]) if tag[0] == ">" else years < int(tag[1:])
@@ -171,7 +171,7 @@ class _Writer:
         return tag != "stay" or case.discharge > case.admit
 
     def _fact(self, match: regex.Match[str]) -> str:
-        """One of the scenario's own texts in place of its name; other fields stay as they are."""
+        """One of the scenario's own texts in place of its name; other fields are unchanged."""
         facts = self._case.scenario.facts.get(match[1])
         if facts is None or match[1] in _FIXED_FACTS:
             return match[0]

@@ -1,6 +1,6 @@
-"""Who and what there is to name: people, hospitals and places, in three lists that no two splits share.
+"""People, hospitals and places in three lists that no two splits share, and the written forms of names and dates.
 
-``train`` holds what training notes draw from. ``dev`` and ``test`` hold only what no training span ever holds: a note
+``train`` holds the names of training notes. ``dev`` and ``test`` hold only names that no training span holds: a note
 of those splits draws from its own list with the profile's ``unseen_share`` and else from ``train``.
 """
 
@@ -120,7 +120,7 @@ def typo(name: str, rng: Random) -> str:
 def fill_pattern(pattern: str, rng: Random) -> str:
     """A number from a pattern: ``9`` is any digit, ``1`` a digit above 0, ``A`` a capital, ``a`` a small letter.
 
-    Any other character stands for itself; ``\\`` keeps the next one as it is.
+    Any other character stands for itself; ``\\`` quotes the next character.
     """
     ranges = {"9": "0123456789", "1": "123456789", "A": "ABCDEGHJKLMNPRSTVWXZ", "a": "abcdefghjklmnprstvw"}
     out, literal = [], False

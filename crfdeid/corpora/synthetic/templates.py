@@ -1,4 +1,4 @@
-"""The template language: ``[a|b|c]`` picks one, ``{field}`` asks the note's case, ``{n:3-9}`` draws a number.
+"""Template language of the synthetic corpus, and rendered text with its spans: ``[a|b|c]`` picks one, ``{field}`` asks the note's case, ``{n:3-9}`` draws a number.
 
 Choices nest, and an option may be empty. Fields may stand inside choices: only those that are picked are drawn.
 """
@@ -16,7 +16,7 @@ from crfdeid.documents import Span
 
 
 class TemplatePart(NamedTuple):
-    """A stretch of text and what is marked in it, counted from its own start.
+    """A part of a text with its spans, whose offsets count from its start.
 
     Attributes:
         text: the text.
@@ -30,11 +30,11 @@ class TemplatePart(NamedTuple):
 
     @property
     def marks(self) -> tuple[Span, ...]:
-        """What is marked in either layer."""
+        """The spans of both layers."""
         return self.spans + self.concepts
 
     def counts(self) -> Counter[str]:
-        """How many spans of PHI of each type there are."""
+        """The number of PHI spans of each type."""
         return Counter(span.label for span in self.spans)
 
     def without_full_stop(self) -> TemplatePart:
@@ -96,14 +96,14 @@ _NUMBER = regex.compile(r"n:(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)")
 
 
 class FieldValue(NamedTuple):
-    """What a field stands for: its text, and its type where it is PHI ("" where it is not)."""
+    """Value of a field: its text, and its type where it is PHI ("" where it is not)."""
 
     text: str
     label: str = ""
 
 
 def labelled(text: str, label: str) -> TemplatePart:
-    """A text that is PHI from end to end; with "", one that is none."""
+    """A text as one span of PHI; without spans for the label ""."""
     return TemplatePart(text, (Span(0, len(text), label),) if label else ())
 
 

@@ -1,4 +1,4 @@
-"""What each ``{field}`` stands for in a text of all types: a query, a message, a form, a sentence."""
+"""Short texts with all types: queries, messages, forms and sentences."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ class PlaceFields:
         return self._rng.choice(sections("words.txt")["countries"])
 
     def address(self) -> TemplatePart:
-        """A street and what follows it, each part with its type."""
+        """A street, town, state and code, each part with its type."""
         rng, faker = self._rng, self._faker
         street, town = labelled(self.street(), "STREET"), labelled(self.town(), "CITY")
         code, zipcode = labelled(faker.state_abbr(), "STATE"), labelled(faker.postcode(), "ZIP")
@@ -167,7 +167,7 @@ class PlaceFields:
 
 
 def _is_english(road: str) -> bool:
-    """Whether a street's last word is one of English streets."""
+    """True for a street whose last word is one of English street names."""
     return road.rsplit(maxsplit=1)[-1].lower() in _english_roads()
 
 
@@ -333,8 +333,8 @@ class TextStyle(NamedTuple):
 
     Attributes:
         share: how many of all texts, in relation to the others.
-        parts: what it is made of, in order.
-        joints: what may stand between the parts; one is drawn for each text.
+        parts: its parts, in order.
+        joints: separators of the parts; one is drawn for each text.
         lower: the share of texts in small letters.
     """
 
@@ -377,7 +377,7 @@ def draw_texts(count: int, world: World, rng: Random, *, name: str) -> Iterator[
         count: how many.
         world: the names to draw from.
         rng: the source of all choices.
-        name: what the documents' ids begin with.
+        name: the prefix of the documents' ids.
     """
     styles = list(STYLES)
     shares = [style.share for style in STYLES.values()]

@@ -1,6 +1,6 @@
 """Names from all over the world: people, towns, streets and organisations for the texts of all types, by split.
 
-Faker's lists of many languages, in the Latin alphabet, beside those of `people`, which the discharge summaries have.
+Faker's lists of many languages, in the Latin alphabet, and those of `people` that the discharge summaries have.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _PLAIN = str.maketrans("øØłŁđĐıßæÆœŒ", "oOlLdDisaAoO")
 
 
 class World(NamedTuple):
-    """What one split's texts of all types draw from."""
+    """Names for the short texts of one split."""
 
     cast: Cast
     first: tuple[str, ...]
