@@ -1,7 +1,7 @@
 """Columns: one token per line, its tag in the last column, a blank line after each sentence.
 
-``-DOCSTART-`` lines begin documents; in a file without any, each sentence is a document of its own. Columns are separated
-by tabs, or in a line without tabs by spaces. A tag is ``O`` or a prefix, a hyphen and a type (``B-fromloc.city_name``).
+``-DOCSTART-`` lines begin documents; in a file without any, each sentence is a document. Columns are separated by
+tabs, or in a line without tabs by spaces. A tag is ``O`` or a prefix, a hyphen and a type (``B-fromloc.city_name``).
 A document's text is its tokens joined by single spaces, its sentences by line ends.
 
 All the usual schemes (IOB1, IOB2, IOBES/BIOES, BILOU) are read by one rule, conlleval's, so that the scheme need not be

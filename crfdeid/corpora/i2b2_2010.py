@@ -2,9 +2,9 @@
 
     c="left hip pain" 12:3 12:5||t="problem"
 
-Lines count from 1, and the tokens of a line, which white space separates, from 0; the last token belongs
-to the concept. The challenge has its files in ``txt/`` and ``concept/``; a ``.con`` in the folder of its ``.txt`` is read too.
-See docs/formats.md.
+Lines count from 1, and the tokens of a line, which white space separates, from 0; the last token belongs to
+the concept. The challenge has its files in ``txt/`` and ``concept/``; a ``.con`` in the folder of its ``.txt`` is read
+too. See docs/formats.md.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from crfdeid.bio import Encoded, encode
 from crfdeid.corpora import read_corpus, recognise
 from crfdeid.corpora.layers import ConceptPaths, concat_corpora, join_layers, read_concepts
 from crfdeid.documents import PHI, Document, LabelledSentence
-from crfdeid.errors import DataError, UsageError
+from crfdeid.errors import EmptyInputError, UsageError
 from crfdeid.label_schemes import in_order, map_types
 
 _DEV_SHARE = 0.1
@@ -104,7 +104,7 @@ def _with_dev(read: _Read, train: Path, *, option: str = "--dev") -> list[str]:
 
 def _share(documents: Sequence[Document], *, path: Path) -> tuple[list[Document], list[Document]]:
     if len(documents) < 2:
-        raise DataError("splitting off development documents needs two training documents: give --dev", path=path)
+        raise EmptyInputError("splitting off development documents needs two training documents: give --dev", path=path)
     shuffled = list(documents)
     random.Random(_DEV_SEED).shuffle(shuffled)
     kept = len(shuffled) - max(1, round(_DEV_SHARE * len(shuffled)))

@@ -21,7 +21,8 @@ class SectionPlan(NamedTuple):
 
     Attributes:
         headings: the headings to choose from, separated by "|"; "" for none.
-        style: the arrangement of the entries: one per line, two or three per line, running text, a numbered list, or one line.
+        style: the arrangement of the entries: one per line, two or three per line, running text, a numbered list,
+            or one line.
         parts: the ranges of its entries, in order.
         chance: the probability of the section.
         shuffled: whether to shuffle the entries.

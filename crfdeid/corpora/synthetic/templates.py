@@ -1,6 +1,7 @@
-"""Template language of the synthetic corpus, and rendered text with its spans: ``[a|b|c]`` picks one, ``{field}`` asks the note's case, ``{n:3-9}`` draws a number.
+"""Template language of the synthetic corpus, and rendered text with its spans.
 
-Choices nest, and an option may be empty. Fields may stand inside choices: only those that are picked are drawn.
+``[a|b|c]`` picks one, ``{field}`` takes a value from the note's case, ``{n:3-9}`` is a random number. Choices nest, and
+an option may be empty. Fields may be inside choices: only the fields of picked options are evaluated.
 """
 
 from __future__ import annotations

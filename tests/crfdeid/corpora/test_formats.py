@@ -140,7 +140,7 @@ def test_hidden_files_are_no_data(tmp_path):
 def test_a_link_that_would_leave_documents_out_is_refused(target, tmp_path):
     put(tmp_path, SAMPLES["brat"])
     (tmp_path / "link").symlink_to(target)
-    with pytest.raises(DataError, match=r"link: a link that leads to no file"):
+    with pytest.raises(DataError, match=r"link: a broken link"):
         read_corpus(tmp_path)
 
 

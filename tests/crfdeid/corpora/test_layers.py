@@ -83,9 +83,9 @@ def test_documents_that_one_side_lacks_are_refused_by_name() -> None:
 
 
 def test_concepts_are_given_once() -> None:
-    with pytest.raises(DataError, match=r"^phi/1\.ann: has concepts of its own"):
+    with pytest.raises(DataError, match=r"^phi/1\.ann: already has concepts"):
         join_layers(join_layers([NOTE], [DRUG]), [DRUG])
-    with pytest.raises(DataError, match=r"^phi/1\.ann: has concepts of its own"):
+    with pytest.raises(DataError, match=r"^phi/1\.ann: already has concepts"):
         concat_corpora(join_layers([NOTE], [DRUG]), [])
 
 

@@ -12,8 +12,8 @@ DOE = '<NAME id="P0" start="{start}" end="{end}" text="Doe" TYPE="DOCTOR" commen
 CON = {"a.txt": "Dr. Doe"}
 _JSON = '{"id": "a", "text": "Doe", "spans": [%s]}'
 MALFORMED = {
-    "brat: no .ann": ("brat", {"a.txt": "Doe", "b.txt": "", "b.ann": ""}, r"a\.txt: there is no a\.ann"),
-    "brat: no .txt": ("brat", {"a.ann": ""}, r"a\.ann: there is no a\.txt"),
+    "brat: no .ann": ("brat", {"a.txt": "Doe", "b.txt": "", "b.ann": ""}, r"a\.txt: a\.ann is missing"),
+    "brat: no .txt": ("brat", {"a.ann": ""}, r"a\.ann: a\.txt is missing"),
     "brat: discontinuous": (
         "brat",
         {"a.txt": "Dr. Doe", "a.ann": "#1\tx\nT1\tDOCTOR 0 2;4 7\tDr Doe\n"},

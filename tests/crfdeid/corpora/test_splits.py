@@ -10,7 +10,7 @@ import pytest
 from crfdeid.corpora import write_corpus
 from crfdeid.corpora.splits import Corpus, Split, read_splits
 from crfdeid.documents import Document, Span
-from crfdeid.errors import DataError, UsageError
+from crfdeid.errors import EmptyInputError, UsageError
 
 WHOLE = Document("whole", "Dr. Ann Doe, 3/4.\nHome.", (Span(4, 11, "DOCTOR"), Span(13, 16, "DATE")))
 INSIDE = Document("inside", "Dr. Anndoe.", (Span(4, 7, "DOCTOR"),))
@@ -82,7 +82,7 @@ def test_without_dev_a_tenth_of_train_is_taken_once_and_for_all(tmp_path: Path) 
 
 
 def test_one_document_cannot_be_shared(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"train\.jsonl: one document alone cannot be shared.*give --dev"):
+    with pytest.raises(EmptyInputError, match=r"train\.jsonl: .*--dev"):
         read_splits(write(tmp_path, "train", 1), None, None, types="all")
 
 

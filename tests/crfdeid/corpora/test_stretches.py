@@ -36,14 +36,14 @@ def test_stretches_are_read_by_document_whatever_else_the_table_holds(tmp_path: 
         ("", "line 1: expected columns document, start, end"),
         ("document\tstart\n1\t0\n", "line 1: expected columns"),
         ("document start end\n1 0 5\n", "line 1: expected columns"),
-        ("document\tstart\tend\n1\t0\n", "line 2: 2 columns, where the first line has 3"),
+        ("document\tstart\tend\n1\t0\n", "line 2: 2 columns .* 3"),
         ("document\tstart\tend\n1\t0\tx\n", "line 2: start and end are offsets"),
         ("document\tstart\tend\n1\t-1\t3\n", "line 2: start and end are offsets"),
         (
             "document\tstart\tend\n1\t0\t3\n1\t4\t21\n",
-            r"line 3: the stretch \[4, 21\) is empty or outside the text of 20",
+            r"line 3: the region \[4, 21\) .* 20",
         ),
-        ("document\tstart\tend\n1\t3\t3\n", "line 2: the stretch"),
+        ("document\tstart\tend\n1\t3\t3\n", r"line 2: the region \[3, 3\)"),
         ("document\tstart\tend\n3\t0\t3\n", "no line is about any of these documents"),
     ],
 )
