@@ -196,7 +196,7 @@ def test_a_whole_model_that_lacks_a_library_here_is_not_called_damaged(
     def unavailable(*_: object, **__: object) -> None:
         raise PosUnavailable("no tagger of parts of speech here")
 
-    monkeypatch.setattr("features.extractor.feature_set", unavailable)
+    monkeypatch.setattr(sys.modules["crfdeid.crf.tagger"], "feature_set", unavailable)
     with pytest.raises(UsageError, match="no tagger of parts of speech here"):
         load_tagger(folder)
 
