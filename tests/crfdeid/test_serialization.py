@@ -3,6 +3,7 @@
 import hashlib
 import io
 import json
+import sys
 import tracemalloc
 import zipfile
 from collections.abc import Callable
