@@ -32,7 +32,7 @@ from crfdeid.corpora import (
 )
 from crfdeid.corpora.common import find_files, require_characters
 from crfdeid.documents import PHI, Document
-from crfdeid.errors import DataError, UsageError
+from crfdeid.errors import EmptyInputError, FormatError, MismatchError, UnknownNameError, UsageError
 
 __all__ = ["CORPUS_FORMATS", "CORPUS_WRITERS", "read_corpus", "recognise", "write_corpus"]
 
@@ -98,13 +98,13 @@ def read_corpus(path: Path | str, *, format: str = "auto") -> list[Document]:
     """
     path = Path(path)
     if not path.exists():
-        raise UsageError(f"no such file or folder: {path}")
+        raise UnknownNameError(f"no such file or folder: {path}")
     name = recognise(path) if format == "auto" else format
     if name not in CORPUS_FORMATS:
-        raise UsageError(f"unknown format '{name}': choose from auto, {', '.join(CORPUS_FORMATS)}")
+        raise UnknownNameError(f"unknown format '{name}': choose from auto, {', '.join(CORPUS_FORMATS)}")
     documents = CORPUS_FORMATS[name].read(path)
     if not documents:
-        raise DataError(f"holds no {name} documents: check the path and the format", path=path)
+        raise EmptyInputError(f"holds no {name} documents: check the path and the format", path=path)
     _require_unique_ids(documents)
     _require_printable_labels(documents)
     return documents
@@ -119,9 +119,9 @@ def recognise(path: Path | str) -> str:
     """
     path = Path(path)
     if not path.exists():
-        raise UsageError(f"no such file or folder: {path}")
+        raise UnknownNameError(f"no such file or folder: {path}")
     if not any(file.stat().st_size for file in find_files(path)):
-        raise DataError("empty: there are no documents to read", path=path)
+        raise EmptyInputError("empty: there are no documents to read", path=path)
     names = [name for name, format in CORPUS_FORMATS.items() if format.recognises(path)]
     if not names:
         raise UsageError(f"{path} is in none of the known formats: name it with --format ({', '.join(CORPUS_FORMATS)})")
@@ -143,7 +143,7 @@ def write_corpus(documents: Sequence[Document], path: Path | str, *, format: str
         DataError: the format cannot hold a document; the message says which, and the offset.
     """
     if format not in CORPUS_WRITERS:
-        raise UsageError(f"cannot write the format '{format}': choose from {', '.join(CORPUS_WRITERS)}")
+        raise UnknownNameError(f"cannot write the format '{format}': choose from {', '.join(CORPUS_WRITERS)}")
     # A document from no file is reported by its number.
     documents = [replace(one, source=one.source or f"document {n}") for n, one in enumerate(documents, start=1)]
     _require_unique_ids(documents)
@@ -151,7 +151,7 @@ def write_corpus(documents: Sequence[Document], path: Path | str, *, format: str
         require_characters(document)
         if format not in _LAYERED and document.annotated != (PHI,):
             problem = f"{format} holds one layer, and this document is annotated in {', '.join(document.annotated)}"
-            raise DataError(f"{problem}: write jsonl, or each layer as documents of its own", path=document.source)
+            raise FormatError(f"{problem}: write jsonl, or each layer as documents of its own", path=document.source)
     CORPUS_WRITERS[format](documents, Path(path))
 
 
@@ -161,12 +161,12 @@ def _require_printable_labels(documents: Sequence[Document]) -> None:
         for span in (span for name in document.annotated for span in document.layer(name)):
             if not span.label.isprintable():
                 problem = "a label holds a line end or control character: rename the type"
-                raise DataError(problem, path=document.source, offset=span.start)
+                raise FormatError(problem, path=document.source, offset=span.start)
 
 
 def _require_unique_ids(documents: Sequence[Document]) -> None:
     seen: dict[str, str] = {}
     for document in documents:
         if document.id in seen:
-            raise DataError(f"the same id as {seen[document.id]}: ids must be unique", path=document.source)
+            raise MismatchError(f"the same id as {seen[document.id]}: ids must be unique", path=document.source)
         seen[document.id] = document.source

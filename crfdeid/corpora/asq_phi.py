@@ -16,7 +16,7 @@ from pathlib import Path
 
 from crfdeid.corpora.common import build_document, find_files, relative_stem
 from crfdeid.documents import Document, Span
-from crfdeid.errors import DataError
+from crfdeid.errors import FormatError, SpanError
 from crfdeid.utils.files import read_head, read_text
 from crfdeid.utils.json import parse_json
 
@@ -44,7 +44,7 @@ def _documents(path: Path, name: str) -> list[Document]:
     starts = [number for number, line in enumerate(lines) if line == _QUERY]
     before = lines[: starts[0]] if starts else lines
     if any(line.strip() for line in before):
-        raise DataError(f"expected {_QUERY} before anything else", path=path, line=1)
+        raise FormatError(f"expected {_QUERY} before anything else", path=path, line=1)
     return [
         _document(lines[start:stop], f"{name}:{number}", path, start + 1)
         for number, (start, stop) in enumerate(zip(starts, [*starts[1:], len(lines)], strict=True), start=1)
@@ -53,11 +53,11 @@ def _documents(path: Path, name: str) -> list[Document]:
 
 def _document(block: list[str], document_id: str, path: Path, first_line: int) -> Document:
     if block.count(_TAGS) != 1:
-        raise DataError(f"a query needs one line {_TAGS}", path=path, line=first_line)
+        raise FormatError(f"a query needs one line {_TAGS}", path=path, line=first_line)
     middle = block.index(_TAGS)
     text = "\n".join(block[1:middle])
     if not text.strip():
-        raise DataError("an empty query", path=path, line=first_line)
+        raise FormatError("an empty query", path=path, line=first_line)
     # A dictionary, because a value may be listed once per occurrence.
     tags = {
         _tag(line, path, number): number
@@ -69,7 +69,7 @@ def _document(block: list[str], document_id: str, path: Path, first_line: int) -
         found = _places(text, value)
         if not found:
             problem = f"the {label} value is not in its query: correct the value"
-            raise DataError(problem, path=path, line=tags[label, value])
+            raise SpanError(problem, path=path, line=tags[label, value])
         free = [(start, end) for start, end in found if not any(start < s.end and end > s.start for s in spans)]
         # A value that occurs only inside others becomes a nested span: it is never dropped.
         spans += [Span(start, end, label) for start, end in free or found]
@@ -81,7 +81,7 @@ def _tag(line: str, path: Path, number: int) -> tuple[str, str]:
     match parse_json(line, path=path, line=number, otherwise=expected):
         case {"identifier_type": str(label), "value": str(value)} if label and value:
             return label, value
-    raise DataError(expected, path=path, line=number)
+    raise FormatError(expected, path=path, line=number)
 
 
 def _places(text: str, value: str) -> list[tuple[int, int]]:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from crfdeid.corpora.common import build_document, document_file, find_files, relative_stem
 from crfdeid.documents import Document, Span
-from crfdeid.errors import DataError
+from crfdeid.errors import FormatError, NotFoundError, SpanError
 from crfdeid.utils.files import read_text, write_files
 
 _ENTITY = re.compile(r"T\S*\t(\S+) (\d{1,18}) (\d{1,18})\t(.*)", re.ASCII | re.DOTALL)
@@ -40,7 +40,7 @@ def read(path: Path) -> list[Document]:
     for file in find_files(path, ".txt", ".ann"):
         other = file.with_suffix(".ann" if file.suffix.lower() == ".txt" else ".txt")
         if not other.is_file():
-            raise DataError(
+            raise NotFoundError(
                 f"{other.name} is missing: add it (an empty .ann file for a text without annotations)",
                 path=file,
             )
@@ -56,17 +56,17 @@ def _spans(path: Path, text: str) -> list[Span]:
         if not line.strip() or line.startswith(_OTHER_KINDS):
             continue
         if _DISCONTINUOUS.match(line):
-            raise DataError(
+            raise SpanError(
                 "a discontinuous span (start end;start end): split it into one span for each part",
                 path=path,
                 line=number,
             )
         entity = _ENTITY.fullmatch(line.removesuffix("\r"))
         if entity is None:
-            raise DataError("not a brat line: expected T1<tab>TYPE start end<tab>text", path=path, line=number)
+            raise FormatError("not a brat line: expected T1<tab>TYPE start end<tab>text", path=path, line=number)
         span = Span(int(entity[2]), int(entity[3]), entity[1])
         if text[span.start : span.end].translate(_ON_ONE_LINE) != entity[4]:
-            raise DataError(
+            raise SpanError(
                 f"the text column is not the text at [{span.start}, {span.end}): offsets count Unicode characters of "
                 "the .txt file, with line ends and any byte-order mark",
                 path=path,
@@ -93,6 +93,6 @@ def _lines(document: Document) -> list[str]:
     lines = []
     for number, (start, end, label) in enumerate(document.spans, start=1):
         if label.split() != [label]:
-            raise DataError("a brat label cannot be empty or hold white space: rename the type", path=document.source)
+            raise FormatError("a brat label cannot be empty or hold white space: rename the type", path=document.source)
         lines.append(f"T{number}\t{label} {start} {end}\t{document.text[start:end].translate(_ON_ONE_LINE)}\n")
     return lines

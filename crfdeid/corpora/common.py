@@ -14,7 +14,17 @@ from types import MappingProxyType
 from typing import Any
 
 from crfdeid.documents import Document, Span, lone_surrogate
-from crfdeid.errors import DataError, UsageError
+from crfdeid.errors import (
+    DataError,
+    EncodingError,
+    FormatError,
+    IntegrityError,
+    MismatchError,
+    NotFoundError,
+    ReadError,
+    SpanError,
+    UsageError,
+)
 from crfdeid.utils.files import BYTE_ORDER_MARK, read_text, relative_name, require_file, write_files
 from crfdeid.utils.json import NOT_A_LINE, parse_json
 
@@ -39,7 +49,7 @@ def find_files(path: Path, *suffixes: str) -> list[Path]:
         require_file(path)
         files = [path] if path.is_file() else sorted(_files_below(path))
     except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror}", path=path) from None
+        raise ReadError(f"cannot be read: {error.strerror}", path=path) from None
     if files == [path]:
         return files
     if suffixes:
@@ -54,7 +64,7 @@ def _files_below(folder: Path) -> Iterator[Path]:
         if entry.is_file():
             yield entry
         elif entry.is_symlink():
-            raise DataError("a broken link: remove it, or replace it by its target", path=entry)
+            raise NotFoundError("a broken link: remove it, or replace it by its target", path=entry)
         elif entry.is_dir():
             yield from _files_below(entry)
         else:
@@ -107,7 +117,7 @@ def build_document(
             document_id, text, tuple(spans or ()), layers=further, phi_annotated=spans is not None, source=source
         )
     except DataError as error:
-        raise DataError(error.problem, path=path, line=line, offset=error.offset) from None
+        raise type(error)(error.problem, path=path, line=line, offset=error.offset) from None
 
 
 def require_characters(document: Document) -> None:
@@ -121,7 +131,7 @@ def require_characters(document: Document) -> None:
         offset = lone_surrogate(value)
         if offset is not None:
             problem = f"a lone surrogate ({value[offset]!r}), which is no Unicode character: remove or replace it"
-            raise DataError(problem, path=document.source, offset=offset)
+            raise EncodingError(problem, path=document.source, offset=offset)
 
 
 def document_file(folder: Path, document: Document, suffix: str) -> Path:
@@ -135,7 +145,7 @@ def document_file(folder: Path, document: Document, suffix: str) -> Path:
     plain = document.id == name.as_posix() and not name.is_absolute() and not hidden
     if not name.parts or not plain or "\\" in document.id or not document.id.isprintable():
         problem = "its id cannot be a file's name below a folder, in plain characters: rename the document"
-        raise DataError(problem, path=document.source)
+        raise FormatError(problem, path=document.source)
     return folder / f"{document.id}{suffix}"
 
 
@@ -189,7 +199,7 @@ def pair_by_id(
     )
     missing = [f"missing in {side}: {shorten_list(places, between='; ')}" for side, places in lacking if places]
     if missing:
-        raise DataError(f"{'. '.join(missing)}: {remedy}")
+        raise MismatchError(f"{'. '.join(missing)}: {remedy}")
     return [(document, others[document.id]) for document in first]
 
 
@@ -240,7 +250,7 @@ def spans_in(document: Document, other: Document, *, problem: str) -> list[Span]
         bare = [text.removeprefix(BYTE_ORDER_MARK) for text in texts]
         pairs = enumerate(zip(*bare, strict=False))
         offset = next((i for i, (a, b) in pairs if a != b), min(map(len, bare)))
-        raise DataError(problem, path=document.source, offset=offset + marks[0])
+        raise MismatchError(problem, path=document.source, offset=offset + marks[0])
     shift = marks[0] - marks[1]
     moved = ((max(start + shift, 0), end + shift, label) for start, end, label in other.spans)
     return [Span(*span) for span in moved if span[1] > 0]
@@ -279,7 +289,7 @@ def require_unaltered(record: Mapping[str, Any], text: str, *, path: Path, line:
     """
     if DIGEST_KEY in record and record[DIGEST_KEY] != text_digest(text):
         problem = "the text is not the one that was exported: the tool altered it, so that no offset can be trusted"
-        raise DataError(problem, path=path, line=line)
+        raise IntegrityError(problem, path=path, line=line)
 
 
 _LAST_OF_ONE = "\uffff"  # all characters up to it are one unit in UTF-16, those above two
@@ -314,12 +324,12 @@ class Utf16:
             DataError: it lies outside the text, or within a character.
         """
         if not 0 <= unit <= self._size:
-            raise DataError(f"an offset of {unit} in a text of {self._size} UTF-16 code units")
+            raise SpanError(f"an offset of {unit} in a text of {self._size} UTF-16 code units")
         if self._starts is None:
             return unit
         point = bisect_left(self._starts, unit)
         if self._starts[point] != unit:
-            raise DataError(f"the offset {unit} lies within a character: offsets are to count UTF-16 code units")
+            raise SpanError(f"the offset {unit} lies within a character: offsets are to count UTF-16 code units")
         return point
 
     def span(self, start: int, end: int, label: str) -> Span:

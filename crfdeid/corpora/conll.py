@@ -23,7 +23,7 @@ from typing import NamedTuple
 from crfdeid import bio
 from crfdeid.corpora.common import find_files, require_file_target
 from crfdeid.documents import Document, Span
-from crfdeid.errors import DataError
+from crfdeid.errors import FormatError, SpanError
 from crfdeid.utils.files import read_head, read_text, relative_name, write_files
 from features.tokens import Sentence
 
@@ -81,7 +81,7 @@ def _parts(path: Path, name: str) -> list[_Part]:
     for number, line in enumerate(read_text(path).split("\n"), start=1):
         columns = _columns(line)
         if "\r" in line.rstrip("\r"):
-            raise DataError("a carriage return within the line: convert the line ends to LF", path=path, line=number)
+            raise FormatError("a carriage return within the line: convert the line ends to LF", path=path, line=number)
         if columns[0] == _DOCUMENT_START:
             named = len(columns) == 3 and columns[1] not in _FILLERS
             parts.append(_Part(columns[1] if named else f"{name}:{number}", number, []))
@@ -109,10 +109,10 @@ def _columns(line: str) -> list[str]:
 
 def _require_tagged(columns: list[str], path: Path, number: int) -> None:
     if len(columns) < 2 or not columns[0]:
-        raise DataError("expected a token and its tag, with white space between", path=path, line=number)
+        raise FormatError("expected a token and its tag, with white space between", path=path, line=number)
     if not _TAG.fullmatch(columns[-1]):
         problem = "the last column is no tag: expected O, or B-, I-, E-, S-, L- or U- and a type"
-        raise DataError(problem, path=path, line=number)
+        raise FormatError(problem, path=path, line=number)
 
 
 def _document(part: _Part, place: str) -> Document:
@@ -156,19 +156,19 @@ def _block(document: Document) -> str:
     encoded = bio.encode(document)
     if encoded.unaligned:
         problem = "columns cannot hold a span that does not fit the tokens: write brat or jsonl"
-        raise DataError(problem, path=document.source, offset=encoded.unaligned[0].start)
+        raise SpanError(problem, path=document.source, offset=encoded.unaligned[0].start)
     if not document.id or document.id in _FILLERS or _BREAKS_LINE.search(document.id):
         problem = "its id fits no column, as one with a line end does not: rename the document"
-        raise DataError(problem, path=document.source)
+        raise FormatError(problem, path=document.source)
     rows = [f"{_DOCUMENT_START}\t{document.id}\tO\n\n"]
     for labelled in encoded.sentences:
         for token, tag in zip(labelled.sentence.tokens, labelled.tags, strict=True):
             word = document.text[token.start : token.end]  # as it came, not in normal form
             if not word or word == _DOCUMENT_START or _BREAKS_LINE.search(word):
                 problem = "a token that columns cannot hold: write jsonl"
-                raise DataError(problem, path=document.source, offset=token.start)
+                raise FormatError(problem, path=document.source, offset=token.start)
             if not _TAG.fullmatch(tag):
-                raise DataError("columns cannot hold an empty label or one with white space", path=document.source)
+                raise FormatError("columns cannot hold an empty label or one with white space", path=document.source)
             rows.append(f"{word}\t{tag}\n")
         rows.append("\n")
     return "".join(rows)

@@ -24,7 +24,7 @@ from crfdeid.corpora.common import (
     write_lines,
 )
 from crfdeid.documents import Document, Span
-from crfdeid.errors import DataError
+from crfdeid.errors import DataError, FormatError
 from crfdeid.utils.files import read_head
 
 _SUFFIXES = (".jsonl", ".ndjson")
@@ -62,18 +62,18 @@ def _document(record: Any, path: Path, number: int) -> Document:
     found = [key for key in _LABELS if key in record] if isinstance(record, dict) else []
     if len(found) > 1:
         problem = f'"{found[0]}" and "{found[1]}", which both list labels: leave one out'
-        raise DataError(problem, path=path, line=number)
+        raise FormatError(problem, path=path, line=number)
     labels = record[found[0]] if found else None
     if not isinstance(labels, list) or not isinstance(record.get("text"), str):
         problem = 'expected {"text": text, "label": [[start, end, type]]} ("label": [] says that nothing is marked)'
-        raise DataError(problem, path=path, line=number)
+        raise FormatError(problem, path=path, line=number)
     text, identifier = record["text"], record.get(NOTE_KEY, record.get("id", number))
     require_unaltered(record, text, path=path, line=number)
     offsets = Utf16(text)
     try:
         spans = [_span(entry, offsets) for entry in labels]
     except DataError as problem:
-        raise DataError(problem.problem, path=path, line=number) from None
+        raise type(problem)(problem.problem, path=path, line=number) from None
     document = build_document(str(identifier), text, spans, path=path, line=number)
     require_characters(document)
     return document
@@ -86,10 +86,10 @@ def _span(entry: Any, offsets: Utf16) -> Span:
         case {"start_offset": int(start), "end_offset": int(end), "label": str(label)}:
             pass
         case _:
-            raise DataError("expected a label as [start, end, type]")
+            raise FormatError("expected a label as [start, end, type]")
     if label and type(start) is type(end) is int:  # true is no offset
         return offsets.span(start, end, label)
-    raise DataError("expected a label as [start, end, type]")
+    raise FormatError("expected a label as [start, end, type]")
 
 
 def write(documents: Sequence[Document], path: Path) -> None:

@@ -15,7 +15,7 @@ from xml.sax.saxutils import escape, quoteattr
 from crfdeid.corpora.common import build_document, find_files, require_file_target
 from crfdeid.corpora.markup import keep_returns, parse_xml, require_xml_characters
 from crfdeid.documents import Document, Span
-from crfdeid.errors import DataError
+from crfdeid.errors import FormatError, SpanError
 from crfdeid.utils.files import read_head, read_text, write_files
 
 
@@ -41,13 +41,13 @@ def read(path: Path) -> list[Document]:
 def _document(record: Element, place: str) -> Document:
     document_id, text_element = record.get("ID"), record.find("TEXT")
     if document_id is None or text_element is None:
-        raise DataError("a RECORD without an ID or a TEXT element", path=place)
+        raise FormatError("a RECORD without an ID or a TEXT element", path=place)
     pieces, spans, end = [text_element.text or ""], [], len(text_element.text or "")
     for phi in text_element:
         covered, label = phi.text or "", phi.get("TYPE")
         if phi.tag != "PHI" or len(phi) or not label:
             problem = "expected <PHI TYPE=...> with nothing nested in it, found other markup: correct it"
-            raise DataError(problem, path=place, offset=end)
+            raise FormatError(problem, path=place, offset=end)
         spans.append(Span(end, end + len(covered), label))
         pieces += [covered, phi.tail or ""]
         end += len(covered) + len(phi.tail or "")
@@ -73,7 +73,7 @@ def _marked(document: Document) -> str:
     pieces, done = [], 0
     for start, end, label in document.spans:
         if start < done:
-            raise DataError(
+            raise SpanError(
                 "i2b2-2006 cannot hold overlapping spans: write brat, i2b2-2014 or jsonl",
                 path=document.source,
                 offset=start,

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from crfdeid.corpora.common import build_document, document_file, find_files, relative_stem
 from crfdeid.documents import Document, Span
-from crfdeid.errors import DataError
+from crfdeid.errors import DataError, FormatError, NotFoundError, SpanError
 from crfdeid.utils.files import read_text, write_files
 
 _SUFFIX, _TEXT_SUFFIX = ".con", ".txt"
@@ -66,7 +66,7 @@ def _place_of(file: Path, root: Path) -> tuple[Path, str]:
         text = top.joinpath(*folders[:at], _TEXTS, *folders[at + 1 :], text.name)
         del folders[at]
     if not text.is_file():
-        raise DataError(f"there is no {text.name} beside it, or in {_TEXTS}/ beside {_CONCEPTS}/: add it", path=file)
+        raise NotFoundError(f"{text.name} is missing here and in {_TEXTS}/: add it", path=file)
     return text, "/".join([*folders, relative_stem(file, file.parent)])
 
 
@@ -86,16 +86,16 @@ def _span(line: str, lines: Sequence[Sequence[tuple[int, int]]], text: str, path
     match = _LINE.fullmatch(line)
     if match is None:
         problem = 'not a line of i2b2 2010: expected c="concept" line:token line:token||t="type"'
-        raise DataError(problem, path=path, line=number)
+        raise FormatError(problem, path=path, line=number)
     first, last = ((int(match[n]), int(match[n + 1])) for n in (2, 4))
     for row, token in (first, last):
         if not 1 <= row <= len(lines) or token >= len(lines[row - 1]):
             problem = f"there is no token {row}:{token}: lines count from 1, tokens, between white space, from 0"
-            raise DataError(problem, path=path, line=number)
+            raise SpanError(problem, path=path, line=number)
     start, end = lines[first[0] - 1][first[1]][0], lines[last[0] - 1][last[1]][1]
     if last < first or _folded(text[start:end]) != _folded(match[1]):
         problem = f"the concept in it is not what stands at {first[0]}:{first[1]} to {last[0]}:{last[1]}"
-        raise DataError(problem, path=path, line=number)
+        raise SpanError(problem, path=path, line=number)
     return Span(start, end, match[6])
 
 
@@ -134,9 +134,9 @@ def _lines(document: Document) -> Iterator[str]:
     for start, end, label in document.spans:
         if start not in starts or end not in ends:
             problem = f"the {label} span [{start}, {end}) does not begin and end with a token between white space"
-            raise DataError(problem, path=document.source, offset=start)
+            raise SpanError(problem, path=document.source, offset=start)
         if not label or not label.isprintable() or '"' in label or "|" in label:
-            raise DataError(
+            raise FormatError(
                 "an i2b2 2010 label cannot be empty or hold a quote or bar: rename it", path=document.source
             )
         yield f'c="{_folded(document.text[start:end])}" {starts[start]} {ends[end]}||t="{label}"\n'

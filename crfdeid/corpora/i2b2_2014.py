@@ -17,7 +17,7 @@ from xml.sax.saxutils import quoteattr
 from crfdeid.corpora.common import build_document, find_files, relative_stem
 from crfdeid.corpora.markup import cdata, keep_returns, parse_xml, write_each
 from crfdeid.documents import Document, Span
-from crfdeid.errors import DataError
+from crfdeid.errors import DataError, FormatError, SpanError
 from crfdeid.utils.files import read_head, read_text
 
 _STANDOFF = re.compile(r"<TEXT>\s*<!\[CDATA\[|<TAGS\b")
@@ -73,9 +73,9 @@ def _parsed(source: str, path: Path, document_id: str) -> Document:
     root = parse_xml(source, path)
     text_element, tags = root.find("TEXT"), root.find("TAGS")
     if text_element is None or tags is None:
-        raise DataError("expected a TEXT and a TAGS element (an empty <TAGS/> says nothing is marked)", path=path)
+        raise FormatError("expected a TEXT and a TAGS element (an empty <TAGS/> says nothing is marked)", path=path)
     if len(text_element):
-        raise DataError("markup inside TEXT: expected plain text or CDATA (is it i2b2-2006?)", path=path)
+        raise FormatError("markup inside TEXT: expected plain text or CDATA (is it i2b2-2006?)", path=path)
     text = text_element.text or ""
     return build_document(document_id, text, [_span(tag, text, path) for tag in tags], path=path)
 
@@ -84,11 +84,11 @@ def _span(tag: Element, text: str, path: Path) -> Span:
     start, end, label = (tag.get(name, "") for name in ("start", "end", "TYPE"))
     if not (_OFFSET.fullmatch(start) and _OFFSET.fullmatch(end) and label):
         problem = "a tag in TAGS without a TYPE, or whose start or end is no offset: correct it"
-        raise DataError(problem, path=path)
+        raise FormatError(problem, path=path)
     span = Span(int(start), int(end), label)
     covered = tag.get("text")
     if covered is not None and text[span.start : span.end].translate(_AS_ATTRIBUTE) != covered.translate(_AS_ATTRIBUTE):
-        raise DataError(
+        raise SpanError(
             f"the text of a {label} tag is not the text at [{start}, {end}): offsets count Unicode characters of TEXT",
             path=path,
             offset=span.start,

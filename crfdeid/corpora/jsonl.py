@@ -16,7 +16,7 @@ from typing import Any
 from crfdeid.corpora.common import build_document, find_files, json_lines, require_characters, write_lines
 from crfdeid.corpora.doccano import looks_like_doccano
 from crfdeid.documents import PHI, Document, Span
-from crfdeid.errors import DataError
+from crfdeid.errors import FormatError
 
 _SUFFIXES = (".jsonl", ".ndjson")
 
@@ -42,7 +42,7 @@ def _document(record: Any, path: Path, number: int) -> Document:
         case {"id": str() | int() as identity, "text": str(text), **rest} if "spans" in rest or "layers" in rest:
             layers = _layers(rest, path, number)
         case _:
-            raise DataError(
+            raise FormatError(
                 'expected {"id": text, "text": text, "spans": [...]} ("spans": [] says that nothing is marked)',
                 path=path,
                 line=number,
@@ -60,9 +60,9 @@ def _layers(record: Mapping[Any, Any], path: Path, number: int) -> dict[str, lis
     lists = [*further.values(), *phi.values()] if isinstance(further, dict) else [None]
     if not all(isinstance(found, list) for found in lists):
         problem = 'expected "spans" as a list, and "layers", where there are any, as {"concept": [...]}'
-        raise DataError(problem, path=path, line=number)
+        raise FormatError(problem, path=path, line=number)
     if PHI in further and phi:
-        raise DataError('PHI is given twice, as "spans" and in "layers": leave one out', path=path, line=number)
+        raise FormatError('PHI is given twice, as "spans" and in "layers": leave one out', path=path, line=number)
     return {name: [_span(entry, path, number) for entry in found] for name, found in {**phi, **further}.items()}
 
 
@@ -70,7 +70,7 @@ def _span(entry: Any, path: Path, number: int) -> Span:
     match entry:
         case {"start": int(start), "end": int(end), "label": str(label)} if label and type(start) is type(end) is int:
             return Span(start, end, label)
-    raise DataError('expected a span as {"start": number, "end": number, "label": text}', path=path, line=number)
+    raise FormatError('expected a span as {"start": number, "end": number, "label": text}', path=path, line=number)
 
 
 def write(documents: Sequence[Document], path: Path) -> None:

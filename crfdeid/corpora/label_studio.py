@@ -25,7 +25,7 @@ from crfdeid.corpora.common import (
     require_unaltered,
 )
 from crfdeid.documents import Document, Span
-from crfdeid.errors import DataError
+from crfdeid.errors import FormatError, SpanError
 from crfdeid.utils.files import read_head, read_text, write_files
 from crfdeid.utils.json import NOT_JSON, parse_json
 
@@ -62,7 +62,7 @@ def read(path: Path) -> list[Document]:
 def _tasks(file: Path) -> list[Any]:
     tasks = parse_json(read_text(file), path=file, otherwise=f"{NOT_JSON}: export the tasks again, as JSON")
     if not isinstance(tasks, list):
-        raise DataError("expected a list of tasks: export as JSON, not as JSON-MIN or another format", path=file)
+        raise FormatError("expected a list of tasks: export as JSON, not as JSON-MIN or another format", path=file)
     return tasks
 
 
@@ -73,7 +73,7 @@ def _document(task: Any, file: Path, number: int) -> Document:
             pass
         case _:
             problem = 'expected {"data": {"text": text}, "annotations": [...]}: export as JSON, not as JSON-MIN'
-            raise DataError(problem, path=place)
+            raise FormatError(problem, path=place)
     require_unaltered(data, text, path=Path(place))
     regions = _only_annotation(annotations, place)
     spans = [span for region in regions for span in _spans(region, text, place)]
@@ -89,10 +89,10 @@ def _only_annotation(annotations: Sequence[Any], place: str) -> list[Any]:
     if len(kept) != 1:
         found = "nobody annotated it" if not kept else f"{len(kept)} people annotated it"
         remedy = "submit or delete it" if not kept else "export the annotations of one, into a file for each"
-        raise DataError(f"{found}: {remedy}", path=place)
+        raise FormatError(f"{found}: {remedy}", path=place)
     regions = kept[0].get("result")
     if not isinstance(regions, list):
-        raise DataError('an annotation without "result": export the tasks again', path=place)
+        raise FormatError('an annotation without "result": export the tasks again', path=place)
     return regions
 
 
@@ -104,13 +104,13 @@ def _spans(region: Any, text: str, place: str) -> list[Span]:
         ):
             pass
         case {"value": {"start": _}} | {"type": "labels"}:
-            raise DataError("a region that is no labelled text: expected the template of named entities", path=place)
+            raise FormatError("a region that is no labelled text: expected the template of named entities", path=place)
         case _:
             return []
     covered = rest.get("text")
     if isinstance(covered, str) and _squeezed(covered) != _squeezed(text[start:end]):
         problem = f"the text of a region is not the text at [{start}, {end}): offsets count Unicode characters"
-        raise DataError(problem, path=place, offset=start)
+        raise SpanError(problem, path=place, offset=start)
     return [Span(start, end, label) for label in labels]
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from crfdeid.corpora import read_corpus
 from crfdeid.corpora.common import pair_by_id, spans_in
 from crfdeid.documents import CONCEPT, Document, Layers, Span
-from crfdeid.errors import DataError
+from crfdeid.errors import FormatError, MismatchError, SpanError
 from crfdeid.utils.files import read_text
 
 IGNORED_CONCEPT_TYPES = ("UNCLEAR",)
@@ -133,7 +133,7 @@ def concat_corpora(phi: Sequence[Document], concepts: Sequence[Document]) -> lis
         for what, known in (("id", ids.get(document.id)), ("text", texts.get(document.text))):
             if known is not None:
                 problem = f"the same {what} as {known}: two corpora must not share a document"
-                raise DataError(problem, path=document.source)
+                raise MismatchError(problem, path=document.source)
     others = (
         replace(document, spans=(), layers={CONCEPT: document.spans}, phi_annotated=False) for document in concepts
     )
@@ -143,7 +143,7 @@ def concat_corpora(phi: Sequence[Document], concepts: Sequence[Document]) -> lis
 def _require_no_concepts(documents: Iterable[Document]) -> None:
     for document in documents:
         if CONCEPT in document.layers:
-            raise DataError("already has concepts: leave out the second corpus", path=document.source)
+            raise MismatchError("already has concepts: leave out the second corpus", path=document.source)
 
 
 _REGION_COLUMNS = ("document", "start", "end")
@@ -173,7 +173,7 @@ def read_excluded_regions(path: Path, documents: Iterable[Document]) -> dict[str
         if row["document"] in sizes:
             found[row["document"]].append(_region(row, sizes[row["document"]], path, number))
     if not any(found.values()):
-        raise DataError(
+        raise MismatchError(
             "no line is about any of these documents: their ids must be in its column 'document'", path=path
         )
     return {name: sorted(regions) for name, regions in found.items()}
@@ -184,12 +184,12 @@ def _region_rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     header, *rows = (line.removesuffix("\r").split("\t") for line in read_text(path).split("\n"))
     if not set(_REGION_COLUMNS).issubset(header):
         problem = f"expected columns {', '.join(_REGION_COLUMNS)}, named in the first line, with tabs between them"
-        raise DataError(problem, path=path, line=1)
+        raise FormatError(problem, path=path, line=1)
     for number, row in enumerate(rows, start=2):
         if len(row) == len(header):
             yield number, dict(zip(header, row, strict=True))
         elif row != [""]:
-            raise DataError(
+            raise FormatError(
                 f"{len(row)} columns instead of the {len(header)} of the first line", path=path, line=number
             )
 
@@ -197,10 +197,10 @@ def _region_rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
 def _region(row: Mapping[str, str], size: int, path: Path, number: int) -> tuple[int, int]:
     start, end = row["start"], row["end"]
     if not all(text.isascii() and text.isdigit() and len(text) < 19 for text in (start, end)):
-        raise DataError("start and end are offsets, as whole numbers", path=path, line=number)
+        raise FormatError("start and end are offsets, as whole numbers", path=path, line=number)
     if not 0 <= int(start) < int(end) <= size:
         problem = f"the region [{start}, {end}) is empty or outside the text of {size} characters"
-        raise DataError(problem, path=path, line=number)
+        raise SpanError(problem, path=path, line=number)
     return int(start), int(end)
 
 

@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element, ParseError
 
 from crfdeid.corpora.common import document_file
 from crfdeid.documents import Document
-from crfdeid.errors import DataError
+from crfdeid.errors import FormatError
 from crfdeid.utils.files import write_files
 
 # XML 1.0, section 2.2: characters that no document can hold, even escaped.
@@ -31,9 +31,9 @@ def parse_xml(source: str, path: Path) -> Element:
     try:
         root: Element = fromstring(source)
     except ParseError as error:
-        raise DataError("not well-formed XML: repair or remove the file", path=path, line=error.position[0]) from None
+        raise FormatError("not well-formed XML: repair or remove the file", path=path, line=error.position[0]) from None
     except DefusedXmlException:
-        raise DataError("defines XML entities, which are refused: remove them", path=path) from None
+        raise FormatError("defines XML entities, which are refused: remove them", path=path) from None
     return root
 
 
@@ -73,7 +73,7 @@ def require_xml_characters(document: Document) -> None:
     for value in (document.text, document.id, *(span.label for span in document.spans)):
         found = _NOT_A_CHARACTER.search(value)
         if found:
-            raise DataError(
+            raise FormatError(
                 f"XML cannot hold the character U+{ord(found[0]):04X}: remove it, or write jsonl or brat",
                 path=document.source,
                 offset=found.start(),

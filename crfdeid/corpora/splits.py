@@ -16,7 +16,7 @@ from crfdeid.bio import Encoded, encode
 from crfdeid.corpora import read_corpus, recognise
 from crfdeid.corpora.layers import ConceptPaths, concat_corpora, join_layers, read_concepts
 from crfdeid.documents import PHI, Document, LabelledSentence
-from crfdeid.errors import EmptyInputError, UsageError
+from crfdeid.errors import EmptyInputError, OptionConflictError
 from crfdeid.label_schemes import in_order, map_types
 
 _DEV_SHARE = 0.1
@@ -90,7 +90,7 @@ def _require_both(phi: Iterable[str], concepts: Iterable[str], *, apart: bool) -
     """Refuse splits with one of the layers alone; of two corpora, each may have development documents or not."""
     for name in sorted(set(phi).symmetric_difference(concepts)):
         if not (apart and name == "dev"):
-            raise UsageError(f"--{name} and --{name}-concepts go together: give both, or neither")
+            raise OptionConflictError(f"--{name} and --{name}-concepts go together: give both, or neither")
 
 
 def _with_dev(read: _Read, train: Path, *, option: str = "--dev") -> list[str]:

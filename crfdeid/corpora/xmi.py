@@ -31,7 +31,7 @@ from crfdeid.corpora.common import (
 )
 from crfdeid.corpora.markup import parse_xml, write_each
 from crfdeid.documents import Document, Span
-from crfdeid.errors import DataError
+from crfdeid.errors import DataError, FormatError
 from crfdeid.utils.files import read_head, read_text, relative_name
 
 _SUFFIX = ".xmi"
@@ -67,12 +67,12 @@ def _document(path: Path, corpus: Path) -> Document:
     sofas = root.findall("cas:Sofa", _NAMESPACES)
     texts = [one for one in sofas if "sofaString" in one.attrib]
     if len(sofas) != 1 or len(texts) != 1:
-        raise DataError("expected a UIMA CAS in XMI with one text (one Sofa with a sofaString)", path=path)
+        raise FormatError("expected a UIMA CAS in XMI with one text (one Sofa with a sofaString)", path=path)
     for element in root:
         if element.tag.startswith(_OTHER_LAYER):
             layer = element.tag.removeprefix(_OTHER_LAYER)
             problem = f"something is marked in the layer {layer}, which is not read: mark PHI in the layer Named entity"
-            raise DataError(problem, path=path)
+            raise FormatError(problem, path=path)
     text, offsets = texts[0].attrib["sofaString"], Utf16(texts[0].attrib["sofaString"])
     entities = root.findall("ner:NamedEntity", _NAMESPACES)
     spans = [_span(one, offsets, path, texts[0].get(_ID, "")) for one in entities]
@@ -94,14 +94,14 @@ def _document(path: Path, corpus: Path) -> Document:
 def _span(entity: Element, offsets: Utf16, path: Path, sofa: str) -> Span:
     start, end, label = (entity.get(name, "") for name in ("begin", "end", "value"))
     if entity.get("sofa") != sofa or not (_OFFSET.fullmatch(start) and _OFFSET.fullmatch(end)):
-        raise DataError("a named entity of another text, or whose begin or end is not an offset", path=path)
+        raise FormatError("a named entity of another text, or whose begin or end is not an offset", path=path)
     if not label:
         problem = f"a named entity without a value at [{start}, {end}): choose a type for it in the tool"
-        raise DataError(problem, path=path)
+        raise FormatError(problem, path=path)
     try:
         return offsets.span(int(start), int(end), label)
     except DataError as problem:
-        raise DataError(problem.problem, path=path) from None
+        raise type(problem)(problem.problem, path=path) from None
 
 
 def _stem(name: str) -> str:
