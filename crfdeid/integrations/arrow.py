@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from crfdeid.errors import DataError, MissingExtraError, OptionConflictError, UnknownNameError, UsageError
+from crfdeid.errors import DataError, OptionConflictError, UnknownNameError, UsageError, missing_extra
 from crfdeid.io.date_columns import DateColumns
 from crfdeid.io.parquet import OtherColumns, errors_without_values, is_text, note_in_row
 from crfdeid.io.records import LONGEST_NOTE, Columns, Failure, Note, NoteFile, NoteResult
@@ -23,8 +23,8 @@ from crfdeid.utils.process import collecting_seldom
 
 try:
     import pyarrow as pa
-except ImportError:
-    raise MissingExtraError("RedactBatches", "parquet") from None
+except ModuleNotFoundError as error:
+    raise missing_extra(error) from None
 
 __all__ = ["RedactBatches"]
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from crfdeid.documents import Document
-from crfdeid.errors import FormatError, MissingExtraError, UsageError
+from crfdeid.errors import FormatError, UsageError, missing_extra
 from crfdeid.io.records import Columns, Failure, Note, NoteFile, Record
 from crfdeid.io.tables import TableRows, header_problem
 from crfdeid.utils.files import require_file
@@ -24,18 +24,6 @@ _GROUP_BYTES = 1 << 25
 _BUFFER = 1 << 20
 
 
-def require_pyarrow() -> None:
-    """Check that pyarrow is installed.
-
-    Raises:
-        MissingExtraError: not installed.
-    """
-    try:
-        import pyarrow  # noqa: F401, PLC0415
-    except ImportError:
-        raise MissingExtraError("reading Parquet", "parquet") from None
-
-
 def read(file: NoteFile, columns: Columns) -> Iterator[Record]:
     """Read the rows of a file; ``Record.passthrough`` is a record batch, the row's index and its changed values.
 
@@ -43,8 +31,10 @@ def read(file: NoteFile, columns: Columns) -> Iterator[Record]:
         DataError: the file is not Parquet, lacks or repeats a column, or has no text in the text column.
         MissingExtraError: pyarrow is not installed.
     """
-    require_pyarrow()
-    import pyarrow as pa  # noqa: PLC0415
+    try:
+        import pyarrow as pa  # noqa: PLC0415
+    except ModuleNotFoundError as error:  # as an error of options it ends the run, instead of failing each file
+        raise missing_extra(error) from None
 
     try:
         with _open(file.path) as parquet:

@@ -60,7 +60,7 @@ def connect(master: str) -> SparkSession:
         from pyspark.sql import SparkSession  # noqa: PLC0415
         from pyspark.sql.connect.client import DefaultChannelBuilder  # noqa: PLC0415
     except ImportError:
-        raise MissingExtraError("--master sc://", "spark") from None
+        raise MissingExtraError("Spark Connect is not installed: pip install 'crfdeid[spark]'") from None
 
     try:
         with DefaultChannelBuilder(master).toChannel() as channel:

@@ -39,7 +39,7 @@ def started_jobs(master: str) -> Iterator[Jobs]:
     try:
         from pyspark.sql import SparkSession  # noqa: PLC0415
     except ImportError:
-        raise MissingExtraError("--engine spark", "spark") from None
+        raise MissingExtraError("Spark is not installed: pip install 'crfdeid[spark]', and Java 17 or later") from None
     active = SparkSession.getActiveSession()
     if active is not None:
         jobs: Jobs = ConnectJobs(active) if is_connect(active) else ContextJobs(active.sparkContext)
