@@ -25,7 +25,7 @@ from crfdeid.bio import phi_probabilities
 from crfdeid.crf import CrfTagger
 from crfdeid.crf.decoding import log_messages
 from crfdeid.ensembles.base import CombinedTagger
-from crfdeid.errors import UnknownNameError, UsageError
+from crfdeid.errors import OptionConflictError, SettingError, UnknownNameError, UsageError
 from crfdeid.explain.data import CrfSum, Explanation, FeatureTerm, RuleFind, SupportsGradients, TagContrast
 from crfdeid.explain.occlusion import counterfactual, occlusion_terms, tag_log_odds
 from crfdeid.registry import MODELS
@@ -210,7 +210,7 @@ def explain_tokens(
     """
     for token in (*tokens, *wanted.replacing):
         if not 0 <= token < len(sentence.tokens):
-            raise UsageError(f"no token {token}: this sentence has {len(sentence.tokens)}, numbered from 0")
+            raise SettingError(f"no token {token}: this sentence has {len(sentence.tokens)}, numbered from 0")
     (table,), (given,) = tagger.marginals([sentence]), tagger.predict([sentence])
     questions = [_question(tagger.tags, table, given, token, wanted) for token in tokens]
     methods = default_methods(tagger) if wanted.methods is None else wanted.methods
@@ -274,7 +274,7 @@ def _question(
     best = tags[max(others, key=lambda k: table[token, k])]
     contrast_tag = best if wanted.contrast_tag is None else wanted.contrast_tag
     if chosen == contrast_tag:
-        raise UsageError(f"'{chosen}' cannot be compared with itself: choose another tag")
+        raise OptionConflictError(f"'{chosen}' cannot be compared with itself: choose another tag")
     return TagContrast(token, chosen, contrast_tag)
 
 

@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Callable
 from dataclasses import replace
@@ -25,7 +26,7 @@ from crfdeid.crf.tagger import CrfTagger
 from crfdeid.crf.training import CrfSettings
 from crfdeid.crf.weights import CrfWeights, read_crfsuite_model
 from crfdeid.documents import LabelledSentence
-from crfdeid.errors import DataError, UsageError
+from crfdeid.errors import DataError, NotTrainedError, SettingError, UsageError
 from crfdeid.tagger import FitProgress
 from crfdeid.utils.json import fields_checksum
 from features import FEATURE_SETS, ContextWords, FeatureSet, PosUnavailable, Sentence, add_feature_set, feature_set
@@ -256,7 +257,7 @@ def test_a_single_tag_is_enough() -> None:
 
 def test_nothing_to_train_on_is_refused() -> None:
     for train in ([], [LabelledSentence(Sentence(()), ())]):
-        with pytest.raises(DataError, match="holds no tokens"):
+        with pytest.raises(DataError):
             fitted(train=train)
 
 
@@ -273,7 +274,7 @@ def test_words_that_no_text_encoding_holds_are_tagged_too() -> None:
 
 def test_an_untrained_tagger_says_so(tmp_path: Path) -> None:
     for use in (lambda t: t.predict([]), lambda t: t.marginals([]), lambda t: t.save(tmp_path)):
-        with pytest.raises(UsageError, match="not trained"):
+        with pytest.raises(NotTrainedError):
             use(CrfTagger())
     assert CrfTagger().tags == ()
 
@@ -305,8 +306,8 @@ def test_threads_that_share_a_tagger_do_not_mix_their_sentences() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"features": "weak"}, "unknown features 'weak'.*paper, strong"),
-        ({"pos": "stanford"}, "unknown pos 'stanford'.*textblob, nltk, none"),
+        ({"features": "weak"}, "features 'weak'.*paper, strong"),
+        ({"pos": "stanford"}, "pos 'stanford'.*textblob, nltk, none"),
         ({"c1": -1.0}, "c1 is -1.0"),
         ({"c2": float("nan")}, "c2 is nan"),
         ({"max_iterations": 0}, "max_iterations is 0"),
@@ -316,7 +317,7 @@ def test_threads_that_share_a_tagger_do_not_mix_their_sentences() -> None:
     ],
 )
 def test_settings_that_cannot_work_are_refused(change: dict[str, object], message: str) -> None:
-    with pytest.raises(UsageError, match=message):
+    with pytest.raises(SettingError, match=message):
         CrfSettings(**change)  # type: ignore[arg-type]
 
 
@@ -446,9 +447,10 @@ def test_contents_that_do_not_fit_are_refused_though_the_checksum_is_right(damag
 def test_a_full_temporary_folder_is_named(room: int) -> None:
     with (
         file_size_limit(room),
-        pytest.raises(DataError, match="CRFsuite could not write its model: make room there"),
+        pytest.raises(DataError) as refused,
     ):
         fitted()
+    assert refused.value.path == tempfile.gettempdir()
 
 
 TRAINS_FOR_EVER = """

@@ -14,7 +14,7 @@ import crfdeid
 from crfdeid import registry
 from crfdeid.crf import CrfSettings, CrfTagger
 from crfdeid.ensembles.hybrid import HybridTagger
-from crfdeid.errors import UsageError
+from crfdeid.errors import OptionConflictError, SettingError, UnknownNameError, UsageError
 from crfdeid.explain.occlusion import unknown_word, with_words
 from crfdeid.explain.prediction import explain_prediction, model_of
 from features import feature_set
@@ -183,19 +183,19 @@ def test_explaining_a_token_with_a_crf_is_quick():
 
 
 @pytest.mark.parametrize(
-    ("wanted", "message"),
+    ("wanted", "error", "named"),
     [
-        ({"token": 6}, "no token 6: this sentence has 6"),
-        ({"token": -1}, "no token -1"),
-        ({"replacing": {9: "x"}}, "no token 9"),
-        ({"replacing": {4: None}}, "cannot be left out"),
-        ({"tag": "B-NURSE"}, "no tag 'B-NURSE'"),
-        ({"tag": "O", "contrast_tag": "O"}, "with itself"),
-        ({"methods": ["guess"]}, "no method 'guess'"),
+        ({"token": 6}, SettingError, "6"),
+        ({"token": -1}, SettingError, "-1"),
+        ({"replacing": {9: "x"}}, SettingError, "9"),
+        ({"replacing": {4: None}}, OptionConflictError, "explained"),
+        ({"tag": "B-NURSE"}, UnknownNameError, "B-NURSE"),
+        ({"tag": "O", "contrast_tag": "O"}, OptionConflictError, "'O'"),
+        ({"methods": ["guess"]}, UnknownNameError, "guess"),
     ],
 )
-def test_what_cannot_be_explained_is_refused(wanted, message):
-    with pytest.raises(UsageError, match=message):
+def test_what_cannot_be_explained_is_refused(wanted, error, named):
+    with pytest.raises(error, match=named):
         explain_prediction(crf(), SENTENCE, wanted.pop("token", 4), **wanted)
 
 

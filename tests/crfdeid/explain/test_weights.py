@@ -9,7 +9,7 @@ from tiny_notes import tagged
 from crfdeid import registry
 from crfdeid.crf import CrfSettings, CrfTagger
 from crfdeid.ensembles.hybrid import HybridTagger
-from crfdeid.errors import UsageError
+from crfdeid.errors import NotTrainedError, UnknownNameError
 from crfdeid.explain.prediction import FEATURE_KINDS, OTHER_FEATURES, explain_prediction, feature_kind
 from crfdeid.explain.weights import WORDS_AFTER, WORDS_BEFORE, explain_weights
 from features import STRONG_FEATURES, FeatureSet, PosFeatures, feature_set
@@ -94,9 +94,9 @@ def test_a_hybrid_is_its_members_and_the_rules_are_those_that_are_trusted():
 
 
 def test_what_is_not_there_is_refused():
-    with pytest.raises(UsageError, match="no type 'NURSE' in this model: choose from DOCTOR, PATIENT"):
+    with pytest.raises(UnknownNameError, match=r"NURSE.*DOCTOR, PATIENT"):
         explain_weights(crf(), types=["NURSE"])
-    with pytest.raises(UsageError, match="not trained"):
+    with pytest.raises(NotTrainedError):
         explain_weights(CrfTagger())
 
 
