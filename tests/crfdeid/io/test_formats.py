@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -20,7 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crfdeid.documents import Document
-from crfdeid.errors import DataError, FormatError
+from crfdeid.errors import DataError, FormatError, MissingExtraError
 from crfdeid.io import parquet as parquet_files
 from crfdeid.io import text as text_files
 from crfdeid.io.records import Columns, Failure, Note, NoteFile, Record
@@ -432,6 +433,14 @@ def test_what_is_no_parquet_is_refused(tmp_path: Path) -> None:
     with pytest.raises(FormatError) as refused:
         rows_of(path)
     assert refused.value.path == path
+
+
+def test_without_pyarrow_parquet_ends_the_run_with_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "notes.parquet"
+    path.write_bytes(b"PAR1")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(MissingExtraError, match=r"crfdeid\[parquet\]"):
+        rows_of(path)
 
 
 # --- columns that are left out
