@@ -50,8 +50,8 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     def attack_pairs(*_: Any, **__: Any) -> list[Outcome]:
         return [Outcome("fresh", 0, 1, "T1", 26, 50)]
 
-    monkeypatch.setattr("rnn.privacy.training.train_representation", train_representation)
-    monkeypatch.setattr("rnn.privacy.same_sentence.attack_pairs", attack_pairs)
+    monkeypatch.setattr("rnn.privacy.provide.train_representation", train_representation)
+    monkeypatch.setattr("rnn.privacy.attacks.every.attack_pairs", attack_pairs)
     return given
 
 
@@ -117,7 +117,7 @@ def test_a_training_that_fails_leaves_nothing(
     def fail(*_: Any, **__: Any) -> None:
         raise DataError("no PHI that could be replaced")
 
-    monkeypatch.setattr("rnn.privacy.same_sentence.attack_pairs", fail)
+    monkeypatch.setattr("rnn.privacy.attacks.every.attack_pairs", fail)
     assert share_train(notes, tmp_path / "representation", "--vectors", str(notes / "vectors.txt")) == 1
     assert list(tmp_path.iterdir()) == []
 

@@ -37,7 +37,7 @@ def card(calls: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         return [Outcome("fresh", seed, 2, "T1", 30 + seed, 50) for seed in range(settings.attack_seeds)]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("rnn.privacy.same_sentence.attack_pairs", attack_pairs)
+        patch.setattr("rnn.privacy.attacks.every.attack_pairs", attack_pairs)
         steps: list[str] = []
         found = attack_notes(
             tiny_representation(), NOTES, effort=EFFORT, seed=3, on_step=lambda what, done, of: steps.append(what)

@@ -26,7 +26,7 @@ def test_controls_are_asked_once_and_without_a_representation_for_as_long_as_wor
         asked[type(encoder), more["known"]] = (settings.attack_epochs, settings.attack_seeds)
         return []
 
-    monkeypatch.setattr("rnn.privacy.same_sentence.attack_pairs", attack_pairs)
+    monkeypatch.setattr("rnn.privacy.attacks.every.attack_pairs", attack_pairs)
     settings = replace(model.settings, pairs=pairs, attack_epochs=(2, 3), attack_seeds=4)
     args = (model, SENTENCES, SENTENCES, model.vectors, settings)
     assert list(attack_sentences(*args, seed=0)) == ["fresh", "zeroed"]
