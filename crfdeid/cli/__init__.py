@@ -17,7 +17,7 @@ COMMANDS = (
     *("sample", "train", "score", "inspect", "explain", "tag", "redact", "review", "agreement", "certify"),
     *("pseudonymise", "share"),
 )
-_INTERRUPTED = "run it again; with redact and tag, --resume goes on where it stopped"
+_INTERRUPTED = "run it again; with redact and tag, --resume continues where it stopped"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -1,4 +1,4 @@
-"""What the commands share that read annotated notes: their format, their types, and the seed."""
+"""Options that several commands have, and the objects that they describe."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def require_outside(out: Path, sources: Mapping[str, Path | None], *, option: st
     Args:
         out: what is to be written.
         sources: the notes, by the options that name them; None where they are not given.
-        option: the one that names ``out``.
+        option: the option that names ``out``.
 
     Raises:
         UsageError: it lies in one of the folders.
@@ -125,7 +125,7 @@ def concept_note_paths(options: argparse.Namespace) -> dict[str, Path | None]:
 
 
 def concept_paths(options: argparse.Namespace) -> ConceptPaths | None:
-    """Where the concepts are; None where no options name any.
+    """Paths and settings of the concept annotations; None without ``--concepts``.
 
     Raises:
         UsageError: options about concepts, and no ``--concepts``.
@@ -146,11 +146,11 @@ def concept_paths(options: argparse.Namespace) -> ConceptPaths | None:
 
 def _add_known_phi_options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    text = "TOML file of a site's lists: what is always hidden, and never; beside those that the model brings"
+    text = "TOML file of a site's lists: what is always hidden, and never; in addition to the model's own"
     parser.add_argument("--site", type=file_path, metavar="FILE", help=text)
     text = (
         "columns with what is known of the note's patient, such as name,birth_date,mrn: it is hidden wherever it "
-        "stands in the note; with kinds (name, date, number, text) where names do not say it: name=patient,date=born"
+        "occurs in the note; with kinds (name, date, number, text) where names do not say it: name=patient,date=born"
     )
     parser.add_argument("--known", metavar="LIST", help=text)
     text = "CSV file with these columns, and a column 'patient' or 'file' that says whose line it is"
@@ -188,7 +188,7 @@ def _with_patient_columns(columns: Columns, options: argparse.Namespace) -> Colu
 
 
 def known_phi_settings(columns: Columns) -> dict[str, Any]:
-    """What of the options of what is known the results depend on, for --resume."""
+    """Settings of the known PHI that --resume compares."""
     people = columns.people
     return {
         "known": [list(column) for column in columns.known],
@@ -260,9 +260,7 @@ def _add_columns(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--text-column", default="text", metavar="NAME", help=text)
     text = "column with the note's id (default: the note is called FILE:ROW)"
     parser.add_argument("--id-column", metavar="NAME", help=text)
-    text = (
-        "column with the note's patient (default: the first-level subfolder; else each note has a patient of its own)"
-    )
+    text = "column with the note's patient (default: the first-level subfolder; else each note has its own patient)"
     parser.add_argument("--patient-column", metavar="NAME", help=text)
 
 
@@ -331,7 +329,7 @@ def run_secret(options: argparse.Namespace, *, needed: bool) -> bytes | None:
     """The secret, where something needs it, or where there is one for the audit; else None.
 
     Raises:
-        UsageError: there is none, or it is too short, or nothing needs the one that is named.
+        UsageError: there is none, it is too short, or --secret-file names one that nothing needs.
         DataError: it cannot be read.
     """
     there = options.secret_file is not None or bool(os.environ.get(SECRET_VARIABLE))
@@ -346,7 +344,7 @@ def run_secret(options: argparse.Namespace, *, needed: bool) -> bytes | None:
 
 
 def common_settings(options: argparse.Namespace, work: NoteTask, secret: bytes | None) -> dict[str, Any]:
-    """The settings of both commands that results depend on: --resume goes on with the same ones only."""
+    """The settings that the results of `tag` and `redact` depend on; --resume requires the same ones."""
     from importlib.metadata import version  # noqa: PLC0415
 
     from crfdeid.model_card.card import model_digest  # noqa: PLC0415

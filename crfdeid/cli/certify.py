@@ -41,7 +41,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--planned", type=file_path, metavar="FILE", help=text)
     text = "the share of leaking notes that a reader finds, or a lower bound of it (default: 1, which no reader has)"
     parser.add_argument("--reviewer-recall", type=fraction, default=1.0, metavar="SHARE", help=text)
-    text = "all redacted notes, those read among them (default: they are many, or go on coming)"
+    text = "number of all redacted notes, including those read (default: infinite population)"
     parser.add_argument("--corpus-size", type=whole_number(1), metavar="M", help=text)
     text = "the bound that is to be shown, such as 0.01: says how many notes to read for it"
     parser.add_argument("--bound", type=fraction, metavar="SHARE", help=text)
@@ -121,7 +121,7 @@ def _check_marks(options: argparse.Namespace) -> None:
         if options.plan is None and (options.text_column is not None or options.id_column is not None):
             raise UsageError("--text-column and --id-column are for --plan and --marks: leave them out")
     elif options.redacted is None:
-        raise UsageError("--marks needs --redacted: all redacted notes, to compare with those that were read")
+        raise UsageError("--marks needs --redacted: all redacted notes, to compare with the notes read")
 
 
 def _certificate(options: argparse.Namespace) -> Certificate | None:
@@ -171,7 +171,7 @@ def _notes_to_read(options: argparse.Namespace, total: int | None) -> int:
 
 
 def _reading_table(options: argparse.Namespace) -> Iterator[str]:
-    """How many notes to read for a bound, by how many are found to leak."""
+    """Table of the number of notes to read, by the number found to leak."""
     from crfdeid.review.bounds import notes_to_read  # noqa: PLC0415
 
     yield f"To show that at most {100 * options.bound:g} % of the notes leak, one-sided at 95 %:"

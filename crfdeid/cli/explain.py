@@ -123,7 +123,7 @@ def _listed(text: str) -> tuple[str, ...]:
 
 
 def _replacement(text: str) -> tuple[int, str | None]:
-    """An option's value as the number of a word and what stands in its place: "3=doe", or "3=" for nothing."""
+    """An option's value as the number of a word and its replacement: "3=doe", or "3=" for nothing."""
     number, equals, word = text.partition("=")
     if not (equals and number.isdecimal() and len(number) < 10) or any(c.isspace() for c in word):
         raise argparse.ArgumentTypeError(f"'{text}' is no number of a word and another word, such as 3=doe, or 3=")

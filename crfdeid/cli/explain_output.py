@@ -1,4 +1,4 @@
-"""What ``crfdeid explain`` shows: what models learned, or why they hide what they hide in a text."""
+"""Output of ``crfdeid explain``: the weights of models, or their decisions on a text."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _TEXT_WARNING = (
 
 
 def load_model(options: argparse.Namespace, model: str) -> Deidentifier:
-    """A model, as the options want it at work.
+    """Load a model with the threshold and the lists that the options name.
 
     Raises:
         DataError: the folder holds no model, or a damaged one.
@@ -60,14 +60,14 @@ def load_model(options: argparse.Namespace, model: str) -> Deidentifier:
 
 
 def model_names(folders: Sequence[str], models: Sequence[Deidentifier]) -> list[str]:
-    """What the models are called: by their kind, and where two are of one kind by their folder too."""
+    """Names of the models: their kind, with the folder where two are of one kind."""
     kinds = [model_of(model.tagger) for model in models]
     alike = len(set(kinds)) < len(kinds)
     return [f"{kind} ({folder})" if alike else kind for kind, folder in zip(kinds, folders, strict=True)]
 
 
 def weights_output(options: argparse.Namespace, names: Sequence[str], models: Sequence[Deidentifier]) -> str:
-    """What the models learned, in the format that the options want.
+    """The weights of the models, in the chosen format.
 
     Args:
         options: the command's.

@@ -12,7 +12,7 @@ _WHAT = (
     "It turns a sentence into numbers with noise in them, so that annotated notes can be shared without their text: "
     "`crfdeid share encode` does, and `crfdeid train --shared` learns from what came of it."
 )
-_NOT_ATTACKED = "Nobody has attacked it yet: run `crfdeid share attack` on notes of your own."
+_NOT_ATTACKED = "It has not been attacked yet: run `crfdeid share attack` on notes of your own."
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -66,7 +66,7 @@ def _render_representation(folder: Path) -> str:
         ("Size", f"{model.size} numbers a token"),
         (
             "Neighbours",
-            f"N = {model.settings.neighbours}: each word of PHI is to be hidden among so many",
+            f"N = {model.settings.neighbours}: each word of PHI is to be hidden among N words",
         ),
         (
             "Noise",
@@ -75,7 +75,7 @@ def _render_representation(folder: Path) -> str:
         ),
         (
             "Vocabulary",
-            f"{len(vectors)} words with vectors of size {vectors.dim}{others}; they stand in its files, and its "
+            f"{len(vectors)} words with vectors of size {vectors.dim}{others}; they are in its files, and its "
             "provider says that they are public",
         ),
         *saved_facts(read_description(folder)),

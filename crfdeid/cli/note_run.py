@@ -32,7 +32,7 @@ from crfdeid.utils.files import decode_text, reserve_file, write_parts
 
 
 class FileProcessor(Protocol):
-    """What works through files: every one that is not finished yet."""
+    """Engine that processes all files that are not finished yet."""
 
     def __call__(
         self,
@@ -59,7 +59,7 @@ class FileProcessor(Protocol):
 
 @dataclass(frozen=True)
 class RunPlan:
-    """What one of the two commands asks for.
+    """The work that `tag` or `redact` requests.
 
     Args:
         doing: one word for the progress bar.
@@ -67,7 +67,7 @@ class RunPlan:
         plan: how files are written.
         settings: what the results depend on, for --resume.
         secret: what the audit's hashes are made with; None for no hashes.
-        beside: the file that is put together at the end of what is kept beside the results; None where nothing is.
+        beside: the file that joins all sidecars at the end of the run; None without sidecars.
     """
 
     doing: str
@@ -80,7 +80,7 @@ class RunPlan:
 
 @contextmanager
 def local_engine(options: argparse.Namespace, task: RunPlan) -> Iterator[FileProcessor]:
-    """What works through files here, in one process or several.
+    """Engine of this machine, with one process or several.
 
     Raises:
         DataError: the model cannot be loaded.
@@ -216,12 +216,12 @@ def _card(work: NoteTask) -> dict[str, Any] | None:
 
 
 def _likeness(work: NoteTask, card: Mapping[str, Any] | None) -> DriftDetector:
-    """What holds notes against those that the model was trained on."""
+    """Detector of drift from the model's development notes."""
     return DriftDetector(None if card is None else card["drift_profile"], raised=work.policy.sensitivity is not None)
 
 
 def run_stdin(options: argparse.Namespace, work: NoteTask, settings: Mapping[str, Any]) -> Document:
-    """The result for one note from standard input, which counts as a patient of its own.
+    """Process one note from standard input as a patient with no other notes.
 
     Args:
         options: the command's.

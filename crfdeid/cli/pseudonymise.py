@@ -31,10 +31,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--neighbours", type=whole_number(2, _MOST_NEIGHBOURS), default=100, metavar="N", help=text)
     parser.add_argument("--out", type=file_path, required=True, metavar="FILE", help="new file to write, NAME.jsonl")
     add_corpus_options(parser, doing="keep")
-    text = (
-        "random seed, for experiments: whoever learns it can undo the replacement (default: none, the operating system "
-        "draws)"
-    )
+    text = "random seed, for experiments: it allows undoing the replacement (default: none, the operating system draws)"
     parser.add_argument("--seed", type=whole_number(0, MOST_SEED), metavar="N", help=text)
 
 
@@ -72,9 +69,9 @@ def _require_new_file(path: Path, *, beside: Path) -> None:
 
 
 def _summary(options: argparse.Namespace, made: Any, notes: int) -> Iterator[str]:
-    """What was written, and what it still tells."""
+    """Lines about the written sentences and the PHI that remains in them."""
     count, remains = options.neighbours, made.remains
-    yield f"{options.out}: {len(made.sentences)} sentences of {notes} notes, shuffled, each a document of its own"
+    yield f"{options.out}: {len(made.sentences)} sentences of {notes} notes, shuffled, each its own document"
     if made.left_out:
         yield f"left out: {made.left_out} sentences with PHI that begins within a token or crosses the sentence's end"
     yield (
@@ -87,9 +84,9 @@ def _summary(options: argparse.Namespace, made: Any, notes: int) -> Iterator[str
         yield (
             f"{made.unknown} of {made.words} words of PHI have no vector: they became frequent words, or other digits"
         )
-    yield "PHI that nobody annotated stands as it was, as do all words that are no PHI: read a sample before you share"
+    yield "PHI that was not annotated is unchanged, as are all words that are no PHI: read a sample before you share"
     if options.seed is not None:
-        yield "whoever learns the seed can undo the replacement: do not share it"
+        yield "the seed allows undoing the replacement: do not share it"
 
 
 def _share(part: int, whole: int) -> str:

@@ -1,4 +1,4 @@
-"""How `tag` and `redact` account for a run at its end: lines on standard error, and the audit file."""
+"""Summary of a `tag` or `redact` run: JSON data for the audit and lines on standard error."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ def run_summary(
     drift_warnings: Sequence[str],
     seconds: float,
 ) -> dict[str, Any]:
-    """What holds of a whole run, as JSON data.
+    """The summary of a whole run, as JSON data.
 
     Args:
         command: what was asked for.
         work: what was done with each note.
         card: the model's, as `crfdeid.model_card.card.read_card` gives it.
         totals: what was found.
-        unlike: how the notes of this run differ from those that the model was trained on, in words.
+        unlike: differences between this run's notes and the training notes, in words.
         seconds: how long this run took; a run that was resumed counts its own time alone.
     """
     description = read_description(work.model)
@@ -91,7 +91,7 @@ def _unsearched(totals: RunTotals) -> Iterator[dict[str, Any]]:
 
 
 def _concepts(work: NoteTask, totals: RunTotals) -> dict[str, Any]:
-    """What is said of concepts where they were looked for; without redaction none can be left out."""
+    """Counts of the concepts found and, with redaction, of those left out."""
     counts = {"concepts": dict(sorted(totals.concepts.items()))}
     return counts if work.policy.how is None else {**counts, "concepts_left_out": dict(sorted(totals.left_out.items()))}
 
@@ -157,7 +157,7 @@ def _much_hidden(account: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _drift_lines(drift_warnings: Sequence[str]) -> list[str]:
-    """What is said of notes that differ from those that the model was trained on: a line, or none."""
+    """The warning about notes that differ from the training notes; no line without a difference."""
     if not drift_warnings:
         return []
     differences = "; ".join(drift_warnings)

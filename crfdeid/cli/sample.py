@@ -102,7 +102,7 @@ def _way(options: argparse.Namespace) -> str:
 
 
 def _split(options: argparse.Namespace) -> tuple[list[Document], list[Document]]:
-    """The notes that can be drawn, and those that --without leaves out, by their ids or their texts."""
+    """The candidates, and the notes that --without excludes by id or text."""
     from crfdeid.documents import Document  # noqa: PLC0415
     from crfdeid.io.records import Columns  # noqa: PLC0415
     from crfdeid.io.sources import read_all_notes  # noqa: PLC0415

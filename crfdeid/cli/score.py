@@ -46,7 +46,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--types", choices=TYPE_MAPPINGS, default="all", help=text)
     arguments.add_ignored_types(parser)
     text = (
-        "table of the stretches whose concepts nobody annotated, with columns document, start and end: the scores are "
+        "table of the text ranges without concept annotation, with columns document, start and end: the scores are "
         "given again without them"
     )
     parser.add_argument("--unsourced", type=file_path, metavar="FILE", help=text)
@@ -136,7 +136,7 @@ def _hipaa_notes(labels: set[str]) -> Iterator[str]:
     elif approximate:
         yield (
             "the i2b2 scores over HIPAA's types are approximate: the 2014 challenge has no "
-            f"{shorten_list(map(repr, approximate))}; which of them count stands in docs/formats.md"
+            f"{shorten_list(map(repr, approximate))}; docs/formats.md says which of them count"
         )
 
 

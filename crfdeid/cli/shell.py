@@ -1,4 +1,4 @@
-"""What the commands share: a parser of options, their values, and one line for each message."""
+"""Parser, option types, messages and progress bars that all commands share."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def add_compilation_cache(options: argparse._ActionsContainer) -> None:
-    """Add the option that keeps no compiled programs; it works as it is read."""
+    """Add the option that turns the compilation cache off; it takes effect while options are parsed."""
     text = "do not keep compiled programs of networks in the cache folder for the next run (they hold no words)"
     options.add_argument("--no-compilation-cache", action=_ForgetCompiled, nargs=0, help=text)
 
@@ -76,7 +76,7 @@ def file_path(text: str) -> Path:
 
 
 def whole_number(least: int, most: int = sys.maxsize) -> Callable[[str], int]:
-    """What reads an option's value as a whole number from ``least`` to ``most``."""
+    """Option type for a whole number from ``least`` to ``most``."""
 
     def count(text: str) -> int:
         # Its length first: Python refuses to read thousands of digits.
@@ -176,7 +176,7 @@ LINE_EVERY = 30.0
 
 
 def make_bar(text: str, total: int | None) -> tqdm[NoReturn]:
-    """A bar to update; ``total`` is None where nobody knows how much there is. Silent where there is no terminal."""
+    """A bar to update; ``total`` is None where it is unknown. Silent where there is no terminal."""
     from tqdm import tqdm  # noqa: PLC0415  Wrong options are answered without it.
 
     return tqdm(total=total, desc=text, file=sys.stderr, disable=not _terminal(), leave=False, dynamic_ncols=True)

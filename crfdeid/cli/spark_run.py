@@ -1,4 +1,4 @@
-"""`crfdeid redact --engine spark`: the same files, options and results, and many machines at work on them."""
+"""`crfdeid redact --engine spark`: the same files, options and results, processed by many machines."""
 
 from __future__ import annotations
 
@@ -54,13 +54,13 @@ def require_fitting(options: argparse.Namespace) -> None:
 
 
 def _failures_file(output: Path) -> Path:
-    """The table of what failed, beside an output folder."""
+    """The table of failures, next to the output folder."""
     return output.with_name(f"{output.name}.failed.csv")
 
 
 @contextmanager
 def spark_engine(options: argparse.Namespace, task: RunPlan) -> Iterator[FileProcessor]:
-    """What works through files on Spark.
+    """Engine that processes files on Spark.
 
     Raises:
         UsageError: there is no Spark, or it cannot start.

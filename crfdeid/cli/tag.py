@@ -1,6 +1,6 @@
 """Find the PHI in notes and write down where it is, for people to look at or for `crfdeid score`.
 
-A model that finds concepts too writes them beside it.
+With a model that finds concepts too, these are written as well.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ _DEFAULT_MODEL = "hybrid"
 _SHARED_MODEL = "bilstm-crf"
 _AUGMENT = "all"
 _FIXED_BY_START = ("combine", "profile", *sorted(FOLDER_SETTINGS), "private_vocabulary", "min_documents")
-"""Options that a model which training goes on from has answered."""
+"""Options that the model of --start has already fixed."""
 _PRIVATE_MIN_DOCUMENTS = 3  # with hashed words, a word that fewer documents have is left out
 
 
@@ -34,15 +34,17 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     text = "instead of --train: a file that crfdeid share encode wrote; may be given for several files"
     parser.add_argument("--shared", type=file_path, action="append", metavar="FILE", help=text)
     text = (
-        "with --shared: the representation that made the files; with --train and --model private: the one that the "
-        "model reads by. The model's folder will hold it"
+        "with --shared: the representation that made the files; with --train and --model private: the representation "
+        "of the model. The model's folder will hold it"
     )
     parser.add_argument("--representation", type=file_path, metavar="DIR", help=text)
     text = (
         "annotated notes to score the model and choose thresholds on (default: a tenth of --train, from a fixed seed)"
     )
     parser.add_argument("--dev", type=file_path, metavar="PATH", help=text)
-    text = "annotated notes that choose nothing: the card shows the model's figures on them beside those on --dev"
+    text = (
+        "annotated notes that choose nothing: the card shows the model's figures on them next to the figures on --dev"
+    )
     parser.add_argument("--test", type=file_path, metavar="PATH", help=text)
     arguments.add_concept_options(parser)
     parser.add_argument("--out", type=file_path, required=True, metavar="DIR", help="new folder for the model")
@@ -61,7 +63,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--start", type=file_path, metavar="DIR", help=text)
     text = "settings the model starts from: default, which are tuned, or a paper's, such as yadav2016 (also: paper)"
     parser.add_argument("--profile", type=profile_name, default="default", metavar="NAME", help=text)
-    text = "folder of a pretrained encoder for --model bert (default: the one that python -m rnn.fetch_encoder fetches)"
+    text = "folder of a pretrained encoder for --model bert (default: as fetched by python -m rnn.fetch_encoder)"
     parser.add_argument("--encoder", type=file_path, metavar="DIR", help=text)
     text = "settings that differ from the profile's, such as epochs=10 hidden=50"
     parser.add_argument("--set", type=setting, nargs="+", default=[], metavar="NAME=VALUE", help=text)
@@ -145,7 +147,7 @@ def _create_tagger(options: argparse.Namespace) -> tuple[str, Tagger, bytes | No
 
 
 def _load_for_finetuning(options: argparse.Namespace) -> tuple[str, Tagger, bytes | None]:
-    """The same of a model that is about to go on: what its words are hashed with stays what it was."""
+    """Name, model and vocabulary key for finetuning; the key is that of the first training."""
     from crfdeid.registry import load_for_finetuning, model_name  # noqa: PLC0415
     from crfdeid.secrets import read_secret, vocabulary_key  # noqa: PLC0415
     from crfdeid.serialization import has_private_vocabulary  # noqa: PLC0415
@@ -165,7 +167,7 @@ def _load_for_finetuning(options: argparse.Namespace) -> tuple[str, Tagger, byte
 
 
 def _key(options: argparse.Namespace, name: str, tagger: Tagger) -> bytes | None:
-    """What the words in the model's files are hashed with; None for words that can be read."""
+    """Key for the hashes of the words in the model's files; None for readable words."""
     from crfdeid.secrets import read_secret, vocabulary_key  # noqa: PLC0415
     from crfdeid.tagger import CombinedSettings  # noqa: PLC0415
 
@@ -180,7 +182,7 @@ def _key(options: argparse.Namespace, name: str, tagger: Tagger) -> bytes | None
 
 
 def note_paths(options: argparse.Namespace) -> dict[str, Path | None]:
-    """Where annotated notes are read from, by the options that say it."""
+    """Paths of the annotated notes, by the option that names them."""
     given = {"--train": options.train, "--dev": options.dev, "--test": options.test}
     return {**given, **arguments.concept_note_paths(options)}
 
@@ -261,11 +263,11 @@ def _run_shared(options: argparse.Namespace) -> None:
 
 
 def _shared_problems(options: argparse.Namespace) -> Iterator[str]:
-    """What cannot work of the options."""
+    """The options that do not work with ``--shared``."""
     if options.train is not None:
         yield "--train and --shared: a model learns from either: encode the notes too, and give both files"
     if options.representation is None:
-        yield "--shared needs --representation, the one that made the files"
+        yield "--shared needs --representation, which made the files"
     if options.dev is None:
         yield "--shared needs --dev: annotated notes with their text, to choose epoch and thresholds on"
     if options.model not in (None, _SHARED_MODEL, "private") or options.combine is not None:
@@ -295,7 +297,7 @@ def _shared_warnings(paths: list[Path], shared: list[Any]) -> Iterator[str]:
     for path, part in zip(paths, shared, strict=True):
         if not part.from_system:
             yield (
-                f"{path}: its noise was drawn from a seed, as for a test: whoever guesses it can take the noise off. "
+                f"{path}: its noise was drawn from a seed, as for a test: guessing it removes the noise. "
                 "Tell who sent it"
             )
 
@@ -347,7 +349,7 @@ def _thresholds(points: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _concept_counts(split: Mapping[str, Any]) -> str:
-    """How many concepts some notes have."""
+    """The number of concepts in a split, by type."""
     counts = split.get("layers", {}).get(CONCEPT, {"spans": 0, "spans_by_type": {}})
     return f", {counts['spans']} concepts ({_by_type(counts)})"
 

@@ -2,15 +2,12 @@
 
 - counts: Counts (tp, fp, fn) and Scores (by type, micro, macro).
 - entities: `score_entities`, strict or relaxed; `count_tags`, strict from tags, for use while training.
-- tokens: `score_tokens`, by type or binary.
-- errors: `find_errors` sorts each erroneous entity into one category, with causes.
-- context: `in_context` shows an error in its text.
-- i2b2, meddocan: the scores of those challenges.
-- operating_points: thresholds for a required sensitivity. transfer: how well they hold on other notes.
-- leaks: the share of each type that nothing hides, with intervals.
-- held: how much PHI a model of concepts can hold.
-- agreement: how far two annotators agree.
-- evaluation: a trained model on a split, and every score of what it found.
+- tokens: `score_tokens`, by type or binary; leaks by type; PHI that a model memorised.
+- errors: `find_errors` sorts each erroneous entity into one category, with causes; `in_context` shows it.
+- challenges: the scores of the i2b2 2014 and MEDDOCAN challenges.
+- operating_points: thresholds for a required sensitivity, and their results on other notes.
+- agreement: agreement of two annotators.
+- evaluate: predictions of a trained model on a split, and all their scores.
 - significance: `randomisation_test` of two systems, `bootstrap_f1` for confidence intervals, `holm` for many tests.
 """
 

@@ -16,7 +16,7 @@ from crfdeid.evaluation.tokens import TokenPairs, count_token_pairs
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How far two annotators agree.
+    """Agreement of two annotators.
 
     Args:
         strict: the second's entities against the first's: type and both boundaries. F is the same the other way round,
@@ -52,7 +52,7 @@ class Agreement:
 
 
 def agreement(first: Sequence[Document], second: Predictions) -> Agreement:
-    """How far two annotators agree on the same notes.
+    """Measure the agreement of two annotators on the same notes.
 
     Args:
         first: the notes as the first annotated them.

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How many items were found, wrongly reported, and missed.
+    """Numbers of true positives, false positives and false negatives.
 
     A fraction whose denominator is 0 is 0.0: nothing predicted has precision 0, nothing to find has recall 0.
 

@@ -31,8 +31,8 @@ def score_entities(gold: Sequence[Document], predicted: Predictions, *, match: M
             number of pairs is the largest possible, whatever the order of the spans.
 
     Raises:
-        DataError: a document has no entry in ``predicted`` or the other way round, two documents share an id, nobody
-            annotated PHI in one, or a predicted span is empty or outside its document's text.
+        DataError: a document has no entry in ``predicted`` or the other way round, two documents share an id, one has
+            no PHI annotation, or a predicted span is empty or outside its document's text.
         UsageError: an unknown ``match``.
 
     Example:
@@ -128,7 +128,7 @@ def _spans_of(tags: Sequence[str], repair: Repair) -> list[Span]:
 
 
 def _strict(gold: Sequence[Span], predicted: Sequence[Span]) -> Counter[str]:
-    """How many spans of each type are matched exactly."""
+    """Number of exact matches, by type."""
     matched: Counter[str] = Counter()
     for span, count in (Counter(gold) & Counter(predicted)).items():
         matched[span.label] += count
@@ -136,7 +136,7 @@ def _strict(gold: Sequence[Span], predicted: Sequence[Span]) -> Counter[str]:
 
 
 def _relaxed(gold: Sequence[Span], predicted: Sequence[Span]) -> Counter[str]:
-    """How many spans of each type are matched by overlap, one-to-one."""
+    """Number of one-to-one matches by overlap, by type."""
     sides: defaultdict[str, tuple[list[Span], list[Span]]] = defaultdict(lambda: ([], []))
     for side, spans in enumerate((gold, predicted)):
         for span in spans:

@@ -109,7 +109,7 @@ def find_errors(gold: Sequence[Document], predicted: Predictions, *, known_words
 
 
 def confusions(errors: Iterable[EntityError]) -> Counter[tuple[str, str]]:
-    """How often each (gold type, predicted type) stands among the "wrong" entities.
+    """Count the "wrong" entities by (gold type, predicted type).
 
     Example:
         >>> confusions([EntityError("n1", "wrong", Span(0, 3, "DOCTOR"), Span(0, 3, "PATIENT"))])
@@ -213,7 +213,7 @@ def _partners(spans: Iterable[Span], others: Iterable[Span]) -> list[tuple[Span,
 def _take_pairs(
     pairs: Iterable[tuple[Span, Span]], gold_left: Counter[Span], predicted_left: Counter[Span]
 ) -> Iterator[tuple[Span, Span]]:
-    """Take the closest pairs out of what is left of both sides, one-to-one."""
+    """Remove the closest pairs from both sides, one-to-one."""
     for gold, found in sorted(pairs, key=lambda pair: _closeness(*pair)):
         count = min(gold_left[gold], predicted_left[found])
         gold_left[gold] -= count

@@ -1,4 +1,4 @@
-"""What a trained model finds in a split, and every score of it."""
+"""Predictions of a trained model on a split, and all their scores."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def score_all(gold: Sequence[Document], predictions: Mapping[str, Sequence[Span]
 
 
 def count_leaking_documents(gold: Sequence[Document], predictions: Mapping[str, Sequence[Span]]) -> int:
-    """How many documents have at least one token of PHI that no predicted span touches, whatever its type.
+    """Count the documents with a PHI token that no predicted span touches, whatever its type.
 
     Raises:
         DataError: as for `crfdeid.evaluation.score_entities`.
@@ -63,6 +63,6 @@ def count_leaking_documents(gold: Sequence[Document], predictions: Mapping[str, 
 
 
 def _leaks(document: Document, spans: Sequence[Span]) -> bool:
-    """Whether some token has a type in gold and none in the prediction."""
+    """True if a token has a type in gold and none in the prediction."""
     pairs = count_token_pairs([document], {document.id: spans})
     return any(right and not found for right, found in pairs)

@@ -110,7 +110,7 @@ def _choose_threshold(ranked: np.ndarray, required: float) -> float:
 
 
 def at_threshold(threshold: float, probabilities: np.ndarray, is_phi: np.ndarray) -> OperatingPoint:
-    """What a threshold gives: the threshold of other notes, for instance.
+    """Apply a threshold, for instance one that was chosen on other notes.
 
     Args:
         threshold: tokens with at least this probability are hidden.
@@ -166,7 +166,7 @@ def concatenate_notes(notes: Sequence[TokenProbabilities]) -> tuple[np.ndarray, 
 
 
 def default_point(tagger: Tagger, documents: Sequence[Document]) -> OperatingPoint:
-    """What the most probable tags give, without a threshold: a token is hidden where its tag is not O."""
+    """Operating point of the most probable tags: tokens are hidden where the tag is not O."""
     tags = iter(tagger.predict([sentence for document in documents for sentence in document.sentences()]))
     counts, tokens = Counts(), 0
     for document in documents:
@@ -185,7 +185,7 @@ def _by_place(document: Document, values: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def phi_tokens(document: Document) -> np.ndarray:
-    """Which tokens of a document are PHI, that is share a character with a gold span: [N], bool."""
+    """Mask of the tokens that share a character with a gold span: [N], bool."""
     tokens = tokens_of(document)
     is_phi = np.zeros(len(tokens), bool)
     for span in document.spans:
@@ -195,7 +195,7 @@ def phi_tokens(document: Document) -> np.ndarray:
 
 
 class ThresholdTransfer(NamedTuple):
-    """What the thresholds for one required sensitivity gave on notes they were not chosen on.
+    """Results of thresholds for one required sensitivity on notes that they were not chosen on.
 
     Attributes:
         required: the sensitivity, a fraction.

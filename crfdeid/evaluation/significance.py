@@ -1,4 +1,4 @@
-"""How sure a difference between two systems is: a paired test and confidence intervals, documents being what is drawn.
+"""Significance of a difference between two systems: a paired test and confidence intervals, by document.
 
 Everything works on arrays of strict entity counts, ``[N documents, C categories, 3]``, the last axis being tp, fp, fn.
 """

@@ -23,7 +23,7 @@ def score_tokens(gold: Sequence[Document], predicted: Predictions, *, binary: bo
     """Count the tokens of a corpus that were given the right type.
 
     The tokens are those of `Document.sentences`. A token has the type of the span that holds any of its characters;
-    where several do, of the longest, then of the one that starts first, then of the first type by name. A span over
+    where several do, of the longest, then of the earliest, then of the first type by name. A span over
     white space alone holds no token: it counts in the entity scores only.
 
     Args:
@@ -43,7 +43,7 @@ def score_tokens(gold: Sequence[Document], predicted: Predictions, *, binary: bo
 
 
 def count_token_pairs(gold: Sequence[Document], predicted: Predictions) -> Counter[tuple[str, str]]:
-    """How many tokens have each pair (gold type, predicted type); "" where there is none.
+    """Count tokens by (gold type, predicted type); "" is no type.
 
     Tokenising is the slow step: count once, then give the counts to `token_scores` with types and without.
 
@@ -127,7 +127,7 @@ def missed_tokens(gold: Sequence[str], found: Sequence[str]) -> list[MissedToken
 
 @dataclass(frozen=True, slots=True)
 class Proportion:
-    """How many of some things there are.
+    """A count and its total.
 
     Args:
         count: of these.
@@ -139,7 +139,7 @@ class Proportion:
 
     @property
     def fraction(self) -> float:
-        """How many of all; 0 where there are none."""
+        """``count / total``; 0 for a total of 0."""
         return self.count / max(self.total, 1)
 
     def interval(self, level: float = 0.05) -> tuple[float, float]:
@@ -197,7 +197,7 @@ def leaks_by_type(gold: Sequence[Document], predictions: Predictions) -> dict[st
 def words_only_phi(sentences: Iterable[LabelledSentence]) -> list[str]:
     """The words with a letter that are nothing but PHI in some annotated sentences, sorted.
 
-    A word that also stands elsewhere, in capitals or small letters, is not among them: that a name is stored which is
+    A word that also occurs elsewhere, in capitals or small letters, is not among them: that a name is stored which is
     also a word says nothing. Numbers are left out, since models read them by their shape.
 
     Args:
@@ -220,7 +220,7 @@ def words_only_phi(sentences: Iterable[LabelledSentence]) -> list[str]:
 
 
 def memorised_phi_rate(model: VocabularyProbe, train: Iterable[LabelledSentence]) -> Proportion:
-    """Of the words that are nothing but PHI in the training notes, those that a model has stored.
+    """Of the words that are nothing but PHI in the training notes, the share that a model has stored.
 
     For a model of PHI and concepts it is what the part has stored that tags concepts.
 

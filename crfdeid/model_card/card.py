@@ -1,9 +1,8 @@
 """A model's card: what it was trained on, how it did on the development notes, and the thresholds chosen there.
 
-It lies beside the model as ``card.json`` and holds counts and scores and no text (`crfdeid.model_card.drift` says
-how it tells known words). It holds its own checksum, and names
-the model it belongs to by the checksum of its description, which in turn holds that of the weights: a bit that changes
-anywhere in the folder is found. The description says that there is a card, so that a missing one is found too.
+The file ``card.json`` in the model's folder holds counts and scores and no text (`crfdeid.model_card.drift` explains
+the table of known words). It holds its own checksum, and names the model by the
+checksum of its description, which in turn holds that of the weights: a bit that changes anywhere in the folder is found. The description says that there is a card, so that a missing one is found too.
 
 Reference:
     Mitchell et al. (2019), Model cards for model reporting; johnson2020, Table 5, for the operating points.
@@ -51,7 +50,7 @@ class _ScoresPart(TypedDict):
 
 
 class _SharePart(TypedDict):
-    """So many of so many, and the ends of the 95 % interval for the share, fractions."""
+    """A count, its total, and the 95 % interval of the fraction."""
 
     count: int
     total: int
@@ -60,7 +59,7 @@ class _SharePart(TypedDict):
 
 
 class _UsePart(TypedDict):
-    """What the model found in some notes, one way of using it; what it missed, by type and by notes."""
+    """Scores of one way of using the model, with the misses by type and by note."""
 
     entity_strict: _ScoresPart
     token_binary: _ScoresPart
@@ -75,7 +74,7 @@ class _ConceptsPart(TypedDict):
 
 
 class _MeasuredPart(TypedDict):
-    """What the model found in some notes, alone and with document consistency."""
+    """Scores of the model alone and with document consistency."""
 
     alone: _UsePart
     consistent: _UsePart
@@ -83,7 +82,7 @@ class _MeasuredPart(TypedDict):
 
 
 class _CostPart(TypedDict):
-    """What a threshold gave on some notes."""
+    """Sensitivity and cost of a threshold."""
 
     sensitivity: float
     ppv: float
@@ -112,7 +111,7 @@ class _LayerPart(TypedDict):
 
 
 class _SplitPart(TypedDict):
-    """The counts of some notes; of those that were shared as vectors, nobody knows how many documents they were."""
+    """The counts of a split; the number of documents is unknown for notes shared as vectors."""
 
     documents: int | None
     sentences: int
@@ -123,7 +122,7 @@ class _SplitPart(TypedDict):
 
 
 class _CorpusPart(TypedDict):
-    """What the model was trained and measured on."""
+    """The corpus that the model was trained and measured on."""
 
     name: str
     format: str
@@ -134,7 +133,7 @@ class _CorpusPart(TypedDict):
 
 
 class Card(TypedDict):
-    """What every card holds. More may be there than is named here."""
+    """Fields of every card; a card may have more."""
 
     schema: int
     trained: str
@@ -151,7 +150,7 @@ class Card(TypedDict):
 
 
 def write_card(folder: Path, card: Mapping[str, Any]) -> dict[str, Any]:
-    """Write a card beside the model it belongs to, which must be there.
+    """Write a card into the folder of its model.
 
     Returns:
         The card, with what ties it to the model.
@@ -261,7 +260,7 @@ _LISTS_FORMAT_VERSION = 1
 
 
 def save_lists(folder: Path, site: CustomLists) -> None:
-    """Write a site's lists beside a model, which must be there, and before its card.
+    """Write custom lists into a model's folder, before its card.
 
     Raises:
         DataError: there is no model, or they cannot be written.

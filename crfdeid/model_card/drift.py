@@ -104,7 +104,7 @@ class NoteReader:
 
     Args:
         words: the table of known words.
-        characters: those that training notes had.
+        characters: the characters of the training notes.
         key: of a private vocabulary.
     """
 
@@ -131,7 +131,7 @@ class NoteReader:
 
     @classmethod
     def learn(cls, texts: Iterable[str], key: bytes | None) -> NoteReader:
-        """What training notes have."""
+        """Learn the words and characters of training notes."""
         words: Counter[str] = Counter()
         characters: Counter[str] = Counter()
         for text in map(_normalised, texts):
@@ -142,7 +142,7 @@ class NoteReader:
 
     @classmethod
     def knowing(cls, words: Iterable[str]) -> NoteReader:
-        """A reader that knows given words, where a model was trained on no text: those that it has vectors for."""
+        """A reader for a model that was trained on no text: it knows the words with vectors."""
         text = _normalised(" ".join(words))
         usual = {*text, *text.lower(), *text.upper(), *"0123456789"}  # vectors may know no capitals and one digit
         return cls._knowing(sorted({word.lower() for word in _WORD.findall(text)}), usual, None)
@@ -201,7 +201,7 @@ class DriftDetector:
 
     Args:
         part: the profile in the model's card; None where it has no card, so that nothing can be said.
-        raised: whether more is hidden than the model's most probable tags; what is found then says less.
+        raised: whether more is hidden than the model's most probable tags; the spans found then say less.
     """
 
     def __init__(self, part: ProfilePart | None, *, raised: bool = False) -> None:
@@ -232,7 +232,7 @@ class DriftDetector:
         return found + self._differences_of_types(part)
 
     def _differences_of_types(self, part: ProfilePart) -> list[str]:
-        """The types of which the notes have more or less, those that differ most first."""
+        """The types that are more or less frequent, the largest difference first."""
         scale = _standard_errors(self._count, part)
         found = []
         for label, (usual, deviation) in part["types"].items():

@@ -1,4 +1,4 @@
-"""The model that is there without one of the user's own: it learned from the built-in corpus, and lies in the cache."""
+"""The built-in model: trained on the synthetic corpus at its first use, and cached."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def synthetic_model(*, on_progress: OnProgress | None = None) -> Path:
     """The folder of the model trained on the synthetic corpus: from the cache, or trained now, in a minute or two.
 
     It was never validated on real notes, and a warning of the logger "crfdeid" says so each time. One that is damaged
-    is trained anew; one of other code, data or libraries lies in a folder of its own. Where several processes need it
+    is trained anew; each version of code, data and libraries has its own folder. Where several processes need it
     at once, one trains it and the others wait.
 
     Args:
@@ -70,7 +70,7 @@ def synthetic_model(*, on_progress: OnProgress | None = None) -> Path:
 
 
 def _train(folder: Path, on_progress: OnProgress | None) -> None:
-    """What the model is: change it here. Where it lies follows from this package's files by itself."""
+    """Train the built-in model; its folder's name follows from the package's files."""
     # Only training needs the synthetic corpus and the scores.
     from crfdeid.model_card.training import train_model  # noqa: PLC0415
 

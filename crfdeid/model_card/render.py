@@ -16,7 +16,7 @@ from crfdeid.serialization import read_description
 
 
 def _corpus_table(splits: Mapping[str, Mapping[str, Any]], *, concepts: bool) -> str:
-    """How much there was to learn and measure on; with the concepts, where the model finds any."""
+    """Table of the sizes of the splits, with their concepts if the model finds any."""
     names = ("documents", "sentences", "tokens", "spans", "unaligned")
     head, rows = ["notes", *names], []
     for split, facts in splits.items():
@@ -112,7 +112,7 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
 
 
 def _concept_counts(split: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The counts of the concepts of some notes, as the card has them; empty where nobody annotated any."""
+    """The counts of the concepts of some notes, as the card has them; empty without annotations."""
     counts: Mapping[str, Any] = split.get("layers", {}).get(CONCEPT, {})
     return counts
 
@@ -199,7 +199,7 @@ def _facts(folder: Path, description: Mapping[str, Any], card: Mapping[str, Any]
 
 
 def saved_facts(description: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """What every saved model's description says: its settings, and the versions of the libraries that made it."""
+    """Settings and library versions from the description of a saved model."""
     settings = ", ".join(f"{name}={value}" for name, value in description["settings"].items())
     versions = ", ".join(f"{name} {number}" for name, number in description["versions"].items())
     return [("Settings", settings), ("Versions", versions)]
@@ -211,7 +211,7 @@ def bullet_list(facts: Iterable[tuple[str, str]]) -> str:
 
 
 def _layer_facts(card: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Which annotation layers the model finds, where it is not PHI alone, and what its concept part gets to see."""
+    """Annotation layers of a model that finds concepts, and the input of its concept part."""
     if "layers" not in card:
         return []
     part = "hidden from" if card.get("hides_phi") else "read by"
@@ -247,7 +247,7 @@ _VOCABULARY = {
 
 
 def _measured(found: Mapping[str, Any]) -> list[str]:
-    """What was found in some notes: entities by type, tokens whatever their type, and what would leak."""
+    """Tables of one split: entities by type, tokens of any type, and leaks."""
     used = found["consistent"]
     concepts = [_CONCEPTS, _score_table(found["concepts"]["entity_strict"])] if "concepts" in found else []
     leaks = [_LEAKS, _leak_table(used["leaks_by_type"])]

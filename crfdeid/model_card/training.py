@@ -39,7 +39,7 @@ def concept_scores(tagger: Tagger, split: Split, phi: Mapping[str, Sequence[Span
     Args:
         tagger: the trained model.
         split: the notes.
-        phi: what is hidden in each, by its id: what the model finds as it is used.
+        phi: the hidden spans of each note, by its id.
     """
     if not isinstance(tagger, LayeredTagger):
         return {}
@@ -82,7 +82,7 @@ def train_model(
         key: what its vocabulary is hashed with; None for a readable one.
         site: lists that the model brings wherever it is used; the figures on its card are without them.
         required: the sensitivities to choose thresholds for, fractions.
-        started_from: the digest of the model that the training goes on from (`crfdeid.registry`); None for none.
+        base_model_sha256: the digest of the finetuned model (`crfdeid.registry`); None for a new model.
         overwrite: whether a folder that holds something is replaced, and not refused.
         on_progress: called for each step of training.
 
@@ -121,7 +121,7 @@ def require_phi(splits: Mapping[str, Split]) -> None:
 
 
 def _require_annotated(tagger: Tagger, splits: Mapping[str, Split]) -> None:
-    """Refuse notes in which nobody annotated what a model learns.
+    """Refuse notes without annotations of a layer that the model learns.
 
     Raises:
         DataError: no note is annotated in one of its layers, or a note in none of them.
@@ -207,7 +207,7 @@ def make_card(
 
 
 class _Predictions(NamedTuple):
-    """What the model finds in some notes, by the note's id, alone and with document consistency."""
+    """Predicted spans by note id, alone and with document consistency."""
 
     alone: Mapping[str, Sequence[Span]]
     consistent: Mapping[str, Sequence[Span]]
@@ -219,7 +219,7 @@ def _predict(tagger: Tagger, split: Split) -> _Predictions:
 
 
 def _marked(split: Split, found: Mapping[str, Sequence[Span]]) -> list[Document]:
-    """The notes with what was found as their PHI, also where nobody annotated any."""
+    """The notes with the predicted spans as their PHI, also where PHI was not annotated."""
     return [replace(one, spans=tuple(found[one.id]), phi_annotated=True) for one in split.documents]
 
 
@@ -330,7 +330,7 @@ def train_on_shared(
 
 
 def _with_shared(corpus: dict[str, Any], shared: Sequence[_SharedFile]) -> dict[str, Any]:
-    """What a card says of the notes, with what was shared in the place of training notes."""
+    """The corpus part of a card, with shared files in place of training notes."""
     parts = [part.statistics() for part in shared]
     whole: dict[str, Any] = {name: sum(part[name] for part in parts) for name in ("sentences", "tokens", "spans")}
     labels = sorted({label for part in parts for label in part["spans_by_type"]})

@@ -1,10 +1,10 @@
-"""The loop with people: which notes to annotate and to read, what reviewers mark, and what may be promised afterwards.
+"""Review by people: samples to annotate, pages to read, and certificates of the leaks that remain.
 
-sampling.py  which notes to annotate next          to_annotate.py  a sample as a folder for annotators
-notes.py     what a review page shows              page.py       the page: review.html, .css and .js in templates/
-replaced.py  what was replaced in a redacted note  kept.py       values that surrogates keep
-marks.py     what reviewers marked, as they download it
-plan.py      which notes to read, drawn by a seed  certificate.py  bounds and what they rest on, to sign
-bounds.py    how many notes can leak at most       strata.py     ... over kinds of notes      tokens.py  ... tokens
-table.py     small tables that people write
+- sampling: notes to annotate next, and the folder for annotators.
+- plan: sampling plan of the notes to read, drawn by a seed.
+- page: review.html (templates/): two annotations, or a note before and after redaction.
+- unchanged: values that surrogates leave unchanged.
+- marks: marks of reviewers, as their pages download them.
+- bounds: upper bounds of the share of leaking notes and tokens.
+- certificate: bounds and their assumptions, to sign.
 """

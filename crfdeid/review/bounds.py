@@ -1,4 +1,4 @@
-"""How large the share of leaking notes can be, given how many of a random sample were found to leak.
+"""Upper bounds of the share of leaking notes, from the leaks found in a random sample.
 
 A note leaks where at least one token of PHI is left in it. The bounds are exact and one-sided: were the true share
 larger than the bound, so few leaking notes would be found in at most 5 % of samples.
@@ -43,7 +43,7 @@ def upper_bound(
         reviewed: the notes read, n, drawn at random.
         leaking: those found to leak, k.
         recall: the share of leaking notes that a reader finds, r, or a lower bound of it.
-        total: all notes, M, those that were read among them; None where they are many or go on coming.
+        total: all notes, M, including those read; None for an unlimited number.
         level: the confidence.
 
     Returns:
@@ -109,7 +109,7 @@ def _detection_tail(
 def notes_to_read(
     bound: float, *, leaking: int = 0, recall: float = 1.0, total: int | None = None, level: float = CONFIDENCE_LEVEL
 ) -> int:
-    """How many notes to read for an upper bound, if so many of them are found to leak.
+    """Number of notes to read for an upper bound, given the number found to leak.
 
     Args:
         bound: the share of leaking notes that is to be shown, a fraction.
@@ -315,7 +315,7 @@ def _combined(strata: Sequence[Stratum], recall: float, level: float) -> float:
 
 
 def _evidence(stratum: Stratum, recall: float, limit: float) -> np.ndarray:
-    """What each further leaking note adds to -ln P, from those found on; as far as one kind alone may go."""
+    """Increase of -ln P with each further leaking note, up to the limit of one kind alone."""
     counts = stratum.reviewed, stratum.leaking, stratum.notes
     most = most_leaking(*counts, recall=recall, level=1 - float(np.exp(-limit)))
     probable = _detection_tail(*counts, np.arange(stratum.leaking, most + 1), recall=recall)
@@ -326,7 +326,7 @@ _MAX_CELLS = 1 << 20  # draws times notes held at once: 8 MiB
 
 
 class NoteCount(NamedTuple):
-    """What a reviewer counted in a note.
+    """A reviewer's counts for one note.
 
     Attributes:
         leaked: the tokens of PHI that were left in it.

@@ -18,7 +18,7 @@ from crfdeid.review.bounds import (
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """What may be said of redacted notes after people have read some of them.
+    """Bounds on the leaks in redacted notes, from the notes that reviewers read.
 
     Args:
         reviewed: the notes read.
@@ -27,7 +27,7 @@ class Certificate:
         total: all notes; None where they go on coming.
         upper_bound_notes: of the share of leaking notes, a fraction.
         upper_bound_tokens: of the share of leaked PHI tokens, a fraction; None where tokens were not counted.
-        strata: the kinds of notes; none where they were not told apart.
+        strata: the kinds of notes; empty without kinds.
         digest: of all notes, the sampling plan's, where every note was compared with it; None where there was no plan.
     """
 
@@ -80,7 +80,7 @@ def certify(
 def certify_strata(
     strata: Sequence[Stratum], *, recall: float = 1.0, counts: Sequence[NoteCount] | None = None
 ) -> Certificate:
-    """The certificate of several kinds of notes, each with a random sample of its own.
+    """The certificate of several kinds of notes, each with its own random sample.
 
     Args:
         strata: the kinds.
@@ -116,7 +116,7 @@ def render_certificate(certificate: Certificate) -> str:
 
 
 def _assumptions(certificate: Certificate) -> list[str]:
-    """What the bounds of a certificate assume, one sentence each."""
+    """Assumptions of the bounds, one sentence each."""
     said = [
         f"One-sided bounds at {100 * CONFIDENCE_LEVEL:.0f} %: were the true share larger, so few leaks would be "
         f"found in at most {100 * (1 - CONFIDENCE_LEVEL):.0f} % of samples.",

@@ -1,9 +1,9 @@
-"""What reviewers marked: the JSON Lines that a review page gives, a corpus to train on and a record of what was read.
+"""Reviewers' marks: the JSON Lines that a review page gives, an annotated corpus and a record of the notes read.
 
 {"id": "n1", "text": "Dr. Roe", "spans": [...], "read": true, "false_negatives": [...], "false_positives": [...],
  "sha256": "..."}
 
-"spans" are those that were there without the needless ones and with the missed ones, so that
+"spans" are the page's spans without the false positives and with the false negatives, so that
 `crfdeid.corpora.jsonl` reads such a file as annotated notes. "sha256" is the digest of the redacted text that was read:
 marks say nothing of another redaction of the same note.
 """
@@ -116,7 +116,7 @@ def require_current(reviewed: Iterable[Reviewed], notes: Iterable[SampledNote]) 
 
 
 def strata_of(reviewed: Sequence[Reviewed], plan: SamplingPlan, *, path: Path) -> list[Stratum]:
-    """What was found in each kind of notes of a plan.
+    """Reviewed and leaking notes of each kind of a plan.
 
     Raises:
         DataError: not exactly the notes of the plan were read, or their redacted text was another one.

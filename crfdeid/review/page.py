@@ -24,7 +24,7 @@ _LABEL = re.compile(r"\[([A-Z][A-Z_-]*?)(?:-\d+)?\]")
 
 
 class Replacement(NamedTuple):
-    """A stretch of the original text, and what stands in its place.
+    """A range of the original text, and its replacement.
 
     Attributes:
         start: its first character in the original.
@@ -38,13 +38,13 @@ class Replacement(NamedTuple):
 
     @property
     def label(self) -> str:
-        """Its type, where a label such as ``[DOCTOR]`` or ``[DOCTOR-2]`` stands in its place; else "PHI"."""
+        """Its type, where a label such as ``[DOCTOR]`` or ``[DOCTOR-2]`` is its replacement; else "PHI"."""
         found = _LABEL.fullmatch(self.by.strip())
         return found[1] if found else BINARY
 
 
 def find_replacements(original: str, redacted: str) -> list[Replacement]:
-    """What has to be replaced in a text to give its redacted form, as few words as can be.
+    """Find the smallest replacements that turn a text into its redacted form.
 
     A surrogate that shares a word with the original is found without that word: it differs in nothing there.
 
@@ -71,12 +71,12 @@ def find_replacements(original: str, redacted: str) -> list[Replacement]:
 
 
 def _is_space(piece: str) -> bool:
-    """White space is no anchor: it stands everywhere."""
+    """True for white space, which is too frequent to be an anchor."""
     return piece.isspace()
 
 
 def _filled(changes: Sequence[_Change], size: int) -> list[_Change]:
-    """The changes with a piece of the original in each, those that then touch as one.
+    """The changes with a piece of the original in each, with touching changes merged.
 
     What was only put in takes the piece before it, or after it where there is none.
     """
@@ -104,9 +104,9 @@ class PageNote:
     """A note on a review page.
 
     Args:
-        document: the note; its spans are those that a reviewer corrects.
+        document: the note; its spans are corrected by the reviewer.
         others: the spans of the other side: what a model found, or a second annotator marked.
-        by: for each span of the document, what stands in its place in the redacted note; none where there is none.
+        by: the replacement of each span in the redacted note; empty without a redacted note.
         sha256: the digest of the redacted text; "" where there is none.
         kept: values that surrogates leave as they are (`crfdeid.review.unchanged`), with their kinds.
     """
@@ -157,7 +157,7 @@ _Uncertain = Sequence[Sequence[tuple[int, int, float]]]
 
 @dataclass(frozen=True, slots=True)
 class PageText:
-    """What a page calls its two sides.
+    """Title, task and legend of a page.
 
     Args:
         title: of the page.
@@ -211,10 +211,10 @@ def review_html(notes: Sequence[PageNote], side: PageText, *, unsure: _Uncertain
 
 
 def _page_data(notes: Sequence[PageNote], side: PageText, unsure: _Uncertain | None) -> dict[str, Any]:
-    """What the page shows, as plain data; offsets are code points.
+    """Data of the page; offsets are code points.
 
     Returns:
-        "types", by name; "notes": {"id", "text", "sha256", "spans": [start, end, type, what stands there now] each,
+        "types", by name; "notes": {"id", "text", "sha256", "spans": [start, end, type, replacement] each,
         "others" and "kept": [start, end, type] each, "unsure": [start, end, probability] each}.
     """
     asked = unsure if unsure is not None else [[] for _ in notes]

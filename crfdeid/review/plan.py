@@ -30,7 +30,7 @@ class SampledNote(NamedTuple):
 
     Attributes:
         id: its id.
-        kind: the kind of note that it is; "" where kinds are not told apart.
+        kind: the kind of note that it is; "" without kinds.
         sha256: of its redacted text (`crfdeid.corpora.common.text_digest`).
     """
 
@@ -60,7 +60,7 @@ class SamplingPlan:
 
     Args:
         seed: of the draw.
-        kinds: how many notes there are of each kind; "" where kinds are not told apart.
+        kinds: how many notes there are of each kind; "" without kinds.
         selected: the notes to read, sorted.
         digest: SHA-256 over the ids and texts of all notes that could have been drawn (`notes_digest`).
     """
@@ -114,7 +114,7 @@ def notes_digest(listed: Iterable[SampledNote]) -> str:
 
 
 def _shares(kinds: Counter[str], count: int) -> dict[str, int]:
-    """How many notes to draw of each kind: one, and the rest in proportion (largest remainders)."""
+    """Number of notes to draw of each kind: one, and the rest in proportion (largest remainders)."""
     total, rest = sum(kinds.values()), count - len(kinds)
     exact = {kind: max(0.0, size * count / total - 1) for kind, size in kinds.items()}
     scale = rest / (sum(exact.values()) or 1)
@@ -215,7 +215,7 @@ def require_unchanged(plan: SamplingPlan, found: Sequence[SampledNote], *, path:
 
 
 def require_planned(plan: SamplingPlan, read: Sequence[SampledNote], *, path: Path) -> None:
-    """Refuse notes that are not exactly those that a plan tells to read, with the text that they had when it was drawn.
+    """Refuse notes other than the selected notes of a plan, or with another text than when it was drawn.
 
     Args:
         plan: the plan.

@@ -1,4 +1,4 @@
-"""Which notes to annotate next: where most PHI is missed for the time it takes to read, or what covers most text.
+"""Sampling of notes to annotate: by expected misses per minute of reading, by coverage, or at random.
 
 Reading takes time by the word, so that notes are rated by minute: by what is expected in them alone, the longest would
 be taken (Settles et al. 2008 find that plain uncertainty picks what is slow to annotate). A part of a sample is always
@@ -41,7 +41,7 @@ class Candidate:
 
     Args:
         document: the note.
-        words: how often each of its words stands in it, in small letters.
+        words: counts of its words, in lower case.
         missed: how many PHI tokens a model is expected to miss in it; None where no model was asked.
     """
 
@@ -51,7 +51,7 @@ class Candidate:
 
     @property
     def minutes(self) -> float:
-        """How long it takes to read."""
+        """Estimated reading time in minutes."""
         return _MINUTES_A_NOTE + sum(self.words.values()) / _WORDS_A_MINUTE
 
     @property
@@ -159,9 +159,9 @@ def _chosen(notes: Sequence[Candidate], by: str, known: Sequence[Candidate]) -> 
 
 
 def _covering(notes: Sequence[Candidate], covered: Collection[str]) -> Iterator[Candidate]:
-    """Greedily, what adds most words of running text per minute that stand in no note taken before.
+    """Greedily, what adds most words of running text per minute that are in no note taken before.
 
-    A word's gain is how often it stands in all notes, so that what is common there is covered first. Gains only shrink,
+    A word's gain is its frequency in all notes, so that what is common there is covered first. Gains only shrink,
     so that a note whose gain was computed anew and is still the largest needs no comparison with the others.
     """
     frequency: Counter[str] = Counter()

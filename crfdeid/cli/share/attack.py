@@ -25,23 +25,23 @@ _AMONG = {"neighbours": "which of its {} neighbours a name is", "names": "which 
 
 
 def add_attack_budget(parser: argparse.ArgumentParser) -> None:
-    """The options that say how hard the attacks try."""
-    text = "train adversaries for so many epochs (default: 20)"
+    """Add the options for the effort of the attacks."""
+    text = "epochs of training of the adversaries (default: 20)"
     parser.add_argument("--attack-epochs", type=whole_number(1), default=20, metavar="N", help=text)
-    text = "so many fresh adversaries try; the best counts (default: 3)"
+    text = "number of fresh adversaries; the best counts (default: 3)"
     parser.add_argument("--adversaries", type=whole_number(1), default=3, metavar="N", help=text)
-    text = "look for so many names by averaging (default: 100)"
+    text = "number of names for the averaging attack (default: 100)"
     parser.add_argument("--names", type=whole_number(1), default=100, metavar="N", help=text)
 
 
 def attack_budget(options: argparse.Namespace) -> dict[str, int]:
-    """What these options say."""
+    """Settings of the attacks, from the options."""
     return {"epochs": options.attack_epochs, "adversaries": options.adversaries, "names": options.names}
 
 
 @contextmanager
 def attack_bar() -> Iterator[Callable[[str, int, int], None]]:
-    """Show which attack is at work: a bar on a terminal, else a line for each."""
+    """Show the current attack: a bar on a terminal, else a line for each."""
     shown: list[Any] = []
 
     def step(what: str, done: int, of: int) -> None:
@@ -61,7 +61,7 @@ def attack_bar() -> Iterator[Callable[[str, int, int], None]]:
 
 
 def render_attacks(card: Mapping[str, Any]) -> str:
-    """The figures of a card as a table in Markdown, each beside what chance has, and how to read them."""
+    """The figures of a card and of chance as a Markdown table, with notes on how to read them."""
     head = ["attack", "%", "95 % interval", "chance %"]
     table = tabulate(
         list(_rows(card)), head, tablefmt="pipe", disable_numparse=True, colalign=["left", "right", "right", "right"]
@@ -70,7 +70,7 @@ def render_attacks(card: Mapping[str, Any]) -> str:
 
 
 def attack_sentence(card: Mapping[str, Any]) -> str:
-    """What came of the attack that a representation is trained against."""
+    """One sentence about the attack that a representation is trained against."""
     found = card["same_sentence"]["fresh"]
     return (
         f"its provider's attack was right about {_percent(_fraction(found))} % of pairs of sentences (at most "
@@ -105,7 +105,7 @@ def _averaging(found: Mapping[str, Any], text: str) -> Iterator[list[str]]:
 def _notes(card: Mapping[str, Any]) -> Iterator[str]:
     known, attacked, effort = card["known"], card["attacked"], card["effort"]
     yield (
-        f"Whoever attacks has the representation and {known['sentences']} annotated sentences ({known['documents']} "
+        f"The attacker has the representation and {known['sentences']} annotated sentences ({known['documents']} "
         f"documents) as text; attacked are {attacked['sentences']} others ({attacked['documents']} documents). "
         f"Adversaries were trained for {effort['epochs']} epochs; {effort['names']} names were looked for."
     )

@@ -20,7 +20,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """The options of ``crfdeid share encode``."""
     add_representation(parser)
     parser.add_argument("--notes", type=file_path, required=True, metavar="PATH", help="annotated notes")
-    text = "new file to send, NAME.npz; beside it, a record that stays in the house refuses the same notes next time"
+    text = "new file to send, NAME.npz; a record next to it, not to be sent, refuses the same notes next time"
     parser.add_argument("--out", type=file_path, required=True, metavar="FILE", help=text)
     add_corpus_options(parser, doing="share")
     text = (
@@ -28,7 +28,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "one that is made and kept for you)"
     )
     parser.add_argument("--key-file", type=file_path, metavar="FILE", help=text)
-    text = "draw the noise from a seed, for tests: whoever guesses it takes the noise off (default: from the system)"
+    text = "draw the noise from a seed, for tests: guessing it removes the noise (default: from the system)"
     parser.add_argument("--seed", type=whole_number(0, MOST_SEED), metavar="N", help=text)
 
 
@@ -59,7 +59,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _summary(options: argparse.Namespace, written: Any, notes: int) -> Iterator[str]:
-    """What was written, what it tells, and what to do now."""
+    """Lines about the written file, its content, and the next step."""
     shared = written.shared
     counts = shared.statistics()
     by_type = ", ".join(f"{count} {label}" for label, count in counts["spans_by_type"].items())
@@ -68,7 +68,7 @@ def _summary(options: argparse.Namespace, written: Any, notes: int) -> Iterator[
         f"{counts['spans']} spans of PHI ({by_type}); sha256 {shared.sha256}"
     )
     if written.repeated:
-        yield f"left out: {written.repeated} sentences that stand in these or earlier notes too, each is encoded once"
+        yield f"left out: {written.repeated} sentences that are in these or earlier notes too, each is encoded once"
     if written.left_out:
         yield f"left out: {written.left_out} sentences with PHI that begins within a token or crosses their end"
     yield (
@@ -81,6 +81,6 @@ def _summary(options: argparse.Namespace, written: Any, notes: int) -> Iterator[
 
 
 def _attacked(card: Mapping[str, Any] | None) -> str:
-    """What its provider found when it attacked the representation, and what to do."""
-    found = "nobody has attacked this representation yet" if card is None else attack_sentence(card)
+    """The provider's attack result for the representation, and the next step."""
+    found = "this representation has not been attacked yet" if card is None else attack_sentence(card)
     return f"{found}: run crfdeid share attack on these notes before you send them"

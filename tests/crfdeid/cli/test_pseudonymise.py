@@ -54,8 +54,8 @@ def test_every_sentence_is_a_document_with_a_new_id_and_only_phi_is_replaced(
     assert "out.jsonl: 24 sentences of 8 notes" in printed
     changed = sorted(document.text.split()[1] for document in documents if document.spans)
     assert "8 tokens of PHI" in printed
-    assert "PHI that nobody annotated stands as it was" in printed
-    assert "whoever learns the seed" in printed
+    assert "PHI that was not annotated is unchanged" in printed
+    assert "the seed allows undoing" in printed
     assert len(changed) == 8
     assert noted == ""
 

@@ -81,7 +81,7 @@ def test_what_leaves_the_house_is_said_and_is_all(
     assert err == ""
     for said in ("of 10 notes", "10 DATE", "4 DOCTOR", "left out: 15 sentences", "encode once", "16 numbers a token"):
         assert said in out
-    assert "nobody has attacked this representation" in out
+    assert "this representation has not been attacked" in out
     assert not [name for name in NAMES if name in out]
     shared = SharedNotes.load(tmp_path / "out" / "ours.npz")
     assert shared.sha256 in out and shared.from_system

@@ -160,7 +160,7 @@ def test_a_representation_is_inspected(tmp_path: Path, capsys: pytest.CaptureFix
         f"and {outputs} of the outputs",
         f"- Vocabulary: {len(model.vectors.words)} words with vectors of size {model.vectors.dim}",
         "neighbours=5, size=",
-        "Nobody has attacked it yet",
+        "It has not been attacked yet",
     ):
         assert said in printed
     weights = tmp_path / "weights.npz"
