@@ -1,8 +1,9 @@
 """A model's card: what it was trained on, how it did on the development notes, and the thresholds chosen there.
 
 The file ``card.json`` in the model's folder holds counts and scores and no text (`crfdeid.model_card.drift` explains
-the table of known words). It holds its own checksum, and names the model by the
-checksum of its description, which in turn holds that of the weights: a bit that changes anywhere in the folder is found. The description says that there is a card, so that a missing one is found too.
+the table of known words). It holds its own checksum, and names the model by the checksum of its description, which in
+turn holds that of the weights: a bit that changes anywhere in the folder is found. The description says that there is a
+card, so that a missing one is found too.
 
 Reference:
     Mitchell et al. (2019), Model cards for model reporting; johnson2020, Table 5, for the operating points.

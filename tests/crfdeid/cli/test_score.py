@@ -101,7 +101,7 @@ def test_types_that_cannot_match_are_pointed_out(tmp_path: Path, capsys: pytest.
     assert main([*common, "--mode", "i2b2"]) == 0
     printed, noted = capsys.readouterr()
     assert "gold and predictions have no type in common: give --types seven" in noted
-    assert "HIPAA's types are approximate: the 2014 challenge has no 'NOMBRE_SUJETO_ASISTENCIA'; which" in noted
+    assert "HIPAA's types are approximate: the 2014 challenge has no 'NOMBRE_SUJETO_ASISTENCIA'" in noted
     assert "| binary token, HIPAA, micro   | 100.00 |" in printed
     assert main([*common, "--types", "binary", "--mode", "i2b2"]) == 0
     printed, noted = capsys.readouterr()
