@@ -117,7 +117,7 @@ MALFORMED = {
         r"a\.xml, record 1: a RECORD without an ID",
     ),
     "2010: no .con": ("i2b2-2010", {"a.con": "", "a.txt": "", "b.txt": "Doe"}, r"b\.txt: there is no \.con file"),
-    "2010: no .txt": ("i2b2-2010", {"a.con": ""}, r"a\.con: there is no a\.txt"),
+    "2010: no .txt": ("i2b2-2010", {"a.con": ""}, r"a\.con: a\.txt is missing"),
     "2010: not a line": ("i2b2-2010", CON | {"a.con": '\nc="doe" 1:1 1:1'}, r"a\.con, line 2: not a line of i2b2 2010"),
     "2010: no type": ("i2b2-2010", CON | {"a.con": 'c="doe" 1:1 1:1||t=""'}, r"a\.con, line 1: not a line"),
     "2010: huge": ("i2b2-2010", CON | {"a.con": f'c="" 1:1 1:{"9" * 5000}||t="x"'}, r"a\.con, line 1: not a line"),
