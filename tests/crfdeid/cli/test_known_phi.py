@@ -155,7 +155,7 @@ def test_a_line_without_the_key_fails_and_a_table_without_the_column_too(
 ) -> None:
     assert run("redact", model, write(".jsonl", tmp_path, [{"text": TEXT}]), "--known", "name") == 1
     assert run("redact", model, write(".csv", tmp_path, [ROW]), "--known", "surname", "--resume") != 0
-    assert "no 'name': write null where nothing is known" in capsys.readouterr().err
+    assert "no 'name': write null for an unknown value" in capsys.readouterr().err
 
 
 def test_a_pattern_that_takes_too_long_fails_its_note_alone(
