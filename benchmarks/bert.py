@@ -88,8 +88,8 @@ class TorchTagger(BertTagger):
 
     def marginals(self, sentences: Sequence[Sentence]) -> list[np.ndarray]:
         """As of ours."""
-        codec = self._trained().codec
-        rows = codec.rows(sentences)
+        processor = self._trained().processor
+        rows = processor.rows(sentences)
         order = sorted(range(len(rows)), key=lambda i: rows[i].length)
         found: list[Any] = [None] * len(rows)
         self.encoder.eval()
@@ -98,7 +98,7 @@ class TorchTagger(BertTagger):
                 some = order[start : start + BATCH]
                 for i, table in zip(some, self.scores([rows[i] for i in some]).softmax(dim=2).numpy(), strict=True):
                     found[i] = table[: rows[i].length]
-        return codec.gather(rows, found, sentences)
+        return processor.scatter_to_tokens(rows, found, sentences)
 
     def predict(self, sentences: Sequence[Sentence]) -> list[list[str]]:
         """As of ours."""
@@ -132,8 +132,8 @@ class TorchTagger(BertTagger):
 
 def make_epoch(tagger: BertTagger, rows: Sequence[Row]) -> Callable[[], None]:
     """What trains our network for one epoch at a call."""
-    codec, graph, weights = tagger.start(tagger.learned.codec)
-    phase = next(tagger.schedule(codec, rows))
+    processor, graph, weights = tagger.start(tagger.learned.processor)
+    phase = next(tagger.schedule(processor, rows))
 
     def epoch() -> None:
         nonlocal weights
@@ -146,7 +146,7 @@ def make_epoch(tagger: BertTagger, rows: Sequence[Row]) -> Callable[[], None]:
 def new_taggers(sentences: Sequence[LabelledSentence]) -> tuple[BertTagger, TorchTagger]:
     """Ours and PyTorch's, of the same weights; neither has learned anything."""
     ours = BertTagger()
-    ours.learned = ours.start(ours.codec(sentences))
+    ours.learned = ours.start(ours.processor(sentences))
     theirs = TorchTagger(ours)
     some = [item.sentence for item in sentences[:20]]
     for a, b in zip(ours.marginals(some), theirs.marginals(some), strict=True):
@@ -175,7 +175,7 @@ def main() -> None:
     documents = list(read_corpus(args.corpus) if args.corpus else generate("default").test)[: args.notes]
     labelled = [item for document in documents for item in encode(document).sentences]
     ours, theirs = new_taggers(labelled)
-    rows = ours.learned.codec.rows([item.sentence for item in labelled], labelled)
+    rows = ours.learned.processor.rows([item.sentence for item in labelled], labelled)
     tokens = sum(len(item.tags) for item in labelled)
     print(f"torch {torch.__version__}, jax {jax.__version__}, cores: {CORES}")
     print(f"{tokens:,} tokens in {len(documents)} notes, {len(rows):,} windows\n", flush=True)

@@ -46,8 +46,8 @@ from crfdeid.label_schemes import SEVEN
 from features.tokens import Sentence
 from rnn.batching import Batch, Row, make_batch, make_buckets
 from rnn.models.bilstm_crf import BilstmCrfSettings, BilstmCrfTagger
-from rnn.processors.casing import CASINGS
-from rnn.processors.words import WordCodec
+from rnn.processors.inputs import CASINGS
+from rnn.processors.words import WordProcessor
 from rnn.training.loop import train
 from rnn.training.phases import early_stopping
 
@@ -73,10 +73,10 @@ def draw_sentences(count: int, seed: int) -> tuple[list[LabelledSentence], list[
     return drawn, [sentence(np.arange(WORDS), np.arange(WORDS) % len(TAGS))]
 
 
-def make_epoch(tagger: BilstmCrfTagger, codec: WordCodec, rows: Sequence[Row]) -> Callable[[], None]:
+def make_epoch(tagger: BilstmCrfTagger, processor: WordProcessor, rows: Sequence[Row]) -> Callable[[], None]:
     """What trains our network for one epoch at a call."""
-    _, graph, weights = tagger.start(codec)
-    phase = next(tagger.schedule(codec, rows))
+    _, graph, weights = tagger.start(processor)
+    phase = next(tagger.schedule(processor, rows))
 
     def epoch() -> None:
         nonlocal weights
@@ -89,21 +89,21 @@ def make_epoch(tagger: BilstmCrfTagger, codec: WordCodec, rows: Sequence[Row]) -
 class TorchBilstmCrf(nn.Module):
     """The same network in PyTorch."""
 
-    def __init__(self, settings: BilstmCrfSettings, codec: WordCodec) -> None:
+    def __init__(self, settings: BilstmCrfSettings, processor: WordProcessor) -> None:
         super().__init__()
         self.settings = settings
-        self.words = nn.Embedding(len(codec.vocabulary), settings.embedding_dim)
+        self.words = nn.Embedding(len(processor.vocabulary), settings.embedding_dim)
         size = settings.embedding_dim + len(CASINGS)
         self.characters = None
-        if codec.characters is not None:
-            self.characters = nn.Embedding(len(codec.characters), settings.char_dim, padding_idx=0)
+        if processor.characters is not None:
+            self.characters = nn.Embedding(len(processor.characters), settings.char_dim, padding_idx=0)
             self.filters = nn.Conv1d(settings.char_dim, settings.char_filters, kernel_size=3, padding=1)
             size += settings.char_filters
         sizes = [size] + [2 * settings.hidden] * (settings.layers - 1)
         self.layers = nn.ModuleList(
             nn.LSTM(inputs, settings.hidden, batch_first=True, bidirectional=True) for inputs in sizes
         )
-        tags = len(codec.tags[PHI])
+        tags = len(processor.tags[PHI])
         self.output = nn.Linear(2 * settings.hidden, tags)
         self.transitions = nn.Parameter(torch.zeros(tags, tags))
 
@@ -141,10 +141,10 @@ class TorchBilstmCrf(nn.Module):
         return (torch.logsumexp(total, dim=1).sum() - path) / len(tags)
 
 
-def make_torch_epoch(settings: BilstmCrfSettings, codec: WordCodec, rows: Sequence[Row]) -> Callable[[], None]:
+def make_torch_epoch(settings: BilstmCrfSettings, processor: WordProcessor, rows: Sequence[Row]) -> Callable[[], None]:
     """What trains PyTorch's network for one epoch at a call."""
     torch.manual_seed(0)
-    network = TorchBilstmCrf(settings, codec)
+    network = TorchBilstmCrf(settings, processor)
     optimiser = torch.optim.NAdam(network.parameters(), lr=settings.lr)
     by_length = sorted(rows, key=lambda row: -row.length)
     data = [tensors(by_length[i : i + settings.batch]) for i in range(0, len(rows), settings.batch)]
@@ -171,11 +171,11 @@ def measure(
 ) -> tuple[float, float, float, int]:
     """Seconds an epoch of PyTorch and of ours, seconds of our first compile, and the shapes that are compiled."""
     tagger = BilstmCrfTagger(settings)
-    codec = tagger.codec(known)
-    rows = codec.rows([item.sentence for item in drawn], drawn)
-    updates = next(tagger.schedule(codec, rows)).updates
+    processor = tagger.processor(known)
+    rows = processor.rows([item.sentence for item in drawn], drawn)
+    updates = next(tagger.schedule(processor, rows)).updates
     shapes = len(make_buckets(rows, buckets=updates.buckets, cost=updates.bucket_cost))
-    torch_epoch, epoch = make_torch_epoch(settings, codec, rows), make_epoch(tagger, codec, rows)
+    torch_epoch, epoch = make_torch_epoch(settings, processor, rows), make_epoch(tagger, processor, rows)
     theirs, ours = take_turns({"theirs": torch_epoch, "ours": epoch}, rounds).values()
     return theirs.median, ours.median, ours.first - ours.median, shapes
 

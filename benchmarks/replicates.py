@@ -26,8 +26,7 @@ from rounds import take_turns
 
 from crfdeid.documents import PHI
 from rnn.batching import Row
-from rnn.decode import ANY
-from rnn.inference import answers, best_tags
+from rnn.decode import ANY, best_tags, run_batches
 from rnn.models.elman import Elman
 from rnn.network import Weights
 from rnn.training.draws import WordDropout
@@ -113,7 +112,7 @@ def predicted_tokens_a_second(args: argparse.Namespace, words: Sentences, tags: 
     ask = partial(best_tags, graph, weights, begins=np.full(args.tags, ANY, np.int32), layer=PHI)
 
     def predict() -> None:
-        for _ in answers(rows, ask, nothing=np.empty(0, np.int32)):
+        for _ in run_batches(rows, ask, nothing=np.empty(0, np.int32)):
             pass
 
     seconds = take_turns({"": predict}, args.rounds, time.perf_counter)[""].median

@@ -39,12 +39,12 @@ from experiments.running.embeddings import prepare_embeddings
 from experiments.running.settings import VectorSettings
 from rnn.embeddings import WordVectors
 from rnn.models.private import PrivateTagger, PrivateTaggerSettings
-from rnn.privacy.encoder import Encoder
+from rnn.privacy.attacks.encoders import SentenceEncoder
+from rnn.privacy.attacks.same_sentence import NoiselessBaseline, ZeroBaseline, attack_pairs, worst
 from rnn.privacy.neighbours import Neighbours
 from rnn.privacy.release import encode_notes
-from rnn.privacy.same_sentence import NoiselessBaseline, ZeroBaseline, attack_pairs, worst
 from rnn.privacy.settings import PrivateSettings
-from rnn.privacy.substitution import phi_words, pseudonymised
+from rnn.privacy.substitution import phi_words, replace_and_shuffle
 from rnn.privacy.training import train_representation
 
 
@@ -114,7 +114,7 @@ class Trial:
     def pseudonyms(self, count: int) -> list[LabelledSentence]:
         """The training sentences, every word of PHI one of its neighbours."""
         neighbours = Neighbours.of(phi_words(self.train), self.vectors, count)
-        return pseudonymised(self.train, neighbours, np.random.default_rng(self.args.seed))
+        return replace_and_shuffle(self.train, neighbours, np.random.default_rng(self.args.seed))
 
     def row(self, variant: str) -> None:
         """Train with some settings, attack, and print a row, or three with the controls."""
@@ -141,7 +141,7 @@ class Trial:
         predicted = tagger.predict([s.sentence for s in self.scored])
         return 100 * count_tags([list(s.tags) for s in self.scored], predicted).micro.f1
 
-    def attack(self, encoder: Encoder, settings: PrivateSettings, known: object = None) -> str:
+    def attack(self, encoder: SentenceEncoder, settings: PrivateSettings, known: object = None) -> str:
         """The worst adversary's accuracy after each number of epochs, with its interval."""
         outcomes = attack_pairs(
             encoder, self.train, self.attacked, self.vectors, settings, seed=self.args.seed, known=known

@@ -7,7 +7,7 @@
     encoders/        pretrained encoders, as the hub lays them out; fetch_encoder.py fetches a small one
     network.py       what a network is: scores of a sentence, from vectors and draws that it is given
     vocabulary.py    words to ids                     embeddings/      the word vectors a network can start from
-    codecs/          sentences to rows of named arrays, and back
+    processors/          sentences to rows of named arrays, and back
     batches.py       rows to batches of a few fixed shapes
     training/        phases, the loop that goes through them, the compiled updates, all that is drawn
     inference.py     the best tags, and the probability of each

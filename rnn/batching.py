@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-Arrays = Mapping[str, npt.NDArray[Any]]
+NumpyArrays = Mapping[str, npt.NDArray[Any]]
 
 
 _NONE = np.empty(0, np.int32)
@@ -26,8 +26,8 @@ class Row(NamedTuple):
         note: the number of that note among those that were read together.
     """
 
-    inputs: Arrays
-    targets: Arrays
+    inputs: NumpyArrays
+    targets: NumpyArrays
     length: int
     words: npt.NDArray[Any] = _NONE
     note: int = 0
@@ -88,7 +88,7 @@ def group_by_structure(rows: Sequence[Row]) -> list[list[Row]]:
 
     Example:
         >>> rows = [Row({"words": np.ones(shape, int)}, {}, 2) for shape in ((2,), (2, 2), (2,))]
-        >>> [len(some) for some in alike(rows)]
+        >>> [len(some) for some in group_by_structure(rows)]
         [2, 1]
     """
     found: dict[Any, list[Row]] = {}
@@ -170,7 +170,7 @@ def padded_length(length: int) -> int:
     return max(8, 1 << (length - 1).bit_length())
 
 
-class Cut(NamedTuple):
+class PaddingPolicy(NamedTuple):
     """How rows are cut into batches for prediction.
 
     Attributes:
@@ -182,22 +182,24 @@ class Cut(NamedTuple):
     many_tokens: int = MANY_TOKENS
 
 
-POWERS = Cut()
+POWER_OF_TWO_PADDING = PaddingPolicy()
 """Lengths 8, 16, 32, 64, …: what rows of any length are cut by."""
 
 
-def batches(rows: Sequence[Row], cut: Cut = POWERS) -> Iterator[tuple[list[int], Batch]]:
+def batches(rows: Sequence[Row], padding: PaddingPolicy = POWER_OF_TWO_PADDING) -> Iterator[tuple[list[int], Batch]]:
     """Rows in batches for prediction: the numbers of those in a batch, in its order, and the batch.
 
     Args:
         rows: what to tag; rows without tokens are in no batch.
         cut: how they are cut.
     """
-    for members, length, size in predict_batches([row.length for row in rows], cut):
+    for members, length, size in predict_batches([row.length for row in rows], padding):
         yield members, make_batch([rows[i] for i in members], length=length, size=size)
 
 
-def predict_batches(lengths: Sequence[int], cut: Cut = POWERS) -> Iterator[tuple[list[int], int, int]]:
+def predict_batches(
+    lengths: Sequence[int], padding: PaddingPolicy = POWER_OF_TWO_PADDING
+) -> Iterator[tuple[list[int], int, int]]:
     """Which sentences to run together: their numbers, the padded length and the number of rows.
 
     Sentences without tokens are in no batch.
@@ -205,9 +207,9 @@ def predict_batches(lengths: Sequence[int], cut: Cut = POWERS) -> Iterator[tuple
     by_length: dict[int, list[int]] = {}
     for i, length in enumerate(lengths):
         if length:
-            by_length.setdefault(cut.padded(length), []).append(i)
+            by_length.setdefault(padding.padded(length), []).append(i)
     for length, members in sorted(by_length.items()):
-        many = max(cut.many_tokens // length, 1)
+        many = max(padding.many_tokens // length, 1)
         for start in range(0, len(members), many):
             part = members[start : start + many]
             yield part, length, min(_FEW, many) if len(part) <= _FEW else many

@@ -17,12 +17,11 @@ from crfdeid.explain.data import TagMatrix, WeightNorm
 from crfdeid.validation import require_choice, require_counts, require_number, require_shares
 from features import FEATURE_SETS, feature_set
 from features.tokens import Sentence
-from rnn.contents import token_norms, token_sizes, transitions
+from rnn.interpret import token_norms, token_sizes, transitions
 from rnn.layers.lstm import dropout_rates
 from rnn.layers.recurrence import uniform
-from rnn.processors.characters import Characters
-from rnn.processors.features import Features
-from rnn.processors.words import WordCodec
+from rnn.processors.inputs import Characters, Features
+from rnn.processors.words import WordProcessor
 from rnn.settings import WordSettings
 from rnn.training.phases import Phase, Schedule, early_stopping, reduce_lr_on_plateau
 from rnn.word_tagger import WordTagger
@@ -127,11 +126,11 @@ class BilstmTagger(WordTagger):
 
     _settings: BilstmSettings
 
-    def blank_codec(self) -> WordCodec:
-        """A codec that knows no words yet."""
+    def blank_processor(self) -> WordProcessor:
+        """A processor that knows no words yet."""
         settings = self._settings
         wanted = settings.features in FEATURE_SETS
-        return WordCodec(
+        return WordProcessor(
             self.blank_vocabulary(),
             {},
             margin=settings.context,
@@ -141,54 +140,54 @@ class BilstmTagger(WordTagger):
             features=Features(feature_set(settings.features, pos="none"), ()) if wanted else None,
         )
 
-    def filled(self, blank: WordCodec, train: Sequence[LabelledSentence]) -> WordCodec:
-        """A codec that knows the words, characters and features of some sentences, and their tags."""
-        codec, sentences = super().filled(blank, train), [item.sentence for item in train]
-        if codec.characters is not None:
+    def filled(self, blank: WordProcessor, train: Sequence[LabelledSentence]) -> WordProcessor:
+        """A processor that knows the words, characters and features of some sentences, and their tags."""
+        processor, sentences = super().filled(blank, train), [item.sentence for item in train]
+        if processor.characters is not None:
             known = Characters.build(word for sentence in sentences for word in sentence.words)
-            codec = dataclasses.replace(codec, characters=known)
-        if codec.features is not None:
+            processor = dataclasses.replace(processor, characters=known)
+        if processor.features is not None:
             features = Features.build(
-                codec.features.extracted,
+                processor.features.extracted,
                 train,
                 min_count=self._settings.feature_min_count,
                 min_documents=self._settings.min_documents,
             )
             width = features.rows(sentences, 0)[0].shape[1]
-            codec = dataclasses.replace(codec, features=features, width=width)
-        return codec
+            processor = dataclasses.replace(processor, features=features, width=width)
+        return processor
 
-    def tables(self, codec: Any, rngs: nnx.Rngs) -> dict[str, jax.Array]:
+    def tables(self, processor: Any, rngs: nnx.Rngs) -> dict[str, jax.Array]:
         """The initial vectors of words, and where they are wanted of characters and features."""
-        found = super().tables(codec, rngs)
-        if codec.characters is not None:
-            shape = (len(codec.characters), self._settings.char_dim)
+        found = super().tables(processor, rngs)
+        if processor.characters is not None:
+            shape = (len(processor.characters), self._settings.char_dim)
             bound = (3.0 / shape[1]) ** 0.5  # as Ma and Hovy (2016, section 3.1)
             found["characters"] = uniform(rngs.params(), shape, bound)
-        if codec.features is not None:
-            shape = (len(codec.features.names) + 1, self._settings.feature_dim)
+        if processor.features is not None:
+            shape = (len(processor.features.names) + 1, self._settings.feature_dim)
             found["features"] = uniform(rngs.params(), shape, 0.05)
         return found
 
     def input_norms(self, arrays: Mapping[str, np.ndarray]) -> Iterable[WeightNorm]:
         """How large the weights of each input of a token are, where PHI is found."""
         name = _of_phi(arrays, "bilstm.layers.0.W")
-        sizes = token_sizes(**self.sizes(self.word_codec(self._trained().codec)))
+        sizes = token_sizes(**self.sizes(self.word_processor(self._trained().processor)))
         return token_norms(name, arrays[name], sizes)
 
     def tag_matrices(self, arrays: Mapping[str, np.ndarray], sentences: Sequence[Sentence]) -> Iterable[TagMatrix]:
         """The transitions of the CRF layer that finds PHI."""
         return [transitions(self.tags, arrays[_of_phi(arrays, "crf.A")])]
 
-    def sizes(self, codec: WordCodec) -> dict[str, Any]:
+    def sizes(self, processor: WordProcessor) -> dict[str, Any]:
         """What `rnn.layers.tokens.TokenInputs` is told."""
         settings = self._settings
         return {
             "dim": settings.embedding_dim,
-            "casing": codec.casing,
+            "casing": processor.casing,
             "char_dim": settings.char_dim,
             "char_filters": settings.char_filters,
-            "feature_dim": 0 if codec.features is None else settings.feature_dim,
+            "feature_dim": 0 if processor.features is None else settings.feature_dim,
         }
 
     def rates(self) -> dict[str, float]:

@@ -15,7 +15,7 @@ Reference:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -25,12 +25,15 @@ import numpy as np
 from flax import nnx
 
 from crfdeid.documents import PHI
-from crfdeid.explain.data import Gradients, WordTerm
+from crfdeid.explain.data import Gradients, NearestWords, TagMatrix, WeightNorm, WordTerm
 from features.tokens import Sentence
 from rnn.batching import make_batch, padded_length
+from rnn.embeddings.neighbours import nearest_rows
 from rnn.layers import crf
-from rnn.network import Scores, Weights, embedding_lookup, still
-from rnn.training.replicates import Learned
+from rnn.network import Scores, Weights, embedding_lookup, flatten_params, still
+from rnn.processors.inputs import CASINGS
+from rnn.training.replicates import TrainedModel
+from rnn.vocab import FIRST_WORD, Vocabulary
 
 _PARTS, _POINTS = 8, 8  # of the way, and of each part: 64 points at first
 _FAR_OFF = 1e-3  # a part of the way is halved where its shares are as far from their sum, or
@@ -38,20 +41,22 @@ _FAR_OFF_NATS = 1e-4  # this far
 _MOST_HALVED = 16  # what is a millionth of the way is taken as it is
 
 
-def integrated_gradients(learned: Learned, sentence: Sentence, token: int, tag: str, contrast_tag: str) -> Gradients:
+def integrated_gradients(
+    learned: TrainedModel, sentence: Sentence, token: int, tag: str, contrast_tag: str
+) -> Gradients:
     """The log-odds of two tags at a token, spread over the vectors of the sentence's words.
 
     Args:
-        learned: what the tagger learned; a row of its codec is a sentence.
+        learned: what the tagger learned; a row of its processor is a sentence.
         sentence: the sentence.
         token: the token's place in it.
-        tag: a PHI tag of the codec's.
+        tag: a PHI tag of the processor's.
         rival: another.
     """
-    (row,) = learned.codec.rows([sentence])
+    (row,) = learned.processor.rows([sentence])
     length = padded_length(row.length)
     inputs = {name: array[0] for name, array in make_batch([row], length=length).inputs.items()}
-    number = {name: k for k, name in enumerate(learned.codec.tags[PHI])}
+    number = {name: k for k, name in enumerate(learned.processor.tags[PHI])}
     question = np.array([token, number[tag], number[contrast_tag]], np.int32)
 
     def ask(starts: np.ndarray, width: float) -> tuple[dict[str, np.ndarray], np.ndarray]:
@@ -161,3 +166,94 @@ def _log_odds(scores: Scores, length: jax.Array, question: jax.Array) -> jax.Arr
     if scores.transitions is None:
         return scores.emissions[token, tag] - scores.emissions[token, contrast_tag]
     return crf.log_odds(scores.emissions, scores.transitions, length, token, tag, contrast_tag)
+
+
+_FREQUENT = 8  # words whose neighbours are shown where nobody asks for others
+_SHORTEST = 4  # letters: shorter words tell little
+
+
+def arrays_of(weights: Weights) -> dict[str, np.ndarray]:
+    """Every array of one network by the name of its place, in double precision."""
+    return {name: np.asarray(leaf)[0].astype(float) for name, leaf in flatten_params(weights).items()}
+
+
+def norms(arrays: Mapping[str, np.ndarray]) -> Iterator[WeightNorm]:
+    """How large each array is."""
+    return (norm(name, array) for name, array in arrays.items())
+
+
+def norm(name: str, array: np.ndarray) -> WeightNorm:
+    """How large an array is."""
+    total = float((array**2).sum())
+    return WeightNorm(name, array.shape, total**0.5, (total / max(array.size, 1)) ** 0.5)
+
+
+def window_norms(name: str, weights: np.ndarray, window: int) -> Iterator[WeightNorm]:
+    """How large the weights of each word of a context window are.
+
+    Args:
+        name: the array's.
+        weights: of the first hidden layer, [H, W * D].
+        window: words in a window, W.
+    """
+    for place, part in enumerate(np.split(weights, window, axis=1)):
+        yield norm(f"{name}, word at {place - window // 2:+d}" if place != window // 2 else f"{name}, the word", part)
+
+
+def token_norms(name: str, weights: np.ndarray, sizes: Mapping[str, int]) -> Iterator[WeightNorm]:
+    """How large the weights of each input of a token are.
+
+    Args:
+        name: the array's.
+        weights: of the first BiLSTM layer, [8H, inputs].
+        sizes: of the inputs that stand side by side, by what they are.
+    """
+    start = 0
+    for what, size in sizes.items():
+        yield norm(f"{name}, {what}", weights[:, start : start + size])
+        start += size
+
+
+def token_sizes(*, dim: int, casing: bool, char_dim: int, char_filters: int, feature_dim: int) -> dict[str, int]:
+    """The sizes of what `rnn.layers.tokens.TokenInputs` puts side by side."""
+    sizes = {
+        "words": dim,
+        "casing": casing * len(CASINGS),
+        "characters": char_filters if char_dim else 0,
+        "features": feature_dim,
+    }
+    return {what: size for what, size in sizes.items() if size}
+
+
+def transitions(tags: Sequence[str], weights: np.ndarray) -> TagMatrix:
+    """The transitions of a CRF layer, [K, K]."""
+    return TagMatrix("Score of a tag after a tag (CRF layer)", tuple(tags), tuple(map(tuple, weights.tolist())))
+
+
+def near_words(vocabulary: Vocabulary, table: np.ndarray, words: Sequence[str], count: int) -> tuple[NearestWords, ...]:
+    """The nearest words to some words, by the vectors as training left them.
+
+    Args:
+        vocabulary: the words; where they are hashed, hashes are what is found, and nothing is shown unasked.
+        table: their vectors, [V, D].
+        words: whose neighbours are wanted; none for some frequent ones.
+        count: how many neighbours.
+    """
+    unasked = [] if vocabulary.key is not None else _frequent(vocabulary)
+    vectors = table[FIRST_WORD:].astype(np.float32)
+    found = []
+    for word in words or unasked:
+        (number,) = vocabulary.ids([word])
+        if number < FIRST_WORD:
+            found.append(NearestWords(word, None))
+            continue
+        ((rows, cosines),) = nearest_rows(vectors[[number - FIRST_WORD]], vectors, count + 1)
+        pairs = zip(rows.tolist(), cosines.tolist(), strict=True)
+        near = [(vocabulary.words[row], cosine) for row, cosine in pairs if row != number - FIRST_WORD]
+        found.append(NearestWords(word, tuple(near[:count])))
+    return tuple(found)
+
+
+def _frequent(vocabulary: Vocabulary) -> list[str]:
+    """Some of the words, which stand in the order of their frequency."""
+    return [word for word in vocabulary.words if word.isalpha() and len(word) >= _SHORTEST][:_FREQUENT]

@@ -21,9 +21,8 @@ from crfdeid.validation import require_counts, require_number
 from features.tokens import Sentence
 from rnn.batching import Batch, Row
 from rnn.bilstm_tagger import LANGE2020, BilstmSettings, BilstmTagger
-from rnn.decode import iob_constraints
-from rnn.inference import best_of_each_layer
-from rnn.network import DECIDED
+from rnn.decode import best_of_each_layer, iob_constraints
+from rnn.network import PHI_TAG_IDS
 from rnn.settings import WordSettings
 from rnn.training.draws import WordDropout
 from rnn.training.phases import Phase, Schedule, optimiser, per_sentences
@@ -83,15 +82,15 @@ class JointTagger(BilstmTagger, LayeredTagger):
         return super().traits(settings)._replace(layers=(PHI, CONCEPT))
 
     @abstractmethod
-    def dropped(self, codec: Any, rows: Sequence[Row]) -> Mapping[str, WordDropout]:
+    def dropped(self, processor: Any, rows: Sequence[Row]) -> Mapping[str, WordDropout]:
         """Which words are read as unknown, by the input that holds their numbers."""
 
-    def schedule(self, codec: Any, rows: Sequence[Row]) -> Schedule:
+    def schedule(self, processor: Any, rows: Sequence[Row]) -> Schedule:
         """PHI alone for some epochs, then both, until dev shows no progress."""
         settings = self._settings
         with_phi = [row._replace(targets={PHI: row.targets[PHI]}) for row in rows if PHI in row.targets]
         updates = per_sentences(settings.batch, joint_optimiser(settings.optimiser, settings.concept_rate))
-        drop, rates = self.dropped(codec, rows), self.rates()
+        drop, rates = self.dropped(processor, rows), self.rates()
 
         def phase(epoch: int, rate: float) -> Phase:
             alone = epoch < settings.phi_first
@@ -119,23 +118,23 @@ class JointTagger(BilstmTagger, LayeredTagger):
             ValueError: there is not exactly one given tag per token.
         """
         learned = self._trained()
-        tags = {layer: learned.codec.tags[layer] for layer in self.traits(self._settings).layers}
+        tags = {layer: learned.processor.tags[layer] for layer in self.traits(self._settings).layers}
         begins = {layer: iob_constraints(names, self._settings.decoding) for layer, names in tags.items()}
         hides = self.traits(self._settings).hides_phi
-        rows = learned.codec.rows(sentences)
+        rows = learned.processor.rows(sentences)
         if phi is not None:
             rows = [_decided(row, given, self.tags) for row, given in zip(rows, phi, strict=True)]
 
         def ask(batch: Batch) -> jax.Array:
             inputs = dict(batch.inputs)
-            given = inputs.pop(DECIDED, None)
+            given = inputs.pop(PHI_TAG_IDS, None)
             batch, decided = batch._replace(inputs=inputs), None if given is None else jnp.asarray(given)[None]
             found = best_of_each_layer(
                 learned.graph, learned.weights, batch, begins=begins, hides_phi=hides, decided=decided
             )
             return jnp.stack([found[layer] for layer in tags], axis=-1)  # [1, B, T, layers]
 
-        found = self._ask(sentences, ask, nothing=np.empty((0, len(tags)), np.int32), rows=rows)
+        found = self._run_batches(sentences, ask, nothing=np.empty((0, len(tags)), np.int32), rows=rows)
         named = {
             layer: [np.array(names, object)[ids[:, n]].tolist() for ids in found]
             for n, (layer, names) in enumerate(tags.items())
@@ -154,4 +153,4 @@ def _decided(row: Row, tags: Sequence[str], known: Sequence[str]) -> Row:
         raise OptionConflictError(
             "PHI tags for a model that was trained on notes without any: it cannot hide what they mark"
         )
-    return row._replace(inputs={**row.inputs, DECIDED: np.array(ids, np.int32)})
+    return row._replace(inputs={**row.inputs, PHI_TAG_IDS: np.array(ids, np.int32)})

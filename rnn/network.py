@@ -65,7 +65,7 @@ class Network(Protocol):
 
         Args:
             vectors: the rows of each table that the sentence looks up, [T + padding, ..., D].
-            inputs: the sentence's other arrays, as its codec makes them.
+            inputs: the sentence's other arrays, as its processor makes them.
             length: how many of the T tokens are real.
             draws: by name, as `draws` asks for them; neutral ones when nothing is to be random (`still`).
         """
@@ -92,10 +92,10 @@ def still(network: Network, length: int) -> dict[str, jax.Array]:
     }
 
 
-DECIDED = "decided"
+PHI_TAG_IDS = "decided"
 """The input that holds the PHI tags' ids, [T], once they are decided: for what reads text in which PHI is hidden."""
 
-GIVEN = "given"
+SUBWORD_VECTORS = "given"
 """The input that holds a vector for each word, [T + padding, D], for those that have none of their own.
 
 It stands beside "words"; beside an input whose name ends so, "concept words", it is "concept given"."""
@@ -115,14 +115,14 @@ def embedding_lookup(
     """
     found = {table: tables[table][inputs[name]] for table, name in network.tables.items()}
     for table, name in network.tables.items():
-        given = name.removesuffix("words") + GIVEN
+        given = name.removesuffix("words") + SUBWORD_VECTORS
         if name.endswith("words") and given in inputs:
             unknown = (inputs[name] != PAD) & (inputs[name] < FIRST_WORD)
             found[table] = found[table] + jnp.where(unknown[..., None], inputs[given], 0.0)
     return found
 
 
-def scores_of(
+def inference_scores(
     graph: nnx.GraphDef[Any],
     weights: Weights,
     inputs: Mapping[str, jax.Array],
@@ -136,7 +136,7 @@ def scores_of(
     return found
 
 
-def named(weights: Weights) -> dict[str, Any]:
+def flatten_params(weights: Weights) -> dict[str, Any]:
     """Every array of some weights by the name of its place: "tables.words", "network.layers.0.W", …"""
     leaves = jax.tree_util.tree_leaves_with_path(weights)
     # Flax calls the array in a parameter its value: that is no part of the place.

@@ -19,25 +19,23 @@ from crfdeid.secrets import require_same_key
 from crfdeid.serialization import READABLE, ModelFiles, pack_arrays
 from crfdeid.tagger import FitProgress, OnProgress, OnProgressOfMany, Tagger, Traits
 from features.tokens import Sentence
-from rnn.batching import POWERS, Batch, Cut, Row
+from rnn.batching import POWER_OF_TWO_PADDING, Batch, PaddingPolicy, Row
+from rnn.checkpoint import Checkpoint, alone, like
 from rnn.compile_cache import keep_compiled
-from rnn.decode import iob_constraints
-from rnn.further import Before
-from rnn.inference import answers, best_tags, posteriors
-from rnn.network import Network, Weights, named
+from rnn.decode import best_tags, iob_constraints, posteriors, run_batches
+from rnn.network import Network, Weights, flatten_params
 from rnn.processors.base import Processor
-from rnn.saved_weights import alone, like
-from rnn.training.held_out import Dev, Measure
+from rnn.training.held_out import Dev, DevMetric
 from rnn.training.phases import Schedule
-from rnn.training.replicates import Learned, fit_together, groups
+from rnn.training.replicates import TrainedModel, fit_together, replicate_groups
 
-_SCHEMA = 2
+_FORMAT_VERSION = 3
 _WEIGHTS_FILE = "weights.npz"
-_CODEC = "codec."  # before the names of its arrays among the weights
+_PROCESSOR = "processor."  # before the names of its arrays among the weights
 
 
 class NetworkTagger(Tagger, ABC):
-    """All of a tagger but its network, its codec and its schedule of training.
+    """All of a tagger but its network, its processor and its schedule of training.
 
     Attributes:
         model: its name in `crfdeid.registry.MODELS`.
@@ -55,8 +53,8 @@ class NetworkTagger(Tagger, ABC):
     def __init__(self, settings: Any = None, *, seed: int = 0) -> None:
         self._settings = settings if settings is not None else self.settings_class()
         self._seed = seed
-        self.learned: Learned | None = None
-        self._before: Before | None = None
+        self.learned: TrainedModel | None = None
+        self._checkpoint: Checkpoint | None = None
 
     @classmethod
     @abstractmethod
@@ -69,25 +67,25 @@ class NetworkTagger(Tagger, ABC):
         return Traits(uses_seed=True, is_trained=True, accelerated=True, takes_vectors=False, public_vocabulary=False)
 
     @abstractmethod
-    def codec(self, train: Sequence[LabelledSentence]) -> Processor:
-        """The codec for some training sentences."""
+    def processor(self, train: Sequence[LabelledSentence]) -> Processor:
+        """The processor for some training sentences."""
 
     @abstractmethod
-    def saved_codec(
+    def saved_processor(
         self, described: Mapping[str, Any], arrays: Mapping[str, np.ndarray], key: bytes | None
     ) -> Processor:
         """Processor from `Processor.describe` and `Processor.arrays`; its words are hashed if there is a key."""
 
     @abstractmethod
-    def tables(self, codec: Any, rngs: nnx.Rngs) -> dict[str, jax.Array]:
+    def tables(self, processor: Any, rngs: nnx.Rngs) -> dict[str, jax.Array]:
         """The initial tables of vectors, [V, D] each."""
 
     @abstractmethod
-    def network(self, codec: Any, rngs: nnx.Rngs) -> Network:
+    def network(self, processor: Any, rngs: nnx.Rngs) -> Network:
         """A new network."""
 
     @abstractmethod
-    def schedule(self, codec: Any, rows: Sequence[Row]) -> Schedule:
+    def schedule(self, processor: Any, rows: Sequence[Row]) -> Schedule:
         """The phases of training on some rows."""
 
     @property
@@ -103,7 +101,7 @@ class NetworkTagger(Tagger, ABC):
     @property
     def tags(self) -> tuple[str, ...]:
         """The tags this tagger can give, sorted: the columns of `marginals`. Empty before `fit`."""
-        return () if self.learned is None else self.learned.codec.tags[PHI]
+        return () if self.learned is None else self.learned.processor.tags[PHI]
 
     def fit(
         self,
@@ -142,7 +140,7 @@ class NetworkTagger(Tagger, ABC):
         Raises:
             DataError: ``train`` holds no tokens.
         """
-        for group in groups(taggers):
+        for group in replicate_groups(taggers):
 
             def follow(n: int, progress: FitProgress, group: Sequence[int] = group) -> None:
                 if on_progress is not None:
@@ -151,20 +149,22 @@ class NetworkTagger(Tagger, ABC):
             fit_together([taggers[i] for i in group], train, dev, on_progress=follow)
 
     @property
-    def cut(self) -> Cut:
+    def padding(self) -> PaddingPolicy:
         """How rows are cut into batches for prediction."""
-        return POWERS
+        return POWER_OF_TWO_PADDING
 
     def company(self) -> object:
         """What must be the same object for taggers that train in one program."""
         return None
 
-    def measure(self, codec: Any, dev: Sequence[LabelledSentence]) -> Measure:
+    def dev_metric(self, processor: Any, dev: Sequence[LabelledSentence]) -> DevMetric:
         """F on the development sentences, whose rows are theirs: what training is measured by."""
-        rows = codec.rows([item.sentence for item in dev])
-        gold = {layer: [item.layer(layer) if layer in item.annotated else None for item in dev] for layer in codec.tags}
+        rows = processor.rows([item.sentence for item in dev])
+        gold = {
+            layer: [item.layer(layer) if layer in item.annotated else None for item in dev] for layer in processor.tags
+        }
         hides = self.traits(self._settings).hides_phi
-        return Dev.of(rows, gold, codec.tags, self._settings.decoding, hides_phi=hides)
+        return Dev.of(rows, gold, processor.tags, self._settings.decoding, hides_phi=hides)
 
     def init_from(self, before: Self) -> None:
         """Let `fit` begin with what another tagger of this model learned, and keep its tags, words and features.
@@ -176,12 +176,14 @@ class NetworkTagger(Tagger, ABC):
             UsageError: with the settings of this one, the network has other parts.
         """
         learned = before._trained()
-        described = json.loads(json.dumps(learned.codec.describe()))
-        arrays = {name: np.asarray(leaf)[0] for name, leaf in named(learned.weights).items()}
+        described = json.loads(json.dumps(learned.processor.describe()))
+        arrays = {name: np.asarray(leaf)[0] for name, leaf in flatten_params(learned.weights).items()}
         try:
-            codec = self.saved_codec(described, learned.codec.arrays(), learned.codec.key)
-            graph, shapes = self.shapes(codec)
-            self._before = Before(Learned(codec, graph, like(shapes, arrays.keys(), arrays.__getitem__)))
+            processor = self.saved_processor(described, learned.processor.arrays(), learned.processor.key)
+            graph, shapes = self.shapes(processor)
+            self._checkpoint = Checkpoint(
+                TrainedModel(processor, graph, like(shapes, arrays.keys(), arrays.__getitem__))
+            )
         except (KeyError, TypeError, ValueError):
             problem = f"with these settings a {self.model} has other parts than the trained one"
             raise OptionConflictError(f"{problem}: leave out settings that change the network") from None
@@ -189,47 +191,47 @@ class NetworkTagger(Tagger, ABC):
     @property
     def is_finetuned(self) -> bool:
         """Whether `fit` begins with what another tagger learned."""
-        return self._before is not None
+        return self._checkpoint is not None
 
-    def codec_for(self, train: Sequence[LabelledSentence]) -> Processor:
-        """The codec of training: that of the tagger that training goes on from, or one for these sentences."""
-        return self.codec(train) if self._before is None else self._before.codec_for(train)
+    def processor_for(self, train: Sequence[LabelledSentence]) -> Processor:
+        """The processor of training: that of the tagger that training goes on from, or one for these sentences."""
+        return self.processor(train) if self._checkpoint is None else self._checkpoint.processor_for(train)
 
-    def beginning(self, codec: Any) -> Learned:
+    def beginning(self, processor: Any) -> TrainedModel:
         """What training begins with: what another tagger learned, or new weights."""
-        return self.start(codec) if self._before is None else self._before.copied()
+        return self.start(processor) if self._checkpoint is None else self._checkpoint.copied()
 
-    def start(self, codec: Any) -> Learned:
+    def start(self, processor: Any) -> TrainedModel:
         """What this tagger knows before training from scratch: the weights that the seed gives tables and network."""
-        return self.drawn(codec)
+        return self.drawn(processor)
 
-    def drawn(self, codec: Any) -> Learned:
+    def drawn(self, processor: Any) -> TrainedModel:
         """Tables and network with weights that the seed gives."""
         rngs = nnx.Rngs(self._seed)
-        tables = self.tables(codec, rngs)
-        graph, network = nnx.split(self.network(codec, rngs))
-        return Learned(codec, graph, alone(Weights(tables, network)))
+        tables = self.tables(processor, rngs)
+        graph, network = nnx.split(self.network(processor, rngs))
+        return TrainedModel(processor, graph, alone(Weights(tables, network)))
 
-    def shapes(self, codec: Any) -> tuple[nnx.GraphDef[Any], Weights]:
+    def shapes(self, processor: Any) -> tuple[nnx.GraphDef[Any], Weights]:
         """The network's structure, and the shapes of `drawn`'s weights, of one replicate; no array is made."""
-        graph = nnx.split(nnx.eval_shape(lambda: self.network(codec, nnx.Rngs(0))))[0]
-        return graph, jax.eval_shape(lambda: self.drawn(codec).weights)
+        graph = nnx.split(nnx.eval_shape(lambda: self.network(processor, nnx.Rngs(0))))[0]
+        return graph, jax.eval_shape(lambda: self.drawn(processor).weights)
 
     def predict(self, sentences: Sequence[Sentence]) -> list[list[str]]:
         """One tag per token, for each sentence, chosen as the setting ``decoding`` says."""
         learned, names = self._trained(), np.array(self.tags, object)
         begins = iob_constraints(self.tags, self._settings.decoding)
         ask = partial(best_tags, learned.graph, learned.weights, begins=begins, layer=PHI)
-        found = self._ask(sentences, ask, nothing=np.empty(0, np.int32))
+        found = self._run_batches(sentences, ask, nothing=np.empty(0, np.int32))
         return [names[row].tolist() for row in found]
 
     def marginals(self, sentences: Sequence[Sentence]) -> list[np.ndarray]:
         """The probability of each tag at each token, for each sentence: [T, K], rows sum to 1."""
         learned = self._trained()
         ask = partial(posteriors, learned.graph, learned.weights, layer=PHI)
-        return self._ask(sentences, ask, nothing=np.empty((0, len(self.tags)), np.float32))
+        return self._run_batches(sentences, ask, nothing=np.empty((0, len(self.tags)), np.float32))
 
-    def _ask(
+    def _run_batches(
         self,
         sentences: Sequence[Sentence],
         ask: Callable[[Batch], jax.Array],
@@ -239,12 +241,14 @@ class NetworkTagger(Tagger, ABC):
     ) -> list[np.ndarray]:
         """What ``ask`` gives for batches, [1, B, T, ...], for each sentence: [T, ...]; ``nothing`` without tokens.
 
-        With ``rows`` they are read that way, and as the codec makes them without.
+        With ``rows`` they are read that way, and as the processor makes them without.
         """
         keep_compiled()
-        codec = self._trained().codec
-        rows = codec.rows(sentences) if rows is None else rows
-        return codec.gather(rows, answers(rows, ask, nothing=nothing, cut=self.cut), sentences)
+        processor = self._trained().processor
+        rows = processor.rows(sentences) if rows is None else rows
+        return processor.scatter_to_tokens(
+            rows, run_batches(rows, ask, nothing=nothing, padding=self.padding), sentences
+        )
 
     def save(self, folder: Path, *, key: bytes | None = None) -> None:
         """Write ``model.json`` (settings, tags, vocabulary, checksum) and ``weights.npz``.
@@ -255,15 +259,23 @@ class NetworkTagger(Tagger, ABC):
             UsageError: its words are hashed, and the key is missing or another one.
         """
         learned = self._trained()
-        codec, weights = learned.codec, {name: np.asarray(leaf)[0] for name, leaf in named(learned.weights).items()}
-        require_same_key(codec.key, key)
+        processor, weights = (
+            learned.processor,
+            {name: np.asarray(leaf)[0] for name, leaf in flatten_params(learned.weights).items()},
+        )
+        require_same_key(processor.key, key)
         if key is not None:
-            codec, moved = codec.hashed(key)
+            processor, moved = processor.hashed(key)
             for table, old in moved.items():
                 weights[f"tables.{table}"] = weights[f"tables.{table}"][old]
-        weights |= {_CODEC + name: array for name, array in codec.arrays().items()}
+        weights |= {_PROCESSOR + name: array for name, array in processor.arrays().items()}
         self._files().save(
-            folder, pack_arrays(weights), settings=self._settings, seed=self._seed, key=key, codec=codec.describe()
+            folder,
+            pack_arrays(weights),
+            settings=self._settings,
+            seed=self._seed,
+            key=key,
+            processor=processor.describe(),
         )
 
     @classmethod
@@ -278,19 +290,19 @@ class NetworkTagger(Tagger, ABC):
         tagger = cls(saved.settings(cls.settings_class), seed=saved.seed)
         with saved.refusing_damage():
             arrays = saved.arrays()
-            parts = {name.removeprefix(_CODEC): arrays[name] for name in arrays if name.startswith(_CODEC)}
-            codec = tagger.saved_codec(saved.description["codec"], parts, saved.key)
+            parts = {name.removeprefix(_PROCESSOR): arrays[name] for name in arrays if name.startswith(_PROCESSOR)}
+            processor = tagger.saved_processor(saved.description["processor"], parts, saved.key)
             # Only their shapes: a description that asks for a network of absurd size must not be built.
-            graph, shapes = tagger.shapes(codec)
-            names = [name for name in arrays if not name.startswith(_CODEC)]
-            tagger.learned = Learned(codec, graph, like(shapes, names, arrays.__getitem__))
+            graph, shapes = tagger.shapes(processor)
+            names = [name for name in arrays if not name.startswith(_PROCESSOR)]
+            tagger.learned = TrainedModel(processor, graph, like(shapes, names, arrays.__getitem__))
         return tagger
 
     @classmethod
     def _files(cls) -> ModelFiles:
-        return ModelFiles(cls.model, _SCHEMA, _WEIGHTS_FILE, ("jax", "flax"), cls.words_are)
+        return ModelFiles(cls.model, _FORMAT_VERSION, _WEIGHTS_FILE, ("jax", "flax"), cls.words_are)
 
-    def _trained(self) -> Learned:
+    def _trained(self) -> TrainedModel:
         if self.learned is None:
             raise NotTrainedError(f"this {self.model} network is not trained: call fit, or load a saved one")
         return self.learned

@@ -60,7 +60,7 @@ class Vocabulary:
             documents: the document that each sentence is from, for ``min_documents``.
             min_documents: how many documents must have them.
         """
-        read = fold if fold_digits else str
+        read = zero_digits if fold_digits else str
         counts = Counter(read(word) for sentence in sentences for word in sentence)
         frequent = {word for word, count in counts.items() if count >= min_count}
         if min_documents > 1:
@@ -96,7 +96,7 @@ class Vocabulary:
     def _id(self, word: str) -> int:
         """The id of a word that is not remembered, and remember it."""
         seen: dict[str, int] = self._seen  # type: ignore[attr-defined]
-        folded = fold(word) if self.fold_digits else word
+        folded = zero_digits(word) if self.fold_digits else word
         found = self._known(folded) or (self._known(folded.lower()) if self.lower_case else None)
         if len(seen) >= _MOST_REMEMBERED:
             seen.clear()
@@ -146,7 +146,7 @@ def unknown_class(word: str) -> int:
     return 2 if word[1:].islower() else 4
 
 
-def fold(word: str) -> str:
+def zero_digits(word: str) -> str:
     """The word with every digit as 0.
 
     Example:

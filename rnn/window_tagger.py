@@ -1,4 +1,4 @@
-"""What the taggers over context windows share, Elman's and Jordan's: settings, codec, schedule."""
+"""What the taggers over context windows share, Elman's and Jordan's: settings, processor, schedule."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import numpy as np
 from crfdeid.explain.data import WeightNorm
 from crfdeid.validation import require_counts, require_number, require_positive, require_shares
 from rnn.batching import Row
-from rnn.contents import window_norms
-from rnn.processors.words import WordCodec
+from rnn.interpret import window_norms
+from rnn.processors.words import WordProcessor
 from rnn.settings import WordSettings
 from rnn.training.phases import Schedule, per_sentence
 from rnn.word_tagger import WordTagger
@@ -68,10 +68,10 @@ class WindowTagger(WordTagger):
         (name,) = (name for name in arrays if name in ("network.W", "network.layers.0.W"))
         return window_norms(name, arrays[name], self._settings.window)
 
-    def blank_codec(self) -> WordCodec:
-        """A codec that knows no words yet."""
-        return WordCodec(self.blank_vocabulary(), {}, margin=self._settings.window // 2)
+    def blank_processor(self) -> WordProcessor:
+        """A processor that knows no words yet."""
+        return WordProcessor(self.blank_vocabulary(), {}, margin=self._settings.window // 2)
 
-    def schedule(self, codec: WordCodec, rows: Sequence[Row]) -> Schedule:
+    def schedule(self, processor: WordProcessor, rows: Sequence[Row]) -> Schedule:
         """One update a sentence; the epochs are all made."""
-        return self.supervised(codec, rows, per_sentence(), {"hidden": self._settings.dropout})
+        return self.supervised(processor, rows, per_sentence(), {"hidden": self._settings.dropout})

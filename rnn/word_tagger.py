@@ -17,12 +17,11 @@ from crfdeid.explain.data import Gradients, NetworkSummary, TagMatrix, WeightNor
 from crfdeid.tagger import Traits
 from features.tokens import Sentence
 from rnn.batching import Row
-from rnn.contents import arrays_of, near_words, norms
 from rnn.embeddings.vectors import WordVectors, extend, initial_table, matching_scale
-from rnn.interpret import integrated_gradients
+from rnn.interpret import arrays_of, integrated_gradients, near_words, norms
 from rnn.layers.recurrence import uniform
 from rnn.processors.base import Processor
-from rnn.processors.words import WordCodec, tags_of
+from rnn.processors.words import WordProcessor, tags_of
 from rnn.settings import WordSettings
 from rnn.tagger import NetworkTagger
 from rnn.training.draws import WordDropout
@@ -64,19 +63,19 @@ class WordTagger(NetworkTagger):
         return self._vectors
 
     @abstractmethod
-    def blank_codec(self) -> WordCodec:
-        """A codec with this tagger's settings that knows no words yet."""
+    def blank_processor(self) -> WordProcessor:
+        """A processor with this tagger's settings that knows no words yet."""
 
     def blank_vocabulary(self) -> Vocabulary:
         """A vocabulary without words."""
         return Vocabulary((), self._settings.fold_digits)
 
-    def codec(self, train: Sequence[LabelledSentence]) -> Processor:
-        """The codec for some training sentences."""
-        return self.filled(self.blank_codec(), train)
+    def processor(self, train: Sequence[LabelledSentence]) -> Processor:
+        """The processor for some training sentences."""
+        return self.filled(self.blank_processor(), train)
 
-    def filled(self, blank: WordCodec, train: Sequence[LabelledSentence]) -> WordCodec:
-        """A codec that knows the words of some sentences, and their tags."""
+    def filled(self, blank: WordProcessor, train: Sequence[LabelledSentence]) -> WordProcessor:
+        """A processor that knows the words of some sentences, and their tags."""
         settings = self._settings
         vocabulary = Vocabulary.build(
             [item.sentence.words for item in train],
@@ -94,25 +93,25 @@ class WordTagger(NetworkTagger):
         tags = {layer: tags_of(train, layer) for layer in self.traits(settings).layers}
         return dataclasses.replace(blank, vocabulary=vocabulary, tags=tags, subwords=subwords)
 
-    def saved_codec(
+    def saved_processor(
         self, described: Mapping[str, Any], arrays: Mapping[str, np.ndarray], key: bytes | None
     ) -> Processor:
-        """The codec of a saved model."""
-        return self.blank_codec().read(described, arrays, key)
+        """The processor of a saved model."""
+        return self.blank_processor().read(described, arrays, key)
 
-    def tables(self, codec: Any, rngs: nnx.Rngs) -> dict[str, jax.Array]:
+    def tables(self, processor: Any, rngs: nnx.Rngs) -> dict[str, jax.Array]:
         """The initial word vectors."""
         bound = self._settings.embedding_range
-        shape = (len(codec.vocabulary), self._settings.embedding_dim)
+        shape = (len(processor.vocabulary), self._settings.embedding_dim)
         table = uniform(rngs.params(), shape, bound)
         if self._vectors is not None:
-            table = jnp.asarray(initial_table(codec.vocabulary, self._vectors, table))
+            table = jnp.asarray(initial_table(processor.vocabulary, self._vectors, table))
         return {"words": table}
 
     def stores(self, words: Sequence[str]) -> list[bool]:
         """Whether each word has a vector of its own."""
-        codec: Any = self._trained().codec
-        return [number >= FIRST_WORD for number in codec.vocabulary.ids(words)]
+        processor: Any = self._trained().processor
+        return [number >= FIRST_WORD for number in processor.vocabulary.ids(words)]
 
     def integrated_gradients(self, sentence: Sentence, token: int, tag: str, contrast_tag: str) -> Gradients:
         """The log-odds of two tags at a token, spread over the vectors of the words (`rnn.interpret`)."""
@@ -121,7 +120,7 @@ class WordTagger(NetworkTagger):
     def contents(self, words: Sequence[str], sentences: Sequence[Sentence], *, top: int) -> NetworkSummary:
         """What can be read off its weights; see `crfdeid.explain.data.SupportsWeightSummary`."""
         learned = self._trained()
-        arrays, vocabulary = arrays_of(learned.weights), self.word_codec(learned.codec).vocabulary
+        arrays, vocabulary = arrays_of(learned.weights), self.word_processor(learned.processor).vocabulary
         return NetworkSummary(
             norms=(*norms(arrays), *self.input_norms(arrays)),
             matrices=tuple(self.tag_matrices(arrays, sentences)),
@@ -130,9 +129,9 @@ class WordTagger(NetworkTagger):
             hashed=vocabulary.key is not None,
         )
 
-    def word_codec(self, codec: Any) -> WordCodec:
+    def word_processor(self, processor: Any) -> WordProcessor:
         """How it reads the words in which it finds PHI."""
-        found: WordCodec = codec
+        found: WordProcessor = processor
         return found
 
     def input_norms(self, arrays: Mapping[str, np.ndarray]) -> Iterable[WeightNorm]:
@@ -151,14 +150,16 @@ class WordTagger(NetworkTagger):
         """Whether a parameter is learned."""
         return not (self._settings.freeze_embeddings and name.startswith("tables.") and name.endswith("words"))
 
-    def word_dropout(self, codec: WordCodec, rows: Sequence[Row], *, name: str = "words") -> dict[str, WordDropout]:
+    def word_dropout(
+        self, processor: WordProcessor, rows: Sequence[Row], *, name: str = "words"
+    ) -> dict[str, WordDropout]:
         """Which words are read as unknown: what an input of the rows is replaced by that holds the words' numbers."""
         alpha = self._settings.word_dropout
-        return {name: WordDropout.of(rows, codec.vocabulary, alpha=alpha, margin=codec.margin, name=name)}
+        return {name: WordDropout.of(rows, processor.vocabulary, alpha=alpha, margin=processor.margin, name=name)}
 
     def supervised(
         self,
-        codec: WordCodec,
+        processor: WordProcessor,
         rows: Sequence[Row],
         updates: Updates,
         rates: Mapping[str, float],
@@ -168,14 +169,14 @@ class WordTagger(NetworkTagger):
         """The same sentences in every epoch, with word dropout and a learning rate that falls.
 
         Args:
-            codec: how the rows were made.
+            processor: how the rows were made.
             rows: what is learned from.
             updates: how they are cut into updates.
             rates: the rates of dropping, by the names of the network's draws.
             average: as of `rnn.training.phases.Phase`.
         """
         settings = self._settings
-        drop = self.word_dropout(codec, rows)
+        drop = self.word_dropout(processor, rows)
 
         def phase(epoch: int, rate: float) -> Phase:
             return Phase(

@@ -58,7 +58,7 @@ def _render_representation(folder: Path) -> str:
     from crfdeid.registry import import_string  # noqa: PLC0415
     from crfdeid.serialization import read_description  # noqa: PLC0415
 
-    model, card = load_representation(folder), import_string("rnn.privacy.attack_card:read_card")(folder)
+    model, card = load_representation(folder), import_string("rnn.privacy.audit:read_card")(folder)
     vectors, (of_inputs, of_outputs) = model.vectors, (float(place.mean()) for place in model.deviations)
     others = "" if vectors.subwords is None else ", others have those of their parts"
     facts = [

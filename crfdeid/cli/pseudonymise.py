@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> None:
     notes = read_notes(options.train, options)
     vectors = import_string("rnn.embeddings:read_vectors")(options.vectors)
     work, as_document = (
-        import_string("rnn.privacy.pseudonymise:pseudonymise"),
+        import_string("rnn.privacy.substitution:pseudonymise"),
         import_string("rnn.privacy.substitution:as_document"),
     )
     made = work(notes, vectors, count=options.neighbours, seed=options.seed)

@@ -24,7 +24,7 @@ from crfdeid.evaluation import count_tags
 from crfdeid.explain import explain_weights
 from rnn import Elman, Jordan
 from rnn.layers.windows import context_windows
-from rnn.network import named
+from rnn.network import flatten_params
 
 # %% [markdown]
 # ## The window
@@ -127,7 +127,7 @@ def library_loss(weights):
     return -jax.nn.log_softmax(scores)[np.arange(len(GOLD)), np.array(GOLD)].sum()
 
 
-gradient = named(jax.grad(library_loss)(weights))
+gradient = flatten_params(jax.grad(library_loss)(weights))
 for name, values in gradient.items():
     print(name, values.shape)
 assert np.isclose(slope, gradient["layers.0.V"][0, 1], rtol=1e-3)
@@ -212,7 +212,9 @@ assert without_V["elman"] < with_V["elman"]
 # what a tag of the word before adds to the score of each tag of this word. By hand, then from the library:
 
 # %%
-learned = {name: np.array(values[0], float) for name, values in named(taggers["jordan"].learned.weights).items()}
+learned = {
+    name: np.array(values[0], float) for name, values in flatten_params(taggers["jordan"].learned.weights).items()
+}
 at_rest = f(learned["network.b"])
 added = learned["network.U"] @ np.diag(at_rest * (1 - at_rest)) @ learned["network.V"]  # [tag of this word, tag before]
 (matrix,) = explain_weights(taggers["jordan"]).network.matrices

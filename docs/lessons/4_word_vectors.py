@@ -32,7 +32,7 @@ from rnn.embeddings import (
     train_cbow,
 )
 from rnn.embeddings.rnnlm import train_language_model
-from rnn.vocab import fold
+from rnn.vocab import zero_digits
 
 # %% [markdown]
 # ## A word by its company
@@ -42,7 +42,7 @@ from rnn.vocab import fold
 # `fold`, so that all dates look alike.
 
 # %%
-unlabelled = [[fold(w) for w in s.words] for note in generate_notes(120, seed=2) for s in note.sentences()]
+unlabelled = [[zero_digits(w) for w in s.words] for note in generate_notes(120, seed=2) for s in note.sentences()]
 frequency = Counter(word for sentence in unlabelled for word in sentence)
 words = [word for word, _ in frequency.most_common(600)]
 place = {word: i for i, word in enumerate(words)}
@@ -170,7 +170,7 @@ def only(vectors, words):
 
 
 sources = {"random": random_vectors(both, dim=SIZE), "rnnlm": only(model.vectors(), both), "cbow": only(cbow, both)}
-annotated = sorted({fold(word) for item in train for word in item.sentence.words})
+annotated = sorted({zero_digits(word) for item in train for word in item.sentence.words})
 new_words = Counter(word for item in dev for word in item.sentence.words)
 missing = {
     "annotated notes": out_of_vocabulary(new_words, random_vectors(annotated))["tokens"],

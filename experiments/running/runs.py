@@ -66,9 +66,9 @@ class Plan:
         train = augment_corpus(corpus.part(fraction), self.augment).sentences
         if fraction not in self.neighbours:
             return train
-        from rnn.privacy.substitution import pseudonymised  # noqa: PLC0415
+        from rnn.privacy.substitution import replace_and_shuffle  # noqa: PLC0415
 
-        return pseudonymised(train, self.neighbours[fraction], np.random.default_rng(PSEUDONYM_SEED))
+        return replace_and_shuffle(train, self.neighbours[fraction], np.random.default_rng(PSEUDONYM_SEED))
 
 
 class Found(NamedTuple):

@@ -12,24 +12,23 @@ cache.py             vectors that were trained once are kept on disk
 neighbours.py        nearest neighbours, and how many words have no vector
 """
 
-from rnn.embeddings.cache import cached
-from rnn.embeddings.cbow import CbowSettings, train_cbow
-from rnn.embeddings.concatenated import concatenate
-from rnn.embeddings.fasttext import FasttextSettings, train_fasttext
+from rnn.embeddings.lookup import concatenate
 from rnn.embeddings.neighbours import nearest, out_of_vocabulary, probe_words
 from rnn.embeddings.pretrained import read_vectors
-from rnn.embeddings.random import random_vectors
 from rnn.embeddings.rnnlm import RnnlmSettings, train_rnnlm
 from rnn.embeddings.subwords import SubwordVectors
 from rnn.embeddings.vectors import (
     WordVectors,
+    cached,
     class_word,
     extend,
     initial_table,
     matching_scale,
+    random_vectors,
     replace_rare,
     unseen_vectors,
 )
+from rnn.embeddings.word2vec import CbowSettings, FasttextSettings, train_cbow, train_fasttext
 
 __all__ = [
     "CbowSettings",

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
-from rnn.embeddings.vectors import WordVectors, class_word
-from rnn.vocab import fold
+from rnn.embeddings.vectors import SPECIAL_WORDS, WordVectors, class_word
+from rnn.vocab import zero_digits
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +44,7 @@ class Lookup:
 
     def spelt(self, word: str) -> str:
         """A word as the vectors spell words."""
-        folded = fold(word) if self.vectors.folds_digits else word
+        folded = zero_digits(word) if self.vectors.folds_digits else word
         return folded.lower() if self.vectors.lower_case else folded
 
     def own_word(self, word: str) -> str | None:
@@ -72,3 +72,32 @@ class Lookup:
     def _scale(self) -> float:
         spread = float(self.vectors.table.std())
         return 1.0 / spread if spread > 0 else 1.0
+
+
+def concatenate(several: Sequence[WordVectors], words: Iterable[str]) -> WordVectors:
+    """The vectors of some words, those of each kind after the other, each at the standard deviation 1.
+
+    A kind that has no vector for a word gives that of unknown words, or zeros (`rnn.embeddings.lookup.Lookup`).
+
+    Args:
+        several: the kinds, of sizes D1, D2 and so on.
+        words: the words that are to have vectors, of size D1 + D2 and so on; those that no kind knows are left out.
+
+    Raises:
+        ValueError: there are no kinds.
+
+    Example:
+        >>> one = WordVectors(("fever",), np.array([[1, -1]], np.float32))
+        >>> other = WordVectors(("fever", "cough"), np.array([[2], [-2]], np.float32))
+        >>> both = concatenate([one, other], ["cough", "fever", "rash"])
+        >>> both.words[-2:], both.table[-2:].tolist()
+        (('cough', 'fever'), [[0.0, 0.0, -1.0], [1.0, -1.0, 1.0]])
+    """
+    kinds = [Lookup(vectors) for vectors in several]
+
+    def known(word: str) -> bool:
+        return any(kind.own_word(word) is not None or kind.vectors.subwords is not None for kind in kinds)
+
+    there = (*SPECIAL_WORDS, *filter(known, sorted(set(words).difference(SPECIAL_WORDS))))
+    notices = dict.fromkeys(notice for vectors in several for notice in vectors.notices)
+    return WordVectors(there, np.concatenate([kind(there) for kind in kinds], axis=1), notices=tuple(notices))

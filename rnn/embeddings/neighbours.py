@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnn.embeddings.vectors import WordVectors, extend
-from rnn.vocab import FIRST_WORD, UNKNOWN_CLASSES, Vocabulary, fold, unknown_class
+from rnn.vocab import FIRST_WORD, UNKNOWN_CLASSES, Vocabulary, unknown_class, zero_digits
 
 # How many words of each casing class to look at; short words tell little.
 _PROBES = {"lower": 4, "initial capital": 3, "all capitals": 1}
@@ -133,5 +133,5 @@ def probe_words(counts: Mapping[str, int], vectors: WordVectors) -> list[str]:
 def _folded(counts: Mapping[str, int]) -> Counter[str]:
     folded: Counter[str] = Counter()
     for word, count in counts.items():
-        folded[fold(word)] += count
+        folded[zero_digits(word)] += count
     return folded

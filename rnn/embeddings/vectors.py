@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import io
 import json
 import zipfile
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from importlib.metadata import version
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from crfdeid.errors import DataError, IntegrityError, NotFoundError
 from crfdeid.utils.files import read_bytes, write_files
+from crfdeid.utils.folders import cache_folder, make_cache_folder
 from rnn.embeddings.subwords import SubwordVectors
-from rnn.vocab import FIRST_WORD, UNKNOWN_CLASSES, Vocabulary, fold, unknown_class
+from rnn.vocab import FIRST_WORD, UNKNOWN_CLASSES, Vocabulary, unknown_class, zero_digits
 
 BOUNDARY = "</s>"  # the word that stands for a sentence's end, as in word2vec's files; its vector is the padding's
 CLASS_WORDS = tuple(f"<{name}>" for name in UNKNOWN_CLASSES)
@@ -82,7 +85,7 @@ class WordVectors:
     @cached_property
     def folds_digits(self) -> bool:
         """Whether every digit in the words is 0, as in vectors that were trained here (`replace_rare`)."""
-        return all(word == fold(word) for word in self.words)
+        return all(word == zero_digits(word) for word in self.words)
 
     def save(self, path: Path) -> None:
         """Write the vectors to a file ``.npz`` that only its owner may read: words of notes are PHI.
@@ -155,7 +158,7 @@ def replace_rare(sentences: Iterable[Sequence[str]], *, min_count: int = 2) -> l
         >>> replace_rare([["Dr", "Doe", "3"], ["Dr", "Roe", "4"]])
         [['Dr', '<initial capital>', '0'], ['Dr', '<initial capital>', '0']]
     """
-    folded = [[fold(word) for word in sentence] for sentence in sentences]
+    folded = [[zero_digits(word) for word in sentence] for sentence in sentences]
     counts = Counter(word for sentence in folded for word in sentence)
     return [[word if counts[word] >= min_count else class_word(word) for word in sentence] for sentence in folded]
 
@@ -166,7 +169,7 @@ def extend(vocabulary: Vocabulary, vectors: WordVectors) -> Vocabulary:
     The vectors' words are folded as the vocabulary's are. Where the vectors are lower-case, as GloVe's are, unknown
     words are read in lower case from now on (`Vocabulary.lower_case`).
     """
-    read = fold if vocabulary.fold_digits else str
+    read = zero_digits if vocabulary.fold_digits else str
     words = dict.fromkeys(vocabulary.words)
     words.update(dict.fromkeys(read(word) for word in vectors.words if word not in SPECIAL_WORDS))
     return dataclasses.replace(vocabulary, words=tuple(words), lower_case=vectors.lower_case)
@@ -185,7 +188,7 @@ def initial_table(vocabulary: Vocabulary, vectors: WordVectors, random_table: np
         vectors: the given vectors, of size D.
         random_table: a random table, [V, D].
     """
-    read = fold if vocabulary.fold_digits else str
+    read = zero_digits if vocabulary.fold_digits else str
     found: dict[str, int] = {}
     for i, word in enumerate(vectors.words):
         found.setdefault(read(word), i)
@@ -219,5 +222,57 @@ def unseen_vectors(words: Sequence[str], vocabulary: Vocabulary, subwords: Subwo
 
     They are spelt as the vocabulary reads them: digits folded, and in lower case where the vectors' words are so.
     """
-    spelt = [fold(word) if vocabulary.fold_digits else word for word in words]
+    spelt = [zero_digits(word) if vocabulary.fold_digits else word for word in words]
     return subwords.vectors([word.lower() for word in spelt] if vocabulary.lower_case else spelt)
+
+
+def random_vectors(words: Sequence[str], *, dim: int = 100, bound: float = 0.25, seed: int = 0) -> WordVectors:
+    """Vectors whose numbers are drawn uniformly from -bound to bound (yadav2016, section 3.1).
+
+    Args:
+        words: the words, each once.
+        dim: the size of a vector, D.
+        bound: the largest number there can be.
+        seed: the seed of the draw.
+
+    Example:
+        >>> random_vectors(["fever", "cough"], dim=3).table.shape
+        (2, 3)
+    """
+    random = np.random.default_rng(seed)
+    return WordVectors(tuple(words), random.uniform(-bound, bound, (len(words), dim)).astype(np.float32))
+
+
+def cached(
+    name: str, inputs: Any, make: Callable[[], WordVectors], *, libraries: Sequence[str] = ("numpy",)
+) -> WordVectors:
+    """The vectors that were made from the same inputs before, else those that ``make`` gives, kept for the next time.
+
+    Both folder and file are their owner's alone: the words are those of the notes. A damaged file is made anew. Two
+    processes that make the same vectors at once both write them, each file whole.
+
+    Args:
+        name: what is made, such as "cbow": the beginning of the file's name.
+        inputs: all that the vectors depend on (settings, texts, seed): JSON data, with dataclasses anywhere in it.
+        make: makes the vectors.
+        libraries: the distributions whose versions matter, besides this one.
+
+    Raises:
+        DataError: the folder cannot be made or written to.
+    """
+    libraries = ("crfdeid", *libraries)
+    digest = _digest([inputs, {library: version(library) for library in libraries}])
+    path = cache_folder() / f"{name}-{digest}.npz"
+    try:
+        return WordVectors.load(path)
+    except DataError:
+        pass  # not there, or damaged: what is made now replaces it
+    make_cache_folder()  # before the long training, not after it
+    vectors = make()
+    vectors.save(path)
+    return vectors
+
+
+def _digest(inputs: Any) -> str:
+    content = json.dumps(inputs, sort_keys=True, default=dataclasses.asdict)
+    return hashlib.sha256(content.encode()).hexdigest()

@@ -9,8 +9,7 @@ import jax.numpy as jnp
 from flax import nnx
 
 from rnn.layers.characters import CharacterCnn
-from rnn.processors.casing import CASINGS
-from rnn.processors.characters import PAD as NO_CHARACTER
+from rnn.processors.inputs import CASINGS, NO_CHARACTER
 
 
 class TokenInputs(nnx.Module):
@@ -43,7 +42,7 @@ class TokenInputs(nnx.Module):
 
         Args:
             vectors: the rows of each table, [P, ..., D].
-            inputs: the sentence's other arrays, as its codec makes them.
+            inputs: the sentence's other arrays, as its processor makes them.
         """
         parts = [vectors["words"]]
         if self.casing:

@@ -21,21 +21,21 @@ from crfdeid.serialization import PUBLIC
 from crfdeid.tagger import Traits
 from crfdeid.validation import require_counts, require_number, require_shares
 from features.tokens import Sentence
-from rnn.batching import Cut, Row, make_buckets
+from rnn.batching import PaddingPolicy, Row, make_buckets
+from rnn.checkpoint import like
 from rnn.decode import chosen_tags
 from rnn.layers.transformer import Linear, TransformerEncoder
-from rnn.network import Draw, Network, Scores, Weights, named
+from rnn.network import Draw, Network, Scores, Weights, flatten_params
 from rnn.pretrained.config import EncoderConfig
-from rnn.pretrained.hub import Encoder, read_encoder
+from rnn.pretrained.hub import PretrainedEncoder, read_encoder
 from rnn.pretrained.small import DISTRIBUTION, LICENCE, small_encoder
-from rnn.processors.subwords import NOT_COUNTED, PIECES, SubwordCodec
+from rnn.processors.subwords import NOT_COUNTED, PIECES, SubwordProcessor
 from rnn.processors.words import tags_of
-from rnn.saved_weights import like
 from rnn.settings import TrainingSettings
 from rnn.tagger import NetworkTagger
 from rnn.training.dev_notes import DevNotes
 from rnn.training.phases import Phase, Schedule, adam, early_stopping, per_sentences, warmup_linear_decay
-from rnn.training.replicates import Learned
+from rnn.training.replicates import TrainedModel
 from rnn.training.structure import Named
 
 _log = logging.getLogger("crfdeid")
@@ -185,8 +185,8 @@ class BertTagger(NetworkTagger):
         """What the model needs and can do."""
         return super().traits(settings)._replace(public_vocabulary=True, requires=("a pretrained encoder",))
 
-    def codec(self, train: Sequence[LabelledSentence]) -> SubwordCodec:
-        """The codec for some training sentences: their tags, and the encoder's pieces.
+    def processor(self, train: Sequence[LabelledSentence]) -> SubwordProcessor:
+        """The processor for some training sentences: their tags, and the encoder's pieces.
 
         Raises:
             DataError: the encoder cannot be read.
@@ -195,47 +195,51 @@ class BertTagger(NetworkTagger):
         settings, encoder = self._settings, read_encoder(self._folder())
         if not settings.encoder:
             _log.info("bert starts from %s, in %s (%s)", DISTRIBUTION, encoder.folder, LICENCE)
-        if settings.window + _SPECIAL > encoder.config.room:
+        if settings.window + _SPECIAL > encoder.config.max_length:
             raise SettingError(
-                f"window is {settings.window}: the encoder reads {encoder.config.room - _SPECIAL} at most"
+                f"window is {settings.window}: the encoder reads {encoder.config.max_length - _SPECIAL} at most"
             )
-        return SubwordCodec(encoder.config, encoder.pieces, {PHI: tags_of(train)}, settings.window, settings.overlap)
+        return SubwordProcessor(
+            encoder.config, encoder.pieces, {PHI: tags_of(train)}, settings.window, settings.overlap
+        )
 
-    def saved_codec(
+    def saved_processor(
         self, described: Mapping[str, Any], arrays: Mapping[str, np.ndarray], key: bytes | None
-    ) -> SubwordCodec:
-        """The codec of a saved model."""
-        return SubwordCodec.read(described, arrays, window=self._settings.window, overlap=self._settings.overlap)
+    ) -> SubwordProcessor:
+        """The processor of a saved model."""
+        return SubwordProcessor.read(described, arrays, window=self._settings.window, overlap=self._settings.overlap)
 
-    def tables(self, codec: SubwordCodec, rngs: nnx.Rngs) -> dict[str, jax.Array]:
+    def tables(self, processor: SubwordProcessor, rngs: nnx.Rngs) -> dict[str, jax.Array]:
         """Vectors of word pieces, before the encoder's take their place."""
-        return {"pieces": jnp.zeros((codec.encoder.pieces, codec.encoder.hidden))}
+        return {"pieces": jnp.zeros((processor.encoder.pieces, processor.encoder.hidden))}
 
-    def network(self, codec: SubwordCodec, rngs: nnx.Rngs) -> Bert:
+    def network(self, processor: SubwordProcessor, rngs: nnx.Rngs) -> Bert:
         """A new network, before the encoder's weights take their place."""
-        return Bert(codec.encoder, len(codec.tags[PHI]), rngs=rngs)
+        return Bert(processor.encoder, len(processor.tags[PHI]), rngs=rngs)
 
-    def start(self, codec: SubwordCodec) -> Learned:
+    def start(self, processor: SubwordProcessor) -> TrainedModel:
         """The encoder's weights, and those that the seed gives the map to tags."""
-        graph, shapes = self.shapes(codec)
-        head = nnx.state(Linear(codec.encoder.hidden, len(codec.tags[PHI]), rngs=nnx.Rngs(self._seed)))
-        arrays = {f"network.head.{name.removeprefix('network.')}": a for name, a in named(Weights({}, head)).items()}
-        encoder = Encoder(self._folder(), codec.encoder, codec.pieces)
+        graph, shapes = self.shapes(processor)
+        head = nnx.state(Linear(processor.encoder.hidden, len(processor.tags[PHI]), rngs=nnx.Rngs(self._seed)))
+        arrays = {
+            f"network.head.{name.removeprefix('network.')}": a for name, a in flatten_params(Weights({}, head)).items()
+        }
+        encoder = PretrainedEncoder(self._folder(), processor.encoder, processor.pieces)
         for name, array in encoder.weights().items():
             arrays["tables.pieces" if name == "pieces" else f"network.encoder.{name}"] = array
-        return Learned(codec, graph, like(shapes, list(arrays), arrays.pop))
+        return TrainedModel(processor, graph, like(shapes, list(arrays), arrays.pop))
 
-    def schedule(self, codec: SubwordCodec, rows: Sequence[Row]) -> Schedule:
+    def schedule(self, processor: SubwordProcessor, rows: Sequence[Row]) -> Schedule:
         """The same windows in every epoch, some of about one length in an update; the learning rate by the update."""
         settings = self._settings
-        cut = per_sentences(settings.batch, layerwise_lr_decay(settings.layer_decay, codec.encoder.layers))
-        buckets = make_buckets(rows, buckets=cut.buckets, cost=cut.bucket_cost)
+        padding = per_sentences(settings.batch, layerwise_lr_decay(settings.layer_decay, processor.encoder.layers))
+        buckets = make_buckets(rows, buckets=padding.buckets, cost=padding.bucket_cost)
         updates = settings.epochs * sum(-(-len(bucket.lengths) // settings.batch) for bucket in buckets)
         warm = round(settings.warmup * updates)
         phase = Phase(
             self.model,
             rows,
-            cut,
+            padding,
             settings.lr,
             loss=first_pieces_loss,
             rates=dict.fromkeys(("embedding", "attention", "hidden", "output"), settings.dropout),
@@ -244,14 +248,14 @@ class BertTagger(NetworkTagger):
         )
         return early_stopping(lambda epoch: phase, epochs=settings.epochs, patience=None)
 
-    def measure(self, codec: SubwordCodec, dev: Sequence[LabelledSentence]) -> DevNotes:
+    def dev_metric(self, processor: SubwordProcessor, dev: Sequence[LabelledSentence]) -> DevNotes:
         """F on the development sentences, read by windows over their notes."""
-        return DevNotes(tuple(dev), codec, self._settings.decoding, self.cut)
+        return DevNotes(tuple(dev), processor, self._settings.decoding, self.padding)
 
     @property
-    def cut(self) -> Cut:
+    def padding(self) -> PaddingPolicy:
         """Windows of about one length, most of which are of the longest there is."""
-        return Cut(partial(_padded, longest=self._settings.window + _SPECIAL), _TOKENS)
+        return PaddingPolicy(partial(_padded, longest=self._settings.window + _SPECIAL), _TOKENS)
 
     def predict(self, sentences: Sequence[Sentence]) -> list[list[str]]:
         """One tag per token, for each sentence, chosen as the setting ``decoding`` says."""

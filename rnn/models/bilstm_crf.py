@@ -16,7 +16,7 @@ from rnn.layers.crf import CrfOutput
 from rnn.layers.lstm import BiLstms
 from rnn.layers.tokens import TokenInputs
 from rnn.network import Draw, Scores
-from rnn.processors.words import WordCodec
+from rnn.processors.words import WordProcessor
 from rnn.training.phases import Schedule, optimiser, per_sentences
 from rnn.vocab import PAD
 
@@ -128,20 +128,20 @@ class BilstmCrfTagger(BilstmTagger):
             "lange2020": BilstmCrfSettings(**LANGE2020),
         }
 
-    def network(self, codec: WordCodec, rngs: nnx.Rngs) -> BilstmCrf:
+    def network(self, processor: WordProcessor, rngs: nnx.Rngs) -> BilstmCrf:
         """A new network."""
         settings = self._settings
         return BilstmCrf(
-            **self.sizes(codec),
+            **self.sizes(processor),
             hidden=settings.hidden,
             layers=settings.layers,
-            tags=len(codec.tags[PHI]),
+            tags=len(processor.tags[PHI]),
             context=settings.context,
             rngs=rngs,
         )
 
-    def schedule(self, codec: WordCodec, rows: Sequence[Row]) -> Schedule:
+    def schedule(self, processor: WordProcessor, rows: Sequence[Row]) -> Schedule:
         """One update for some sentences of about one length, until dev shows no progress."""
         settings = self._settings
         updates = per_sentences(settings.batch, optimiser(settings.optimiser))
-        return self.supervised(codec, rows, updates, self.rates(), average=settings.average)
+        return self.supervised(processor, rows, updates, self.rates(), average=settings.average)

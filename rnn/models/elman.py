@@ -15,7 +15,7 @@ from crfdeid.documents import PHI
 from crfdeid.validation import require_counts
 from rnn.layers.recurrence import run, uniform
 from rnn.layers.windows import WindowNetwork
-from rnn.processors.words import WordCodec
+from rnn.processors.words import WordProcessor
 from rnn.window_tagger import PAPER, WindowSettings, WindowTagger
 
 
@@ -133,14 +133,14 @@ class ElmanTagger(WindowTagger):
             what = f"hidden layer {n + 1}: a change of its state is at the next word at most so many times as large"
             yield what, float(largest) / 4
 
-    def network(self, codec: WordCodec, rngs: nnx.Rngs) -> Elman:
+    def network(self, processor: WordProcessor, rngs: nnx.Rngs) -> Elman:
         """A new network."""
         settings = self._settings
         return Elman(
             window=settings.window,
             dim=settings.embedding_dim,
             hidden=settings.hidden,
-            tags=len(codec.tags[PHI]),
+            tags=len(processor.tags[PHI]),
             layers=settings.layers,
             init_range=settings.init_range,
             rngs=rngs,

@@ -17,7 +17,7 @@ from features.tokens import Sentence
 from rnn.layers.recurrence import run, uniform
 from rnn.layers.windows import WindowNetwork, context_windows
 from rnn.network import embedding_lookup
-from rnn.processors.words import WordCodec
+from rnn.processors.words import WordProcessor
 from rnn.window_tagger import PAPER, WindowSettings, WindowTagger
 
 
@@ -111,7 +111,7 @@ class JordanTagger(WindowTagger):
         learned, states = self._trained(), []
         network = nnx.merge(learned.graph, jax.tree.map(lambda leaf: leaf[0], learned.weights.network))
         tables = {name: table[0] for name, table in learned.weights.tables.items()}
-        for row, posteriors in zip(learned.codec.rows(sentences), self.marginals(sentences), strict=True):
+        for row, posteriors in zip(learned.processor.rows(sentences), self.marginals(sentences), strict=True):
             vectors = embedding_lookup(network, tables, jax.tree.map(jnp.asarray, dict(row.inputs)))["words"]
             windows = np.asarray(context_windows(vectors, self._settings.window), float)  # [T, W * D]
             before = np.concatenate([np.zeros((1, len(self.tags))), posteriors])[:-1]  # [T, K]
@@ -119,14 +119,14 @@ class JordanTagger(WindowTagger):
             states.append(1 / (1 + np.exp(-driven)))
         return np.concatenate(states)
 
-    def network(self, codec: WordCodec, rngs: nnx.Rngs) -> Jordan:
+    def network(self, processor: WordProcessor, rngs: nnx.Rngs) -> Jordan:
         """A new network."""
         settings = self._settings
         return Jordan(
             window=settings.window,
             dim=settings.embedding_dim,
             hidden=settings.hidden,
-            tags=len(codec.tags[PHI]),
+            tags=len(processor.tags[PHI]),
             init_range=settings.init_range,
             rngs=rngs,
         )

@@ -25,7 +25,7 @@ from rnn.layers.lstm import BiLstms
 from rnn.layers.recurrence import uniform
 from rnn.layers.tokens import TokenInputs
 from rnn.network import Draw, Scores
-from rnn.processors.words import WordCodec
+from rnn.processors.words import WordProcessor
 from rnn.training.draws import WordDropout
 from rnn.vocab import PAD
 
@@ -135,19 +135,19 @@ class MultitaskTagger(JointTagger):
         """Settings by profile name: "lange2020" is section 4.1, over word vectors and characters of our own."""
         return {"default": MultitaskSettings(), "lange2020": MultitaskSettings(**LANGE2020_JOINT)}
 
-    def network(self, codec: WordCodec, rngs: nnx.Rngs) -> Multitask:
+    def network(self, processor: WordProcessor, rngs: nnx.Rngs) -> Multitask:
         """A new network."""
         settings = self._settings
         return Multitask(
-            self.sizes(codec),
+            self.sizes(processor),
             hidden=settings.hidden,
             layers=settings.layers,
             task_hidden=settings.task_hidden,
-            tags={layer: len(names) for layer, names in codec.tags.items()},
+            tags={layer: len(names) for layer, names in processor.tags.items()},
             context=settings.context,
             rngs=rngs,
         )
 
-    def dropped(self, codec: WordCodec, rows: Sequence[Row]) -> Mapping[str, WordDropout]:
+    def dropped(self, processor: WordProcessor, rows: Sequence[Row]) -> Mapping[str, WordDropout]:
         """Rare words, for both tasks at once."""
-        return self.word_dropout(codec, rows)
+        return self.word_dropout(processor, rows)

@@ -30,7 +30,7 @@ from rnn.batching import Row
 from rnn.layers.lstm import dropout_rates
 from rnn.models.bilstm_crf import BilstmCrf
 from rnn.network import Draw, Scores
-from rnn.privacy.processor import CASING, VECTORS, PrivateCodec
+from rnn.privacy.processor import CASING, VECTORS, PrivateProcessor
 from rnn.privacy.representation import RepresentationModel
 from rnn.privacy.shared_file import SharedNotes
 from rnn.processors.words import tags_of
@@ -192,38 +192,38 @@ class PrivateTagger(NetworkTagger):
                 "shared notes that another representation made: give the one that they were made by"
             )
         tags = tuple(sorted({name for part in shared for name in part.names}))
-        codec = PrivateCodec(representation, {PHI: tags}, self._seed)
-        rows = [row for part in shared for row in codec.shared_rows(part)]
-        fit_rows([self], codec, rows, dev, on_progress=on_progress and (lambda _, progress: on_progress(progress)))
+        processor = PrivateProcessor(representation, {PHI: tags}, self._seed)
+        rows = [row for part in shared for row in processor.shared_rows(part)]
+        fit_rows([self], processor, rows, dev, on_progress=on_progress and (lambda _, progress: on_progress(progress)))
 
-    def codec(self, train: Sequence[LabelledSentence]) -> PrivateCodec:
-        """The codec for some training sentences."""
-        return PrivateCodec(self.representation, {PHI: tags_of(train)}, self._seed)
+    def processor(self, train: Sequence[LabelledSentence]) -> PrivateProcessor:
+        """The processor for some training sentences."""
+        return PrivateProcessor(self.representation, {PHI: tags_of(train)}, self._seed)
 
-    def saved_codec(
+    def saved_processor(
         self, described: Mapping[str, Any], arrays: Mapping[str, np.ndarray], key: bytes | None
-    ) -> PrivateCodec:
-        """The codec of a saved model; the tagger reads by its representation from now on."""
+    ) -> PrivateProcessor:
+        """The processor of a saved model; the tagger reads by its representation from now on."""
         self._representation = RepresentationModel.read(described["representation"], arrays)
         tags = distinct_names(described["tags"])
         if not tags:
             raise ValueError("no tags")
-        return PrivateCodec(self._representation, {PHI: tags}, self._seed)
+        return PrivateProcessor(self._representation, {PHI: tags}, self._seed)
 
-    def tables(self, codec: PrivateCodec, rngs: nnx.Rngs) -> dict[str, jax.Array]:
+    def tables(self, processor: PrivateProcessor, rngs: nnx.Rngs) -> dict[str, jax.Array]:
         """None: vectors are given."""
         return {}
 
-    def network(self, codec: PrivateCodec, rngs: nnx.Rngs) -> PrivateBilstmCrf:
+    def network(self, processor: PrivateProcessor, rngs: nnx.Rngs) -> PrivateBilstmCrf:
         """A new network."""
-        settings, tags = self._settings, len(codec.tags[PHI])
+        settings, tags = self._settings, len(processor.tags[PHI])
         return PrivateBilstmCrf(
             BilstmCrf(
-                dim=codec.representation.size, hidden=settings.hidden, layers=settings.layers, tags=tags, rngs=rngs
+                dim=processor.representation.size, hidden=settings.hidden, layers=settings.layers, tags=tags, rngs=rngs
             )
         )
 
-    def schedule(self, codec: PrivateCodec, rows: Sequence[Row]) -> Schedule:
+    def schedule(self, processor: PrivateProcessor, rows: Sequence[Row]) -> Schedule:
         """One update for some sentences of about one length, until dev shows no progress."""
         settings = self._settings
         phase = Phase(

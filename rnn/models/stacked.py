@@ -33,10 +33,10 @@ from rnn.layers.lstm import BiLstms
 from rnn.layers.masked import MaskedEmbedding, gumbel_softmax
 from rnn.layers.tokens import TokenInputs
 from rnn.models.bilstm_crf import BilstmCrf
-from rnn.network import DECIDED, Draw, Scores
-from rnn.processors.characters import Characters
-from rnn.processors.stacked import StackedCodec, add_prefix, exclude_phi_words, strip_prefix, without_phi
-from rnn.processors.words import WordCodec, tags_of
+from rnn.network import PHI_TAG_IDS, Draw, Scores
+from rnn.processors.inputs import Characters
+from rnn.processors.stacked import StackedProcessor, add_prefix, exclude_phi_words, strip_prefix, without_phi
+from rnn.processors.words import WordProcessor, tags_of
 from rnn.settings import WordSettings
 from rnn.training.draws import WordDropout
 from rnn.vocab import FIRST_WORD, PAD
@@ -122,7 +122,7 @@ class Stacked(nnx.Module):
         """The scores of PHI, and those of concepts where the PHI is hidden that is decided, or else drawn."""
         phi = self.phi.scores(vectors, inputs, length, draws)[PHI]
         soft = gumbel_softmax(phi.emissions, draws["gumbel"], self.temperature)
-        decided = inputs[DECIDED] if DECIDED in inputs else jnp.argmax(phi.emissions + draws["gumbel"], axis=1)
+        decided = inputs[PHI_TAG_IDS] if PHI_TAG_IDS in inputs else jnp.argmax(phi.emissions + draws["gumbel"], axis=1)
         concept = self.concept(
             strip_prefix(vectors), strip_prefix(inputs), strip_prefix(draws), decided=decided, soft=soft
         )
@@ -166,37 +166,39 @@ class StackedTagger(JointTagger):
         """What the model needs and can do."""
         return super().traits(settings)._replace(hides_phi=True)
 
-    def _own_blank_codec(self) -> WordCodec:
+    def _concept_blank_processor(self) -> WordProcessor:
         """The concept part's, before it knows any word."""
         characters = Characters(()) if self._settings.char_dim else None
-        return WordCodec(self.blank_vocabulary(), {}, casing=self._settings.features != "none", characters=characters)
+        return WordProcessor(
+            self.blank_vocabulary(), {}, casing=self._settings.features != "none", characters=characters
+        )
 
-    def codec(self, train: Sequence[LabelledSentence]) -> StackedCodec:
-        """The codec for some training sentences."""
-        phi = dataclasses.replace(self.filled(self.blank_codec(), train), tags={PHI: tags_of(train, PHI)})
-        concept = self.filled(self._own_blank_codec(), without_phi(train))
+    def processor(self, train: Sequence[LabelledSentence]) -> StackedProcessor:
+        """The processor for some training sentences."""
+        phi = dataclasses.replace(self.filled(self.blank_processor(), train), tags={PHI: tags_of(train, PHI)})
+        concept = self.filled(self._concept_blank_processor(), without_phi(train))
         vocabulary = exclude_phi_words(concept.vocabulary, train)
-        return StackedCodec(
+        return StackedProcessor(
             phi, dataclasses.replace(concept, vocabulary=vocabulary, tags={CONCEPT: tags_of(train, CONCEPT)})
         )
 
-    def saved_codec(
+    def saved_processor(
         self, described: Mapping[str, Any], arrays: Mapping[str, np.ndarray], key: bytes | None
-    ) -> StackedCodec:
-        """The codec of a saved model."""
-        return StackedCodec(self.blank_codec(), self._own_blank_codec()).read(described, arrays, key)
+    ) -> StackedProcessor:
+        """The processor of a saved model."""
+        return StackedProcessor(self.blank_processor(), self._concept_blank_processor()).read(described, arrays, key)
 
-    def tables(self, codec: StackedCodec, rngs: nnx.Rngs) -> dict[str, jax.Array]:
+    def tables(self, processor: StackedProcessor, rngs: nnx.Rngs) -> dict[str, jax.Array]:
         """The initial vectors of both parts."""
-        return super().tables(codec.phi, rngs) | add_prefix(super().tables(codec.concept, rngs))
+        return super().tables(processor.phi, rngs) | add_prefix(super().tables(processor.concept, rngs))
 
-    def network(self, codec: StackedCodec, rngs: nnx.Rngs) -> Stacked:
+    def network(self, processor: StackedProcessor, rngs: nnx.Rngs) -> Stacked:
         """A new network."""
         settings = self._settings
         sizes: dict[str, Any] = {"hidden": settings.hidden, "layers": settings.layers, "rngs": rngs}
-        phi_tags, concept_tags = codec.tags[PHI], codec.tags[CONCEPT]
-        phi = BilstmCrf(**self.sizes(codec.phi), **sizes, tags=len(phi_tags), context=settings.context)
-        tokens = self.sizes(codec.concept)
+        phi_tags, concept_tags = processor.tags[PHI], processor.tags[CONCEPT]
+        phi = BilstmCrf(**self.sizes(processor.phi), **sizes, tags=len(phi_tags), context=settings.context)
+        tokens = self.sizes(processor.concept)
         concept = ConceptPart(tokens, **sizes, tags=len(concept_tags), phi_tags=phi_tags)
         return Stacked(phi, concept, temperature=settings.temperature)
 
@@ -204,16 +206,16 @@ class StackedTagger(JointTagger):
         """The rates of dropping of both parts."""
         return super().rates() | add_prefix(super().rates())
 
-    def dropped(self, codec: StackedCodec, rows: Sequence[Row]) -> Mapping[str, WordDropout]:
+    def dropped(self, processor: StackedProcessor, rows: Sequence[Row]) -> Mapping[str, WordDropout]:
         """Rare words, drawn for each part by itself."""
         (words,) = add_prefix({"words": None})
-        return self.word_dropout(codec.phi, rows) | self.word_dropout(codec.concept, rows, name=words)
+        return self.word_dropout(processor.phi, rows) | self.word_dropout(processor.concept, rows, name=words)
 
-    def word_codec(self, codec: StackedCodec) -> WordCodec:
+    def word_processor(self, processor: StackedProcessor) -> WordProcessor:
         """How the part reads that finds PHI."""
-        return codec.phi
+        return processor.phi
 
     def stores(self, words: Sequence[str]) -> list[bool]:
         """Whether the concept part has a vector of its own for each word."""
-        codec: Any = self._trained().codec
-        return [number >= FIRST_WORD for number in codec.concept.vocabulary.ids(words)]
+        processor: Any = self._trained().processor
+        return [number >= FIRST_WORD for number in processor.concept.vocabulary.ids(words)]

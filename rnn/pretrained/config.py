@@ -59,11 +59,11 @@ class EncoderConfig:
             raise ValueError(f"states of {self.hidden} numbers, which {self.heads} heads cannot share")
         if type(self.epsilon) not in (int, float) or not 0 < self.epsilon < 1:
             raise ValueError("an epsilon that is no number from 0 to 1")
-        if self.room < 1:
+        if self.max_length < 1:
             raise ValueError("too few positions")
 
     @property
-    def room(self) -> int:
+    def max_length(self) -> int:
         """The most pieces that it can read at once, those that begin and end a text included."""
         return self.positions - self.first
 

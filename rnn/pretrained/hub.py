@@ -40,7 +40,7 @@ _PARTS = {
 }
 
 
-class Encoder(NamedTuple):
+class PretrainedEncoder(NamedTuple):
     """A pretrained encoder.
 
     Attributes:
@@ -62,7 +62,7 @@ class Encoder(NamedTuple):
         return _weights(self.folder, self.config)
 
 
-def read_encoder(folder: Path) -> Encoder:
+def read_encoder(folder: Path) -> PretrainedEncoder:
     """Read the sizes and the tokenizer of a BERT or RoBERTa encoder, and know where its weights are.
 
     Args:
@@ -76,7 +76,7 @@ def read_encoder(folder: Path) -> Encoder:
     if pieces.count > config.pieces:
         problem = f"{pieces.count} word pieces, where {CONFIG} says {config.pieces}: give files that belong together"
         raise MismatchError(problem, path=folder)
-    return Encoder(folder, config, pieces)
+    return PretrainedEncoder(folder, config, pieces)
 
 
 def _config(path: Path) -> EncoderConfig:

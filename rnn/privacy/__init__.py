@@ -12,7 +12,7 @@ same_sentence.py    the adversaries' attack on a frozen representation, with its
 pair_attack.py      how that attack trains and tries adversaries
 encoding.py         annotated sentences to what may leave the house
 shared.py           the file of it: vectors, casing, tags and lengths
-plain_arrays.py     arrays out of a file of anybody     codec.py          rows for a tagger over a representation
+plain_arrays.py     arrays out of a file of anybody     processor.py          rows for a tagger over a representation
 once.py             notes are encoded once              system_random.py    noise and order from nobody's seed
 attacks/            attacks on vectors, and what came of them
 attack_card.py      all attacks as one card            kept_card.py        it is kept beside the representation

@@ -17,7 +17,7 @@ from jax import lax
 
 from rnn.layers.lstm import BiLstm
 from rnn.layers.recurrence import uniform
-from rnn.privacy.pairs import KINDS, PairKind
+from rnn.privacy.pairs import PAIR_KINDS, PairKind
 
 TASKS = ("T1", "T2")
 LOG_2 = float(np.log(2.0))
@@ -45,7 +45,7 @@ class PairIndex(NamedTuple):
     @classmethod
     def of(cls, pairs: str) -> PairIndex:
         """Those of `PrivateSettings.pairs`."""
-        kinds: Sequence[PairKind] = KINDS[pairs]
+        kinds: Sequence[PairKind] = PAIR_KINDS[pairs]
         return cls(
             np.array([2 * kind.first for kind in kinds]),
             np.array([2 * kind.second + 1 for kind in kinds]),

@@ -116,7 +116,7 @@ def tagger_dropout(settings: PrivateSettings) -> dict[str, float]:
     return {_TAGGER + name: rate for name, rate in rates.items()}
 
 
-def judged(
+def pair_logits(
     network: Any, vectors: Arrays, inputs: Arrays, length: jax.Array, draws: Arrays, shown: PairIndex
 ) -> jax.Array:
     """What the adversaries say of the pairs of one quadruple, logits [P, 2]."""
@@ -125,7 +125,7 @@ def judged(
     return found
 
 
-def tagging(
+def tagging_loss(
     network: Any, vectors: Arrays, inputs: Arrays, targets: Arrays, length: jax.Array, draws: Arrays
 ) -> jax.Array:
     """l_deid: the negative log-likelihood of a sentence's tags under the CRF over its representation, in nats."""
@@ -146,13 +146,13 @@ def adversary_loss(pairs: str, together: str) -> Loss:
     def loss(
         network: Any, vectors: Arrays, inputs: Arrays, targets: Arrays, length: jax.Array, draws: Arrays
     ) -> jax.Array:
-        return jnp.mean(losses(judged(network, vectors, inputs, length, draws, shown), shown.sign, together))
+        return jnp.mean(losses(pair_logits(network, vectors, inputs, length, draws, shown), shown.sign, together))
 
     return loss
 
 
 @cache
-def beside_telling_apart(pairs: str, together: str) -> Loss:
+def tagging_and_adversary_losses(pairs: str, together: str) -> Loss:
     """Vector [l_deid, l_adv, ...] that `confusion_objective` reduces; with "each", one l_adv per adversary.
 
     A sentence without a pair has log 2 in their places: what somebody loses who guesses.
@@ -164,7 +164,7 @@ def beside_telling_apart(pairs: str, together: str) -> Loss:
         network: Any, vectors: Arrays, inputs: Arrays, targets: Arrays, length: jax.Array, draws: Arrays
     ) -> jax.Array:
         if inputs["words"].ndim == 1:
-            lost = tagging(network, vectors, inputs, targets, length, draws)
+            lost = tagging_loss(network, vectors, inputs, targets, length, draws)
             return jnp.concatenate([lost[None], jnp.full(parts, LOG_2)])
         lost, encoded, words = _tagging_of_pair(network, vectors, inputs, targets, length, draws)
         apart = losses(network.adversaries(encoded, words, length, shown), shown.sign, together)
@@ -195,7 +195,7 @@ def dann_loss(pairs: str, together: str, weight: float) -> Loss:
         network: Any, vectors: Arrays, inputs: Arrays, targets: Arrays, length: jax.Array, draws: Arrays
     ) -> jax.Array:
         if inputs["words"].ndim == 1:
-            return tagging(network, vectors, inputs, targets, length, draws)
+            return tagging_loss(network, vectors, inputs, targets, length, draws)
         lost, encoded, words = _tagging_of_pair(network, vectors, inputs, targets, length, draws)
         logits = network.adversaries(reverse_gradient(encoded, weight), words, length, shown)
         return lost + jnp.mean(losses(logits, shown.sign, together))

@@ -50,7 +50,7 @@ class PairKind(NamedTuple):
         return self.first == self.second
 
 
-KINDS = {
+PAIR_KINDS = {
     "symmetric": (PairKind(0, 0), PairKind(1, 1), PairKind(0, 1), PairKind(1, 0)),
     "one-sided": (PairKind(0, 0), PairKind(0, 1)),
 }
@@ -58,7 +58,7 @@ KINDS = {
 
 
 @dataclass(frozen=True, eq=False)
-class Words:
+class PairVocabulary:
     """The words of some sentences and the neighbours of their PHI, with a number and a vector each.
 
     Args:
@@ -98,7 +98,7 @@ class Words:
         return self.vocabulary.words[number - FIRST_WORD]
 
 
-class Replacement(NamedTuple):
+class TokenReplacement(NamedTuple):
     """One token of a sentence, and what stands in its place.
 
     Attributes:
@@ -129,7 +129,7 @@ class Replaceable:
     choices: Sequence[Sequence[npt.NDArray[np.int32]]]
 
     @classmethod
-    def of(cls, sentences: Iterable[LabelledSentence], words: Words) -> Self:
+    def of(cls, sentences: Iterable[LabelledSentence], words: PairVocabulary) -> Self:
         """Those of some sentences that can make a fake pair; none of them twice.
 
         Raises:
@@ -149,21 +149,21 @@ class Replaceable:
             raise EmptyInputError("no sentence holds a PHI token that has a neighbour: there is nothing to tell apart")
         return cls(*map(list, zip(*found, strict=True)))
 
-    def draw(self, random: np.random.Generator) -> list[Replacement]:
+    def draw(self, random: np.random.Generator) -> list[TokenReplacement]:
         """For each sentence one of its PHI tokens, and one of that token's neighbours, each as likely."""
         drawn = []
         for number, (places, choices) in enumerate(zip(self.places, self.choices, strict=True)):
             which = int(random.integers(len(places)))
             options = choices[which]
-            drawn.append(Replacement(number, int(places[which]), int(options[random.integers(len(options))])))
+            drawn.append(TokenReplacement(number, int(places[which]), int(options[random.integers(len(options))])))
         return drawn
 
-    def replaced(self, drawn: Replacement, words: Words) -> Sentence:
+    def replaced(self, drawn: TokenReplacement, words: PairVocabulary) -> Sentence:
         """The sentence x' of a replacement; it has no note."""
         return with_word(self.sentences[drawn.sentence].sentence, drawn.place, words.word(drawn.word))
 
 
-def both(ids: npt.NDArray[np.int32], drawn: Replacement) -> npt.NDArray[np.int32]:
+def both(ids: npt.NDArray[np.int32], drawn: TokenReplacement) -> npt.NDArray[np.int32]:
     """The ids of a sentence's words beside those of its copy, [T, 2]."""
     pair = np.stack([ids, ids], axis=1)
     pair[drawn.place, 1] = drawn.word
@@ -182,7 +182,7 @@ def phi_places(item: LabelledSentence) -> list[int]:
     return [place for place, tag in enumerate(item.tags) if tag != OUTSIDE]
 
 
-def _others(word: str, words: Words) -> npt.NDArray[np.int32]:
+def _others(word: str, words: PairVocabulary) -> npt.NDArray[np.int32]:
     """The ids of a word's neighbours, but those whose vector is its own: with them, a fake pair would be a real one."""
     ids = np.array(words.vocabulary.ids(words.neighbours[word]), np.int32)
     return ids[(words.table[ids] != words.table[ids[0]]).any(axis=1)]

@@ -13,14 +13,14 @@ from features.tokens import Sentence
 from rnn.batching import Row
 from rnn.privacy.representation import RepresentationModel
 from rnn.privacy.shared_file import SharedNotes
-from rnn.processors.casing import casing
+from rnn.processors.inputs import casing
 
 VECTORS, CASING = "vectors", "casing"
 """The inputs of a row: each token's representation, [T, D], and its casing class, [T]."""
 
 
 @dataclass(frozen=True)
-class PrivateCodec:
+class PrivateProcessor:
     """Sentences to rows of representations and casing, a row a sentence.
 
     Args:
@@ -46,14 +46,14 @@ class PrivateCodec:
         return [Row(given, {PHI: row}, len(row)) for given, row in zip(inputs, ids, strict=True)]
 
     def shared_rows(self, shared: SharedNotes) -> list[Row]:
-        """A row for each sentence that was shared; its tags must be among this codec's."""
+        """A row for each sentence that was shared; its tags must be among this processor's."""
         number = {tag: k for k, tag in enumerate(self.tags[PHI])}
         ids = np.array([number[name] for name in shared.names], np.int32)[shared.tags]
         arrays = (shared.vectors.astype(np.float32), shared.casing.astype(np.int32), ids)
         parts = [np.split(array, shared.starts[1:-1]) for array in arrays]
         return [Row({VECTORS: v, CASING: c}, {PHI: t}, len(t)) for v, c, t in zip(*parts, strict=True)]
 
-    def gather(
+    def scatter_to_tokens(
         self, rows: Sequence[Row], values: Iterable[np.ndarray], sentences: Sequence[Sentence]
     ) -> list[np.ndarray]:
         """What was found for each row, [T, ...], for each sentence: they are the same."""
@@ -63,8 +63,8 @@ class PrivateCodec:
     def key(self) -> None:
         """None: its words are public."""
 
-    def hashed(self, key: bytes) -> tuple[PrivateCodec, dict[str, np.ndarray]]:
-        """The codec as it is: its words came with the representation and are public, and there are no others."""
+    def hashed(self, key: bytes) -> tuple[PrivateProcessor, dict[str, np.ndarray]]:
+        """The processor as it is: its words came with the representation and are public, and there are no others."""
         return self, {}
 
     def describe(self) -> dict[str, Any]:

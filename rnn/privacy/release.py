@@ -25,12 +25,12 @@ from rnn.privacy.representation import RepresentationModel
 from rnn.privacy.shared_file import SharedNotes
 from rnn.privacy.substitution import shareable
 from rnn.privacy.system_random import generator
-from rnn.processors.casing import casing
+from rnn.processors.inputs import casing
 from rnn.processors.words import tags_of
 
 RECORD = Path(".crfdeid") / "encoded.json"
 """The record, below the folder of the shared file."""
-_SCHEMA = 1
+_LEDGER_VERSION = 1
 _KEY_CHECK = "crfdeid encoded notes"
 _ABOUT = "Keyed hashes of the notes that were encoded into this folder, so that none is encoded twice. Do not share it."
 
@@ -47,7 +47,7 @@ def record_key(key_file: Path | None) -> bytes:
 
 
 @dataclass(frozen=True)
-class Record:
+class Ledger:
     """What was encoded into a folder.
 
     Args:
@@ -73,7 +73,7 @@ class Record:
             fields = read_with_checksum(path, "record of encoded notes")
         except FileNotFoundError:
             return cls(path, key)
-        if fields.get("schema") != _SCHEMA or fields.get("key") != hash_word(_KEY_CHECK, key):
+        if fields.get("schema") != _LEDGER_VERSION or fields.get("key") != hash_word(_KEY_CHECK, key):
             problem = (
                 "a record of encoded notes under another secret, so that nobody can say which they are: give that "
                 "secret, or name a file in a new folder"
@@ -96,7 +96,7 @@ class Record:
     def add(self, documents: Sequence[Document], sentences: Iterable[LabelledSentence]) -> None:
         """Write these down beside the others."""
         told = self.sentences | {self._hash(item.sentence.words) for item in sentences}
-        Record(self.path, self.key, self.notes | self._notes(documents), told).write()
+        Ledger(self.path, self.key, self.notes | self._notes(documents), told).write()
 
     def write(self) -> None:
         """Write the record as it is; none where nothing was encoded."""
@@ -105,7 +105,7 @@ class Record:
             return
         fields = {
             "about": _ABOUT,
-            "schema": _SCHEMA,
+            "schema": _LEDGER_VERSION,
             "key": hash_word(_KEY_CHECK, self.key),
             "notes": sorted(self.notes),
             "sentences": sorted(self.sentences),
@@ -121,7 +121,7 @@ class Record:
 
 
 @contextmanager
-def release_ledger(folder: Path, documents: Sequence[Document], key: bytes) -> Iterator[Record]:
+def release_ledger(folder: Path, documents: Sequence[Document], key: bytes) -> Iterator[Ledger]:
     """Hold a folder while notes are encoded for a file in it.
 
     Args:
@@ -140,7 +140,7 @@ def release_ledger(folder: Path, documents: Sequence[Document], key: bytes) -> I
     """
     path = folder / RECORD
     with _held(path.parent):
-        record = Record.read(path, key)
+        record = Ledger.read(path, key)
         again = record.again(documents)
         if again:
             raise UsageError(

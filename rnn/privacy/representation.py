@@ -23,12 +23,12 @@ from rnn.compile_cache import keep_compiled
 from rnn.embeddings.lookup import Lookup
 from rnn.embeddings.vectors import WordVectors
 from rnn.layers.representation import Representation
-from rnn.network import Weights, named
+from rnn.network import Weights, flatten_params
 from rnn.privacy.settings import PrivateSettings
 
 _FILES = ModelFiles("representation", 1, "weights.npz", ("jax", "flax"), PUBLIC)
 _VECTORS = "vectors."  # before the names of their arrays among the weights
-_PLACE = "network."  # before the names of a module's arrays, in `rnn.network.named`
+_PLACE = "network."  # before the names of a module's arrays, in `rnn.network.flatten_params`
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,7 +184,7 @@ def new_representation(dim: int, settings: PrivateSettings, rngs: nnx.Rngs) -> R
 
 def parameters(state: Any) -> dict[str, npt.NDArray[np.float32]]:
     """The parameters of a module by the names of their places: "layer.W", "input_noise.s", …"""
-    return {name.removeprefix(_PLACE): np.array(leaf) for name, leaf in named(Weights({}, state)).items()}
+    return {name.removeprefix(_PLACE): np.array(leaf) for name, leaf in flatten_params(Weights({}, state)).items()}
 
 
 def _filled(state: Any, arrays: Mapping[str, np.ndarray]) -> Any:
@@ -193,7 +193,7 @@ def _filled(state: Any, arrays: Mapping[str, np.ndarray]) -> Any:
     Raises:
         ValueError: they are not those of the module, or hold something other than finite numbers.
     """
-    expected = named(Weights({}, state))
+    expected = flatten_params(Weights({}, state))
     if {_PLACE + name: array.shape for name, array in arrays.items()} != {n: a.shape for n, a in expected.items()}:
         raise ValueError("other arrays than the network's")
     if not all(array.dtype == np.float32 and np.isfinite(array).all() for array in arrays.values()):

@@ -21,7 +21,7 @@ from crfdeid.bio import OUTSIDE, tag_spans
 from crfdeid.errors import IntegrityError, MismatchError, ReadError
 from crfdeid.serialization import distinct_names, pack_arrays
 from crfdeid.utils.files import read_bytes, write_stream
-from rnn.processors.casing import CASINGS
+from rnn.processors.inputs import CASINGS
 
 # Not read by NumPy, which evaluates a header and takes the memory that it asks for.
 _HEADER = re.compile(
@@ -127,7 +127,7 @@ class SharedNotes:
     Args:
         vectors: of each token, [P, D] float16.
         lengths: tokens of each sentence, [S] int32.
-        casing: each token's casing class, its number in `rnn.processors.casing.CASINGS`, [P] uint8.
+        casing: each token's casing class, its number in `rnn.processors.inputs.CASINGS`, [P] uint8.
         tags: each token's tag, its number in ``names``, [P] uint16.
         names: the tags.
         representation: the digest of the representation that made the vectors, 64 hexadecimal digits.

@@ -15,13 +15,16 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from crfdeid.bio import OUTSIDE, Encoded, continues, decode
+from crfdeid.corpora.splits import Split
 from crfdeid.documents import Document, LabelledSentence
 from features.tokenizer import Token, tokenize
 from features.tokens import Sentence, split_sentences
+from rnn.embeddings import WordVectors
 from rnn.privacy.neighbours import Neighbours
+from rnn.privacy.system_random import generator
 
 
-def pseudonymised(
+def replace_and_shuffle(
     train: Sequence[LabelledSentence], neighbours: Neighbours, random: np.random.Generator
 ) -> list[LabelledSentence]:
     """Tagged sentences with pseudonyms, shuffled: what a model can be trained on in the place of the sentences.
@@ -190,3 +193,51 @@ def _sentence(tokens: tuple[Token, ...]) -> Sentence:
     if not found:  # of words without a visible character
         return Sentence(tokens, note=tokens)
     return Sentence(tokens, found[0].heading, found[0].line_prefix, note=tokens)
+
+
+class Pseudonymised(NamedTuple):
+    """Sentences with pseudonyms, and what they leave.
+
+    Attributes:
+        sentences: in random order, each in a document of its own with a new id.
+        left_out: how many sentences were left out, because no tags express all of their PHI.
+        remains: what the pseudonyms leave of the words that they replaced.
+        containing: how many neighbours of a word hold it, the word itself left out: the mean over the words of PHI.
+        words: how many words of PHI there are, each counted once.
+        unknown: how many of them have no vector.
+    """
+
+    sentences: list[LabelledSentence]
+    left_out: int
+    remains: ResidualPHI
+    containing: float
+    words: int
+    unknown: int
+
+
+def pseudonymise(notes: Split, vectors: WordVectors, *, count: int, seed: int | None = None) -> Pseudonymised:
+    """Each sentence of notes as a document of its own, its PHI replaced by neighbours.
+
+    Args:
+        notes: the notes, with all of their PHI annotated.
+        vectors: what says which words are near: public ones, learned from other text than the notes.
+        count: how many neighbours a word may become, itself among them.
+        seed: of order and choice, for experiments: who knows it can undo the replacement. None to let
+            the operating system draw.
+
+    Raises:
+        UsageError: ``count`` is less than 1.
+    """
+    random = generator(seed)
+    before = shareable(notes.encoded)
+    words = phi_words(before)
+    neighbours = Neighbours.of(words, vectors, count)
+    after = replaced(before, neighbours, random)
+    return Pseudonymised(
+        shuffled(after, random),
+        len(notes.sentences) - len(before),
+        ResidualPHI.of(before, after),
+        neighbours_that_contain(words, neighbours),
+        len(words),
+        len(neighbours.unknown),
+    )

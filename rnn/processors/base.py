@@ -1,4 +1,4 @@
-"""What a codec is: it turns sentences into rows, and what is found for rows into what is found for tokens."""
+"""What a processor is: it turns sentences into rows, and what is found for rows into what is found for tokens."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ class Processor(Protocol):
         """Rows for the sentences; with their targets where tagged sentences are given."""
         ...
 
-    def gather(
+    def scatter_to_tokens(
         self, rows: Sequence[Row], values: Iterable[np.ndarray], sentences: Sequence[Sentence]
     ) -> list[np.ndarray]:
         """What was found for the tokens of each row, for the tokens of each sentence that the rows were made of."""
         ...
 
     def hashed(self, key: bytes) -> tuple[Processor, Mapping[str, np.ndarray]]:
-        """The codec with its words as keyed hashes; and for each table that changes the old row of each new one.
+        """The processor with its words as keyed hashes; and for each table that changes the old row of each new one.
 
         Raises:
             UsageError: they are hashes already, under another key.
@@ -44,7 +44,7 @@ class Processor(Protocol):
         ...
 
     def describe(self) -> dict[str, Any]:
-        """What `NetworkTagger.saved_codec` needs to make it again, as JSON data."""
+        """What `NetworkTagger.saved_processor` needs to make it again, as JSON data."""
         ...
 
     def arrays(self) -> dict[str, np.ndarray]:

@@ -12,16 +12,18 @@ from crfdeid.bio import OUTSIDE
 from crfdeid.documents import CONCEPT, LabelledSentence
 from features.tokens import Sentence
 from rnn.batching import Row
-from rnn.processors.words import WordCodec
-from rnn.vocab import Vocabulary, fold
+from rnn.processors.words import WordProcessor
+from rnn.vocab import Vocabulary, zero_digits
 
-OWN = "concept "
+CONCEPT_PREFIX = "concept "
 """How the names of the inputs and tables begin that the concept part has for itself."""
 
 
 def strip_prefix(arrays: Mapping[str, Any]) -> dict[str, Any]:
     """The arrays of the concept part, by the names that they have in a part that stands alone."""
-    return {name.removeprefix(OWN): array for name, array in arrays.items() if name.startswith(OWN)}
+    return {
+        name.removeprefix(CONCEPT_PREFIX): array for name, array in arrays.items() if name.startswith(CONCEPT_PREFIX)
+    }
 
 
 def add_prefix(arrays: Mapping[str, Any]) -> dict[str, Any]:
@@ -31,11 +33,11 @@ def add_prefix(arrays: Mapping[str, Any]) -> dict[str, Any]:
         >>> as_own({"words": 1})
         {'concept words': 1}
     """
-    return {OWN + name: array for name, array in arrays.items()}
+    return {CONCEPT_PREFIX + name: array for name, array in arrays.items()}
 
 
 @dataclass(frozen=True)
-class StackedCodec:
+class StackedProcessor:
     """Sentences to rows with the inputs of two parts of a network, and the targets of both.
 
     Args:
@@ -44,8 +46,8 @@ class StackedCodec:
             nothing of it is left once they are all replaced.
     """
 
-    phi: WordCodec
-    concept: WordCodec
+    phi: WordProcessor
+    concept: WordProcessor
 
     def __post_init__(self) -> None:
         if self.concept.margin or self.concept.note or self.concept.features is not None:
@@ -62,21 +64,21 @@ class StackedCodec:
         return self.phi.key
 
     def rows(self, sentences: Sequence[Sentence], targets: Sequence[LabelledSentence] | None = None) -> list[Row]:
-        """A row for each sentence, as of `WordCodec`."""
+        """A row for each sentence, as of `WordProcessor`."""
         pairs = zip(self.phi.rows(sentences, targets), self.concept.rows(sentences, targets), strict=True)
         return [Row({**a.inputs, **add_prefix(b.inputs)}, {**a.targets, **b.targets}, a.length) for a, b in pairs]
 
-    def gather(
+    def scatter_to_tokens(
         self, rows: Sequence[Row], values: Iterable[np.ndarray], sentences: Sequence[Sentence]
     ) -> list[np.ndarray]:
         """What was found for each row, [T, ...], for each sentence: they are the same."""
         return list(values)
 
-    def hashed(self, key: bytes) -> tuple[StackedCodec, dict[str, np.ndarray]]:
-        """Both with words and features as keyed hashes; errors of `WordCodec.hashed`."""
+    def hashed(self, key: bytes) -> tuple[StackedProcessor, dict[str, np.ndarray]]:
+        """Both with words and features as keyed hashes; errors of `WordProcessor.hashed`."""
         phi, moved = self.phi.hashed(key)
         concept, own_moved = self.concept.hashed(key)
-        return StackedCodec(phi, concept), {**moved, **add_prefix(own_moved)}
+        return StackedProcessor(phi, concept), {**moved, **add_prefix(own_moved)}
 
     def describe(self) -> dict[str, Any]:
         """Both as JSON data, for `read`."""
@@ -86,9 +88,11 @@ class StackedCodec:
         """What `describe` leaves out, as arrays."""
         return {**self.phi.arrays(), **add_prefix(self.concept.arrays())}
 
-    def read(self, described: Mapping[str, Any], arrays: Mapping[str, np.ndarray], key: bytes | None) -> StackedCodec:
-        """What `describe` described, with this codec's settings; errors of `WordCodec.read`."""
-        shared = {name: array for name, array in arrays.items() if not name.startswith(OWN)}
+    def read(
+        self, described: Mapping[str, Any], arrays: Mapping[str, np.ndarray], key: bytes | None
+    ) -> StackedProcessor:
+        """What `describe` described, with this processor's settings; errors of `WordProcessor.read`."""
+        shared = {name: array for name, array in arrays.items() if not name.startswith(CONCEPT_PREFIX)}
         return replace(
             self,
             phi=self.phi.read(described["phi"], shared, key),
@@ -114,7 +118,7 @@ def exclude_phi_words(vocabulary: Vocabulary, sentences: Sequence[LabelledSenten
 
     Given word vectors bring words into a vocabulary that nobody would have taken from the text.
     """
-    read = fold if vocabulary.fold_digits else str
+    read = zero_digits if vocabulary.fold_digits else str
     seen = {read(word) for item in without_phi(sentences) for word in item.sentence.words}
     hidden = {
         read(word)

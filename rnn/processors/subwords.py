@@ -50,7 +50,7 @@ class _Note(NamedTuple):
 
 
 @dataclass(frozen=True)
-class SubwordCodec:
+class SubwordProcessor:
     """Sentences to rows of word pieces, a row a window of their notes.
 
     Args:
@@ -105,7 +105,7 @@ class SubwordCodec:
                 known[start - note.first :][: len(targets[i].tags)] = [number[tag] for tag in targets[i].tags]
         return known
 
-    def gather(
+    def scatter_to_tokens(
         self, rows: Sequence[Row], values: Iterable[np.ndarray], sentences: Sequence[Sentence]
     ) -> list[np.ndarray]:
         """The probabilities of the tags of each sentence's tokens, [T, K], out of those of windows.
@@ -166,7 +166,7 @@ class SubwordCodec:
         found = self._windows.get(tokens) if isinstance(tokens, NoteTokens) else None
         if found is None:
             lengths = np.fromiter((len(pieces) for pieces in self._words(tokens)), np.int32)
-            found = np.array(cut(lengths, self.window, self.overlap), np.int32).reshape(-1, 2)
+            found = np.array(overlapping_windows(lengths, self.window, self.overlap), np.int32).reshape(-1, 2)
             if isinstance(tokens, NoteTokens):
                 self._windows[tokens] = found
         return found
@@ -175,8 +175,8 @@ class SubwordCodec:
     def key(self) -> None:
         """None: its pieces are public."""
 
-    def hashed(self, key: bytes) -> tuple[SubwordCodec, dict[str, np.ndarray]]:
-        """The codec as it is: its pieces were public before, and there are no others."""
+    def hashed(self, key: bytes) -> tuple[SubwordProcessor, dict[str, np.ndarray]]:
+        """The processor as it is: its pieces were public before, and there are no others."""
         return self, {}
 
     def describe(self) -> dict[str, Any]:
@@ -190,7 +190,7 @@ class SubwordCodec:
     @classmethod
     def read(
         cls, described: Mapping[str, Any], arrays: Mapping[str, np.ndarray], *, window: int, overlap: int
-    ) -> SubwordCodec:
+    ) -> SubwordProcessor:
         """What `describe` and `arrays` gave.
 
         Args:
@@ -250,7 +250,7 @@ def _merge(row: Row, probabilities: np.ndarray, first: int, merged: np.ndarray, 
     merged[words][better], best[words][better] = own[better], worth[better]
 
 
-def cut(lengths: Sequence[int] | np.ndarray, most: int, overlap: int) -> list[tuple[int, int]]:
+def overlapping_windows(lengths: Sequence[int] | np.ndarray, most: int, overlap: int) -> list[tuple[int, int]]:
     """Windows over words: the number of the first word of each, and of the word after its last.
 
     Each takes as many words as fit; the next one begins at the first word from which on the pieces of this one are

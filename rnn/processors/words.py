@@ -15,17 +15,15 @@ from features.tokens import Sentence
 from rnn.batching import Row
 from rnn.embeddings.subwords import SubwordVectors
 from rnn.embeddings.vectors import unseen_vectors
-from rnn.network import GIVEN
-from rnn.processors.casing import casing
-from rnn.processors.characters import Characters
-from rnn.processors.features import Features
+from rnn.network import SUBWORD_VECTORS
+from rnn.processors.inputs import Characters, Features, casing
 from rnn.vocab import Vocabulary
 
 _MOST_FEATURES = 10_000  # of a token: more can only be damage, and would be made room for
 
 
 @dataclass(frozen=True)
-class WordCodec:
+class WordProcessor:
     """Sentences to rows of word numbers and what goes beside them, a row a sentence.
 
     The inputs of a row: "words", with ``margin`` words before and after the sentence, [T + 2 margin]; where they are
@@ -83,7 +81,7 @@ class WordCodec:
             for row, item in zip(rows, targets, strict=True)
         ]
 
-    def gather(
+    def scatter_to_tokens(
         self, rows: Sequence[Row], values: Iterable[np.ndarray], sentences: Sequence[Sentence]
     ) -> list[np.ndarray]:
         """What was found for each row, [T, ...], for each sentence: they are the same."""
@@ -110,11 +108,11 @@ class WordCodec:
         if self.subwords is not None:
             given = np.zeros((len(words) + 2 * margin, self.subwords.dim), np.float32)
             given[start : start + len(read)] = unseen_vectors(read, self.vocabulary, self.subwords)
-            inputs[GIVEN] = given
+            inputs[SUBWORD_VECTORS] = given
         return Row(inputs, {}, len(words))
 
-    def hashed(self, key: bytes) -> tuple[WordCodec, dict[str, np.ndarray]]:
-        """The same codec with words and features as keyed hashes; and for each table the old row of each new one.
+    def hashed(self, key: bytes) -> tuple[WordProcessor, dict[str, np.ndarray]]:
+        """The same processor with words and features as keyed hashes; and for each table the old row of each new one.
 
         Raises:
             UsageError: it makes vectors from parts of words, which cannot be hashed; or they are hashes already, under
@@ -145,8 +143,8 @@ class WordCodec:
 
     def read(
         self, described: Mapping[str, Any], arrays: Mapping[str, np.ndarray], key: bytes | None, *, layer: str = PHI
-    ) -> WordCodec:
-        """What `describe` described, with this codec's settings.
+    ) -> WordProcessor:
+        """What `describe` described, with this processor's settings.
 
         Args:
             described: JSON data of a saved model.

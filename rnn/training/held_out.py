@@ -14,8 +14,7 @@ from flax import nnx
 
 from crfdeid.documents import PHI
 from rnn.batching import Batch, Row, batches, even_batches
-from rnn.decode import iob_constraints
-from rnn.inference import best_of_each_layer
+from rnn.decode import best_of_each_layer, iob_constraints
 from rnn.network import Weights, side_by_side, still
 from rnn.training.draws import noise
 from rnn.training.phases import Loss, Phase
@@ -25,7 +24,7 @@ from rnn.training.structure import Named, Structure, total_loss
 _SEED = 0  # of noise on held-out rows: the same after every phase, so that losses can be compared
 
 
-class Measure(Protocol):
+class DevMetric(Protocol):
     """What training is measured by after every epoch; `Dev` is one."""
 
     def f1(self, graph: nnx.GraphDef[Any], weights: Weights) -> np.ndarray:
@@ -57,7 +56,7 @@ class Dev:
         batches: the sentences.
         gold: by annotation layer.
         begins: by layer, which tag must precede which, from `rnn.decode.iob_constraints`, [K].
-        hides_phi: as of `rnn.inference.best_of_each_layer`.
+        hides_phi: as of `rnn.decode.best_of_each_layer`.
     """
 
     batches: tuple[Batch, ...]
@@ -83,7 +82,7 @@ class Dev:
                 sentence that lacks the layer.
             tags: by layer, the tags that can be given, PHI first.
             decoding: as of `rnn.decode.iob_constraints`.
-            hides_phi: as of `rnn.inference.best_of_each_layer`.
+            hides_phi: as of `rnn.decode.best_of_each_layer`.
         """
         found = list(batches([row._replace(targets={}) for row in rows]))
         order = [members for members, _ in found]

@@ -15,9 +15,9 @@ from flax import nnx
 
 from crfdeid.tagger import FitProgress, OnProgressOfMany
 from rnn.batching import Batch, Row, make_buckets
-from rnn.network import Weights, named, side_by_side
+from rnn.network import Weights, flatten_params, side_by_side
 from rnn.training.draws import Drawn, Draws, kept_scale
-from rnn.training.held_out import Measure, held_out_losses
+from rnn.training.held_out import DevMetric, held_out_losses
 from rnn.training.phases import HeldOut, Phase, Schedule, as_it_is
 from rnn.training.structure import Named, Structure
 from rnn.training.updates import Pace, Sentences, update_each, update_once
@@ -34,7 +34,7 @@ def train(
     *,
     seeds: Sequence[int],
     epochs: int,
-    dev: Measure | None = None,
+    dev: DevMetric | None = None,
     lowest: str | None = None,
     on_progress: OnProgressOfMany | None = None,
     watch: Watch | None = None,
@@ -106,7 +106,7 @@ class _State:
 
     @classmethod
     def start(cls, graph: nnx.GraphDef[Any], weights: Weights, seeds: Sequence[int]) -> _State:
-        return cls(Structure.of(graph, weights), named(weights), Draws(seeds))
+        return cls(Structure.of(graph, weights), flatten_params(weights), Draws(seeds))
 
     def result(self) -> Weights:
         """The weights to measure and to keep."""

@@ -109,7 +109,7 @@ def every_parameter(name: str) -> bool:
     return True
 
 
-def negative_log_likelihood(
+def nll_loss(
     network: Network, vectors: Arrays, inputs: Arrays, targets: Arrays, length: jax.Array, draws: Arrays
 ) -> jax.Array:
     """The negative log-likelihood of one sentence's tags, in nats, summed over the annotation layers that it has.
@@ -155,7 +155,7 @@ class Phase(NamedTuple):
     rows: Sequence[Row]
     updates: Updates
     rate: float
-    loss: Loss = negative_log_likelihood
+    loss: Loss = nll_loss
     rates: Mapping[str, float] = {}
     max_norm: float = float("inf")
     drop: Mapping[str, WordDropout] = {}

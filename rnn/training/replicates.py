@@ -18,21 +18,21 @@ from rnn.batching import Row
 from rnn.compile_cache import keep_compiled
 from rnn.network import Weights
 from rnn.processors.base import Processor
-from rnn.training.held_out import Measure
+from rnn.training.held_out import DevMetric
 from rnn.training.loop import train
 from rnn.training.phases import Schedule
 
 
-class Learned(NamedTuple):
+class TrainedModel(NamedTuple):
     """What a network has learned, or starts from.
 
     Attributes:
-        codec: how it reads sentences.
+        processor: how it reads sentences.
         graph: the network's structure, from `nnx.split`.
         weights: its weights, as those of one replicate.
     """
 
-    codec: Processor
+    processor: Processor
     graph: nnx.GraphDef[Any]
     weights: Weights
 
@@ -42,7 +42,7 @@ class Trainable(Protocol):
 
     model: ClassVar[str]
     own_settings: ClassVar[frozenset[str] | None]
-    learned: Learned | None
+    learned: TrainedModel | None
 
     @classmethod
     def traits(cls, settings: Any) -> Traits:
@@ -68,19 +68,19 @@ class Trainable(Protocol):
         """Whether training begins with what another tagger learned; it is then trained by itself."""
         ...
 
-    def codec_for(self, train: Sequence[LabelledSentence]) -> Processor:
-        """The codec of training on some sentences."""
+    def processor_for(self, train: Sequence[LabelledSentence]) -> Processor:
+        """The processor of training on some sentences."""
         ...
 
-    def beginning(self, codec: Any) -> Learned:
+    def beginning(self, processor: Any) -> TrainedModel:
         """What training begins with."""
         ...
 
-    def schedule(self, codec: Any, rows: Sequence[Row]) -> Schedule:
+    def schedule(self, processor: Any, rows: Sequence[Row]) -> Schedule:
         """The phases of training on some rows."""
         ...
 
-    def measure(self, codec: Any, dev: Sequence[LabelledSentence]) -> Measure:
+    def dev_metric(self, processor: Any, dev: Sequence[LabelledSentence]) -> DevMetric:
         """What training is measured by: F on the development sentences."""
         ...
 
@@ -110,21 +110,21 @@ def fit_together(
     """
     if not taggers:
         return
-    if len(groups(taggers)) > 1:
+    if len(replicate_groups(taggers)) > 1:
         raise OptionConflictError("these taggers cannot be trained in one program: train them by fit_many")
     training = [item for item in training if item.tags]
     if not training:
         raise EmptyInputError("there is nothing to train on: the training set holds no tokens")
     first = taggers[0]
     require_layers(first.model, first.traits(first.settings).layers, training)
-    codec = first.codec_for(training)
-    rows = codec.rows([item.sentence for item in training], training)
-    fit_rows(taggers, codec, rows, dev, on_progress=on_progress)
+    processor = first.processor_for(training)
+    rows = processor.rows([item.sentence for item in training], training)
+    fit_rows(taggers, processor, rows, dev, on_progress=on_progress)
 
 
 def fit_rows(
     taggers: Sequence[Trainable],
-    codec: Processor,
+    processor: Processor,
     rows: Sequence[Row],
     dev: Sequence[LabelledSentence],
     *,
@@ -134,29 +134,29 @@ def fit_rows(
 
     Args:
         taggers: as of `fit_together`.
-        codec: how the rows were made, and how dev sentences are read.
+        processor: how the rows were made, and how dev sentences are read.
         rows: what is learned from.
         dev: the development sentences.
         on_progress: as of `fit_together`.
     """
     keep_compiled()
     keep_freed_memory()  # before JAX starts its threads, in most processes: a thread keeps the heap it began with
-    starts = [tagger.beginning(codec) for tagger in taggers]
+    starts = [tagger.beginning(processor) for tagger in taggers]
     graph, weights = starts[0].graph, jax.tree.map(_joined, *(start.weights for start in starts))
     weights = train(
         graph,
         weights,
-        [tagger.schedule(codec, rows) for tagger in taggers],
+        [tagger.schedule(processor, rows) for tagger in taggers],
         seeds=[tagger.seed for tagger in taggers],
         epochs=taggers[0].settings.epochs,
-        dev=taggers[0].measure(codec, dev) if dev else None,
+        dev=taggers[0].dev_metric(processor, dev) if dev else None,
         on_progress=on_progress,
     )
     for n, tagger in enumerate(taggers):
-        tagger.learned = Learned(codec, graph, jax.tree.map(lambda array, n=n: array[n : n + 1], weights))
+        tagger.learned = TrainedModel(processor, graph, jax.tree.map(lambda array, n=n: array[n : n + 1], weights))
 
 
-def groups(taggers: Sequence[Trainable]) -> list[list[int]]:
+def replicate_groups(taggers: Sequence[Trainable]) -> list[list[int]]:
     """The places of those taggers that can train in one program, group by group.
 
     They are of one model whose replicates can (`Trainable.own_settings`), start from the same word vectors, and

@@ -9,11 +9,11 @@ import jax
 import jax.numpy as jnp
 from flax import nnx
 
-from rnn.network import Network, Weights, embedding_lookup, named
+from rnn.network import Network, Weights, embedding_lookup, flatten_params
 from rnn.training.phases import Loss
 
 Named = dict[str, Any]
-"""Arrays by the names of `rnn.network.named`."""
+"""Arrays by the names of `rnn.network.flatten_params`."""
 
 
 class Structure(NamedTuple):
@@ -35,7 +35,7 @@ class Structure(NamedTuple):
     def weights(self, *parts: Named) -> Weights:
         """The weights whose arrays are in these parts; where an array is in several, the last one's."""
         arrays = {name: array for part in parts for name, array in part.items()}
-        names = named(jax.tree.unflatten(self.tree, range(self.tree.num_leaves)))
+        names = flatten_params(jax.tree.unflatten(self.tree, range(self.tree.num_leaves)))
         whole: Weights = jax.tree.unflatten(self.tree, [arrays[name] for name in names])
         return whole
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rnn.vocab import fold
+from rnn.vocab import zero_digits
 
 
 def cosine(one, other):
@@ -21,7 +21,7 @@ def ppmi(counts):
 
 
 def share_unknown(text, known_words):
-    return sum(fold(word) not in known_words for word in text) / len(text)
+    return sum(zero_digits(word) not in known_words for word in text) / len(text)
 
 
 RIGHT = {1: cosine, 2: ppmi, 3: share_unknown}
@@ -30,6 +30,6 @@ WRONG = {
     2: [mutual_information, lambda counts: counts / counts.sum(), np.sum],
     3: [
         lambda text, known: sum(word not in known for word in text) / len(text),
-        lambda text, known: len({*map(fold, text)} - known) / len(set(map(fold, text))),
+        lambda text, known: len({*map(zero_digits, text)} - known) / len(set(map(zero_digits, text))),
     ],
 }

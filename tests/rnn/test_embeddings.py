@@ -23,7 +23,7 @@ from rnn.embeddings import (
 )
 from rnn.embeddings.vectors import BOUNDARY, CLASS_WORDS
 from rnn.models.elman import ElmanSettings, ElmanTagger
-from rnn.vocab import FIRST_WORD, PAD, UNKNOWN_CLASSES, Vocabulary, fold
+from rnn.vocab import FIRST_WORD, PAD, UNKNOWN_CLASSES, Vocabulary, zero_digits
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")
 
@@ -113,7 +113,7 @@ def test_what_are_no_word_vectors_is_refused(words, table, problem):
 @given(st.lists(st.lists(WORDS, max_size=5), max_size=8), st.integers(1, 4))
 def test_rare_words_become_the_words_of_their_casing(sentences, min_count):
     replaced = replace_rare(sentences, min_count=min_count)
-    folded = [[fold(word) for word in sentence] for sentence in sentences]
+    folded = [[zero_digits(word) for word in sentence] for sentence in sentences]
     flat = [word for sentence in folded for word in sentence]
     assert [len(sentence) for sentence in replaced] == [len(sentence) for sentence in sentences]
     unknown = Vocabulary(())
@@ -125,7 +125,7 @@ def test_rare_words_become_the_words_of_their_casing(sentences, min_count):
 
 @given(WORD_LISTS, WORD_LISTS, st.booleans())
 def test_an_extended_vocabulary_keeps_its_words_and_adds_the_others_in_order(own, given_words, fold_digits):
-    read = fold if fold_digits else str
+    read = zero_digits if fold_digits else str
     own = list(dict.fromkeys(map(read, own)))
     before = Vocabulary(tuple(own), fold_digits)
     after = extend(before, vectors_of(*given_words))
@@ -138,7 +138,7 @@ def test_an_extended_vocabulary_keeps_its_words_and_adds_the_others_in_order(own
 
 @given(WORD_LISTS, WORD_LISTS, st.booleans())
 def test_a_row_is_the_words_vector_else_its_lower_case_forms_else_random(own, given_words, fold_digits):
-    read = fold if fold_digits else str
+    read = zero_digits if fold_digits else str
     vocabulary = Vocabulary(tuple(dict.fromkeys(map(read, own))), fold_digits)
     vectors = vectors_of(*given_words)
     vocabulary = extend(vocabulary, vectors)

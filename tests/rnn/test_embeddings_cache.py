@@ -10,10 +10,9 @@ import pytest
 
 from crfdeid.errors import DataError
 from crfdeid.utils.folders import cache_folder
-from rnn.embeddings import cache
-from rnn.embeddings.cache import cached
-from rnn.embeddings.cbow import CbowSettings
-from rnn.embeddings.vectors import WordVectors
+from rnn.embeddings import vectors
+from rnn.embeddings.vectors import WordVectors, cached
+from rnn.embeddings.word2vec import CbowSettings
 
 SENTENCES = [["Seen", "by", "Dr", "Doe"]]
 
@@ -60,7 +59,7 @@ def test_other_inputs_are_made_anew():
 def test_another_version_of_a_library_makes_them_anew(monkeypatch):
     make = Maker()
     cached("cbow", 1, make, libraries=["gensim"])
-    monkeypatch.setattr(cache, "version", lambda library: "9.9")
+    monkeypatch.setattr(vectors, "version", lambda library: "9.9")
     cached("cbow", 1, make, libraries=["gensim"])
     assert make.calls == 2
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from crfdeid.errors import DataError, UsageError
-from rnn.embeddings.cbow import CbowSettings, train_cbow
 from rnn.embeddings.neighbours import nearest
 from rnn.embeddings.vectors import BOUNDARY
+from rnn.embeddings.word2vec import CbowSettings, train_cbow
 
 SENTENCES = [["Seen", "by", "Dr", "Doe", "17"], ["Seen", "in", "clinic", "Rarely"], ["Seen", "by", "Dr", "Doe"]] * 6
 SENTENCES.append(["Unheard", "42"])

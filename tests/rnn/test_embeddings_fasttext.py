@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from crfdeid.errors import DataError, UsageError
-from rnn.embeddings import fasttext as module
-from rnn.embeddings.fasttext import MOST_BUCKETS, FasttextSettings, train_fasttext
+from rnn.embeddings import word2vec as module
 from rnn.embeddings.neighbours import nearest
 from rnn.embeddings.vectors import BOUNDARY, WordVectors
+from rnn.embeddings.word2vec import MOST_BUCKETS, FasttextSettings, train_fasttext
 
 SENTENCES = [["Seen", "by", "Dr", "Doe", "17"], ["Seen", "in", "clinic", "Rarely"], ["Seen", "by", "Dr", "Doe"]] * 6
 SENTENCES.append(["Unheard", "42"])

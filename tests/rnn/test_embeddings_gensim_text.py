@@ -4,8 +4,7 @@ import os
 import subprocess
 import sys
 
-from rnn.embeddings.cbow import CbowSettings, train_cbow
-from rnn.embeddings.fasttext import FasttextSettings, train_fasttext
+from rnn.embeddings.word2vec import CbowSettings, FasttextSettings, train_cbow, train_fasttext
 
 SENTENCES = [["fever", "and", "cough"], ["cough", "and", "Doe"]] * 9
 

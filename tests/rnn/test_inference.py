@@ -5,10 +5,9 @@ import numpy as np
 import pytest
 from tiny_networks import BUCKET, SENTENCES, K, letters, posteriors_by_hand, replicate, start, together
 
-from rnn import Elman, Jordan, inference
+from rnn import Elman, Jordan, decode
 from rnn.batching import Row
-from rnn.decode import ANY
-from rnn.inference import answers, best_tags, posteriors
+from rnn.decode import ANY, best_tags, posteriors, run_batches
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")
 
@@ -28,7 +27,7 @@ def test_prediction_is_the_equations_whatever_the_padding(network):
 
 def test_few_answers_are_held_at_a_time(monkeypatch):
     """What is on its way does not grow with the rows: another stretch is asked once the one before was taken."""
-    monkeypatch.setattr(inference, "_AT_ONCE", 10)
+    monkeypatch.setattr(decode, "_AT_ONCE", 10)
     lengths = [4, 0, 6, 3, 40, 1]  # 10 tokens | 3 | 40, a row of more | 1
     rows = [Row({"words": np.full(length, length)}, {}, length) for length in lengths]
     asked = []
@@ -37,7 +36,7 @@ def test_few_answers_are_held_at_a_time(monkeypatch):
         asked.append(int(batch.lengths.sum()))
         return jax.numpy.asarray(batch.inputs["words"])[None]
 
-    found = answers(rows, ask, nothing=np.empty(0, int))
+    found = run_batches(rows, ask, nothing=np.empty(0, int))
     sums = []
     for length, answer in zip(lengths, found, strict=True):
         assert answer.tolist() == [length] * length

@@ -7,16 +7,16 @@ from flax import nnx
 from tiny_networks import start
 
 from rnn import Elman
-from rnn.network import Draw, embedding_lookup, named, side_by_side, still
+from rnn.network import Draw, embedding_lookup, flatten_params, side_by_side, still
 from rnn.vocab import FIRST_WORD
 
 
 def test_an_array_has_the_name_of_its_place():
-    assert set(named(start(Elman)[1])) == {
+    assert set(flatten_params(start(Elman)[1])) == {
         "tables.words", "network.layers.0.W", "network.layers.0.V", "network.layers.0.b", "network.U", "network.c",
     }  # fmt: skip
     weights = tiny_crf.start()[1]
-    assert named(weights)["tables.words"] is weights.tables["words"]
+    assert flatten_params(weights)["tables.words"] is weights.tables["words"]
 
 
 class Wants(nnx.Module):

@@ -12,8 +12,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crfdeid.errors import DataError, UsageError
-from rnn.embeddings.language_model import Parameters, chunk_loss, initial_weights, lay_out
-from rnn.embeddings.rnnlm import RnnlmSettings, split, train_language_model, train_rnnlm
+from rnn.embeddings.rnnlm import (
+    Parameters,
+    RnnlmSettings,
+    chunk_loss,
+    initial_weights,
+    lay_out,
+    split,
+    train_language_model,
+    train_rnnlm,
+)
 from rnn.embeddings.vectors import BOUNDARY, CLASS_WORDS
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")

@@ -13,8 +13,8 @@ from crfdeid.errors import DataError, UsageError
 from crfdeid.registry import create, load_tagger
 from features.tokens import Sentence
 from rnn import ElmanSettings, ElmanTagger, JordanSettings, JordanTagger
+from rnn.decode import best_tags
 from rnn.embeddings import WordVectors
-from rnn.inference import best_tags
 from rnn.vocab import FIRST_WORD
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")
@@ -38,9 +38,9 @@ def test_a_network_starts_from_given_vectors_and_keeps_them_where_asked(cls, set
     tagger = cls(settings(**{**SMALL, "epochs": 2}, freeze_embeddings=frozen), vectors=VECTORS)
     assert tagger.settings.embedding_dim == 4
     tagger.fit(TRAIN, DEV)
-    vocabulary = tagger.learned.codec.vocabulary
+    vocabulary = tagger.learned.processor.vocabulary
     assert "never" in vocabulary.words  # only the vectors have it
-    before = np.asarray(tagger.start(tagger.learned.codec).weights.tables["words"])[0]
+    before = np.asarray(tagger.start(tagger.learned.processor).weights.tables["words"])[0]
     after = weights_of(tagger).tables["words"][0]
     seen, unseen = (FIRST_WORD + vocabulary.words.index(word) for word in ("Doe", "never"))
     given = VECTORS.table * (before[seen] / VECTORS.table[0])[0]

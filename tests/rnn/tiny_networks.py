@@ -18,7 +18,7 @@ TAGS = [[0, 1, 2], [3], [4, 0, 0, 5]]
 
 
 def row_of(words, tags=None):
-    """A row as a codec would make it, with padding for the windows at the edges."""
+    """A row as a processor would make it, with padding for the windows at the edges."""
     targets = {} if tags is None else {"phi": np.array(tags, np.int32)}
     return Row({"words": np.array([PAD] * M + list(words) + [PAD] * M, np.int32)}, targets, len(words))
 

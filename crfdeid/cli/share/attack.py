@@ -156,8 +156,8 @@ def run(options: argparse.Namespace) -> None:
     representation = load_representation(options.representation)
     paths = [options.notes] if options.known is None else [options.notes, options.known]
     notes, *known = (read_notes(path, options) for path in paths)
-    effort = import_string("rnn.privacy.attack_card:AttackBudget")(**attack_budget(options))
-    attack = import_string("rnn.privacy.attack_card:attack_notes")
+    effort = import_string("rnn.privacy.audit:AttackBudget")(**attack_budget(options))
+    attack = import_string("rnn.privacy.audit:attack_notes")
     with attack_bar() as step:
         card = attack(representation, notes, *known, effort=effort, seed=options.seed, on_step=step)
     print(render_attacks(card))

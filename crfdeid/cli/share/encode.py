@@ -50,7 +50,7 @@ def run(options: argparse.Namespace) -> None:
     require_outside(path, {"--notes": options.notes})
     one_thread()
     representation = load_representation(options.representation)
-    card = import_string("rnn.privacy.attack_card:read_card")(options.representation)
+    card = import_string("rnn.privacy.audit:read_card")(options.representation)
     key = import_string("rnn.privacy.release:record_key")(options.key_file)
     notes = read_notes(options.notes, options)
     written = import_string("rnn.privacy.release:write_shared")(notes, representation, path, key=key, seed=options.seed)

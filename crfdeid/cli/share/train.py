@@ -57,12 +57,12 @@ def run(options: argparse.Namespace) -> None:
     require_new(options.out)
     one_thread()
     settings = import_string("rnn.privacy.settings:settings_of")(options.profile, dict(options.set))
-    effort = import_string("rnn.privacy.attack_card:AttackBudget")(**attack_budget(options))
+    effort = import_string("rnn.privacy.audit:AttackBudget")(**attack_budget(options))
     corpus = read_splits(options.train, options.dev, options.test, corpus_format=options.format, types=options.types)
     started, vectors = time.monotonic(), _vectors(options, corpus.train)
     print(f"{len(vectors)} word vectors of size {vectors.dim}", file=sys.stderr, flush=True)
     with attack_bar() as step:
-        provided = import_string("rnn.privacy.provide:train_and_audit")(
+        provided = import_string("rnn.privacy.audit:train_and_audit")(
             corpus, vectors, settings, effort, options.out, seed=options.seed, on_epoch=_tell, on_step=step
         )
     print(render_attacks(provided.card))
@@ -76,7 +76,7 @@ def _vectors(options: argparse.Namespace, notes: Any) -> Any:
     source = str(options.vectors)
     if source in _LEARNED:
         print(f"learning {source} vectors", file=sys.stderr, flush=True)
-        return import_string("rnn.privacy.provide:learned_vectors")(source, notes, seed=options.seed)
+        return import_string("rnn.privacy.audit:learned_vectors")(source, notes, seed=options.seed)
     return import_string("rnn.embeddings:read_vectors")(options.vectors)
 
 

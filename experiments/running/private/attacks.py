@@ -13,8 +13,8 @@ from experiments.running.systems import Cell
 
 if TYPE_CHECKING:  # Importing these takes JAX.
     from rnn.privacy.attacks.averaging import Averaging
-    from rnn.privacy.encoder import Encoder
-    from rnn.privacy.same_sentence import Outcome as PairOutcome
+    from rnn.privacy.attacks.encoders import SentenceEncoder
+    from rnn.privacy.attacks.same_sentence import AttackOutcome as PairOutcome
     from rnn.privacy.training import TrainedRepresentation
 
 DRAWS = (1, 16, 256)
@@ -51,10 +51,10 @@ def attack(learned: Learned, cell: Cell, corpus: Corpus, recipe: Recipe) -> dict
     return found
 
 
-def _on_encoder(encoder: Encoder, cell: Cell, corpus: Corpus, recipe: Recipe) -> dict[str, Any]:
+def _on_encoder(encoder: SentenceEncoder, cell: Cell, corpus: Corpus, recipe: Recipe) -> dict[str, Any]:
     """Averaging, linking and learned inversion."""
     from rnn.privacy.attacks.averaging import AveragingSettings  # noqa: PLC0415
-    from rnn.privacy.attacks.every import attack_vectors  # noqa: PLC0415
+    from rnn.privacy.attacks.suite import attack_vectors  # noqa: PLC0415
 
     found = attack_vectors(
         encoder,
@@ -88,7 +88,7 @@ def _averaged(found: Averaging) -> dict[str, Any]:
 
 def _same_sentence(trained: TrainedRepresentation, cell: Cell, corpus: Corpus, recipe: Recipe) -> dict[str, Any]:
     """Whether two vectors are of the same sentence: fresh adversaries, those it grew up with, and the two controls."""
-    from rnn.privacy.attacks.every import attack_sentences  # noqa: PLC0415
+    from rnn.privacy.attacks.suite import attack_sentences  # noqa: PLC0415
 
     outcomes = attack_sentences(
         trained.model,
@@ -105,7 +105,7 @@ def _same_sentence(trained: TrainedRepresentation, cell: Cell, corpus: Corpus, r
 
 def worst_of(outcomes: Sequence[PairOutcome]) -> dict[str, Any]:
     """The adversary that was right most often, and the best of each kind after each number of epochs."""
-    from rnn.privacy.same_sentence import worst  # noqa: PLC0415
+    from rnn.privacy.attacks.same_sentence import worst  # noqa: PLC0415
 
     best = worst(outcomes)
     low, high = best.share.interval()

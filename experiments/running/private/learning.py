@@ -18,9 +18,9 @@ from experiments.running.systems import Cell, System
 if TYPE_CHECKING:  # Importing these takes JAX.
     from rnn.embeddings import WordVectors
     from rnn.models.private import PrivateTagger
-    from rnn.privacy.pseudonymise import Pseudonymised
     from rnn.privacy.representation import RepresentationModel
     from rnn.privacy.settings import PrivateSettings
+    from rnn.privacy.substitution import Pseudonymised
     from rnn.privacy.training import Epoch, TrainedRepresentation
 
 TAGGER, PRIVATE_TAGGER, PROFILE = "bilstm-crf", "private", "friedrich2019"
@@ -117,7 +117,7 @@ def learn_raw(recipe: Recipe, cell: Cell, corpus: Corpus, on_epoch: OnEpoch) -> 
 
 def learn_pseudonyms(recipe: Recipe, cell: Cell, corpus: Corpus, on_epoch: OnEpoch) -> Learned:
     """From shuffled sentences with pseudonyms."""
-    from rnn.privacy.pseudonymise import pseudonymise  # noqa: PLC0415
+    from rnn.privacy.substitution import pseudonymise  # noqa: PLC0415
 
     vectors = recipe.vectors_of(cell.system)
     made = pseudonymise(corpus.train, vectors, count=neighbours_of(cell.system) or 1, seed=cell.seed)

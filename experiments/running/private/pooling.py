@@ -53,7 +53,7 @@ def learn_pooled_raw(recipe: Recipe, cell: Cell, corpus: Corpus, on_epoch: OnEpo
 
 def learn_pooled_pseudonyms(recipe: Recipe, cell: Cell, corpus: Corpus, on_epoch: OnEpoch) -> Learned:
     """From the pseudonyms of both hospitals."""
-    from rnn.privacy.pseudonymise import pseudonymise  # noqa: PLC0415
+    from rnn.privacy.substitution import pseudonymise  # noqa: PLC0415
 
     vectors, count = recipe.vectors_of(cell.system), neighbours_of(cell.system) or 1
     made = [

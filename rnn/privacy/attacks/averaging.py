@@ -21,10 +21,9 @@ from crfdeid.errors import SettingError
 from crfdeid.evaluation.tokens import Proportion
 from crfdeid.validation import require_counts
 from features.tokens import Sentence
-from rnn.privacy.attacks.noise import noise_deviation
-from rnn.privacy.attacks.targets import Target, choose
-from rnn.privacy.encoder import Encoder
-from rnn.processors.casing import casing
+from rnn.privacy.attacks.encoders import SentenceEncoder, noise_deviation
+from rnn.privacy.attacks.targets import Target, sample_targets
+from rnn.processors.inputs import casing
 
 Candidates = Callable[[str], Sequence[str]]
 """A name -> the names that it is looked for among. The name itself always is one of them."""
@@ -110,7 +109,7 @@ class Averaging:
 
 
 def invert_by_averaging(
-    encoder: Encoder,
+    encoder: SentenceEncoder,
     targets: Sequence[Target],
     candidates: Candidates,
     settings: AveragingSettings | None = None,
@@ -129,7 +128,7 @@ def invert_by_averaging(
         on_progress: is called after each name.
     """
     settings, random = settings or AveragingSettings(), np.random.default_rng(seed)
-    targets = choose(targets, settings.names, random)
+    targets = sample_targets(targets, settings.names, random)
     sentences = [target.sentence for target in targets]
     deviation = noise_deviation(encoder, sentences, random) if targets else np.ones(encoder.size, np.float32)
     attack = _Attack(encoder, settings, deviation, random)
@@ -154,7 +153,7 @@ def invert_by_averaging(
 class _Attack(NamedTuple):
     """The attack, the same for every name."""
 
-    encoder: Encoder
+    encoder: SentenceEncoder
     settings: AveragingSettings
     deviation: npt.NDArray[np.float32]
     random: np.random.Generator

@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from crfdeid.documents import LabelledSentence
+from rnn.privacy.attacks.encoders import SentenceEncoder
 from rnn.privacy.attacks.targets import Target, names_of
-from rnn.privacy.encoder import Encoder
 
 _TINY = 1e-9  # no deviation and no length is smaller: both may be 0
 _DIGITS = 6  # of a cosine: equal vectors stay equal although they are rounded
@@ -46,7 +46,7 @@ class Linking:
 
 
 def link(
-    encoder: Encoder,
+    encoder: SentenceEncoder,
     sentences: Sequence[LabelledSentence],
     *,
     seed: int,

@@ -62,7 +62,7 @@ def names_of(sentences: Iterable[LabelledSentence]) -> list[Target]:
     ]
 
 
-def choose(targets: Sequence[Target], count: int, random: np.random.Generator) -> list[Target]:
+def sample_targets(targets: Sequence[Target], count: int, random: np.random.Generator) -> list[Target]:
     """At most ``count`` of them, drawn without replacement, in their order."""
     if len(targets) <= count:
         return list(targets)

@@ -57,7 +57,7 @@ def test_it_goes_on_and_keeps_settings_tags_and_words(folder: Path, capsys: pyte
     assert train(folder, "same", *again, "--model", "elman") == 0
     old, new, same = (load_tagger(folder / name) for name in ("model", "new", "same"))
     assert (new.settings.epochs, new.settings.hidden, new.tags) == (5, 8, old.tags)
-    words = [json.loads((folder / name / "model.json").read_text())["codec"]["words"] for name in ("model", "new")]
+    words = [json.loads((folder / name / "model.json").read_text())["processor"]["words"] for name in ("model", "new")]
     assert words[0] == words[1] and "Quill" in words[1] and "Zuber" not in words[1]
     sentence = [Sentence.from_words(["Seen", "per", "Zuber", "now"])]
     assert load(folder / "new").annotate("Seen per Zuber now").spans == (Span(9, 14, "DOCTOR"),)
@@ -121,7 +121,7 @@ def test_hashed_words_stay_hashed_under_the_same_secret(folder: Path, capsys: py
     assert train(folder, "kept", *more, "--key-file", str(secrets["secret"])) == 0
     assert train(folder, "plain", "--start", str(folder / "model"), *more[2:]) == 0
     described = [json.loads((folder / name / "model.json").read_text()) for name in ("hashed", "kept")]
-    assert described[0]["codec"]["words"] == described[1]["codec"]["words"]
+    assert described[0]["processor"]["words"] == described[1]["processor"]["words"]
     assert described[1]["vocabulary"] == "hashed"
     assert not [name for name in (*HERE, *THERE) if name.encode() in (folder / "kept" / "model.json").read_bytes()]
     kept, plain = load_tagger(folder / "kept", key=key), load_tagger(folder / "plain")

@@ -17,7 +17,7 @@ from crfdeid.model_card.card import model_digest, read_card
 from crfdeid.model_card.drift import DriftDetector, NoteReader
 from crfdeid.secrets import SECRET_VARIABLE
 from crfdeid.serialization import read_description
-from rnn.privacy.attack_card import save_card
+from rnn.privacy.audit import save_card
 from rnn.privacy.release import RECORD
 from rnn.privacy.shared_file import SharedNotes
 
@@ -192,7 +192,7 @@ def test_a_provider_trains_a_model_on_its_public_notes_to_go_with_its_representa
     notes = ["--train", str(house / "a.jsonl"), "--dev", str(house / "dev.jsonl"), "--augment", "none"]
     out = tmp_path / "model"
     assert main(["train", "--model", "private", *representation, *notes, "--out", str(out), *QUICK]) == 0
-    assert read_description(out)["codec"] == read_description(model)["codec"]
+    assert read_description(out)["processor"] == read_description(model)["processor"]
     (tmp_path / "note.txt").write_text(NOTES[29].text)
     assert (
         main(

@@ -13,10 +13,9 @@ from crfdeid import write_corpus
 from crfdeid.cli import main
 from crfdeid.corpora.splits import Split
 from crfdeid.errors import DataError
-from rnn.privacy.attack_card import CARD, read_card
-from rnn.privacy.provide import learned_vectors
+from rnn.privacy.attacks.same_sentence import AttackOutcome
+from rnn.privacy.audit import CARD, learned_vectors, read_card
 from rnn.privacy.representation import RepresentationModel
-from rnn.privacy.same_sentence import Outcome
 from rnn.privacy.settings import settings_of
 from rnn.privacy.training import Epoch, TrainedRepresentation
 
@@ -47,11 +46,11 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         more["on_progress"](epoch)
         return TrainedRepresentation(model, model, None, {"adversaries": None}, ("O",), (epoch,))
 
-    def attack_pairs(*_: Any, **__: Any) -> list[Outcome]:
-        return [Outcome("fresh", 0, 1, "T1", 26, 50)]
+    def attack_pairs(*_: Any, **__: Any) -> list[AttackOutcome]:
+        return [AttackOutcome("fresh", 0, 1, "T1", 26, 50)]
 
-    monkeypatch.setattr("rnn.privacy.provide.train_representation", train_representation)
-    monkeypatch.setattr("rnn.privacy.attacks.every.attack_pairs", attack_pairs)
+    monkeypatch.setattr("rnn.privacy.audit.train_representation", train_representation)
+    monkeypatch.setattr("rnn.privacy.attacks.suite.attack_pairs", attack_pairs)
     return given
 
 
@@ -117,7 +116,7 @@ def test_a_training_that_fails_leaves_nothing(
     def fail(*_: Any, **__: Any) -> None:
         raise DataError("no PHI that could be replaced")
 
-    monkeypatch.setattr("rnn.privacy.attacks.every.attack_pairs", fail)
+    monkeypatch.setattr("rnn.privacy.attacks.suite.attack_pairs", fail)
     assert share_train(notes, tmp_path / "representation", "--vectors", str(notes / "vectors.txt")) == 1
     assert list(tmp_path.iterdir()) == []
 

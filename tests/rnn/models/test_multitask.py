@@ -13,7 +13,7 @@ from rnn.joint_tagger import JointSettings, joint_optimiser
 from rnn.models.multitask import Multitask, MultitaskSettings, MultitaskTagger, TaskOutput
 from rnn.models.stacked import StackedSettings, StackedTagger
 from rnn.network import Scores
-from rnn.training.phases import HeldOut, negative_log_likelihood
+from rnn.training.phases import HeldOut, nll_loss
 
 TRAIN = [*BOTH, *PHI_ALONE, *CONCEPTS_ALONE]
 
@@ -43,9 +43,9 @@ def test_both_heads_read_the_same_states():
 
 def phases(tagger, f1s):
     """The phases of a training, of which each has this F on dev."""
-    codec = tagger.codec(TRAIN)
-    rows = codec.rows([item.sentence for item in TRAIN], TRAIN)
-    schedule, found, told = tagger.schedule(codec, rows), [], None
+    processor = tagger.processor(TRAIN)
+    rows = processor.rows([item.sentence for item in TRAIN], TRAIN)
+    schedule, found, told = tagger.schedule(processor, rows), [], None
     for f1 in f1s:
         try:
             found.append(schedule.send(told))
@@ -97,7 +97,7 @@ def test_a_row_counts_for_the_layers_that_it_has():
 
     def loss(*layers):
         targets = dict.fromkeys(layers, jnp.zeros(2, int))
-        return float(negative_log_likelihood(Fixed(), {}, {}, targets, jnp.array(2), {}))
+        return float(nll_loss(Fixed(), {}, {}, targets, jnp.array(2), {}))
 
     expected = [2 * np.log(3), 2 * np.log(5), 2 * np.log(15), 0.0]
     np.testing.assert_allclose([loss(PHI), loss(CONCEPT), loss(PHI, CONCEPT), loss()], expected, rtol=1e-6)

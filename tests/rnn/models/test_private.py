@@ -22,9 +22,9 @@ from rnn.batching import Row
 from rnn.models.bilstm_crf import BilstmCrf
 from rnn.models.private import PrivateBilstmCrf, PrivateTagger, PrivateTaggerSettings
 from rnn.network import still
-from rnn.privacy.processor import PrivateCodec
+from rnn.privacy.processor import PrivateProcessor
 from rnn.privacy.release import encode_notes
-from rnn.processors.casing import CASINGS
+from rnn.processors.inputs import CASINGS
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")
 
@@ -38,7 +38,7 @@ UNSEEN = [Sentence.from_words(["Zxqv", "by", "Dr", "Ünïcödé"]), Sentence(())
 def tagger() -> PrivateTagger:
     """With random weights: that it learns is a test of ``crfdeid train --shared``."""
     found = PrivateTagger(QUICK, seed=1, representation=tiny_representation())
-    found.learned = found.start(found.codec(TRAIN))
+    found.learned = found.start(found.processor(TRAIN))
     return found
 
 
@@ -62,16 +62,16 @@ def test_text_is_tagged_without_noise(tagger: PrivateTagger) -> None:
     again, first = tagger.marginals(SENTENCES), tagger.marginals(SENTENCES)
     for a, b in zip(again, first, strict=True):
         np.testing.assert_array_equal(a, b)
-    codec = tagger.codec(TRAIN)
-    (row,) = codec.rows(SENTENCES[:1])
+    processor = tagger.processor(TRAIN)
+    (row,) = processor.rows(SENTENCES[:1])
     np.testing.assert_array_equal(row.inputs["vectors"], tiny_representation().encode(SENTENCES[:1], None)[0])
 
 
 def test_shared_vectors_are_learned_from_as_they_are() -> None:
     shared = encode_notes(TRAIN, tiny_representation(), seed=4)
     tags = ("B-DATE", "B-DOCTOR", "I-DATE", "O", "Z-OTHER")
-    codec = PrivateTagger(QUICK, representation=tiny_representation()).codec(TRAIN)
-    rows = type(codec)(tiny_representation(), {PHI: tags}).shared_rows(shared)
+    processor = PrivateTagger(QUICK, representation=tiny_representation()).processor(TRAIN)
+    rows = type(processor)(tiny_representation(), {PHI: tags}).shared_rows(shared)
     assert [row.length for row in rows] == shared.lengths.tolist()
     vectors, classes = (np.concatenate([row.inputs[name] for row in rows]) for name in ("vectors", "casing"))
     np.testing.assert_array_equal(vectors, shared.vectors)
@@ -82,16 +82,16 @@ def test_shared_vectors_are_learned_from_as_they_are() -> None:
 def test_files_are_pooled_with_the_tags_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
     words = Sentence.from_words(["seen", "05"])
     others = [LabelledSentence(words, ("O", "B-AGE")), *TRAIN]
-    seen: list[tuple[PrivateCodec, list[Row]]] = []
+    seen: list[tuple[PrivateProcessor, list[Row]]] = []
     monkeypatch.setattr(
-        "rnn.training.replicates.fit_rows", lambda _, codec, rows, *rest, **more: seen.append((codec, rows))
+        "rnn.training.replicates.fit_rows", lambda _, processor, rows, *rest, **more: seen.append((processor, rows))
     )
     parts = [encode_notes(part, tiny_representation(), seed=0) for part in (TRAIN, others)]
     PrivateTagger(QUICK, representation=tiny_representation()).fit_shared(parts, [])
-    ((codec, rows),) = seen
-    assert codec.tags[PHI] == ("B-AGE", "B-DATE", "B-DOCTOR", "I-DATE", "O")
+    ((processor, rows),) = seen
+    assert processor.tags[PHI] == ("B-AGE", "B-DATE", "B-DOCTOR", "I-DATE", "O")
     assert len(rows) == sum(len(part.lengths) for part in parts)
-    assert [[codec.tags[PHI][k] for k in row.targets[PHI]] for row in rows] == [
+    assert [[processor.tags[PHI][k] for k in row.targets[PHI]] for row in rows] == [
         tags for part in parts for tags in part.sentence_tags()
     ]
 
@@ -103,13 +103,13 @@ def test_notes_of_another_representation_are_refused(tagger: PrivateTagger) -> N
 
 
 def test_notes_of_ones_own_are_learned_from_with_noise_as_those_of_others_are() -> None:
-    codec = PrivateTagger(QUICK, seed=3, representation=tiny_representation()).codec(TRAIN)
+    processor = PrivateTagger(QUICK, seed=3, representation=tiny_representation()).processor(TRAIN)
     sentences = [item.sentence for item in TRAIN]
-    rows = codec.rows(sentences, TRAIN)
+    rows = processor.rows(sentences, TRAIN)
     expected = tiny_representation().encode(sentences, np.random.default_rng(3))
     for row, vectors, item in zip(rows, expected, TRAIN, strict=True):
         np.testing.assert_array_equal(row.inputs["vectors"], vectors)
-        assert tuple(codec.tags[PHI][k] for k in row.targets[PHI]) == item.tags
+        assert tuple(processor.tags[PHI][k] for k in row.targets[PHI]) == item.tags
 
 
 def test_saved_with_its_representation_it_is_loaded_as_any_other_model(tagger: PrivateTagger, tmp_path: Path) -> None:

@@ -17,9 +17,9 @@ from features.tokens import Sentence
 from rnn.batching import make_batch
 from rnn.embeddings.vectors import WordVectors
 from rnn.models.stacked import StackedSettings, StackedTagger
-from rnn.network import DECIDED, embedding_lookup, scores_of, still
+from rnn.network import PHI_TAG_IDS, embedding_lookup, inference_scores, still
 from rnn.processors.stacked import exclude_phi_words, without_phi
-from rnn.training.phases import negative_log_likelihood
+from rnn.training.phases import nll_loss
 from rnn.vocab import FIRST_WORD, Vocabulary
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")
@@ -31,7 +31,7 @@ APART = [*PHI_ALONE, *CONCEPTS_ALONE]
 def started() -> StackedTagger:
     """With its initial weights, which are drawn; for two corpora that share no text: PHI alone, and concepts alone."""
     tagger = StackedTagger(StackedSettings(**SMALL, context=1))
-    tagger.learned = tagger.start(tagger.codec(APART))
+    tagger.learned = tagger.start(tagger.processor(APART))
     return tagger
 
 
@@ -51,7 +51,7 @@ def concept_scores(inputs, length, gumbel):
         vectors = embedding_lookup(network, tables, inputs)
         targets = {CONCEPT: jnp.zeros(T, int)}
         emissions = network.scores(vectors, inputs, length, draws)[CONCEPT].emissions
-        return negative_log_likelihood(network, vectors, inputs, targets, length, draws), emissions
+        return nll_loss(network, vectors, inputs, targets, length, draws), emissions
 
     first = jax.tree.map(lambda array: array[0], learned.weights)
     (state, tables), emissions = jax.grad(loss, argnums=(0, 1), has_aux=True)(first.network, first.tables)
@@ -64,7 +64,7 @@ def concept_scores_given(inputs, length):
     """In prediction, with the decided tags among the inputs."""
     learned = started().learned
     first = jax.tree.map(lambda array: array[0], learned.weights)
-    return scores_of(learned.graph, first, inputs, length, T)[CONCEPT].emissions
+    return inference_scores(learned.graph, first, inputs, length, T)[CONCEPT].emissions
 
 
 many_scores_given = jax.jit(jax.vmap(concept_scores_given))
@@ -76,7 +76,7 @@ WORDS = st.one_of(st.text(min_size=1, max_size=30), st.sampled_from(["Quill", "a
 def test_no_bit_of_a_hidden_word_reaches_the_concepts(data):
     """Whatever stands there, before it or in another sentence of the note: scores and gradients are the same bits."""
     tagger = started()
-    tags = tagger.learned.codec.tags[PHI]
+    tags = tagger.learned.processor.tags[PHI]
     words = data.draw(st.lists(WORDS, min_size=1, max_size=T - 2))
     decided = data.draw(st.lists(st.integers(0, len(tags) - 1), min_size=len(words), max_size=len(words)))
     others = [data.draw(WORDS) if tags[k] != "O" else word for k, word in zip(decided, words, strict=True)]
@@ -86,9 +86,9 @@ def test_no_bit_of_a_hidden_word_reaches_the_concepts(data):
     for read in (words, others):
         note = Sentence.from_words(["before", *read, "after"]).tokens
         sentence = Sentence(note[1:-1], heading=read[0], line_prefix=read[-1], note=note, note_start=1)
-        inputs = spread(*tagger.learned.codec.rows([sentence]))
+        inputs = spread(*tagger.learned.processor.rows([sentence]))
         training, gradients, _ = concept_scores(inputs, np.int32(len(read)), gumbel)
-        given = concept_scores_given({**inputs, DECIDED: jnp.asarray(ids)}, np.int32(len(read)))
+        given = concept_scores_given({**inputs, PHI_TAG_IDS: jnp.asarray(ids)}, np.int32(len(read)))
         np.testing.assert_allclose(training[: len(read)], given[: len(read)], atol=1e-6)
         leaves = jax.tree.leaves(gradients)
         assert any(np.asarray(leaf).any() for leaf in leaves)
@@ -101,8 +101,8 @@ def test_a_word_that_is_not_hidden_reaches_them():
     outside = np.full(T, started().tags.index("O"), np.int32)
     found = []
     for word in ("aspirin", "iron"):
-        inputs = spread(*started().learned.codec.rows([Sentence.from_words(["Dr", word])]))
-        found.append(concept_scores_given({**inputs, DECIDED: jnp.asarray(outside)}, np.int32(2))[:2])
+        inputs = spread(*started().learned.processor.rows([Sentence.from_words(["Dr", word])]))
+        found.append(concept_scores_given({**inputs, PHI_TAG_IDS: jnp.asarray(outside)}, np.int32(2))[:2])
     assert np.abs(found[0] - found[1]).min() > 0
 
 
@@ -112,9 +112,9 @@ def test_the_mask_falls_on_the_tokens_that_it_was_computed_for(size):
     tagger = started()
     random = np.random.default_rng(size)
     words = [list(random.choice(["Dr", "Quill", "iron", "03", "x"], n)) for n in random.integers(1, T, size)]
-    rows = tagger.learned.codec.rows([Sentence.from_words(row) for row in words])
+    rows = tagger.learned.processor.rows([Sentence.from_words(row) for row in words])
     ids = [random.integers(0, len(tagger.tags), len(row)).astype(np.int32) for row in words]
-    rows = [row._replace(inputs={**row.inputs, DECIDED: own}) for row, own in zip(rows, ids, strict=True)]
+    rows = [row._replace(inputs={**row.inputs, PHI_TAG_IDS: own}) for row, own in zip(rows, ids, strict=True)]
     batch = make_batch(rows, length=T, size=6)
     together = many_scores_given(batch.inputs, batch.lengths)
     for row, found in zip(rows, together, strict=False):
@@ -135,7 +135,7 @@ def test_what_is_hidden_is_what_is_reported():
 
 
 def test_the_gradient_of_the_concepts_reaches_what_finds_phi():
-    inputs = spread(*started().learned.codec.rows([BOTH[0].sentence]))
+    inputs = spread(*started().learned.processor.rows([BOTH[0].sentence]))
     gumbel = jnp.zeros((T, len(started().tags)))
     phi = concept_scores(inputs, np.int32(len(BOTH[0].tags)), gumbel)[2]
     assert np.abs(phi.crf.U[...]).max() > 0
@@ -145,19 +145,19 @@ def test_the_gradient_of_the_concepts_reaches_what_finds_phi():
 def test_words_that_are_only_phi_have_no_vector_in_the_concept_part():
     tagger = started()
     assert tagger.stores(["Quill", "Jane", "Vole", "aspirin", "iron"]) == [False, False, False, True, True]
-    codec = tagger.learned.codec
-    assert all(number >= FIRST_WORD for number in codec.phi.vocabulary.ids(["Quill", "Jane", "aspirin"]))
+    processor = tagger.learned.processor
+    assert all(number >= FIRST_WORD for number in processor.phi.vocabulary.ids(["Quill", "Jane", "aspirin"]))
     rows = tagger.learned.weights.tables["concept words"].shape[1]
-    assert rows == len(codec.concept.vocabulary) < len(codec.phi.vocabulary)
+    assert rows == len(processor.concept.vocabulary) < len(processor.phi.vocabulary)
 
 
 def test_given_vectors_bring_no_hidden_word_in():
     words = ("Quill", "aspirin", "zinc", "quill")
     vectors = WordVectors(words, np.random.default_rng(0).normal(size=(4, 4)).astype(np.float32))
     tagger = StackedTagger(StackedSettings(**SMALL), vectors=vectors)
-    codec = tagger.codec(BOTH)
-    assert "Quill" in codec.phi.vocabulary.words and "zinc" in codec.concept.vocabulary.words
-    assert not {"Quill", "quill", "Jane"} & set(codec.concept.vocabulary.words)
+    processor = tagger.processor(BOTH)
+    assert "Quill" in processor.phi.vocabulary.words and "zinc" in processor.concept.vocabulary.words
+    assert not {"Quill", "quill", "Jane"} & set(processor.concept.vocabulary.words)
 
 
 def test_a_name_that_is_also_a_word_is_known():
@@ -171,8 +171,8 @@ def test_a_name_that_is_also_a_word_is_known():
 
 def test_of_two_corpora_each_brings_the_tags_of_its_layer():
     assert started().tags == ("B-DOCTOR", "B-PATIENT", "I-DOCTOR", "O")
-    assert started().learned.codec.tags[CONCEPT] == ("B-DRUG", "O")
-    rows = started().learned.codec.rows([item.sentence for item in APART], APART)
+    assert started().learned.processor.tags[CONCEPT] == ("B-DRUG", "O")
+    rows = started().learned.processor.rows([item.sentence for item in APART], APART)
     assert [list(row.targets) for row in rows] == [[PHI], [PHI], [CONCEPT], [CONCEPT]]
 
 

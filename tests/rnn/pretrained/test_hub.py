@@ -60,7 +60,7 @@ def test_a_config_without_a_kind_is_that_of_bert(tmp_path):
 
 def test_positions_of_roberta_begin_after_padding(tmp_path):
     encoder = read_encoder(write_encoder(tmp_path, roberta_config()))
-    assert (encoder.config.first, encoder.config.positions, encoder.config.room) == (2, 128, 126)
+    assert (encoder.config.first, encoder.config.positions, encoder.config.max_length) == (2, 128, 126)
 
 
 @pytest.mark.parametrize(

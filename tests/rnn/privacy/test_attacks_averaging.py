@@ -9,7 +9,7 @@ from sharing_encoders import NAMES, OwnVectors, sentences
 from crfdeid.errors import UsageError
 from crfdeid.evaluation.tokens import Proportion
 from rnn.privacy.attacks.averaging import AveragingSettings, Hits, invert_by_averaging
-from rnn.privacy.attacks.noise import noise_deviation
+from rnn.privacy.attacks.encoders import noise_deviation
 from rnn.privacy.attacks.targets import names_of
 
 TARGETS = names_of(sentences(40))

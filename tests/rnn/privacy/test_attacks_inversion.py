@@ -12,8 +12,7 @@ from crfdeid.documents import LabelledSentence
 from crfdeid.errors import DataError
 from crfdeid.evaluation.tokens import Proportion
 from features.tokens import Sentence
-from rnn.privacy.attacks.decoder import Decoder
-from rnn.privacy.attacks.inversion import invert_by_learning
+from rnn.privacy.attacks.inversion import Decoder, invert_by_learning
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from crfdeid.documents import LabelledSentence
 from features.tokens import Sentence, split_sentences
-from rnn.privacy.attacks.targets import Target, choose, is_name, names_of
+from rnn.privacy.attacks.targets import Target, is_name, names_of, sample_targets
 
 ITEM = LabelledSentence(
     Sentence.from_words(["Ann", "Lee", ",", "3", "/", "May"]),
@@ -36,8 +36,12 @@ def test_a_word_is_put_in_place_and_the_note_is_left_out() -> None:
 
 def test_some_are_drawn_without_replacement_in_their_order() -> None:
     targets = names_of([ITEM] * 20)
-    some = choose(targets, 12, np.random.default_rng(0))
+    some = sample_targets(targets, 12, np.random.default_rng(0))
     places = [targets.index(target) for target in some]
     assert len(some) == 12 and places == sorted(set(places))
-    assert some == choose(targets, 12, np.random.default_rng(0)) != choose(targets, 12, np.random.default_rng(1))
-    assert choose(targets, 60, np.random.default_rng(0)) == targets
+    assert (
+        some
+        == sample_targets(targets, 12, np.random.default_rng(0))
+        != sample_targets(targets, 12, np.random.default_rng(1))
+    )
+    assert sample_targets(targets, 60, np.random.default_rng(0)) == targets

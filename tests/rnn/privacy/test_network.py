@@ -14,7 +14,14 @@ from lstm_equations import bilstm_by_hand
 from rnn.layers import crf
 from rnn.network import still
 from rnn.privacy.adversaries import LOG_2, PairIndex, losses
-from rnn.privacy.network import NOISE, adversary_loss, beside_telling_apart, confusion_objective, dann_loss, tagging
+from rnn.privacy.network import (
+    NOISE,
+    adversary_loss,
+    confusion_objective,
+    dann_loss,
+    tagging_and_adversary_losses,
+    tagging_loss,
+)
 from rnn.privacy.training import new_network
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")
@@ -50,8 +57,8 @@ def loss_of(loss, vectors, inputs):
     return lambda state: loss(nnx.merge(GRAPH, state), {"words": vectors}, inputs, TARGETS, LENGTH, draws())
 
 
-ON_TAGS = loss_of(tagging, VECTORS[:, 0], PLAIN)
-HIDING = {together: beside_telling_apart("symmetric", together) for together in ("each", "average")}
+ON_TAGS = loss_of(tagging_loss, VECTORS[:, 0], PLAIN)
+HIDING = {together: tagging_and_adversary_losses("symmetric", together) for together in ("each", "average")}
 
 
 @jax.jit  # once for all tests: what they have in common is compiled once

@@ -8,13 +8,13 @@ import tiny_private as tiny
 
 from crfdeid.errors import DataError, UsageError
 from rnn.embeddings.vectors import WordVectors
-from rnn.privacy.pairs import KINDS, Replaceable, Words, both
+from rnn.privacy.pairs import PAIR_KINDS, PairVocabulary, Replaceable, both
 from rnn.vocab import FIRST_WORD
 
 
 @pytest.fixture(scope="module")
 def words():
-    return Words.of(tiny.TRAIN, tiny.vectors(), 4)
+    return PairVocabulary.of(tiny.TRAIN, tiny.vectors(), 4)
 
 
 @pytest.fixture(scope="module")
@@ -61,13 +61,13 @@ def test_the_ids_of_both_sentences_stand_side_by_side(words, replaceable):
 @pytest.mark.parametrize("count", [0, 1])
 def test_a_word_without_other_neighbours_is_refused_since_fakes_would_be_real(count):
     with pytest.raises(UsageError, match="fake pairs would equal real ones"):
-        Words.of(tiny.TRAIN, tiny.vectors(), count)
+        PairVocabulary.of(tiny.TRAIN, tiny.vectors(), count)
 
 
 def test_a_neighbour_with_the_words_own_vector_replaces_nothing():
     """Vectors of two twins and one other: only the other is told from the word."""
     table = np.array([[1, 0, 0], [1, 0, 0], [0.9, 0.1, 0]], np.float32)
-    words = Words.of([tiny.tagged("Quill")], WordVectors(("Quill", "Marsh", "Reed"), table), 3)
+    words = PairVocabulary.of([tiny.tagged("Quill")], WordVectors(("Quill", "Marsh", "Reed"), table), 3)
     replaceable = Replaceable.of([tiny.tagged("Quill")], words)
     random = np.random.default_rng(0)
     assert {words.word(replaceable.draw(random)[0].word) for _ in range(50)} == {"Reed"}
@@ -78,20 +78,23 @@ def test_sentences_without_phi_alone_are_refused(words):
         Replaceable.of([tiny.tagged("seen today")], words)
 
 
-@pytest.mark.parametrize("pairs", KINDS)
+@pytest.mark.parametrize("pairs", PAIR_KINDS)
 def test_there_are_as_many_real_pairs_as_fake_ones(pairs):
-    assert Counter(kind.real for kind in KINDS[pairs]) == {True: len(KINDS[pairs]) // 2, False: len(KINDS[pairs]) // 2}
+    assert Counter(kind.real for kind in PAIR_KINDS[pairs]) == {
+        True: len(PAIR_KINDS[pairs]) // 2,
+        False: len(PAIR_KINDS[pairs]) // 2,
+    }
 
 
 def test_in_symmetric_pairs_each_side_alone_says_nothing():
     for side in (0, 1):
-        assert Counter((kind[side], kind.real) for kind in KINDS["symmetric"]) == dict.fromkeys(
+        assert Counter((kind[side], kind.real) for kind in PAIR_KINDS["symmetric"]) == dict.fromkeys(
             [(0, True), (0, False), (1, True), (1, False)], 1
         )
 
 
 def test_in_the_papers_pairs_the_replaced_words_stand_in_fake_ones_alone():
-    assert [(kind.second, kind.real) for kind in KINDS["one-sided"]] == [(0, True), (1, False)]
+    assert [(kind.second, kind.real) for kind in PAIR_KINDS["one-sided"]] == [(0, True), (1, False)]
 
 
 def test_tables_of_nearby_numbers_of_words_have_one_size(words):

@@ -5,7 +5,7 @@ import numpy as np
 from crfdeid.corpora.splits import Split
 from crfdeid.documents import Document, Span
 from rnn.embeddings.vectors import WordVectors
-from rnn.privacy.pseudonymise import pseudonymise
+from rnn.privacy.substitution import pseudonymise
 
 NAMES = ("Doe", "Roe", "Poe", "Moe")
 VECTORS = WordVectors(NAMES, np.eye(4, dtype=np.float32))

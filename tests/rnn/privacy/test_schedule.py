@@ -5,18 +5,18 @@ import optax
 import pytest
 import tiny_private as tiny
 
-from rnn.privacy.pairs import Words
-from rnn.privacy.schedule import PARTS, Phases, Quadruples, optimiser, until_no_lower
-from rnn.processors.words import WordCodec
+from rnn.privacy.pairs import PairVocabulary
+from rnn.privacy.training import TRAINED_PARTS, Phases, Quadruples, noise_rate_nadam, until_no_lower
+from rnn.processors.words import WordProcessor
 from rnn.training.phases import HeldOut
 
-WORDS = Words.of([*tiny.TRAIN, *tiny.HELD_OUT], tiny.vectors(), 3)
-CODEC = WordCodec(WORDS.vocabulary, {"phi": ("B-DOCTOR", "O")}, casing=True)
+WORDS = PairVocabulary.of([*tiny.TRAIN, *tiny.HELD_OUT], tiny.vectors(), 3)
+PROCESSOR = WordProcessor(WORDS.vocabulary, {"phi": ("B-DOCTOR", "O")}, casing=True)
 
 
 def phases(**changed):
     random = np.random.default_rng(0)
-    parts = [Quadruples.of(some, WORDS, CODEC) for some in (tiny.TRAIN, tiny.HELD_OUT)]
+    parts = [Quadruples.of(some, WORDS, PROCESSOR) for some in (tiny.TRAIN, tiny.HELD_OUT)]
     return Phases(tiny.settings(**changed), parts[0], parts[1].fixed(random), random)
 
 
@@ -61,7 +61,7 @@ def test_the_parts_follow_each_other_as_in_the_paper():
 def test_each_trains_its_parts_of_the_network_and_never_the_word_vectors():
     for phase in all_phases():
         moving = {part for part in ("representation", "tagger", "adversaries") if phase.trains(f"network.{part}.x.W")}
-        assert moving == set(PARTS[phase.name])
+        assert moving == set(TRAINED_PARTS[phase.name])
         assert not phase.trains("tables.words")
 
 
@@ -111,7 +111,7 @@ def test_the_deviations_of_the_noise_have_steps_of_their_own():
     """Against Nadam by hand: theirs are ten times as long, all others as ever."""
     parameters = {"network.representation.input_noise.s": np.ones(2), "network.representation.layer.W": np.ones(2)}
     gradients = {name: np.array([0.3, -2.0]) for name in parameters}
-    steps, _ = optimiser(10.0).update(gradients, optimiser(10.0).init(parameters), parameters)
+    steps, _ = noise_rate_nadam(10.0).update(gradients, noise_rate_nadam(10.0).init(parameters), parameters)
     alone = optax.nadam(1.0)
     expected, _ = alone.update(np.array([0.3, -2.0]), alone.init(np.ones(2)), np.ones(2))
     noise, others = steps.values()

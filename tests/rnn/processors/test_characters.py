@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rnn.processors.characters import PAD, UNKNOWN, Characters
+from rnn.processors.inputs import NO_CHARACTER, UNKNOWN, Characters
 
 KNOWN = Characters(("a", "b", "ñ"), most=6)
 
@@ -18,8 +18,8 @@ def test_the_characters_seen_often_enough_are_known_the_most_frequent_first():
 @pytest.mark.parametrize(
     ("word", "numbers"),
     [
-        ("ab", [2, 3, PAD, PAD, PAD, PAD]),
-        ("ñxa", [4, UNKNOWN, 2, PAD, PAD, PAD]),
+        ("ab", [2, 3, NO_CHARACTER, NO_CHARACTER, NO_CHARACTER, NO_CHARACTER]),
+        ("ñxa", [4, UNKNOWN, 2, NO_CHARACTER, NO_CHARACTER, NO_CHARACTER]),
         ("aabbab", [2, 2, 3, 3, 2, 3]),
         ("aabxxxxbab", [2, 2, 3, 3, 2, 3]),  # the first half and the last half
     ],
@@ -34,7 +34,7 @@ def test_no_words_have_no_rows():
 
 
 def test_it_forgets_nothing_but_what_it_remembered(monkeypatch):
-    monkeypatch.setattr("rnn.processors.characters._MOST_REMEMBERED", 2)
+    monkeypatch.setattr("rnn.processors.inputs._MOST_REMEMBERED", 2)
     some = Characters(("a", "b"))
     words = ["a", "b", "ab", "a", "ba", "b"]
     np.testing.assert_array_equal(some.rows(words), [Characters(("a", "b")).ids(word) for word in words])

@@ -8,10 +8,8 @@ import pytest
 from crfdeid.documents import LabelledSentence
 from features import feature_set
 from features.tokens import Sentence, split_sentences
-from rnn.processors.casing import CASINGS, casing
-from rnn.processors.characters import Characters
-from rnn.processors.features import Features
-from rnn.processors.words import WordCodec, tags_of
+from rnn.processors.inputs import CASINGS, Characters, Features, casing
+from rnn.processors.words import WordProcessor, tags_of
 from rnn.vocab import Vocabulary
 
 NOTE = split_sentences("HISTORY\nSeen by Dr. Marsh. Mr Quill denies pain.\nMRN: 0301 at FIH\nPlan: rest")
@@ -20,7 +18,7 @@ EXTRACTED = feature_set("form", pos="none")
 LABELLED = [LabelledSentence(sentence, ("O",) * len(sentence.tokens), "note") for sentence in NOTE]
 FEATURES = Features.build(EXTRACTED, LABELLED, min_count=1)
 MARGIN = 2
-BLANK = WordCodec(
+BLANK = WordProcessor(
     Vocabulary(()),
     {},
     margin=MARGIN,
@@ -29,7 +27,7 @@ BLANK = WordCodec(
     characters=Characters((), most=4),
     features=Features(EXTRACTED, ()),
 )
-CODEC = WordCodec(
+PROCESSOR = WordProcessor(
     Vocabulary(("Dr", "pain", "0000", ".")),
     {"phi": TAGS},
     margin=MARGIN,
@@ -72,9 +70,13 @@ def words_and_places():
 
 
 def test_a_row_holds_the_words_of_the_note_around_its_sentence():
-    for row, sentence, words in zip(CODEC.rows(NOTE), NOTE, words_and_places(), strict=True):
+    for row, sentence, words in zip(PROCESSOR.rows(NOTE), NOTE, words_and_places(), strict=True):
         assert (row.length, row.targets) == (len(sentence.words), {})
-        of = {"words": lambda word: CODEC.vocabulary.ids([word])[0], "casing": casing, "characters": four_characters}
+        of = {
+            "words": lambda word: PROCESSOR.vocabulary.ids([word])[0],
+            "casing": casing,
+            "characters": four_characters,
+        }
         for name, value in of.items():
             nothing = np.zeros_like(value("x"))
             expected = [nothing if word is None else value(word) for word in words]
@@ -87,7 +89,7 @@ def four_characters(word):
 
 
 def test_a_token_has_the_features_that_are_extracted_and_known():
-    for row, sentence in zip(CODEC.rows(NOTE), NOTE, strict=True):
+    for row, sentence in zip(PROCESSOR.rows(NOTE), NOTE, strict=True):
         found = row.inputs["features"]
         assert not found[:MARGIN].any() and not found[-MARGIN:].any()  # those of the sentence's own tokens alone
         for numbers, names in zip(found[MARGIN:-MARGIN], EXTRACTED.extract(sentence), strict=True):
@@ -113,18 +115,18 @@ def test_a_feature_of_too_few_documents_is_not_known():
 
 
 def test_without_a_note_there_is_padding_around_a_sentence():
-    codec = WordCodec(Vocabulary(("Dr",)), {}, margin=2)
-    np.testing.assert_array_equal(codec.rows(NOTE[:1])[0].inputs["words"][[0, 1, -2, -1]], 0)
-    assert list(codec.rows(NOTE[:1])[0].inputs) == ["words"]
-    alone = CODEC.rows([Sentence.from_words(["Dr", "Marsh"])])[0]
+    processor = WordProcessor(Vocabulary(("Dr",)), {}, margin=2)
+    np.testing.assert_array_equal(processor.rows(NOTE[:1])[0].inputs["words"][[0, 1, -2, -1]], 0)
+    assert list(processor.rows(NOTE[:1])[0].inputs) == ["words"]
+    alone = PROCESSOR.rows([Sentence.from_words(["Dr", "Marsh"])])[0]
     np.testing.assert_array_equal(alone.inputs["words"][[0, 1, -2, -1]], 0)
 
 
 def test_a_sentence_without_tokens_has_a_row_without():
-    (row, other) = CODEC.rows([Sentence(()), NOTE[1]])
+    (row, other) = PROCESSOR.rows([Sentence(()), NOTE[1]])
     assert row.length == 0 and {len(array) for array in row.inputs.values()} == {2 * MARGIN}
-    np.testing.assert_array_equal(other.inputs["features"], CODEC.rows(NOTE)[1].inputs["features"])
-    assert CODEC.rows([]) == []
+    np.testing.assert_array_equal(other.inputs["features"], PROCESSOR.rows(NOTE)[1].inputs["features"])
+    assert PROCESSOR.rows([]) == []
 
 
 def test_targets_are_the_numbers_of_the_tags_of_each_layer():
@@ -133,7 +135,7 @@ def test_targets_are_the_numbers_of_the_tags_of_each_layer():
     )
     layers = {layer: tags_of([item], layer) for layer in ("phi", "concept")}
     assert layers == {"phi": ("B-DOCTOR", "O"), "concept": ("B-SYMPTOM", "O")}
-    (row,) = WordCodec(Vocabulary(()), layers).rows([item.sentence], [item])
+    (row,) = WordProcessor(Vocabulary(()), layers).rows([item.sentence], [item])
     assert {layer: ids.tolist() for layer, ids in row.targets.items()} == {"phi": [1, 0, 1], "concept": [1, 1, 0]}
 
 
@@ -148,10 +150,10 @@ def same_rows(found, expected, moved=None):
 
 
 def test_hashed_it_reads_the_same_in_other_rows_of_the_tables():
-    hashed, moved = CODEC.hashed(KEY)
-    assert sorted(moved["words"]) == list(range(len(CODEC.vocabulary)))
+    hashed, moved = PROCESSOR.hashed(KEY)
+    assert sorted(moved["words"]) == list(range(len(PROCESSOR.vocabulary)))
     assert sorted(moved["features"]) == list(range(len(FEATURES.names) + 1))
-    same_rows(hashed.rows(NOTE), CODEC.rows(NOTE), moved)
+    same_rows(hashed.rows(NOTE), PROCESSOR.rows(NOTE), moved)
     described = json.dumps(hashed.describe())
     assert not [word for word in ("Dr", "pain", "marsh") if word in described]
 
@@ -168,10 +170,10 @@ def test_a_token_with_more_features_than_any_in_training_loses_none_hashed_or_no
 
 @pytest.mark.parametrize("key", [None, KEY])
 def test_described_as_json_and_read_it_is_the_same(key):
-    codec = CODEC if key is None else CODEC.hashed(key)[0]
-    again = BLANK.read(json.loads(json.dumps(codec.describe())), codec.arrays(), key)
-    assert again == codec
-    same_rows(again.rows(NOTE), codec.rows(NOTE))
+    processor = PROCESSOR if key is None else PROCESSOR.hashed(key)[0]
+    again = BLANK.read(json.loads(json.dumps(processor.describe())), processor.arrays(), key)
+    assert again == processor
+    same_rows(again.rows(NOTE), processor.rows(NOTE))
 
 
 @pytest.mark.parametrize(
@@ -188,4 +190,4 @@ def test_described_as_json_and_read_it_is_the_same(key):
 )
 def test_a_description_that_makes_no_sense_is_refused(changed, error):
     with pytest.raises(error):
-        BLANK.read(CODEC.describe() | changed, {}, None)
+        BLANK.read(PROCESSOR.describe() | changed, {}, None)

@@ -8,8 +8,7 @@ from tiny_networks import together
 
 from crfdeid.evaluation import count_tags
 from rnn.batching import batches
-from rnn.decode import iob_constraints
-from rnn.inference import best_tags
+from rnn.decode import best_tags, iob_constraints
 from rnn.training.held_out import Dev
 
 TAGS = ("B-ID", "I-ID", "O")

@@ -12,10 +12,10 @@ from tiny_networks import start as start_window_network
 
 from rnn import Elman
 from rnn.batching import make_buckets
-from rnn.network import Draw, Weights, named
+from rnn.network import Draw, Weights, flatten_params
 from rnn.settings import WordSettings
 from rnn.training.loop import train
-from rnn.training.phases import Phase, early_stopping, negative_log_likelihood, per_sentence, per_sentences
+from rnn.training.phases import Phase, early_stopping, nll_loss, per_sentence, per_sentences
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")
 
@@ -33,7 +33,7 @@ def phase(rows=FIRST, *, name="it", updates="per_sentences", **how):
 
 def numbers(weights, n=0):
     """One replicate's arrays by name."""
-    return {name: np.array(array[n]) for name, array in named(weights).items()}
+    return {name: np.array(array[n]) for name, array in flatten_params(weights).items()}
 
 
 def trained(*phases, dev=None, seeds=(0,), starts=(0,), on_progress=None):
@@ -278,7 +278,7 @@ def test_replicates_keep_each_its_own_lowest_loss():
 
 def in_parts(*arguments):
     """The likelihood, and twice that beside it."""
-    loss = negative_log_likelihood(*arguments)
+    loss = nll_loss(*arguments)
     return jnp.stack([loss, 2 * loss])
 
 
@@ -358,7 +358,7 @@ def test_the_loss_told_is_the_mean_over_tokens_before_each_update():
 def test_a_pure_function_of_its_seed(monkeypatch):
     """And rows that are the same object are put into batches once."""
     calls = []
-    monkeypatch.setattr("rnn.batching.make_buckets", lambda *a, **k: calls.append(a) or make_buckets(*a, **k))
+    monkeypatch.setattr("rnn.training.loop.make_buckets", lambda *a, **k: calls.append(a) or make_buckets(*a, **k))
     one, two, other = (
         numbers(trained(*[phase(updates="per_sentence", rates={"emissions": 0.5})] * 3, seeds=(seed,)))
         for seed in (0, 0, 1)
@@ -385,7 +385,7 @@ def test_every_epoch_has_its_own_rate_and_every_replicate_its_own_pace(monkeypat
         seen.append((pace.rate.tolist(), pace.max_norm.tolist(), pace.scales["hidden"].tolist()))
         return moving, jnp.zeros(2)
 
-    monkeypatch.setattr("rnn.training.updates.update_each", record)
+    monkeypatch.setattr("rnn.training.loop.update_each", record)
     graph, weights = start_window_network(Elman)
     each = [WordSettings(lr=0.4, final_lr=0.5, epochs=3), WordSettings(lr=0.8, final_lr=1.0, epochs=3)]
     schedules = [

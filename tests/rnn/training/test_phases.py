@@ -12,12 +12,12 @@ from tiny_networks import SENTENCES, TAGS, letters, posteriors_by_hand, row_of, 
 
 from rnn import Elman
 from rnn.batching import make_batch
-from rnn.network import named, still
+from rnn.network import flatten_params, still
 from rnn.training.phases import (
     HeldOut,
     Phase,
     early_stopping,
-    negative_log_likelihood,
+    nll_loss,
     per_sentence,
     per_sentences,
     per_tokens,
@@ -81,7 +81,7 @@ def test_the_loss_under_a_softmax_is_the_sum_over_tokens(words, tags):
 @pytest.mark.parametrize(("words", "tags"), [([1, 4, 2], (0, 2, 1)), ([3], (2,))])
 def test_the_loss_under_a_crf_is_that_of_the_path(words, tags):
     graph, weights = tiny_crf.start()
-    arrays = {name: array[0] for name, array in named(weights).items()}
+    arrays = {name: array[0] for name, array in flatten_params(weights).items()}
     expected = float(jax.jit(tiny_crf.dense_loss)(arrays, words, tags))
     assert loss_of(graph, weights, tiny_crf.row_of(words, tags)) == pytest.approx(expected, rel=1e-5)
 
@@ -91,7 +91,7 @@ def padded_loss(graph, weights, batch):
     network = nnx.merge(graph, jax.tree.map(lambda array: array[0], weights.network))
     inputs, targets, lengths, _ = jax.tree.map(lambda array: array[0], batch)
     vectors = {"words": weights.tables["words"][0][inputs["words"]]}
-    return negative_log_likelihood(network, vectors, inputs, targets, lengths, still(network, len(batch.real[0])))
+    return nll_loss(network, vectors, inputs, targets, lengths, still(network, len(batch.real[0])))
 
 
 def loss_of(graph, weights, row):

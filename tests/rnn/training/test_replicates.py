@@ -10,7 +10,7 @@ from tiny_notes import DEV, SMALL, TRAIN
 from crfdeid.errors import DataError, UsageError
 from rnn import BilstmCrfTagger, ElmanSettings, ElmanTagger, JordanSettings, JordanTagger
 from rnn.embeddings import WordVectors
-from rnn.training.replicates import fit_together, groups
+from rnn.training.replicates import fit_together, replicate_groups
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")
 
@@ -73,7 +73,7 @@ def test_what_cannot_be_trained_together_is_refused_and_grouped_apart(other):
     both = [ElmanTagger(ElmanSettings(**SMALL)), other]
     with pytest.raises(UsageError, match="cannot be trained in one program"):
         fit_together(both, TRAIN, DEV)
-    assert groups(both) == [[0], [1]]
+    assert replicate_groups(both) == [[0], [1]]
 
 
 def test_many_that_are_no_one_program_are_all_trained_and_tell_their_places():
@@ -92,9 +92,9 @@ def test_many_that_are_no_one_program_are_all_trained_and_tell_their_places():
 
 
 def test_what_cannot_be_one_program_trains_alone():
-    assert groups([BilstmCrfTagger(), BilstmCrfTagger(seed=1)]) == [[0], [1]]
+    assert replicate_groups([BilstmCrfTagger(), BilstmCrfTagger(seed=1)]) == [[0], [1]]
     own = [ElmanTagger(dataclasses.replace(ElmanSettings(**SMALL), lr=lr)) for lr in (0.1, 0.2)]
-    assert groups([own[0], OTHERS[1], own[1]]) == [[0, 2], [1]]
+    assert replicate_groups([own[0], OTHERS[1], own[1]]) == [[0, 2], [1]]
 
 
 def test_nothing_to_train_is_refused_or_nothing():

@@ -17,8 +17,8 @@ from tiny_networks import (
 )
 
 from rnn import Elman, Jordan
-from rnn.network import named
-from rnn.training.phases import negative_log_likelihood
+from rnn.network import flatten_params
+from rnn.training.phases import nll_loss
 from rnn.training.structure import Structure
 from rnn.training.updates import Pace, Sentences, update_each
 from rnn.vocab import PAD
@@ -76,9 +76,9 @@ def run_together(graph, weights, visits, masks, dropout, max_norm=np.inf, frozen
     )
     words = {"words": np.repeat(BUCKET.inputs["words"][None], count, axis=0)}
     sentences = Sentences(BUCKET, words, order, np.int32(len(visits[0])), {"hidden": drawn})
-    arrays = jax.tree.map(jnp.copy, named(weights))
+    arrays = jax.tree.map(jnp.copy, flatten_params(weights))
     fixed = {name: arrays.pop(name) for name in list(arrays) if frozen and name == "tables.words"}
-    moving, losses = update_each(structure, negative_log_likelihood, arrays, fixed, sentences, pace)
+    moving, losses = update_each(structure, nll_loss, arrays, fixed, sentences, pace)
     return structure.weights(moving, fixed), losses
 
 

@@ -12,7 +12,7 @@ from experiments.running.private.learning import Learned, Recipe
 from experiments.running.private.settings import SIZES
 from experiments.running.systems import Cell, System
 from rnn.embeddings import WordVectors
-from rnn.privacy.same_sentence import Outcome
+from rnn.privacy.attacks.same_sentence import AttackOutcome
 
 NAMES = ("Doe", "Roe", "Poe", "Moe")
 WORDS = (*NAMES, "Seen", "by", "today")
@@ -58,7 +58,7 @@ def test_pseudonyms_are_attacked_with_the_neighbours_of_table_2_alone() -> None:
 
 def test_the_worst_adversary_counts_and_each_kinds_worst_stands_beside() -> None:
     outcomes = [
-        Outcome("fresh", seed, epochs, adversary, correct, 100)
+        AttackOutcome("fresh", seed, epochs, adversary, correct, 100)
         for seed, epochs, adversary, correct in (
             (0, 20, "T1", 52), (1, 20, "T1", 38), (0, 20, "T2", 55), (0, 50, "T2", 60),
         )

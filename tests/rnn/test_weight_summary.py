@@ -22,7 +22,7 @@ SENTENCES = [item.sentence for item in TRAIN[:3]]
 def drawn(name: str, **more: Any) -> Any:
     """A tiny network whose weights are all drawn at random."""
     tagger: Any = registry.create(name, overrides=registry.select(name, {**SMALL, "feature_min_count": 1, **more}))
-    learned = tagger.start(tagger.codec(TRAIN[:20]))
+    learned = tagger.start(tagger.processor(TRAIN[:20]))
     random = np.random.default_rng(0)
     weights = jax.tree.map(lambda a: jnp.asarray(random.normal(size=a.shape), jnp.float32), learned.weights)
     tagger.learned = learned._replace(weights=weights)
@@ -47,7 +47,7 @@ def test_what_jordan_s_last_tag_adds_is_the_slope_of_the_next_scores():
     (matrix,) = explain_weights(tagger, sentences=SENTENCES).network.matrices
     slopes = []
     for sentence in SENTENCES:
-        ids = [0, *tagger.learned.codec.vocabulary.ids(sentence.words), 0]
+        ids = [0, *tagger.learned.processor.vocabulary.ids(sentence.words), 0]
         before = np.zeros(len(tagger.tags))
         for window in windows_by_hand(p["E"][ids], 3):
 
@@ -85,7 +85,7 @@ def test_nearest_words_are_those_of_the_vectors_it_learned_and_hashes_where_they
     tagger = drawn("elman")
     (found,) = explain_weights(tagger, words=["called"], top=3).network.words
     table = np.asarray(tagger.learned.weights.tables["words"][0])
-    vocabulary = tagger.learned.codec.vocabulary
+    vocabulary = tagger.learned.processor.vocabulary
     own = table[vocabulary.ids(["called"])[0]]
     cosines = {w: table[i] @ own / np.linalg.norm(table[i]) / np.linalg.norm(own)
                for w, i in zip(vocabulary.words, vocabulary.ids(vocabulary.words), strict=True)}  # fmt: skip

@@ -10,14 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rnn.batching import make_batch
-from rnn.decode import best_path, iob_constraints
-from rnn.inference import best_tags
+from rnn.decode import best_tags, best_valid_path, iob_constraints
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")
 
 TAGS = ("B-DATE", "B-ID", "I-DATE", "I-ID", "O")
 PADDED = 6  # one shape, so that one program is compiled
-best = jax.jit(best_path)
+best = jax.jit(best_valid_path)
 
 
 def is_valid(path):

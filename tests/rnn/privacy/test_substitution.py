@@ -19,11 +19,11 @@ from rnn.privacy.substitution import (
     as_document,
     neighbours_that_contain,
     phi_words,
-    pseudonymised,
+    replace_and_shuffle,
     replaced,
     shareable,
 )
-from rnn.vocab import fold
+from rnn.vocab import zero_digits
 
 WORDS = ("Doe", "Roe", "Poe", "Moe", "Zoe", "May", "June", "Boston", "Salem", "seen", "doctor", "St", "00", "0", "/")
 VECTORS = WordVectors(WORDS, np.random.default_rng(0).normal(size=(len(WORDS), 4)).astype(np.float32))
@@ -65,7 +65,7 @@ def test_words_that_are_no_phi_stay_and_phi_becomes_neighbours_with_the_same_tag
             if tag == "O":
                 assert other == word
             else:
-                assert fold(other) in map(fold, neighbours[word])
+                assert zero_digits(other) in map(zero_digits, neighbours[word])
 
 
 @given(st.lists(labelled_sentences(), max_size=8), st.integers(0, 3))
@@ -73,14 +73,14 @@ def test_one_neighbour_changes_nothing_but_the_order(sentences, seed):
     def content(labelled):
         return labelled.sentence.words, labelled.tags
 
-    after = pseudonymised(sentences, neighbours_of(sentences, 1), seeded(seed))
+    after = replace_and_shuffle(sentences, neighbours_of(sentences, 1), seeded(seed))
     assert Counter(map(content, after)) == Counter(map(content, sentences))
     assert [labelled.document for labelled in after] == [str(number) for number in range(1, len(sentences) + 1)]
 
 
 @given(st.lists(labelled_sentences(), min_size=1, max_size=8), st.integers(1, 20), st.integers(0, 3))
 def test_written_and_read_back_the_documents_have_the_same_words_and_tags(tmp_path_factory, sentences, count, seed):
-    after = pseudonymised(sentences, neighbours_of(sentences, count), seeded(seed))
+    after = replace_and_shuffle(sentences, neighbours_of(sentences, count), seeded(seed))
     path = tmp_path_factory.mktemp("notes") / "notes.jsonl"
     write_corpus([as_document(labelled) for labelled in after], path, format="jsonl")
     for labelled, document in zip(after, read_corpus(path), strict=True):
@@ -155,7 +155,7 @@ def test_neighbours_that_hold_the_word_are_counted_without_itself():
 def test_the_same_seed_draws_the_same_and_another_one_does_not():
     sentences = Split.of([NOTE]).sentences * 5
     neighbours = neighbours_of(sentences, 10)
-    first, again, other = (pseudonymised(sentences, neighbours, seeded(seed)) for seed in (1, 1, 2))
+    first, again, other = (replace_and_shuffle(sentences, neighbours, seeded(seed)) for seed in (1, 1, 2))
     assert first == again
     assert first != other
 

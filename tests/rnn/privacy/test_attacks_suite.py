@@ -8,8 +8,8 @@ from tiny_sharing import tiny_notes, tiny_representation
 
 from crfdeid.corpora.splits import Split
 from rnn.privacy.attacks.averaging import AveragingSettings
-from rnn.privacy.attacks.every import attack_sentences, attack_vectors
-from rnn.privacy.same_sentence import NoiselessBaseline, Outcome, ZeroBaseline
+from rnn.privacy.attacks.same_sentence import AttackOutcome, NoiselessBaseline, ZeroBaseline
+from rnn.privacy.attacks.suite import attack_sentences, attack_vectors
 
 SENTENCES = Split.of(tiny_notes(4)).sentences
 
@@ -22,11 +22,11 @@ def test_controls_are_asked_once_and_without_a_representation_for_as_long_as_wor
 
     def attack_pairs(
         encoder: Any, train: Any, held_out: Any, vectors: Any, settings: Any, **more: Any
-    ) -> list[Outcome]:
+    ) -> list[AttackOutcome]:
         asked[type(encoder), more["known"]] = (settings.attack_epochs, settings.attack_seeds)
         return []
 
-    monkeypatch.setattr("rnn.privacy.attacks.every.attack_pairs", attack_pairs)
+    monkeypatch.setattr("rnn.privacy.attacks.suite.attack_pairs", attack_pairs)
     settings = replace(model.settings, pairs=pairs, attack_epochs=(2, 3), attack_seeds=4)
     args = (model, SENTENCES, SENTENCES, model.vectors, settings)
     assert list(attack_sentences(*args, seed=0)) == ["fresh", "zeroed"]

@@ -11,20 +11,20 @@ import numpy as np
 from crfdeid.documents import LabelledSentence
 from rnn.embeddings.vectors import WordVectors
 from rnn.privacy.attacks.averaging import Averaging, AveragingSettings, invert_by_averaging
+from rnn.privacy.attacks.encoders import SentenceEncoder
 from rnn.privacy.attacks.inversion import Inversion, invert_by_learning
 from rnn.privacy.attacks.linking import Linking, link
-from rnn.privacy.attacks.targets import choose, names_of
-from rnn.privacy.encoder import Encoder
+from rnn.privacy.attacks.same_sentence import AttackOutcome, NoiselessBaseline, ZeroBaseline, attack_pairs
+from rnn.privacy.attacks.targets import names_of, sample_targets
 from rnn.privacy.neighbours import Neighbours
-from rnn.privacy.same_sentence import NoiselessBaseline, Outcome, ZeroBaseline, attack_pairs
 from rnn.privacy.settings import PrivateSettings
 
-OnStep = Callable[[str, int, int], None]
+OnAttackStep = Callable[[str, int, int], None]
 """Is told which attack is at work, how many of its steps are done, and how many there are."""
 
 
 @dataclass(frozen=True)
-class OnVectors:
+class VectorAttacks:
     """What came of the attacks that any encoder can be attacked by.
 
     Args:
@@ -41,7 +41,7 @@ class OnVectors:
 
 
 def attack_sentences(
-    encoder: Encoder,
+    encoder: SentenceEncoder,
     known: Sequence[LabelledSentence],
     attacked: Sequence[LabelledSentence],
     vectors: WordVectors,
@@ -49,9 +49,9 @@ def attack_sentences(
     *,
     seed: int,
     adversaries: Any = None,
-    noisy: Encoder | None = None,
-    on_step: OnStep | None = None,
-) -> dict[str, list[Outcome]]:
+    noisy: SentenceEncoder | None = None,
+    on_step: OnAttackStep | None = None,
+) -> dict[str, list[AttackOutcome]]:
     """Ask adversaries which vectors are of one sentence.
 
     Args:
@@ -74,7 +74,7 @@ def attack_sentences(
     """
     once = replace(settings, attack_seeds=1)
     blind = replace(once, attack_epochs=(1,)) if settings.pairs == "symmetric" else once
-    tried: dict[str, tuple[Encoder, PrivateSettings, Any]] = {
+    tried: dict[str, tuple[SentenceEncoder, PrivateSettings, Any]] = {
         "fresh": (encoder, settings, None),
         "zeroed": (ZeroBaseline(encoder.size), blind, None),
     }
@@ -98,7 +98,7 @@ def attack_sentences(
 
 
 def attack_vectors(
-    encoder: Encoder,
+    encoder: SentenceEncoder,
     known: Sequence[LabelledSentence],
     attacked: Sequence[LabelledSentence],
     vectors: WordVectors,
@@ -106,8 +106,8 @@ def attack_vectors(
     *,
     neighbours: int,
     seed: int,
-    on_step: OnStep | None = None,
-) -> OnVectors:
+    on_step: OnAttackStep | None = None,
+) -> VectorAttacks:
     """Look for names by averaging, link them, and read words.
 
     Args:
@@ -125,7 +125,7 @@ def attack_vectors(
     """
     attacked = [replace(item, document=f"attacked {item.document}") for item in attacked]
     names = names_of(attacked)
-    targets = choose(names, settings.names, np.random.default_rng(seed))
+    targets = sample_targets(names, settings.names, np.random.default_rng(seed))
     near = Neighbours.of({target.word for target in targets}, vectors, neighbours)
     seen = sorted({target.word for target in names})
     among: dict[str, tuple[str, Callable[[str], Sequence[str]]]] = {
@@ -141,8 +141,8 @@ def attack_vectors(
     if on_step is not None:
         on_step("decoder", 0, 1)
     read = invert_by_learning(encoder, known, attacked, seed=seed)
-    return OnVectors(len(targets), averaging, link(encoder, attacked, seed=seed), read)
+    return VectorAttacks(len(targets), averaging, link(encoder, attacked, seed=seed), read)
 
 
-def _of(attack: str, on_step: OnStep | None) -> Callable[[int, int], None] | None:
+def _of(attack: str, on_step: OnAttackStep | None) -> Callable[[int, int], None] | None:
     return None if on_step is None else lambda done, of: on_step(attack, done, of)

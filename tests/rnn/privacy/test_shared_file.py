@@ -22,7 +22,7 @@ from crfdeid.errors import DataError
 from features.tokens import Sentence
 from rnn.privacy.release import encode_notes
 from rnn.privacy.shared_file import SharedNotes
-from rnn.processors.casing import CASINGS, casing
+from rnn.processors.inputs import CASINGS, casing
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")
 

@@ -7,12 +7,18 @@ import pytest
 import tiny_private as tiny
 
 from rnn.embeddings.lookup import Lookup
-from rnn.privacy.pair_attack import AVERAGE
-from rnn.privacy.same_sentence import NoiselessBaseline, Outcome, ZeroBaseline, attack_pairs, worst
+from rnn.privacy.attacks.same_sentence import (
+    AVERAGE,
+    AttackOutcome,
+    NoiselessBaseline,
+    ZeroBaseline,
+    attack_pairs,
+    worst,
+)
 
 
 def outcome(correct, total=100):
-    return Outcome("fresh", 0, 20, "T1", correct, total)
+    return AttackOutcome("fresh", 0, 20, "T1", correct, total)
 
 
 @pytest.mark.parametrize(("correct", "accuracy"), [(50, 0.5), (80, 0.8), (20, 0.8), (0, 1.0)])

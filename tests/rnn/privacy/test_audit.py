@@ -14,9 +14,9 @@ from crfdeid.cli.share.attack import render_attacks
 from crfdeid.corpora.splits import Split
 from crfdeid.documents import Document
 from crfdeid.errors import DataError, UsageError
-from rnn.privacy.attack_card import CARD, AttackBudget, attack_notes, read_card, save_card, split_documents
+from rnn.privacy.attacks.same_sentence import AttackOutcome, NoiselessBaseline, ZeroBaseline
+from rnn.privacy.audit import CARD, AttackBudget, attack_notes, read_card, save_card, split_documents
 from rnn.privacy.representation import RepresentationModel
-from rnn.privacy.same_sentence import NoiselessBaseline, Outcome, ZeroBaseline
 
 NOTES = Split.of(tiny_notes(24))
 EFFORT = AttackBudget(epochs=2, adversaries=3, names=1, encodings=16)
@@ -31,13 +31,15 @@ def calls() -> list[dict[str, Any]]:
 def card(calls: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """Made with adversaries whose training is left out: they are right about 30 to 32 of 50 pairs."""
 
-    def attack_pairs(encoder: Any, train: Any, held_out: Any, _: Any, settings: Any, **more: Any) -> list[Outcome]:
+    def attack_pairs(
+        encoder: Any, train: Any, held_out: Any, _: Any, settings: Any, **more: Any
+    ) -> list[AttackOutcome]:
         calls.append({"encoder": encoder, "train": train, "held_out": held_out, "settings": settings})
         more["on_progress"](1, 1)
-        return [Outcome("fresh", seed, 2, "T1", 30 + seed, 50) for seed in range(settings.attack_seeds)]
+        return [AttackOutcome("fresh", seed, 2, "T1", 30 + seed, 50) for seed in range(settings.attack_seeds)]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("rnn.privacy.attacks.every.attack_pairs", attack_pairs)
+        patch.setattr("rnn.privacy.attacks.suite.attack_pairs", attack_pairs)
         steps: list[str] = []
         found = attack_notes(
             tiny_representation(), NOTES, effort=EFFORT, seed=3, on_step=lambda what, done, of: steps.append(what)

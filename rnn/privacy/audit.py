@@ -1,34 +1,38 @@
 """Every attack on a representation with some notes, as the figures of one card: counts and shares, never a word.
 
-A provider makes one with its public notes (`rnn.privacy.attack_card`). A hospital makes one with its own notes
+A provider makes one with its public notes (`rnn.privacy.audit`). A hospital makes one with its own notes
 before it sends anything; there, half of its documents are what an attacker has.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from crfdeid.corpora.splits import Split
+from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import EmptyInputError, MismatchError, NotFoundError
 from crfdeid.serialization import OPTIONAL_FILES, read_description, update_metadata
 from crfdeid.utils.files import write_files
+from crfdeid.utils.folders import require_new, whole_folder
 from crfdeid.utils.json import RETRAIN, dump_with_checksum, read_with_checksum
 from crfdeid.validation import require_counts
+from rnn.embeddings import train_cbow, train_fasttext
+from rnn.embeddings.vectors import WordVectors
 from rnn.privacy.attacks.averaging import Averaging, AveragingSettings, Hits
-from rnn.privacy.attacks.every import OnStep, attack_sentences, attack_vectors
 from rnn.privacy.attacks.inversion import Recovered
+from rnn.privacy.attacks.same_sentence import AttackOutcome, worst
+from rnn.privacy.attacks.suite import OnAttackStep, attack_sentences, attack_vectors
 from rnn.privacy.attacks.targets import names_of
 from rnn.privacy.release import distinct
 from rnn.privacy.representation import RepresentationModel
-from rnn.privacy.same_sentence import Outcome, worst
+from rnn.privacy.settings import PrivateSettings
 from rnn.privacy.substitution import shareable
-from rnn.privacy.training import TrainedRepresentation
+from rnn.privacy.training import Epoch, TrainedRepresentation, train_representation
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,7 +87,7 @@ def attack_all(
     *,
     seed: int,
     trained: TrainedRepresentation | None = None,
-    on_step: OnStep | None = None,
+    on_step: OnAttackStep | None = None,
 ) -> dict[str, Any]:
     """Make every attack on a representation.
 
@@ -151,7 +155,7 @@ def attack_notes(
     *,
     effort: AttackBudget,
     seed: int,
-    on_step: OnStep | None = None,
+    on_step: OnAttackStep | None = None,
 ) -> dict[str, Any]:
     """Make every attack that a hospital can make on what it would send.
 
@@ -177,7 +181,7 @@ def attack_notes(
     return attack_all(representation, has, attacked, effort, seed=seed, on_step=on_step)
 
 
-def _best(outcomes: Iterable[Outcome]) -> dict[str, Any]:
+def _best(outcomes: Iterable[AttackOutcome]) -> dict[str, Any]:
     best = worst(outcomes)
     return {**best.share.to_dict(), "adversary": best.adversary}
 
@@ -209,7 +213,7 @@ def _counts(sentences: Sequence[LabelledSentence]) -> dict[str, int]:
 
 
 CARD = OPTIONAL_FILES["attacks"]
-_SCHEMA = 1
+_CARD_VERSION = 1
 _WHAT = "card of attacks"
 
 
@@ -219,7 +223,7 @@ def save_card(folder: Path, card: Mapping[str, Any]) -> None:
     Raises:
         DataError: there is no representation, or the card cannot be written.
     """
-    write_files({folder / CARD: dump_with_checksum({"schema": _SCHEMA, **card})})
+    write_files({folder / CARD: dump_with_checksum({"schema": _CARD_VERSION, **card})})
     update_metadata(folder, attacks=read_with_checksum(folder / CARD, _WHAT)["sha256"])
 
 
@@ -236,6 +240,85 @@ def read_card(folder: Path) -> dict[str, Any] | None:
         card = read_with_checksum(folder / CARD, _WHAT)
     except (FileNotFoundError, NotADirectoryError):
         raise NotFoundError(f"the {_WHAT} is missing: {RETRAIN}", path=folder / CARD) from None
-    if card["sha256"] != expected or card.get("schema") != _SCHEMA:
+    if card["sha256"] != expected or card.get("schema") != _CARD_VERSION:
         raise MismatchError(f"the {_WHAT} of another representation: {RETRAIN}", path=folder / CARD)
     return card
+
+
+LEARNED: dict[str, Callable[..., WordVectors]] = {"fasttext": train_fasttext, "cbow": train_cbow}
+"""Word vectors that are learned from the provider's own notes."""
+
+
+class Provided(NamedTuple):
+    """What was made.
+
+    Attributes:
+        trained: the representation, and what it grew up with.
+        card: the figures of the attacks.
+    """
+
+    trained: TrainedRepresentation
+    card: Mapping[str, Any]
+
+
+def learned_vectors(kind: str, notes: Split, *, seed: int) -> WordVectors:
+    """Word vectors of public notes.
+
+    Args:
+        kind: a key of `LEARNED`.
+        notes: whose words are learned; they will be part of what is handed on.
+        seed: of all that is drawn.
+    """
+    return LEARNED[kind]([item.sentence.words for item in notes.sentences], seed=seed)
+
+
+def train_and_audit(
+    corpus: Corpus,
+    vectors: WordVectors,
+    settings: PrivateSettings,
+    effort: AttackBudget,
+    folder: Path,
+    *,
+    seed: int,
+    on_epoch: Callable[[Epoch], None] | None = None,
+    on_step: OnAttackStep | None = None,
+) -> Provided:
+    """Train a representation, attack it, and write both into one folder, whole or not at all.
+
+    Args:
+        corpus: public notes. The development notes choose; the test notes are attacked, else the development notes.
+        vectors: public word vectors.
+        settings: of the representation.
+        effort: how hard the attacks try.
+        folder: where to.
+        seed: of all that is drawn.
+        on_epoch: is told of each epoch of training.
+        on_step: is told how far the attacks are.
+
+    Raises:
+        UsageError: the folder is not empty, or what was learned is no number.
+        DataError: notes without PHI that could be replaced, or a folder that cannot be written.
+    """
+    with whole_folder(folder) as partial:
+        require_new(folder)
+        trained = train_representation(
+            corpus.train.sentences, corpus.dev.sentences, vectors, settings, seed=seed, on_progress=on_epoch
+        )
+        figures = attack_all(
+            trained.model,
+            corpus.train.sentences,
+            corpus.scored.sentences,
+            effort,
+            seed=seed,
+            trained=trained,
+            on_step=on_step,
+        )
+        card = {
+            **figures,
+            "representation": trained.model.digest,
+            "attacked_notes": corpus.scored_name,
+            "history": [epoch._asdict() for epoch in trained.history],
+        }
+        trained.model.save(partial)
+        save_card(partial, card)
+    return Provided(trained, card)

@@ -1,9 +1,9 @@
-"""The hand-made features of tokens, as numbers that a network has vectors for."""
+"""Characters to numbers."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Self
@@ -16,6 +16,88 @@ from crfdeid.documents import LabelledSentence
 from crfdeid.secrets import hash_word, require_same_key
 from features import FeatureSet
 from features.tokens import Sentence
+
+NO_CHARACTER, UNKNOWN = 0, 1
+_FIRST = 2
+_MOST_REMEMBERED = 1 << 16  # words whose characters' numbers are remembered
+
+
+@dataclass(frozen=True)
+class Characters:
+    """The characters a network has vectors for, and how it reads a word: its first and its last ones.
+
+    Args:
+        known: the characters, in a fixed order.
+        most: of a longer word the first half and the last half of so many characters are read, C; even.
+
+    Example:
+        >>> Characters(("a", "b"), most=4).ids("abca").tolist()
+        [2, 3, 1, 2]
+    """
+
+    known: tuple[str, ...]
+    most: int = 20
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_ids", {character: i + _FIRST for i, character in enumerate(self.known)})
+        object.__setattr__(self, "_seen", {})
+
+    @classmethod
+    def build(cls, words: Iterable[str], *, min_count: int = 3, most: int = 20) -> Characters:
+        """The characters that occur often enough, the most frequent first."""
+        counts = Counter(character for word in words for character in word)
+        known = [character for character, count in counts.items() if count >= min_count]
+        return cls(tuple(sorted(known, key=lambda character: (-counts[character], character))), most)
+
+    def __len__(self) -> int:
+        return len(self.known) + _FIRST
+
+    def ids(self, word: str) -> np.ndarray:
+        """The numbers of a word's characters, padded with 0: [C]."""
+        seen: dict[str, np.ndarray] = self._seen  # type: ignore[attr-defined]
+        found = seen.get(word)
+        if found is None:
+            if len(seen) >= _MOST_REMEMBERED:
+                seen.clear()
+            found = seen[word] = self._ids_of(word)
+        return found
+
+    def _ids_of(self, word: str) -> np.ndarray:
+        known: dict[str, int] = self._ids  # type: ignore[attr-defined]
+        half = self.most // 2
+        read = word if len(word) <= self.most else word[:half] + word[-half:]
+        ids = np.zeros(self.most, np.int32)
+        ids[: len(read)] = [known.get(character, UNKNOWN) for character in read]
+        return ids
+
+    def rows(self, words: Sequence[str]) -> np.ndarray:
+        """The numbers of the characters of each word, [T, C]."""
+        return np.array([self.ids(word) for word in words], np.int32).reshape(len(words), self.most)
+
+
+CASINGS = ("numeric", "mainly numeric", "all lower", "all upper", "initial upper", "contains digit", "other")
+"""Reimers and Gurevych's casing classes (friedrich2019, section 3)."""
+
+
+def casing(word: str) -> int:
+    """The number of a word's casing class.
+
+    Example:
+        >>> [CASINGS[casing(word)] for word in ("72", "03a4", "mg", "MRI", "McCoy", "xB1", "%")]
+        ['numeric', 'mainly numeric', 'all lower', 'all upper', 'initial upper', 'contains digit', 'other']
+    """
+    digits = sum(map(str.isdigit, word))
+    if digits == len(word):
+        return 0
+    if digits / len(word) > 0.5:
+        return 1
+    if word.islower():
+        return 2
+    if word.isupper():
+        return 3
+    if word[0].isupper():
+        return 4
+    return 5 if digits else 6
 
 
 @dataclass(frozen=True)

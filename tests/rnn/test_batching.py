@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tiny_networks import K, V, row_of
 
 from rnn.batching import (
-    Cut,
+    PaddingPolicy,
     Row,
     batches,
     bucket_lengths,
@@ -77,7 +77,7 @@ def test_a_batch_is_padded_with_zeros_to_its_length_and_size():
 
 def test_batches_hold_the_rows_they_name():
     rows = [row_of([i + 1] * (i % 11)) for i in range(40)]
-    for members, batch in batches(rows, Cut(many_tokens=64)):
+    for members, batch in batches(rows, PaddingPolicy(many_tokens=64)):
         for place, i in enumerate(members):
             assert batch.lengths[place] == rows[i].length
             np.testing.assert_array_equal(batch.inputs["words"][place, : rows[i].length + 2], rows[i].inputs["words"])

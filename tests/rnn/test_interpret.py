@@ -31,7 +31,7 @@ def drawn(name: str, scale: float = 0.7):
     """A tiny network whose weights are all drawn at random, and large enough to bend its answers."""
     own = BILSTM if name == "bilstm-crf" else {}
     tagger: Any = registry.create(name, overrides=registry.select(name, SMALL | own))
-    learned = tagger.start(tagger.codec(TRAIN[:20]))
+    learned = tagger.start(tagger.processor(TRAIN[:20]))
     random = np.random.default_rng(0)
     weights = jax.tree.map(
         lambda a: jnp.asarray(random.normal(scale=scale, size=a.shape), jnp.float32), learned.weights
@@ -68,7 +68,7 @@ def test_a_word_s_share_is_the_integral_of_the_slope_along_its_vector(name, netw
     tagger, words, token, step = drawn(name), ["seen", "by", "Quill", "."], 2, 1e-4
     tag, contrast_tag = tagger.tags.index("B-DOCTOR"), tagger.tags.index("O")
     p = letters(tagger.learned.graph, tagger.learned.weights)
-    ids = [0, *tagger.learned.codec.vocabulary.ids(words), 0]
+    ids = [0, *tagger.learned.processor.vocabulary.ids(words), 0]
 
     def odds(scales):
         windows = windows_by_hand(p["E"][ids] * np.asarray(scales)[:, None], 3)

@@ -38,7 +38,7 @@ PROGRAM = """
         tagger.fit(items, items)
         tagger.predict([items[0].sentence])
         tagger.marginals([items[0].sentence])
-        for when, one in (("start", tagger.start(tagger.learned.codec).weights), ("end", tagger.learned.weights)):
+        for when, one in (("start", tagger.start(tagger.learned.processor).weights), ("end", tagger.learned.weights)):
             weights |= {f"{tagger.model} {when} {name}": np.asarray(array) for name, array in named(one).items()}
     closed_over = np.random.default_rng(0).normal(size=(8, 8)).astype(np.float32)
     jax.jit(lambda x: x @ closed_over)(closed_over).block_until_ready()  # what must not be done, and must be found

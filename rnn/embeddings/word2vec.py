@@ -1,0 +1,240 @@
+"""Word vectors from a continuous bag of words: gensim's Word2Vec (Mikolov et al. 2013).
+
+Each word is guessed from the mean of the vectors of the words around it; the vectors are learned by telling the word
+from a few drawn at random (negative sampling).
+
+Reference:
+    T. Mikolov, K. Chen, G. Corrado, J. Dean (2013). Efficient estimation of word representations in vector space.
+    arXiv:1301.3781. Negative sampling: arXiv:1310.4546. The vectors are those of yadav2016, section 3.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from crfdeid.errors import EmptyInputError, SettingError
+from crfdeid.validation import require_counts, require_positive
+from rnn.embeddings.subwords import SubwordVectors, encodable
+from rnn.embeddings.vectors import BOUNDARY, WordVectors, replace_rare
+
+if TYPE_CHECKING:
+    from gensim.models.callbacks import CallbackAny2Vec
+
+_LONGEST_SENTENCE = 10_000  # words of a sentence that gensim reads; it would leave out the rest without a word
+
+_OnEpoch = Callable[[int, int], None]
+
+
+def readable_text(sentences: Iterable[Sequence[str]], *, min_count: int) -> list[list[str]]:
+    """Sentences between boundaries, rare words replaced (`replace_rare`), in pieces that gensim reads whole.
+
+    Raises:
+        DataError: there are no words.
+    """
+    text = list(_pieces(replace_rare(sentences, min_count=min_count)))
+    if not text:
+        raise EmptyInputError("there is no text to learn word vectors from: give sentences with words")
+    return text
+
+
+def _pieces(sentences: Iterable[list[str]]) -> Iterator[list[str]]:
+    for sentence in sentences:
+        words = [BOUNDARY, *sentence, BOUNDARY] if sentence else []
+        for start in range(0, len(words), _LONGEST_SENTENCE):
+            yield words[start : start + _LONGEST_SENTENCE]
+
+
+def _callbacks(epochs: int, on_progress: _OnEpoch | None) -> list[CallbackAny2Vec]:
+    """What gensim is to call: after each epoch, ``on_progress`` with its number and the number of epochs."""
+    if on_progress is None:
+        return []
+    tell = on_progress
+    from gensim.models.callbacks import CallbackAny2Vec  # noqa: PLC0415  a second to import
+
+    class Epochs(CallbackAny2Vec):
+        done = 0
+
+        def on_epoch_end(self, model: Any) -> None:
+            self.done += 1
+            tell(self.done, epochs)
+
+    return [Epochs()]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CbowSettings:
+    """The settings of the continuous bag of words.
+
+    The defaults suit some hundreds of notes, where gensim's 5 epochs leave vectors nearly untrained; for millions of
+    words fewer will do.
+
+    Args:
+        dim: the size of a word vector, D.
+        window: the most words that count on either side; for each word their number is drawn from 1 to this.
+        epochs: passes over the text.
+        negative: random words that each word is told from.
+        sample: words above this share of the text are left out now and then.
+        lr: the first learning rate; it falls to nearly 0.
+        min_count: a word seen less often is read as its casing class.
+
+    Raises:
+        UsageError: a value cannot work.
+    """
+
+    dim: int = 300
+    window: int = 5
+    epochs: int = 50
+    negative: int = 5
+    sample: float = 1e-3
+    lr: float = 0.025
+    min_count: int = 2
+
+    def __post_init__(self) -> None:
+        require_counts(self, "dim", "window", "epochs", "negative", "min_count")
+        require_positive(self, "sample", "lr")
+
+
+def train_cbow(
+    sentences: Iterable[Sequence[str]],
+    settings: CbowSettings | None = None,
+    *,
+    seed: int = 0,
+    on_progress: _OnEpoch | None = None,
+) -> WordVectors:
+    """Word vectors from the sentences of a text; the most frequent word first. Same inputs, same vectors.
+
+    Args:
+        sentences: the words of each sentence.
+        settings: how to train; `CbowSettings()` where None.
+        seed: the seed of the initial vectors, the windows and the samples.
+        on_progress: is called after each epoch with its number and the number of epochs.
+
+    Raises:
+        DataError: there are no words.
+
+    Example:
+        >>> sentences = [["Seen", "by", "Dr", "Doe"], ["Seen", "in", "clinic"]] * 5
+        >>> train_cbow(sentences, CbowSettings(dim=4, epochs=1)).dim
+        4
+    """
+    from gensim.models import Word2Vec  # noqa: PLC0415  a second to import
+
+    settings = settings or CbowSettings()
+    model = Word2Vec(
+        readable_text(sentences, min_count=settings.min_count),
+        sg=0,
+        vector_size=settings.dim,
+        window=settings.window,
+        epochs=settings.epochs,
+        negative=settings.negative,
+        sample=settings.sample,
+        alpha=settings.lr,
+        min_count=1,  # rare words are replaced already
+        workers=1,  # more of them race
+        seed=seed + 1,  # gensim takes no 0
+        callbacks=_callbacks(settings.epochs, on_progress),
+    )
+    return WordVectors(tuple(model.wv.index_to_key), np.array(model.wv.vectors, np.float32))
+
+
+MOST_BUCKETS = 50_000
+"""The most buckets that are trained: all of them are stored with every model, 20 MB where D is 100."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FasttextSettings:
+    """The settings of fastText's skip-gram.
+
+    Those of `rnn.embeddings.CbowSettings` mean the same here. Every word counts, however rare (``min_count`` of 1):
+    names are rare, and it is their n-grams that unseen names will be made of.
+
+    Args:
+        dim: the size of a word vector, D.
+        window: the most words that are guessed on either side; for each word their number is drawn from 1 to this.
+        epochs: passes over the text.
+        negative: random words that each word is told from.
+        sample: words above this share of the text are left out now and then.
+        lr: the first learning rate; it falls to nearly 0.
+        min_count: a word seen less often is read as its casing class.
+        min_n: the fewest characters of an n-gram, the marks of a word's beginning and end counted.
+        max_n: the most.
+        buckets: vectors that n-grams share, at most `MOST_BUCKETS`; the fewer, the more n-grams share one.
+
+    Raises:
+        UsageError: a value cannot work.
+    """
+
+    dim: int = 100
+    window: int = 5
+    epochs: int = 20
+    negative: int = 5
+    sample: float = 1e-3
+    lr: float = 0.05
+    min_count: int = 1
+    min_n: int = 3
+    max_n: int = 6
+    buckets: int = MOST_BUCKETS
+
+    def __post_init__(self) -> None:
+        require_counts(self, "dim", "window", "epochs", "negative", "min_count", "min_n", "max_n", "buckets")
+        require_positive(self, "sample", "lr")
+        if self.min_n > self.max_n:
+            raise SettingError(f"min_n is {self.min_n} and max_n {self.max_n}: give the smaller number first")
+        if self.buckets > MOST_BUCKETS:
+            raise SettingError(f"buckets is {self.buckets}: give at most {MOST_BUCKETS}, all are stored with a model")
+
+
+def train_fasttext(
+    sentences: Iterable[Sequence[str]],
+    settings: FasttextSettings | None = None,
+    *,
+    seed: int = 0,
+    on_progress: _OnEpoch | None = None,
+) -> WordVectors:
+    """Word vectors with sub-words from the sentences of a text; the most frequent word first.
+
+    The same inputs give the same vectors.
+
+    Args:
+        sentences: the words of each sentence.
+        settings: how to train; `FasttextSettings()` where None.
+        seed: the seed of the initial vectors, the windows and the samples.
+        on_progress: is called after each epoch with its number and the number of epochs.
+
+    Raises:
+        DataError: there are no words.
+
+    Example:
+        >>> sentences = [["Seen", "by", "Dr", "Doe"], ["Seen", "in", "clinic"]] * 5
+        >>> vectors = train_fasttext(sentences, FasttextSettings(dim=4, epochs=1, buckets=100))
+        >>> vectors.dim, vectors.subwords.vector("clinical").shape
+        (4, (4,))
+    """
+    from gensim.models import FastText  # noqa: PLC0415  a second to import
+
+    settings = settings or FasttextSettings()
+    text = readable_text(sentences, min_count=settings.min_count)
+    model = FastText(
+        [[encodable(word) for word in sentence] for sentence in text],  # gensim fails at what UTF-8 cannot hold
+        sg=1,
+        vector_size=settings.dim,
+        window=settings.window,
+        epochs=settings.epochs,
+        negative=settings.negative,
+        sample=settings.sample,
+        alpha=settings.lr,
+        min_count=1,  # rare words are replaced already
+        min_n=settings.min_n,
+        max_n=settings.max_n,
+        bucket=settings.buckets,
+        workers=1,  # more of them race
+        seed=seed + 1,  # as for CBOW
+        callbacks=_callbacks(settings.epochs, on_progress),
+    )
+    found = model.wv
+    subwords = SubwordVectors(np.array(found.vectors_ngrams, np.float32), settings.min_n, settings.max_n)
+    return WordVectors(tuple(found.index_to_key), np.array(found.vectors, np.float32), subwords)
