@@ -2,22 +2,23 @@
 
     models/          one network a file, with its settings and its tagger: elman.py, jordan.py, bilstm_crf.py,
                      bert.py, multitask.py, stacked.py, private.py
-    sharing/         private representations: what may be shared, and the attacks on it
+    privacy/         private representations, the files to share, and the attacks on them
     layers/          parts that networks share: windows, recurrence, LSTM, CRF, characters, transformer
-    encoders/        pretrained encoders, as the hub lays them out; fetch_encoder.py fetches a small one
-    network.py       what a network is: scores of a sentence, from vectors and draws that it is given
-    vocabulary.py    words to ids                     embeddings/      the word vectors a network can start from
-    processors/          sentences to rows of named arrays, and back
-    batches.py       rows to batches of a few fixed shapes
-    training/        phases, the loop that goes through them, the compiled updates, all that is drawn
-    inference.py     the best tags, and the probability of each
-    decoding.py      from a network's scores to these: the best sequence, what valid IOB2 allows
-    gradients.py     which words speak for a tag      contents.py      what can be read off weights
-    tagger.py        a network as a `crfdeid.tagger.Tagger`: fit, predict, marginals, save, load, for all of them;
-                     saved_weights.py, its weights as the arrays of a file; further.py, what training goes on from
-    word_tagger.py, window_tagger.py, bilstm_tagger.py    what taggers share that read words, or context windows, or
-                     words, characters and features by BiLSTM layers; joint_tagger.py, those that tag concepts too
-    settings.py      settings that they share         compilation.py   compiled programs are kept on disk
+    pretrained/      folders of pretrained encoders; fetch_encoder.py fetches a small one
+    network.py       interface of a network: the scores of one sentence
+    vocab.py         words to ids
+    embeddings/      word vectors that a network can start from
+    processors/      sentences to rows of named arrays, and results of rows back to tokens
+    batching.py      rows to batches of a few fixed shapes
+    training/        phases, the training loop, compiled updates, random numbers
+    decode.py        scores to tags and probabilities, for batches of sentences
+    interpret.py     integrated gradients, and summaries of weights
+    tagger.py        base class of all taggers: fit, predict, marginals, save, load
+    word_tagger.py, window_tagger.py, bilstm_tagger.py, joint_tagger.py    base classes for networks that read words,
+                     context windows or BiLSTM inputs, and for networks that tag concepts too
+    checkpoint.py    weights as arrays of a file, and the start of fine-tuning
+    settings.py      settings that all networks share
+    compile_cache.py cache of compiled programs on disk
 
 Letters of shapes, in comments and docstrings throughout:
 

@@ -15,15 +15,16 @@ _NONE = np.empty(0, np.int32)
 
 
 class Row(NamedTuple):
-    """What a network gets of one sentence of T tokens.
+    """Arrays that a network reads for one sentence of T tokens.
 
     Attributes:
-        inputs: named arrays. The first axis is T, or longer by what a network looks at around a sentence, the same
-            for all rows ("words" of a window with m words on either side: [T + 2m]).
-        targets: the right tags' ids for each annotation layer that is learned, [T]; none where they are not known.
+        inputs: named arrays. The first axis is T plus the network's margin around a sentence, which is the same for
+            all rows ("words" of a window with m words on either side: [T + 2m]).
+        targets: ids of the gold tags for each annotation layer, [T]; empty for a layer without annotation.
         length: T.
-        words: which word of its note each of the T places stands for, [T], -1 for none; empty where all do.
-        note: the number of that note among those that were read together.
+        words: index in its note of the word that begins at each position, [T], -1 for none; empty if row and sentence
+            have the same tokens.
+        note: index of that note within the call.
     """
 
     inputs: NumpyArrays
@@ -34,19 +35,19 @@ class Row(NamedTuple):
 
     @property
     def counted(self) -> int:
-        """The tokens that have a target: all T, but for those whose target is below 0."""
+        """Number of tokens with a target of 0 or more; T without targets."""
         tokens = [target for target in self.targets.values() if target.shape == (self.length,)]
         return max((int(np.count_nonzero(target >= 0)) for target in tokens), default=self.length)
 
 
 class Batch(NamedTuple):
-    """Rows padded with zeros to one length T; B of them, the last ones empty where there were fewer.
+    """B rows padded with zeros to one length T; surplus rows are empty.
 
     Attributes:
-        inputs: by name, [B, T + what is around a sentence, ...].
+        inputs: by name, [B, T + margin, ...].
         targets: by annotation layer, [B, T]; the lengths keep padding out of the loss.
-        lengths: tokens a row, [B] int32; 0 for a row that holds no sentence.
-        real: which places hold a token, [B, T] bool.
+        lengths: tokens a row, [B] int32; 0 for an empty row.
+        real: True where there is a token, [B, T] bool.
     """
 
     inputs: Mapping[str, Any]
@@ -56,7 +57,7 @@ class Batch(NamedTuple):
 
 
 def make_batch(rows: Sequence[Row], *, length: int, size: int = 0) -> Batch:
-    """Rows as one batch, padded to ``length`` tokens and to at least ``size`` rows.
+    """Pad rows to ``length`` tokens and to at least ``size`` rows.
 
     Example:
         >>> rows = [Row({"words": np.array([7, 8])}, {}, 2), Row({"words": np.array([9])}, {}, 1)]
@@ -66,7 +67,7 @@ def make_batch(rows: Sequence[Row], *, length: int, size: int = 0) -> Batch:
     count = max(len(rows), size)
     lengths = np.zeros(count, np.int32)
     lengths[: len(rows)] = [row.length for row in rows]
-    short = length - rows[0].length  # how much longer the first row gets, and with it every array of it
+    short = length - rows[0].length  # every array of the first row grows by this
 
     def stacked(arrays: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
         shape = (count, arrays[0].shape[0] + short, *arrays[0].shape[1:])
@@ -84,7 +85,7 @@ def make_batch(rows: Sequence[Row], *, length: int, size: int = 0) -> Batch:
 
 
 def group_by_structure(rows: Sequence[Row]) -> list[list[Row]]:
-    """Rows that can be in one batch: the same arrays, of the same shape but for their length.
+    """Group rows that can share a batch: the same arrays, with the same shapes after the first axis.
 
     Example:
         >>> rows = [Row({"words": np.ones(shape, int)}, {}, 2) for shape in ((2,), (2, 2), (2,))]
@@ -99,15 +100,15 @@ def group_by_structure(rows: Sequence[Row]) -> list[list[Row]]:
 
 
 def make_buckets(rows: Sequence[Row], *, buckets: int, cost: int) -> list[Batch]:
-    """Training rows, each in the batch of the next length (`bucket_lengths`); rows without tokens are in none.
+    """Put training rows into batches of few padded lengths (`bucket_lengths`).
 
-    Rows that are not alike are in batches of their own.
+    Rows without tokens are left out. Rows of different structure (`group_by_structure`) do not share a batch.
     """
     return [make_batch(some, length=length) for some, length in _by_length(rows, buckets=buckets, cost=cost)]
 
 
 def even_batches(rows: Sequence[Row], *, buckets: int, cost: int) -> Iterator[Batch]:
-    """The batches of `make_buckets` cut into batches of as many rows each, of `MANY_TOKENS` places or one row."""
+    """Split the batches of `make_buckets` into batches of `MANY_TOKENS` padded tokens, or of one row."""
     for some, length in _by_length(rows, buckets=buckets, cost=cost):
         size = min(max(MANY_TOKENS // length, 1), len(some))
         for start in range(0, len(some), size):
@@ -125,16 +126,16 @@ def _by_length(rows: Sequence[Row], *, buckets: int, cost: int) -> Iterator[tupl
 
 
 def bucket_lengths(lengths: Sequence[int] | np.ndarray, *, buckets: int = 8, cost: int = 0) -> list[int]:
-    """The padded lengths, at most ``buckets``, that cost the least.
+    """Padded lengths, at most ``buckets``, of least total cost.
 
     Each sentence is padded to the next of them; each is the length of some sentence. Dynamic programming over the
     distinct lengths: with k buckets, total_k[j] = min over i < j of total_(k-1)[i] + (tokens of the sentences of
     lengths i+1..j, each padded to the length of j); the number of buckets is the k with the least total_k + k * cost.
 
     Args:
-        lengths: of all sentences, in tokens.
-        buckets: how many there may be.
-        cost: what one bucket costs, in padded tokens.
+        lengths: tokens of each sentence.
+        buckets: largest number of lengths.
+        cost: cost of one more length, in padded tokens.
 
     Example:
         >>> bucket_lengths([1, 1, 2, 9, 10], buckets=2)
@@ -159,23 +160,23 @@ def bucket_lengths(lengths: Sequence[int] | np.ndarray, *, buckets: int = 8, cos
     return chosen[::-1]
 
 
-# Prediction has its own few shapes, the same for every call, so that little is compiled and no sentence's result
-# depends on its company: lengths 8, 16, 32, 64, …, and for each of them a batch of few rows and one of many.
+# Prediction has a few fixed shapes, the same for every call, so that little is compiled and no sentence's result
+# depends on the other sentences: lengths 8, 16, 32, 64, …, and for each of them a batch of few rows and one of many.
 _FEW = 4
 MANY_TOKENS = 2048
 
 
 def padded_length(length: int) -> int:
-    """The smallest power of two from 8 that is not less."""
+    """Smallest power of two that is at least ``length``, and at least 8."""
     return max(8, 1 << (length - 1).bit_length())
 
 
 class PaddingPolicy(NamedTuple):
-    """How rows are cut into batches for prediction.
+    """Padded lengths and batch sizes for prediction.
 
     Attributes:
-        padded: the length that rows of a length are padded to.
-        many_tokens: places for tokens in a batch of many rows.
+        padded: length of a row -> its padded length.
+        many_tokens: padded tokens of a full batch.
     """
 
     padded: Callable[[int], int] = padded_length
@@ -183,15 +184,15 @@ class PaddingPolicy(NamedTuple):
 
 
 POWER_OF_TWO_PADDING = PaddingPolicy()
-"""Lengths 8, 16, 32, 64, …: what rows of any length are cut by."""
+"""Padded lengths 8, 16, 32, 64, …"""
 
 
 def batches(rows: Sequence[Row], padding: PaddingPolicy = POWER_OF_TWO_PADDING) -> Iterator[tuple[list[int], Batch]]:
-    """Rows in batches for prediction: the numbers of those in a batch, in its order, and the batch.
+    """Put rows into batches for prediction: pairs of the rows' indices and the batch.
 
     Args:
-        rows: what to tag; rows without tokens are in no batch.
-        cut: how they are cut.
+        rows: the rows; those without tokens are left out.
+        padding: padded lengths and batch sizes.
     """
     for members, length, size in predict_batches([row.length for row in rows], padding):
         yield members, make_batch([rows[i] for i in members], length=length, size=size)
@@ -200,9 +201,9 @@ def batches(rows: Sequence[Row], padding: PaddingPolicy = POWER_OF_TWO_PADDING) 
 def predict_batches(
     lengths: Sequence[int], padding: PaddingPolicy = POWER_OF_TWO_PADDING
 ) -> Iterator[tuple[list[int], int, int]]:
-    """Which sentences to run together: their numbers, the padded length and the number of rows.
+    """Plan batches for prediction: the sentences' indices, the padded length and the number of rows of each.
 
-    Sentences without tokens are in no batch.
+    Sentences without tokens are left out.
     """
     by_length: dict[int, list[int]] = {}
     for i, length in enumerate(lengths):

@@ -1,4 +1,4 @@
-"""What all taggers share that read words, casing, characters and features by BiLSTM layers."""
+"""Base of taggers whose BiLSTM layers read words, casing, characters and features."""
 
 from __future__ import annotations
 
@@ -29,28 +29,27 @@ from rnn.word_tagger import WordTagger
 
 @dataclass(frozen=True, kw_only=True)
 class BilstmSettings(WordSettings):
-    """The settings of networks over BiLSTM layers.
+    """Settings of networks over BiLSTM layers.
 
     Args:
         hidden: units of an LSTM layer in each direction, H.
         layers: LSTM layers, one upon the other.
-        features: hand-made features beside the word vectors: "casing" for the casing class alone (friedrich2019),
-            "none", or a set of `features` ("form"), whose features get vectors that are learned, beside the casing.
-        feature_dim: the size of a feature's vector.
-        feature_min_count: a feature seen less often in training has none.
-        char_dim: the size of a character's vector; 0 for a network that reads no characters.
+        features: hand-made features: "casing" for the casing class alone (friedrich2019), "none", or a set of
+            `features` ("form") with learned vectors, in addition to the casing class.
+        feature_dim: size of a feature's vector.
+        feature_min_count: occurrences in training below which a feature has no vector.
+        char_dim: size of a character's vector; 0 for no characters.
         char_filters: filters over the characters.
         context: words of the note before and after the sentence that the LSTMs read too, at most 1,000.
-        input_dropout: the probability with which a number of a token's input is left out.
-        variational_dropout: that of an input or a hidden unit of an LSTM layer, for a whole sentence.
-        output_dropout: that of a number of the last layer's states, before the CRF.
+        input_dropout: dropout rate of a token's inputs.
+        variational_dropout: dropout rate of the inputs and hidden units of an LSTM layer, with one mask a sentence.
+        output_dropout: dropout rate of the last layer's states, before the CRF.
         batch: sentences an update.
         optimiser: "nadam", or "sgd" for plain stochastic gradient descent.
-        halve_after: the learning rate is halved after each so many epochs without a better F on dev; None for one that
-            falls as ``final_lr`` says.
-        patience: training ends when so many epochs brought no better F on dev; None for never.
-        average: the share of the average of the weights that each update keeps, such as 0.999; what is used is then
-            the average. 0 for none.
+        halve_after: epochs without a better F on dev after which the learning rate is halved; None to let it fall
+            linearly to ``final_lr``.
+        patience: epochs without a better F on dev after which training ends; None for never.
+        average: decay of the moving average of the weights, such as 0.999; the average is used for tagging. 0 for none.
 
     Raises:
         UsageError: a value cannot work.
@@ -83,7 +82,7 @@ class BilstmSettings(WordSettings):
         require_counts(self, "hidden", "layers", "feature_dim", "feature_min_count", "char_filters", "batch")
         require_shares(self, "input_dropout", "variational_dropout", "output_dropout", "average")
         require_counts(self, "char_dim", least=0)
-        most = 1000  # words: room is made for all of them around every sentence
+        most = 1000  # words: every sentence is padded by all of them
         what = f"a whole number from 0 to {most}"
         require_number("context", self.context, what, lambda v: isinstance(v, int) and 0 <= v <= most)
         require_choice(self, "optimiser", OPTIMISERS)
@@ -100,34 +99,50 @@ _FEATURES = ("casing", "none", *FEATURE_SETS)
 LANGE2020: Mapping[str, Any] = MappingProxyType(
     {
         "epochs": 100,
-        "optimiser": "sgd",
         "lr": 0.1,
+        "final_lr": 0.05,  # not used: the learning rate is halved
+        "max_norm": 5.0,
+        "decoding": "valid",
+        "embedding_dim": 100,
+        "embedding_range": 0.25,
+        "freeze_embeddings": False,
+        "fold_digits": False,
+        "min_count": 1,
+        "min_documents": 1,
+        "word_dropout": 0.0,
+        "hidden": 256,
+        "layers": 1,
+        "features": "none",
+        "feature_dim": 50,  # not used without features, nor is the next
+        "feature_min_count": 3,
+        "char_dim": 25,
+        "char_filters": 50,
+        "context": 0,
+        "input_dropout": 0.1,
+        "variational_dropout": 0.25,
+        "output_dropout": 0.5,
+        "batch": 32,
+        "optimiser": "sgd",
         "halve_after": 3,
         "patience": 12,
-        "batch": 32,
-        "max_norm": 5.0,
-        "hidden": 256,
-        "features": "none",
         "average": 0.0,
-        "word_dropout": 0.0,
-        "min_count": 1,
-        "fold_digits": False,
     }
 )
-"""What section 4.1 of lange2020 says of training, the same for all its models.
+"""Training by section 4.1 of lange2020, the same for all its models, with every setting written out.
 
-It gives neither dropout, which is ours here, nor the number of epochs, nor when early stopping ends training, nor a
-bound on gradients. Word vectors and characters are ours too: it has byte pairs, fastText, FLAIR and BERT.
+The paper gives neither dropout, nor the number of epochs, nor the patience of early stopping, nor a bound on gradients:
+these, and the word vectors and characters, are the library's. The paper's inputs are byte pairs, fastText, FLAIR and
+BERT.
 """
 
 
 class BilstmTagger(WordTagger):
-    """A tagger on a network over BiLSTM layers."""
+    """Base class of taggers on networks over BiLSTM layers."""
 
     _settings: BilstmSettings
 
     def blank_processor(self) -> WordProcessor:
-        """A processor that knows no words yet."""
+        """Processor without words."""
         settings = self._settings
         wanted = settings.features in FEATURE_SETS
         return WordProcessor(
@@ -141,7 +156,7 @@ class BilstmTagger(WordTagger):
         )
 
     def filled(self, blank: WordProcessor, train: Sequence[LabelledSentence]) -> WordProcessor:
-        """A processor that knows the words, characters and features of some sentences, and their tags."""
+        """Add the words, characters, features and tags of sentences to a processor."""
         processor, sentences = super().filled(blank, train), [item.sentence for item in train]
         if processor.characters is not None:
             known = Characters.build(word for sentence in sentences for word in sentence.words)
@@ -158,7 +173,7 @@ class BilstmTagger(WordTagger):
         return processor
 
     def tables(self, processor: Any, rngs: nnx.Rngs) -> dict[str, jax.Array]:
-        """The initial vectors of words, and where they are wanted of characters and features."""
+        """Initial vectors of words, and of characters and features if the settings ask for them."""
         found = super().tables(processor, rngs)
         if processor.characters is not None:
             shape = (len(processor.characters), self._settings.char_dim)
@@ -170,17 +185,17 @@ class BilstmTagger(WordTagger):
         return found
 
     def input_norms(self, arrays: Mapping[str, np.ndarray]) -> Iterable[WeightNorm]:
-        """How large the weights of each input of a token are, where PHI is found."""
+        """Norms of the first layer's weights for each input of a token, in the part that finds PHI."""
         name = _of_phi(arrays, "bilstm.layers.0.W")
         sizes = token_sizes(**self.sizes(self.word_processor(self._trained().processor)))
         return token_norms(name, arrays[name], sizes)
 
     def tag_matrices(self, arrays: Mapping[str, np.ndarray], sentences: Sequence[Sentence]) -> Iterable[TagMatrix]:
-        """The transitions of the CRF layer that finds PHI."""
+        """Transitions of the CRF layer that finds PHI."""
         return [transitions(self.tags, arrays[_of_phi(arrays, "crf.A")])]
 
     def sizes(self, processor: WordProcessor) -> dict[str, Any]:
-        """What `rnn.layers.tokens.TokenInputs` is told."""
+        """Arguments of `rnn.layers.tokens.TokenInputs`."""
         settings = self._settings
         return {
             "dim": settings.embedding_dim,
@@ -191,7 +206,7 @@ class BilstmTagger(WordTagger):
         }
 
     def rates(self) -> dict[str, float]:
-        """The rates of dropping, by the names of the draws of `rnn.models.bilstm_crf.BilstmCrf`."""
+        """Dropout rates by the names of the masks of `rnn.models.bilstm_crf.BilstmCrf`."""
         settings = self._settings
         return dropout_rates(
             settings.layers,
@@ -201,7 +216,7 @@ class BilstmTagger(WordTagger):
         )
 
     def epochs(self, phase_of: Callable[[int, float], Phase]) -> Schedule:
-        """A phase an epoch, by its number from 0 and a learning rate that falls, until dev shows no progress."""
+        """One phase an epoch with a falling learning rate, until F on dev stops rising."""
         settings = self._settings
         limits: dict[str, Any] = {"epochs": settings.epochs, "patience": settings.patience}
         if settings.halve_after is not None:
@@ -210,6 +225,6 @@ class BilstmTagger(WordTagger):
 
 
 def _of_phi(arrays: Mapping[str, np.ndarray], end: str) -> str:
-    """The name of the array that ends so and is not of the part that finds concepts."""
+    """Name of the array with this ending outside the part that finds concepts."""
     (name,) = (name for name in arrays if name.endswith(end) and not name.startswith("network.concept."))
     return name

@@ -1,4 +1,4 @@
-"""The weights of a network as the arrays of a file, and such arrays as weights again."""
+"""Weights of a network to and from the arrays of a file, and the trained network that fine-tuning starts from."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from rnn.training.replicates import TrainedModel
 
 @jax.jit  # one program for all arrays
 def alone(weights: Weights) -> Weights:
-    """The weights of one network as those of the only replicate."""
+    """Add the axis of replicates to the weights of one network."""
     found: Weights = jax.tree.map(lambda array: array[None], weights)
     return found
 
 
 def like(shapes: Weights, names: Collection[str], read: Callable[[str], np.ndarray]) -> Weights:
-    """Weights of the same structure and shapes with given arrays, one after the other: few are there twice at a time.
+    """Build weights of a given structure from named arrays, one array at a time to save memory.
 
     Args:
-        shapes: the structure, with arrays or their shapes as leaves, of one replicate.
-        names: those of the arrays that are given, which are the names of their places.
-        read: gives the array of a name.
+        shapes: the structure of one replicate, with arrays or their shapes as leaves.
+        names: names of the arrays, as `rnn.network.flatten_params` gives them.
+        read: name -> array.
 
     Raises:
-        ValueError: the arrays are not those of the structure, or hold something other than finite numbers.
+        ValueError: names, shapes or types differ from the structure's, or a number is not finite.
     """
     expected = flatten_params(shapes)
     if set(names) != set(expected):
@@ -49,7 +49,7 @@ def like(shapes: Weights, names: Collection[str], read: Callable[[str], np.ndarr
 
 
 class Checkpoint(NamedTuple):
-    """A trained network that training goes on from.
+    """Trained network that fine-tuning starts from.
 
     Attributes:
         learned: its processor, structure and weights.
@@ -58,19 +58,19 @@ class Checkpoint(NamedTuple):
     learned: TrainedModel
 
     def processor_for(self, train: Sequence[LabelledSentence]) -> Processor:
-        """Its processor, which can read any sentences.
+        """Return the network's own processor after a check of the tags.
 
         Raises:
-            UsageError: it has no column for a tag of these.
+            OptionConflictError: the sentences have a tag that the network does not know.
         """
         for layer, known in self.learned.processor.tags.items():
             found = {tag for item in train if layer in item.annotated for tag in item.layer(layer)}
             if unknown := sorted(found.difference(known)):
-                problem = f"the notes have the tags {', '.join(unknown)}, and the model to go on from does not"
+                problem = f"the notes have the tags {', '.join(unknown)}, which the model to fine-tune lacks"
                 raise OptionConflictError(f"{problem}: it knows {', '.join(known)}; train on all notes anew")
         return self.learned.processor
 
     def copied(self) -> TrainedModel:
-        """It with weights of its own: training writes over those that it is given."""
+        """Copy the weights, since training overwrites its initial weights."""
         weights: Weights = jax.tree.map(lambda leaf: jnp.asarray(np.array(leaf)), self.learned.weights)
         return self.learned._replace(weights=weights)

@@ -1,7 +1,7 @@
-"""Compiled programs are kept on disk, so that a second run, and a model that is loaded, need not compile them again.
+"""On-disk cache of compiled programs, for later runs and loaded models.
 
-They hold no weights and no words: both are arguments of every compiled function, never closed over. They lie in the
-library's cache folder, readable by their owner alone.
+Cached programs hold no weights and no words: both are arguments of every compiled function, never closed over. The
+folder is in the library's cache folder, readable by its owner alone.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from crfdeid.errors import DataError
 from crfdeid.utils.folders import keeps_compiled, make_cache_folder
 
 _LEAST_SECONDS = 0.1  # what compiles faster is not worth a file
-_LOOKED = ".looked"  # when what was written last was looked at
-_ZSTANDARD = b"\x28\xb5\x2f\xfd"  # how a program begins that JAX packed with that, which it does where it is installed
+_LOOKED = ".looked"  # its time is that of the last check
+_ZSTANDARD = b"\x28\xb5\x2f\xfd"  # first bytes of a program that JAX packed with zstandard, if that is installed
 
 
 @cache
 def keep_compiled() -> None:
-    """Keep what is compiled from now on, unless that is turned off or JAX was told of a cache of its own."""
+    """Turn on JAX's compilation cache, unless it is turned off or JAX has another cache folder."""
     if not keeps_compiled() or jax.config.values["jax_compilation_cache_dir"]:
         return
     try:
@@ -33,23 +33,23 @@ def keep_compiled() -> None:
         forget_damaged(folder)
     except (DataError, OSError):  # it only saves time: a home without room must not end a training
         return
-    told = {
+    settings = {
         "jax_compilation_cache_dir": str(folder),
         "jax_persistent_cache_min_compile_time_secs": _LEAST_SECONDS,
         "jax_persistent_cache_min_entry_size_bytes": -1,
     }
-    for name, value in told.items():
+    for name, value in settings.items():
         jax.config.update(name, value)  # type: ignore[no-untyped-call]
 
 
 def forget_damaged(folder: Path) -> None:
-    """Remove programs of which a part is missing, since a process was ended, or the disk was full, as it wrote them.
+    """Remove truncated programs, which a killed process or a full disk leaves.
 
-    JAX would warn of each at every start, compile it again, and never write it anew. A program is looked at once, at
-    the first start after it was written. One that another process is writing just now may go too: it is compiled again.
+    JAX would warn of each at every start and never replace it. A program is checked once, at the first start after it
+    was written. A program that another process is still writing may be removed too; it is then compiled again.
 
     Args:
-        folder: of compiled programs.
+        folder: folder of compiled programs.
 
     Raises:
         OSError: the folder cannot be read or written.
@@ -71,6 +71,6 @@ def _is_whole(packed: bytes) -> bool:
             return True
     try:
         unpack(packed)
-    except Exception:  # each way of packing has errors of its own
+    except Exception:  # each compression has its own error classes
         return False
     return True

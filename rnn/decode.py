@@ -1,4 +1,4 @@
-"""From a network's scores to tags: the best sequence, the probability of each tag, what valid IOB2 allows."""
+"""Decoding: scores of a network to the best valid tags or the probability of each tag, for batches of sentences."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NEVER = -1e9  # added to the score of a step that may not be
 
 
 def iob_constraints(tags: Sequence[str], decoding: str) -> np.ndarray:
-    """For each tag the one tag, beside itself, that it may follow: "B-X" for "I-X"; `ANY` for all others, [K].
+    """Predecessor that each tag requires: the id of "B-X" for "I-X", which may also follow itself; `ANY` else, [K].
 
     With the decoding "argmax", every tag may follow every tag.
 
@@ -42,14 +42,14 @@ def iob_constraints(tags: Sequence[str], decoding: str) -> np.ndarray:
 
 
 def best_valid_path(scores: jax.Array, length: jax.Array, begins: jax.Array) -> jax.Array:
-    """The most probable tag sequence in which every I-X follows a B-X or an I-X (Viterbi).
+    """Most probable tag sequence in which every I-X follows a B-X or an I-X (Viterbi).
 
     The networks give each token's posterior by itself, so the probability of a sequence is the product of its tokens'.
     A tag with a predecessor can come from two tags only and any other from the best of all: O(T K), not O(T K^2).
 
     Args:
         scores: the scores before the softmax, or log-probabilities, [T, K].
-        length: how many of the T tokens are real; what is found for the others means nothing.
+        length: number of real tokens; results beyond it are undefined.
         begins: from `iob_constraints`, [K].
 
     Returns:
@@ -75,7 +75,7 @@ def best_valid_path(scores: jax.Array, length: jax.Array, begins: jax.Array) -> 
 
 
 def _crf_path(emissions: jax.Array, transitions: jax.Array, length: jax.Array, begins: jax.Array) -> jax.Array:
-    """The best path of a CRF, [T], among those that `iob_constraints` allows."""
+    """Best path of a CRF within `iob_constraints`, [T]."""
     tags = jnp.arange(begins.shape[0], dtype=begins.dtype)
     free = begins == ANY
     allowed = free[None] | (tags[:, None] == tags[None]) | (tags[:, None] == begins[None])  # [from, to]
@@ -84,26 +84,26 @@ def _crf_path(emissions: jax.Array, transitions: jax.Array, length: jax.Array, b
 
 
 def path_of(scores: Scores, length: jax.Array, begins: jax.Array) -> jax.Array:
-    """The tags' ids that a network's scores choose, [T], of those sequences that `iob_constraints` allows."""
+    """Ids of the best tags within `iob_constraints`, [T]."""
     if scores.transitions is None:
         return best_valid_path(scores.emissions, length, begins)
     return _crf_path(scores.emissions, scores.transitions, length, begins)
 
 
 def probabilities_of(scores: Scores, length: jax.Array) -> jax.Array:
-    """The probability of each tag at each token, [T, K]."""
+    """Probability of each tag at each token, [T, K]."""
     if scores.transitions is None:
         return jax.nn.softmax(scores.emissions)
     return crf.marginals(scores.emissions, scores.transitions, length)
 
 
 def chosen_tags(tables: Sequence[np.ndarray], tags: Sequence[str], decoding: str) -> list[list[str]]:
-    """The tags of tokens whose probabilities were put together out of several rows, for each sentence.
+    """Choose the tags of sentences from probabilities that were merged from several rows.
 
     Args:
-        tables: the probability of each tag at each token, [T, K] for each sentence.
-        tags: the tag of each column.
-        decoding: "valid" or "argmax", as of `rnn.settings.TrainingSettings`.
+        tables: for each sentence, the probability of each tag at each token, [T, K].
+        tags: tag of each column.
+        decoding: "valid" or "argmax", see `rnn.settings.TrainingSettings`.
     """
     if decoding == "valid":
         return best_valid_tags(tables, tags)
@@ -112,7 +112,7 @@ def chosen_tags(tables: Sequence[np.ndarray], tags: Sequence[str], decoding: str
 
 
 _ACCELERATOR_TOKENS = 65_536  # a batch on an accelerator: a step of few rows takes as long there as one of thousands
-_AT_ONCE = 1 << 17  # tokens that are on their way at once, or one row: memory does not grow with what is asked
+_AT_ONCE = 1 << 17  # padded tokens in flight, or one row: memory does not grow with the number of sentences
 
 
 @partial(jax.jit, static_argnames=("graph", "layer"))
@@ -125,17 +125,17 @@ def best_tags(
     layer: str,
     decided: jax.Array | None = None,
 ) -> jax.Array:
-    """The tags' ids that each of N replicates gives some sentences, [N, B, T]; beyond a sentence they mean nothing.
+    """Ids of the best tags by each of N replicates, [N, B, T]; undefined beyond a sentence's end.
 
     Args:
         graph: the network's structure.
-        weights: what is learned.
-        batch: the sentences; their tags are not looked at.
-        begins: which tag must precede which, from `rnn.decode.iob_constraints`, [K].
+        weights: the weights.
+        batch: the sentences; their targets are ignored.
+        begins: from `iob_constraints`, [K].
         layer: the annotation layer.
-        decided: the PHI tags' ids, [N, B, T], for a network that reads them (`rnn.network.PHI_TAG_IDS`).
+        decided: ids of the PHI tags, [N, B, T], for a network that reads them (`rnn.network.PHI_TAG_IDS`).
     """
-    # An argument by place and one by name are two programs to JAX: what dev needs after each epoch, `predict` finds.
+    # JAX compiles positional and keyword arguments apart: all callers pass the same way, to share one program.
     inputs, lengths, tokens = jax.tree.map(jnp.asarray, batch.inputs), jnp.asarray(batch.lengths), batch.real.shape[-1]
     rule = jnp.asarray(begins)
 
@@ -152,7 +152,7 @@ def best_tags(
 def _best_at_once(
     graph: nnx.GraphDef[Any], weights: Weights, batch: Batch, *, begins: Mapping[str, Any]
 ) -> dict[str, jax.Array]:
-    """What `best_tags` gives for each layer, of one run of the network: half the programs, and half the time."""
+    """Results of `best_tags` for all layers from one run of the network."""
     inputs, lengths, tokens = jax.tree.map(jnp.asarray, batch.inputs), jnp.asarray(batch.lengths), batch.real.shape[-1]
     rules = {layer: jnp.asarray(rule) for layer, rule in begins.items()}
 
@@ -176,18 +176,18 @@ def best_of_each_layer(
     hides_phi: bool,
     decided: jax.Array | None = None,
 ) -> dict[str, jax.Array]:
-    """The tags' ids in each annotation layer, as of `best_tags`.
+    """Ids of the best tags of each annotation layer, [N, B, T] each.
 
-    Of a network that hides PHI, the PHI tags come first: those that are reported are an input to the others, so that it
-    hides just these. Any other gives the tags of all layers at once.
+    A network that hides PHI is run twice: its reported PHI tags are an input of the run for the other layers, so that
+    it hides exactly these. Any other network gives the tags of all layers at once.
 
     Args:
         graph: the network's structure.
-        weights: what is learned.
+        weights: the weights.
         batch: the sentences.
-        begins: by layer, as of `best_tags`.
+        begins: by layer, see `best_tags`.
         hides_phi: whether the network reads `rnn.network.PHI_TAG_IDS`.
-        decided: the PHI tags' ids, [N, B, T]; None for those that the network gives.
+        decided: ids of the PHI tags, [N, B, T]; None to take the network's own.
     """
     if decided is None and not hides_phi and len(begins) > 1:
         return _best_at_once(graph, weights, batch, begins=dict(begins))
@@ -201,7 +201,7 @@ def best_of_each_layer(
 
 @partial(jax.jit, static_argnames=("graph", "layer"))
 def posteriors(graph: nnx.GraphDef[Any], weights: Weights, batch: Batch, *, layer: str) -> jax.Array:
-    """The probability each of N replicates gives every tag at every token of some sentences, [N, B, T, K]."""
+    """Probability of every tag at every token by each of N replicates, [N, B, T, K]."""
     inputs, lengths, tokens = jax.tree.map(jnp.asarray, batch.inputs), jnp.asarray(batch.lengths), batch.real.shape[-1]
 
     def probabilities(weights: Weights) -> jax.Array:
@@ -220,21 +220,21 @@ def run_batches(
     nothing: np.ndarray,
     padding: PaddingPolicy = POWER_OF_TWO_PADDING,
 ) -> Iterator[np.ndarray]:
-    """What a function gives for batches of rows, for each row in turn; few of them are held at a time.
+    """Apply a function to rows in batches and yield the result of each row, in bounded memory.
 
     Args:
         rows: the rows.
-        ask: such as `posteriors` of a single replicate; gives [1, B, T, ...].
-        nothing: what is found for a row without tokens.
-        cut: how the rows are cut into batches; an accelerator gets larger ones.
+        ask: function of a batch, such as `posteriors` of a single replicate; returns [1, B, T, ...].
+        nothing: result of a row without tokens.
+        padding: padded lengths and batch sizes; an accelerator gets larger batches.
 
     Yields:
         [T, ...] for each row.
     """
     if jax.default_backend() != "cpu":
         padding = padding._replace(many_tokens=_ACCELERATOR_TOKENS)
-    for some in _stretches(rows):
-        # All of their batches are on their way before the first is waited for: host and device work at once.
+    for some in _groups(rows):
+        # All batches are dispatched before the first result is read: host and device work at the same time.
         running = [(members, ask(batch)) for members, batch in batches(some, padding)]
         found = [nothing] * len(some)
         for members, answer in running:
@@ -243,8 +243,8 @@ def run_batches(
         yield from found
 
 
-def _stretches(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
-    """The rows, some after the others."""
+def _groups(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
+    """Consecutive rows of at most `_AT_ONCE` tokens, or one row."""
     start = tokens = 0
     for i, row in enumerate(rows):
         if tokens and tokens + row.length > _AT_ONCE:

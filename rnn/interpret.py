@@ -1,13 +1,13 @@
-"""Integrated gradients: a network's log-odds spread over the vectors of the words that it reads.
+"""Explanations of networks: integrated gradients of one decision, and summaries of the weights.
 
-On the straight way from vectors of zeros to a sentence's own vectors v, the gradient of the log-odds g is summed up:
-the share of a vector's number v_i is
+Integrated gradients follow the straight path from vectors of zeros to a sentence's own vectors v. The attribution of a
+number v_i to the log-odds g is
 
     v_i * integral over s from 0 to 1 of (d g / d v_i)(s v),
 
-and all shares together are g(v) - g(0) (completeness). The integral is taken at 64 points, over 8 parts of the way, by
-Gauss and Legendre's rule. Of each part it is known what the shares must sum up to, the difference of g at its two ends:
-where they do not, as where a recurrent network all at once makes up its mind, the part is halved and taken again.
+and all attributions sum to g(v) - g(0) (completeness). The integral is taken at 64 points, over 8 parts of the path, by
+the Gauss-Legendre rule. The attributions of a part must sum to the difference of g at its two ends: if they do not, as
+where a recurrent network switches abruptly, the part is halved and integrated again.
 
 Reference:
     Sundararajan et al. (2017), Axiomatic Attribution for Deep Networks, sections 3 and 5.
@@ -35,23 +35,23 @@ from rnn.processors.inputs import CASINGS
 from rnn.training.replicates import TrainedModel
 from rnn.vocab import FIRST_WORD, Vocabulary
 
-_PARTS, _POINTS = 8, 8  # of the way, and of each part: 64 points at first
-_FAR_OFF = 1e-3  # a part of the way is halved where its shares are as far from their sum, or
-_FAR_OFF_NATS = 1e-4  # this far
-_MOST_HALVED = 16  # what is a millionth of the way is taken as it is
+_PARTS, _POINTS = 8, 8  # parts of the path, and points of a part: 64 points at first
+_FAR_OFF = 1e-3  # a part is halved if its attributions miss their sum by this share of it
+_FAR_OFF_NATS = 1e-4  # plus this
+_MOST_HALVED = 16  # halvings of a part: a millionth of the path is accepted
 
 
 def integrated_gradients(
     learned: TrainedModel, sentence: Sentence, token: int, tag: str, contrast_tag: str
 ) -> Gradients:
-    """The log-odds of two tags at a token, spread over the vectors of the sentence's words.
+    """Attribute the log-odds of two tags at a token to the vectors of the sentence's words.
 
     Args:
-        learned: what the tagger learned; a row of its processor is a sentence.
+        learned: the trained model; its processor makes one row a sentence.
         sentence: the sentence.
-        token: the token's place in it.
-        tag: a PHI tag of the processor's.
-        rival: another.
+        token: index of the token.
+        tag: a PHI tag of the model.
+        contrast_tag: another PHI tag.
     """
     (row,) = learned.processor.rows([sentence])
     length = padded_length(row.length)
@@ -87,10 +87,10 @@ _Ask = Callable[[np.ndarray, float], tuple[dict[str, np.ndarray], np.ndarray]]
 
 
 def _along(ask: _Ask) -> tuple[dict[str, np.ndarray], float, float]:
-    """The shares summed up along the whole way, in double precision; the log-odds where it begins, and where it ends.
+    """Attributions along the whole path in double precision, and the log-odds at its start and its end.
 
     Args:
-        ask: as `_shares`, for parts of one width.
+        ask: `_shares` for parts of one width.
     """
     sums: dict[str, np.ndarray] = {}
     starts, width = np.arange(_PARTS) / _PARTS, 1 / _PARTS
@@ -99,8 +99,8 @@ def _along(ask: _Ask) -> tuple[dict[str, np.ndarray], float, float]:
         left = []
         for first in range(0, len(starts), _PARTS):
             some = starts[first : first + _PARTS]
-            room = np.concatenate([some, np.zeros(_PARTS - len(some))])  # one shape, and so one program
-            shares, ends = ask(room, width)
+            padded = np.concatenate([some, np.zeros(_PARTS - len(some))])  # one shape, and so one program
+            shares, ends = ask(padded, width)
             if not halved:
                 baseline, odds = float(ends[0, 0]), float(ends[-1, 1])
             gained = ends[:, 1] - ends[:, 0]
@@ -130,7 +130,7 @@ def _shares(
     *,
     tokens: int,
 ) -> tuple[dict[str, jax.Array], jax.Array]:
-    """What some parts of the way add: for each table, [parts, P]; and the log-odds at their two ends, [parts, 2]."""
+    """Attributions of some parts of the path for each table, [parts, P]; log-odds at the parts' ends, [parts, 2]."""
     alone = jax.tree.map(lambda array: array[0], weights)
     network: Any = nnx.merge(graph, alone.network)
     vectors = embedding_lookup(network, alone.tables, inputs)
@@ -156,7 +156,7 @@ def _shares(
 
 
 def _rule() -> tuple[np.ndarray, np.ndarray]:
-    """The points of Gauss and Legendre's rule from 0 to 1, and the width that each stands for."""
+    """Points and weights of the Gauss-Legendre rule on [0, 1]."""
     points, widths = np.polynomial.legendre.leggauss(_POINTS)
     return (points + 1) / 2, widths / 2
 
@@ -168,32 +168,32 @@ def _log_odds(scores: Scores, length: jax.Array, question: jax.Array) -> jax.Arr
     return crf.log_odds(scores.emissions, scores.transitions, length, token, tag, contrast_tag)
 
 
-_FREQUENT = 8  # words whose neighbours are shown where nobody asks for others
-_SHORTEST = 4  # letters: shorter words tell little
+_FREQUENT = 8  # words whose neighbours are shown by default
+_SHORTEST = 4  # letters of such a word: shorter ones say little
 
 
 def arrays_of(weights: Weights) -> dict[str, np.ndarray]:
-    """Every array of one network by the name of its place, in double precision."""
+    """Arrays of one network by name, in double precision."""
     return {name: np.asarray(leaf)[0].astype(float) for name, leaf in flatten_params(weights).items()}
 
 
 def norms(arrays: Mapping[str, np.ndarray]) -> Iterator[WeightNorm]:
-    """How large each array is."""
+    """Norm of each array."""
     return (norm(name, array) for name, array in arrays.items())
 
 
 def norm(name: str, array: np.ndarray) -> WeightNorm:
-    """How large an array is."""
+    """Euclidean norm and root mean square of an array."""
     total = float((array**2).sum())
     return WeightNorm(name, array.shape, total**0.5, (total / max(array.size, 1)) ** 0.5)
 
 
 def window_norms(name: str, weights: np.ndarray, window: int) -> Iterator[WeightNorm]:
-    """How large the weights of each word of a context window are.
+    """Norms of the weights for each word of a context window.
 
     Args:
-        name: the array's.
-        weights: of the first hidden layer, [H, W * D].
+        name: the array's name.
+        weights: those of the first hidden layer, [H, W * D].
         window: words in a window, W.
     """
     for place, part in enumerate(np.split(weights, window, axis=1)):
@@ -201,12 +201,12 @@ def window_norms(name: str, weights: np.ndarray, window: int) -> Iterator[Weight
 
 
 def token_norms(name: str, weights: np.ndarray, sizes: Mapping[str, int]) -> Iterator[WeightNorm]:
-    """How large the weights of each input of a token are.
+    """Norms of the weights for each input of a token.
 
     Args:
-        name: the array's.
-        weights: of the first BiLSTM layer, [8H, inputs].
-        sizes: of the inputs that stand side by side, by what they are.
+        name: the array's name.
+        weights: those of the first BiLSTM layer, [8H, inputs].
+        sizes: name -> size of the concatenated inputs (`token_sizes`).
     """
     start = 0
     for what, size in sizes.items():
@@ -215,7 +215,7 @@ def token_norms(name: str, weights: np.ndarray, sizes: Mapping[str, int]) -> Ite
 
 
 def token_sizes(*, dim: int, casing: bool, char_dim: int, char_filters: int, feature_dim: int) -> dict[str, int]:
-    """The sizes of what `rnn.layers.tokens.TokenInputs` puts side by side."""
+    """Sizes of the inputs that `rnn.layers.tokens.TokenInputs` concatenates, by name."""
     sizes = {
         "words": dim,
         "casing": casing * len(CASINGS),
@@ -226,18 +226,18 @@ def token_sizes(*, dim: int, casing: bool, char_dim: int, char_filters: int, fea
 
 
 def transitions(tags: Sequence[str], weights: np.ndarray) -> TagMatrix:
-    """The transitions of a CRF layer, [K, K]."""
+    """Transitions of a CRF layer, [K, K]."""
     return TagMatrix("Score of a tag after a tag (CRF layer)", tuple(tags), tuple(map(tuple, weights.tolist())))
 
 
 def near_words(vocabulary: Vocabulary, table: np.ndarray, words: Sequence[str], count: int) -> tuple[NearestWords, ...]:
-    """The nearest words to some words, by the vectors as training left them.
+    """Nearest words to some words, by the vectors after training.
 
     Args:
-        vocabulary: the words; where they are hashed, hashes are what is found, and nothing is shown unasked.
+        vocabulary: the words. The neighbours in a hashed vocabulary are hashes, and there is no default choice.
         table: their vectors, [V, D].
-        words: whose neighbours are wanted; none for some frequent ones.
-        count: how many neighbours.
+        words: the words to show neighbours of; empty for some frequent ones.
+        count: neighbours of each word.
     """
     unasked = [] if vocabulary.key is not None else _frequent(vocabulary)
     vectors = table[FIRST_WORD:].astype(np.float32)
@@ -255,5 +255,5 @@ def near_words(vocabulary: Vocabulary, table: np.ndarray, words: Sequence[str], 
 
 
 def _frequent(vocabulary: Vocabulary) -> list[str]:
-    """Some of the words, which stand in the order of their frequency."""
+    """Some frequent words: a vocabulary is sorted by frequency."""
     return [word for word in vocabulary.words if word.isalpha() and len(word) >= _SHORTEST][:_FREQUENT]

@@ -1,4 +1,4 @@
-"""What all taggers share that tag PHI and concepts by one network (lange2020, sections 3.3 and 4.1)."""
+"""Base of taggers that tag PHI and concepts by one network (lange2020, sections 3.3 and 4.1)."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ from rnn.training.draws import WordDropout
 from rnn.training.phases import Phase, Schedule, optimiser, per_sentences
 
 _CONCEPT_PART = ("network.concept.", "tables.concept ")
-"""How the names of the parameters begin that concepts alone are tagged with."""
+"""Prefixes of the names of parameters that tag concepts alone."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class JointSettings(BilstmSettings):
-    """The settings of networks that tag PHI and concepts.
+    """Settings of networks that tag PHI and concepts.
 
     Args:
-        phi_first: epochs in which PHI alone is learned; in the others both are.
-        concept_rate: what the learning rate is multiplied by for the part that tags concepts alone.
+        phi_first: epochs of training on PHI alone, before those on both.
+        concept_rate: factor of the learning rate for the part that tags concepts alone.
 
     Raises:
         UsageError: a value cannot work.
@@ -57,12 +57,12 @@ class JointSettings(BilstmSettings):
 
 
 LANGE2020_JOINT: Mapping[str, Any] = {**LANGE2020, "phi_first": 3, "concept_rate": 2.0}
-"""The same for its joint models, with a learning rate of 0.2 for the part of the concepts."""
+"""Training of the paper's joint models: a learning rate of 0.2 for the part that tags concepts."""
 
 
 @cache  # one object for one program: JAX compiles anew for another
 def joint_optimiser(name: str, concept_rate: float) -> optax.GradientTransformation:
-    """An optimiser of a learning rate of 1, with steps ``concept_rate`` times as long for the part of the concepts."""
+    """Optimiser at a learning rate of 1, with steps ``concept_rate`` times as long for the part that tags concepts."""
     plain = optimiser(name)
     return optax.multi_transform({CONCEPT: optax.chain(plain, optax.scale(concept_rate)), PHI: plain}, _parts)
 
@@ -72,21 +72,21 @@ def _parts(parameters: Mapping[str, Any]) -> dict[str, str]:
 
 
 class JointTagger(BilstmTagger, LayeredTagger):
-    """A tagger on a network whose scores are of PHI and of concepts; its tags as a `Tagger` are those of PHI."""
+    """Base class of taggers on networks with scores of PHI and of concepts; `predict` gives the PHI tags."""
 
     _settings: JointSettings
 
     @classmethod
     def traits(cls, settings: WordSettings) -> Traits:
-        """What the model needs and can do."""
+        """Return the traits of a `Tagger`: the layers are PHI and concepts."""
         return super().traits(settings)._replace(layers=(PHI, CONCEPT))
 
     @abstractmethod
     def dropped(self, processor: Any, rows: Sequence[Row]) -> Mapping[str, WordDropout]:
-        """Which words are read as unknown, by the input that holds their numbers."""
+        """Word dropout for each input of word ids."""
 
     def schedule(self, processor: Any, rows: Sequence[Row]) -> Schedule:
-        """PHI alone for some epochs, then both, until dev shows no progress."""
+        """Train on PHI alone for ``phi_first`` epochs, then on both, until F on dev stops rising."""
         settings = self._settings
         with_phi = [row._replace(targets={PHI: row.targets[PHI]}) for row in rows if PHI in row.targets]
         updates = per_sentences(settings.batch, joint_optimiser(settings.optimiser, settings.concept_rate))
@@ -111,11 +111,11 @@ class JointTagger(BilstmTagger, LayeredTagger):
     def predict_layers(
         self, sentences: Sequence[Sentence], *, phi: Sequence[Sequence[str]] | None = None
     ) -> dict[str, list[list[str]]]:
-        """One tag per token of PHI and of concepts, for each sentence; see `crfdeid.tagger.LayeredTagger`.
+        """Tag PHI and concepts, one tag a token and layer; see `crfdeid.tagger.LayeredTagger`.
 
         Raises:
-            UsageError: the model was trained on notes without PHI, and has no vector for that which is given.
-            ValueError: there is not exactly one given tag per token.
+            OptionConflictError: ``phi`` marks PHI, and the model was trained on notes without any.
+            ValueError: ``phi`` does not hold exactly one tag a token.
         """
         learned = self._trained()
         tags = {layer: learned.processor.tags[layer] for layer in self.traits(self._settings).layers}
@@ -143,7 +143,7 @@ class JointTagger(BilstmTagger, LayeredTagger):
 
 
 def _decided(row: Row, tags: Sequence[str], known: Sequence[str]) -> Row:
-    """A row with its PHI tags as an input; a type that the model does not know is hidden as one that it knows."""
+    """Add PHI tags to a row; a type that the model does not know is mapped to a known one, so that it is hidden."""
     if len(tags) != row.length:
         raise ValueError(f"{len(tags)} PHI tags for {row.length} tokens")
     number = {tag: k for k, tag in enumerate(known)}

@@ -1,4 +1,4 @@
-"""What a network is to training and prediction: scores of one sentence, from vectors and draws that it is given."""
+"""Interface of networks to training and prediction: scores of one sentence from vectors and random numbers."""
 
 from __future__ import annotations
 
@@ -14,12 +14,11 @@ from rnn.vocab import FIRST_WORD, PAD
 
 
 class Scores(NamedTuple):
-    """What a network says of the tags of one annotation layer in a sentence.
+    """Scores of the tags of one annotation layer in a sentence.
 
     Attributes:
-        emissions: a score for each tag at each token, [T, K].
-        transitions: a score for each step from tag to tag, [K, K], where a CRF chooses the tags; None where a softmax
-            gives each token's probabilities by itself.
+        emissions: score of each tag at each token, [T, K].
+        transitions: score of each step from tag to tag in a CRF, [K, K]; None for a softmax at each token.
     """
 
     emissions: jax.Array
@@ -27,12 +26,12 @@ class Scores(NamedTuple):
 
 
 class Draw(NamedTuple):
-    """Random numbers that a network wants for one sentence.
+    """Request of a network for random numbers of one sentence.
 
     Attributes:
-        kind: "keep" for factors that are 0 with the rate of dropping and else as much above 1 as keeps the mean at 1;
-            "normal" for standard normal numbers; "gumbel" for standard Gumbel numbers.
-        shape: of the array.
+        kind: "keep" for inverted dropout (0 at the dropout rate, else 1 / (1 - rate)); "normal" for standard normal
+            numbers; "gumbel" for standard Gumbel numbers.
+        shape: shape of the array.
     """
 
     kind: Literal["keep", "normal", "gumbel"]
@@ -40,18 +39,18 @@ class Draw(NamedTuple):
 
 
 class Network(Protocol):
-    """A network that tags: a `flax.nnx.Module` of `nnx.Param` alone.
+    """Network that tags: a `flax.nnx.Module` of `nnx.Param` alone.
 
-    It sees one sentence; who trains it or asks it runs many at once by `jax.vmap`. All that is random is an argument.
-    It does not own the tables of word vectors: it names them, and gets the rows that a sentence looks up, so that an
-    update can be kept to these rows.
+    It reads one sentence; training and prediction batch it by `jax.vmap`. All random numbers are arguments. The tables
+    of word vectors are outside the network: it names them and receives the rows that a sentence looks up, so that an
+    update can touch these rows alone.
     """
 
     tables: Mapping[str, str]
-    """Table -> the input whose numbers choose its rows, such as {"words": "words"}."""
+    """Table -> the input of row indices, such as {"words": "words"}."""
 
     def draws(self, length: int) -> Mapping[str, Draw]:
-        """What it wants drawn for a sentence padded to ``length`` tokens, by name."""
+        """Random numbers for a sentence padded to ``length`` tokens, by name."""
         ...
 
     def scores(
@@ -61,23 +60,23 @@ class Network(Protocol):
         length: jax.Array,
         draws: Mapping[str, jax.Array],
     ) -> dict[str, Scores]:
-        """The scores of each annotation layer that it tags.
+        """Scores of each annotation layer.
 
         Args:
-            vectors: the rows of each table that the sentence looks up, [T + padding, ..., D].
-            inputs: the sentence's other arrays, as its processor makes them.
-            length: how many of the T tokens are real.
-            draws: by name, as `draws` asks for them; neutral ones when nothing is to be random (`still`).
+            vectors: rows of each table that the sentence looks up, [T + padding, ..., D].
+            inputs: the sentence's other arrays from its processor.
+            length: number of real tokens.
+            draws: the numbers that `draws` asks for; those of `still` for a deterministic result.
         """
         ...
 
 
 class Weights(NamedTuple):
-    """All that is learned, of N networks side by side.
+    """Parameters of N replicates.
 
     Attributes:
-        tables: the vectors of words and the like, by name, [N, V, D].
-        network: the parameters, an `nnx.State` of arrays [N, ...].
+        tables: vectors of words, characters and features, by name, [N, V, D].
+        network: an `nnx.State` of arrays [N, ...].
     """
 
     tables: dict[str, Any]
@@ -85,7 +84,7 @@ class Weights(NamedTuple):
 
 
 def still(network: Network, length: int) -> dict[str, jax.Array]:
-    """The draws with which nothing is random: every factor 1, every noise 0."""
+    """Deterministic inputs in place of random numbers: every dropout factor 1, every noise 0."""
     return {
         name: jnp.ones(draw.shape) if draw.kind == "keep" else jnp.zeros(draw.shape)
         for name, draw in network.draws(length).items()
@@ -93,25 +92,25 @@ def still(network: Network, length: int) -> dict[str, jax.Array]:
 
 
 PHI_TAG_IDS = "decided"
-"""The input that holds the PHI tags' ids, [T], once they are decided: for what reads text in which PHI is hidden."""
+"""Name of the input with the ids of the decided PHI tags, [T], for networks that hide PHI."""
 
 SUBWORD_VECTORS = "given"
-"""The input that holds a vector for each word, [T + padding, D], for those that have none of their own.
+"""Name of the input with vectors of unknown words, [T + padding, D], made from their parts.
 
-It stands beside "words"; beside an input whose name ends so, "concept words", it is "concept given"."""
+It belongs to the input "words"; that of "concept words" is "concept given"."""
 
 
 def embedding_lookup(
     network: Network, tables: Mapping[str, jax.Array], inputs: Mapping[str, jax.Array]
 ) -> dict[str, jax.Array]:
-    """The rows of each table that a sentence looks up, [..., D].
+    """Look up the rows of each table for one or more sentences, [..., D].
 
-    Where the inputs give vectors, an unknown word has the sum of its class's row and the vector given for it.
+    An unknown word has the sum of its casing class's row and its vector in `SUBWORD_VECTORS`, if there is that input.
 
     Args:
-        network: whose tables they are.
-        tables: of one network, [V, D] each.
-        inputs: of one sentence, or of several.
+        network: names the tables and their inputs.
+        tables: those of one replicate, [V, D] each.
+        inputs: those of one sentence, or of several.
     """
     found = {table: tables[table][inputs[name]] for table, name in network.tables.items()}
     for table, name in network.tables.items():
@@ -129,7 +128,7 @@ def inference_scores(
     length: jax.Array,
     tokens: int,
 ) -> dict[str, Scores]:
-    """What a network that is not being trained says of one sentence, padded to ``tokens``."""
+    """Deterministic scores of one sentence that is padded to ``tokens``."""
     network: Any = nnx.merge(graph, weights.network)
     vectors = embedding_lookup(network, weights.tables, inputs)
     found: dict[str, Scores] = network.scores(vectors, inputs, length, still(network, tokens))
@@ -137,18 +136,18 @@ def inference_scores(
 
 
 def flatten_params(weights: Weights) -> dict[str, Any]:
-    """Every array of some weights by the name of its place: "tables.words", "network.layers.0.W", …"""
+    """Arrays of weights by path: "tables.words", "network.layers.0.W", …"""
     leaves = jax.tree_util.tree_leaves_with_path(weights)
-    # Flax calls the array in a parameter its value: that is no part of the place.
+    # Flax appends ".value" to the path of a parameter's array.
     return {
         jax.tree_util.keystr(path, simple=True, separator=".").removesuffix(".value"): leaf for path, leaf in leaves
     }
 
 
 def side_by_side(function: Callable[..., Any], *arrays: Any) -> Any:
-    """`jax.vmap(function)` on arrays [N, ...] (or pytrees of them), in full float32 on every device.
+    """Apply `jax.vmap(function)` to pytrees of arrays [N, ...], in full float32 on every device.
 
-    A single replicate is computed without the axis N: with it, XLA writes slower code for a CPU.
+    A single replicate is computed without the axis N: with it, XLA generates slower code for a CPU.
     """
     with jax.default_matmul_precision("float32"):  # a GPU would round the factors to fewer bits
         if jax.tree.leaves(arrays)[0].shape[0] > 1:

@@ -1,4 +1,4 @@
-"""What every network can be told, and what one can be that reads words."""
+"""Settings that all networks share, and those of networks that read words."""
 
 from __future__ import annotations
 
@@ -12,16 +12,15 @@ DECODINGS = ("valid", "argmax")
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingSettings:
-    """The settings of every network's training and decoding.
+    """Settings of training and decoding of every network.
 
     Args:
         epochs: passes over the training sentences; the best on dev is kept.
-        lr: the learning rate of the first epoch, at most 100.
-        final_lr: the last epoch's learning rate as a share of the first's; linear in between. 1 keeps it constant.
-        max_norm: the longest the gradient of an update may be, in Euclidean length, before it is shortened; None for
-            any. A very long sentence would otherwise throw the weights where nothing is learned any more.
-        decoding: "valid" for the most probable sequence of tags that is valid IOB2, "argmax" for the most probable
-            tags, valid or not.
+        lr: learning rate of the first epoch, at most 100.
+        final_lr: learning rate of the last epoch as a share of the first's; linear in between. 1 keeps it constant.
+        max_norm: Euclidean norm to which a longer gradient is clipped; None for no clipping. A very long sentence would
+            otherwise saturate the network for good.
+        decoding: "valid" for the most probable valid IOB2 sequence, "argmax" for the most probable tag at each token.
 
     Raises:
         UsageError: a value cannot work.
@@ -42,28 +41,28 @@ class TrainingSettings:
         require_choice(self, "decoding", DECODINGS)
 
     def rate(self, epoch: int) -> float:
-        """The learning rate of an epoch, from 0."""
+        """Learning rate of an epoch, counted from 0."""
         return self.lr * (1.0 + (self.final_lr - 1.0) * epoch / max(self.epochs - 1, 1))
 
     @property
     def longest_gradient(self) -> float:
-        """``max_norm``, infinite for any."""
+        """``max_norm``; infinity for None."""
         return math.inf if self.max_norm is None else self.max_norm
 
 
 @dataclass(frozen=True, kw_only=True)
 class WordSettings(TrainingSettings):
-    """The settings of every network that reads words by vectors of its own.
+    """Settings of networks with their own word vectors.
 
     Args:
-        embedding_dim: the size of a word vector, D; with given word vectors, it is theirs.
-        embedding_range: word vectors that are not given start uniform in plus or minus this.
-        freeze_embeddings: whether all word vectors stay as they are before training.
+        embedding_dim: size of a word vector, D; pretrained word vectors override it.
+        embedding_range: bound of the uniform distribution of random word vectors.
+        freeze_embeddings: whether word vectors are left untrained.
         fold_digits: whether every digit is read as 0.
-        min_count: a word seen less often in training has no vector of its own and trains the unknown words' instead.
-        min_documents: a word that fewer training documents have has none either.
-        word_dropout: a word seen n times is read as unknown with the probability word_dropout / (word_dropout + n),
-            drawn anew for every epoch; 0 for never.
+        min_count: occurrences in training below which a word is unknown and trains the unknown words' vector.
+        min_documents: training documents below which a word is unknown.
+        word_dropout: strength of word dropout: a word seen n times is read as unknown with the probability
+            word_dropout / (word_dropout + n), drawn anew for every epoch; 0 for never.
 
     Raises:
         UsageError: a value cannot work.

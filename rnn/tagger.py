@@ -1,4 +1,4 @@
-"""A network as a `crfdeid.tagger.Tagger`: `NetworkTagger` fits, predicts, saves and loads, whatever the network."""
+"""`NetworkTagger`, the base class of all networks as taggers: fit, predict, save and load."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ from rnn.training.replicates import TrainedModel, fit_together, replicate_groups
 
 _FORMAT_VERSION = 3
 _WEIGHTS_FILE = "weights.npz"
-_PROCESSOR = "processor."  # before the names of its arrays among the weights
+_PROCESSOR = "processor."  # prefix of its arrays among the weights
 
 
 class NetworkTagger(Tagger, ABC):
-    """All of a tagger but its network, its processor and its schedule of training.
+    """Base class of taggers; a subclass adds the network, its processor and its training schedule.
 
     Attributes:
-        model: its name in `crfdeid.registry.MODELS`.
-        settings_class: the dataclass of its settings; it has ``decoding`` and ``epochs``.
-        own_settings: the settings in which replicates that train in one program may differ; None for a network whose
-            replicates train one after the other.
-        words_are: what its files' words are where they are not hashed, `crfdeid.serialization.READABLE` or ``PUBLIC``.
+        model: name in `crfdeid.registry.MODELS`.
+        settings_class: dataclass of the settings; it has ``decoding`` and ``epochs``.
+        own_settings: settings in which replicates in one program may differ; None for a network whose replicates train
+            one after the other.
+        words_are: confidentiality of the unhashed words in its files, `crfdeid.serialization.READABLE` or ``PUBLIC``.
     """
 
     model: ClassVar[str]
@@ -59,48 +59,48 @@ class NetworkTagger(Tagger, ABC):
     @classmethod
     @abstractmethod
     def profiles(cls) -> Mapping[str, Any]:
-        """Settings by profile name: "default" trains best, the others are papers'."""
+        """Settings by profile name: "default" gives the best F, the others are papers'."""
 
     @classmethod
     def traits(cls, settings: Any) -> Traits:
-        """What the model needs and can do."""
+        """Return the traits of a `Tagger`."""
         return Traits(uses_seed=True, is_trained=True, accelerated=True, takes_vectors=False, public_vocabulary=False)
 
     @abstractmethod
     def processor(self, train: Sequence[LabelledSentence]) -> Processor:
-        """The processor for some training sentences."""
+        """Build the processor for training sentences."""
 
     @abstractmethod
     def saved_processor(
         self, described: Mapping[str, Any], arrays: Mapping[str, np.ndarray], key: bytes | None
     ) -> Processor:
-        """Processor from `Processor.describe` and `Processor.arrays`; its words are hashed if there is a key."""
+        """Restore a processor from `Processor.describe` and `Processor.arrays`; with a key its words are hashes."""
 
     @abstractmethod
     def tables(self, processor: Any, rngs: nnx.Rngs) -> dict[str, jax.Array]:
-        """The initial tables of vectors, [V, D] each."""
+        """Initial tables of vectors, [V, D] each."""
 
     @abstractmethod
     def network(self, processor: Any, rngs: nnx.Rngs) -> Network:
-        """A new network."""
+        """Create the network."""
 
     @abstractmethod
     def schedule(self, processor: Any, rows: Sequence[Row]) -> Schedule:
-        """The phases of training on some rows."""
+        """Phases of training on some rows."""
 
     @property
     def settings(self) -> Any:
-        """The settings this tagger was built with."""
+        """Settings of this tagger."""
         return self._settings
 
     @property
     def seed(self) -> int:
-        """The seed of the initial weights, the order of the sentences and all that is drawn."""
+        """Seed of the initial weights, the order of the sentences and all other random numbers."""
         return self._seed
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """The tags this tagger can give, sorted: the columns of `marginals`. Empty before `fit`."""
+        """Known tags, sorted: the columns of `marginals`. Empty before `fit`."""
         return () if self.learned is None else self.learned.processor.tags[PHI]
 
     def fit(
@@ -110,13 +110,13 @@ class NetworkTagger(Tagger, ABC):
         *,
         on_progress: OnProgress | None = None,
     ) -> None:
-        """Train from scratch, or from where `init_from` says, and keep the best epoch.
+        """Train from scratch, or from the weights of `init_from`, and keep the best epoch.
 
-        That is the one with the highest strict entity micro F on ``dev``, the first of equals; with an empty ``dev``
-        the last one.
+        The best epoch has the highest strict entity micro F on ``dev``, the first of equals. With an empty ``dev``, the
+        last epoch is kept.
 
         Raises:
-            DataError: ``train`` holds no tokens.
+            EmptyInputError: ``train`` holds no tokens.
         """
         fit_together([self], train, dev, on_progress=on_progress and (lambda _, progress: on_progress(progress)))
 
@@ -129,16 +129,16 @@ class NetworkTagger(Tagger, ABC):
         *,
         on_progress: OnProgressOfMany | None = None,
     ) -> None:
-        """Train several taggers: those that can be in one program together, the others one after the other.
+        """Train several taggers, in one program if their networks and settings allow it.
 
         Args:
-            taggers: what to train.
-            train: the training sentences.
-            dev: the development sentences.
-            on_progress: is told of each epoch of each tagger, by its place in ``taggers``.
+            taggers: the taggers.
+            train: training sentences.
+            dev: development sentences.
+            on_progress: called after each epoch of each tagger with its index in ``taggers``.
 
         Raises:
-            DataError: ``train`` holds no tokens.
+            EmptyInputError: ``train`` holds no tokens.
         """
         for group in replicate_groups(taggers):
 
@@ -150,15 +150,15 @@ class NetworkTagger(Tagger, ABC):
 
     @property
     def padding(self) -> PaddingPolicy:
-        """How rows are cut into batches for prediction."""
+        """Padded lengths and batch sizes for prediction."""
         return POWER_OF_TWO_PADDING
 
     def company(self) -> object:
-        """What must be the same object for taggers that train in one program."""
+        """Object that taggers in one program must share."""
         return None
 
     def dev_metric(self, processor: Any, dev: Sequence[LabelledSentence]) -> DevMetric:
-        """F on the development sentences, whose rows are theirs: what training is measured by."""
+        """F on the development sentences, one row each; it selects the best epoch."""
         rows = processor.rows([item.sentence for item in dev])
         gold = {
             layer: [item.layer(layer) if layer in item.annotated else None for item in dev] for layer in processor.tags
@@ -167,13 +167,13 @@ class NetworkTagger(Tagger, ABC):
         return Dev.of(rows, gold, processor.tags, self._settings.decoding, hides_phi=hides)
 
     def init_from(self, before: Self) -> None:
-        """Let `fit` begin with what another tagger of this model learned, and keep its tags, words and features.
+        """Let `fit` start from another tagger of this model, with its tags, words and features.
 
         Args:
-            before: trained. It stays as it is.
+            before: a trained tagger; it is not changed.
 
         Raises:
-            UsageError: with the settings of this one, the network has other parts.
+            OptionConflictError: the settings of this tagger make a network of another structure.
         """
         learned = before._trained()
         described = json.loads(json.dumps(learned.processor.describe()))
@@ -185,40 +185,40 @@ class NetworkTagger(Tagger, ABC):
                 TrainedModel(processor, graph, like(shapes, arrays.keys(), arrays.__getitem__))
             )
         except (KeyError, TypeError, ValueError):
-            problem = f"with these settings a {self.model} has other parts than the trained one"
+            problem = f"with these settings a {self.model} has another structure than the trained one"
             raise OptionConflictError(f"{problem}: leave out settings that change the network") from None
 
     @property
     def is_finetuned(self) -> bool:
-        """Whether `fit` begins with what another tagger learned."""
+        """True if `fit` starts from another tagger's weights."""
         return self._checkpoint is not None
 
     def processor_for(self, train: Sequence[LabelledSentence]) -> Processor:
-        """The processor of training: that of the tagger that training goes on from, or one for these sentences."""
+        """Processor of training: that of the tagger to fine-tune, else a new one for these sentences."""
         return self.processor(train) if self._checkpoint is None else self._checkpoint.processor_for(train)
 
     def beginning(self, processor: Any) -> TrainedModel:
-        """What training begins with: what another tagger learned, or new weights."""
+        """Initial model of training: a copy of the tagger to fine-tune, else new weights."""
         return self.start(processor) if self._checkpoint is None else self._checkpoint.copied()
 
     def start(self, processor: Any) -> TrainedModel:
-        """What this tagger knows before training from scratch: the weights that the seed gives tables and network."""
+        """Initial model of training from scratch."""
         return self.drawn(processor)
 
     def drawn(self, processor: Any) -> TrainedModel:
-        """Tables and network with weights that the seed gives."""
+        """Tables and network with random weights from the seed."""
         rngs = nnx.Rngs(self._seed)
         tables = self.tables(processor, rngs)
         graph, network = nnx.split(self.network(processor, rngs))
         return TrainedModel(processor, graph, alone(Weights(tables, network)))
 
     def shapes(self, processor: Any) -> tuple[nnx.GraphDef[Any], Weights]:
-        """The network's structure, and the shapes of `drawn`'s weights, of one replicate; no array is made."""
+        """Structure of the network and shapes of one replicate's weights, without making any array."""
         graph = nnx.split(nnx.eval_shape(lambda: self.network(processor, nnx.Rngs(0))))[0]
         return graph, jax.eval_shape(lambda: self.drawn(processor).weights)
 
     def predict(self, sentences: Sequence[Sentence]) -> list[list[str]]:
-        """One tag per token, for each sentence, chosen as the setting ``decoding`` says."""
+        """Tag sentences, one tag a token, with the setting ``decoding``."""
         learned, names = self._trained(), np.array(self.tags, object)
         begins = iob_constraints(self.tags, self._settings.decoding)
         ask = partial(best_tags, learned.graph, learned.weights, begins=begins, layer=PHI)
@@ -226,7 +226,7 @@ class NetworkTagger(Tagger, ABC):
         return [names[row].tolist() for row in found]
 
     def marginals(self, sentences: Sequence[Sentence]) -> list[np.ndarray]:
-        """The probability of each tag at each token, for each sentence: [T, K], rows sum to 1."""
+        """Probability of each tag at each token, for each sentence: [T, K], rows sum to 1."""
         learned = self._trained()
         ask = partial(posteriors, learned.graph, learned.weights, layer=PHI)
         return self._run_batches(sentences, ask, nothing=np.empty((0, len(self.tags)), np.float32))
@@ -239,9 +239,9 @@ class NetworkTagger(Tagger, ABC):
         nothing: np.ndarray,
         rows: Sequence[Row] | None = None,
     ) -> list[np.ndarray]:
-        """What ``ask`` gives for batches, [1, B, T, ...], for each sentence: [T, ...]; ``nothing`` without tokens.
+        """Apply ``ask``, batch -> [1, B, T, ...], to sentences: [T, ...] each, ``nothing`` for one without tokens.
 
-        With ``rows`` they are read that way, and as the processor makes them without.
+        The processor makes the rows of the sentences unless ``rows`` are given.
         """
         keep_compiled()
         processor = self._trained().processor
@@ -253,10 +253,10 @@ class NetworkTagger(Tagger, ABC):
     def save(self, folder: Path, *, key: bytes | None = None) -> None:
         """Write ``model.json`` (settings, tags, vocabulary, checksum) and ``weights.npz``.
 
-        Without a key, the vocabulary holds words of the training notes: the folder is as confidential as the notes are.
+        Without a key, the vocabulary holds words of the training notes: the folder is as confidential as the notes.
 
         Raises:
-            UsageError: its words are hashed, and the key is missing or another one.
+            UsageError: the words are hashed, and the key is missing or another one.
         """
         learned = self._trained()
         processor, weights = (
@@ -284,7 +284,7 @@ class NetworkTagger(Tagger, ABC):
 
         Raises:
             DataError: the folder holds no such model, one of another version, or a damaged one.
-            UsageError: its words are hashed, and the key is missing or another one.
+            UsageError: the words are hashed, and the key is missing or another one.
         """
         saved = cls._files().load(folder, key=key)
         tagger = cls(saved.settings(cls.settings_class), seed=saved.seed)

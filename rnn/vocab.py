@@ -1,4 +1,4 @@
-"""Words to ids: the words that a network has vectors for, and how it reads all others."""
+"""Words to ids: the words with a vector each, and the casing classes of all others."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ import regex
 
 from crfdeid.secrets import hash_word, require_same_key
 
-PAD = 0  # the id of what stands before a sentence's first and after its last word; its vector is learned
+PAD = 0  # the id of padding before and after a sentence; its vector is trained
 _MOST_REMEMBERED = 1 << 18  # words whose ids a vocabulary remembers
 _DIGIT = regex.compile(r"\p{Nd}")
 
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The words a network has vectors for.
+    """Words with a vector each.
 
-    A word seen less than ``min_count`` times in training has no vector of its own: it is unknown, and so it trains the
-    vector that words never seen will get. Unknown words are told apart by their casing class (`unknown_class`).
+    A word seen less than ``min_count`` times in training is unknown: it trains the vector that words never seen will
+    get. There is one such vector for each casing class (`unknown_class`).
 
     Args:
         words: the known words, after folding, in a fixed order.
         fold_digits: every digit is read as 0, so that 03/14/72 and 11/02/69 are the same words.
-        lower_case: an unknown word is read as its lower-case form where that is known: for words from lower-case
-            vectors (`rnn.embeddings.extend`).
-        key: what the words are hashed with (`crfdeid.secrets.hash_word`); None where they are readable.
+        lower_case: an unknown word is read in lower case if that form is known: for words from lower-case vectors
+            (`rnn.embeddings.extend`).
+        key: key of hashed words (`crfdeid.secrets.hash_word`); None for readable words.
     """
 
     words: tuple[str, ...]
@@ -51,14 +51,14 @@ class Vocabulary:
         documents: Sequence[str] = (),
         min_documents: int = 1,
     ) -> Vocabulary:
-        """The words that occur often enough, the most frequent first.
+        """Build a vocabulary of the frequent words, the most frequent first.
 
         Args:
-            sentences: the words of each.
+            sentences: the words of each sentence.
             fold_digits: whether every digit is read as 0.
-            min_count: how often they must occur.
-            documents: the document that each sentence is from, for ``min_documents``.
-            min_documents: how many documents must have them.
+            min_count: smallest number of occurrences.
+            documents: id of each sentence's document, for ``min_documents``.
+            min_documents: smallest number of documents.
         """
         read = zero_digits if fold_digits else str
         counts = Counter(read(word) for sentence in sentences for word in sentence)
@@ -72,10 +72,10 @@ class Vocabulary:
         return cls(tuple(sorted(frequent, key=lambda word: (-counts[word], word))), fold_digits)
 
     def hashed(self, key: bytes) -> tuple[Vocabulary, np.ndarray]:
-        """The same vocabulary with its words as hashes, sorted; and the old id of each new one, [V].
+        """Hash the words; return the vocabulary of sorted hashes and the old id of each new one, [V].
 
         Raises:
-            UsageError: they are hashes already, under another key.
+            UsageError: the words are hashed already, with another key.
         """
         require_same_key(self.key, key)
         if self.key is not None:
@@ -89,12 +89,12 @@ class Vocabulary:
         return len(self.words) + FIRST_WORD
 
     def ids(self, words: Sequence[str]) -> list[int]:
-        """The id of each word."""
+        """Id of each word."""
         seen: dict[str, int] = self._seen  # type: ignore[attr-defined]
         return [seen.get(word) or self._id(word) for word in words]  # no id of a word is 0
 
     def _id(self, word: str) -> int:
-        """The id of a word that is not remembered, and remember it."""
+        """Id of a word that is not cached yet; it is then cached."""
         seen: dict[str, int] = self._seen  # type: ignore[attr-defined]
         folded = zero_digits(word) if self.fold_digits else word
         found = self._known(folded) or (self._known(folded.lower()) if self.lower_case else None)
@@ -112,9 +112,9 @@ class Vocabulary:
         return found
 
     def unknown(self) -> np.ndarray:
-        """For every id, the id of the unknown word it would be read as, [V].
+        """Id of the casing class of every id, [V].
 
-        Hashed words have to be read first: what has never been given to `ids` is "other" here.
+        A hash has no casing: a hashed word that `ids` has not read yet counts as "other".
         """
         if self.key is None:
             return np.array([*range(FIRST_WORD), *map(unknown_class, self.words)], np.int32)
@@ -122,14 +122,14 @@ class Vocabulary:
         return np.array([classes.get(i, i if i < FIRST_WORD else _OTHER) for i in range(len(self))], np.int32)
 
 
-# Casing classes of unknown words, each with a vector of its own.
+# Casing classes of unknown words, with a vector each.
 UNKNOWN_CLASSES = ("lower", "initial capital", "all capitals", "mixed case", "digits", "other")
 FIRST_WORD = 1 + len(UNKNOWN_CLASSES)
 _OTHER = len(UNKNOWN_CLASSES)
 
 
 def unknown_class(word: str) -> int:
-    """The id of a word without a vector of its own, by its casing.
+    """Id of the casing class of an unknown word.
 
     Example:
         >>> [UNKNOWN_CLASSES[unknown_class(word) - 1] for word in ("Brown", "FIH", "glass", "%")]
@@ -147,10 +147,10 @@ def unknown_class(word: str) -> int:
 
 
 def zero_digits(word: str) -> str:
-    """The word with every digit as 0.
+    """Replace every digit of a word by 0.
 
     Example:
-        >>> fold("3rd")
+        >>> zero_digits("3rd")
         '0rd'
     """
     return _DIGIT.sub("0", word) if not word.isalpha() else word

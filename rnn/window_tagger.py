@@ -1,9 +1,10 @@
-"""What the taggers over context windows share, Elman's and Jordan's: settings, processor, schedule."""
+"""Base of the taggers over context windows, Elman's and Jordan's: settings, processor, schedule."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -17,27 +18,36 @@ from rnn.settings import WordSettings
 from rnn.training.phases import Schedule, per_sentence
 from rnn.word_tagger import WordTagger
 
-# What both networks of the paper share where it speaks (yadav2016, sections 3.1, 3.5, 3.6 and Table 3), and plain
-# choices where it does not.
-PAPER: dict[str, Any] = {
-    "lr": 0.01,
-    "final_lr": 1.0,
-    "init_range": 1.0,
-    "word_dropout": 0.0,
-    "decoding": "argmax",
-    "max_norm": None,
-}
+YADAV2016: Mapping[str, Any] = MappingProxyType(
+    {
+        "epochs": 25,
+        "lr": 0.01,
+        "final_lr": 1.0,
+        "max_norm": None,
+        "decoding": "argmax",
+        "embedding_dim": 100,
+        "embedding_range": 0.25,
+        "freeze_embeddings": False,
+        "fold_digits": True,
+        "min_count": 2,
+        "min_documents": 1,
+        "word_dropout": 0.0,
+        "init_range": 1.0,
+        "dropout": 0.5,
+    }
+)
+"""Settings that both networks of the paper share: sections 3.1, 3.5 and 3.6 and Table 3, plain choices elsewhere."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class WindowSettings(WordSettings):
-    """The settings of both networks.
+    """Settings of both networks.
 
     Args:
-        window: words in a context window, the word itself in the middle: an odd number, W.
+        window: words in a context window with the token in the middle, W; odd.
         hidden: units of a hidden layer, H.
-        init_range: weights start uniform in plus or minus this; None for Glorot's bound, sqrt(6 / (inputs + outputs)).
-        dropout: the probability with which a hidden unit is left out before the softmax layer.
+        init_range: bound of the uniform initial weights; None for Glorot's, sqrt(6 / (inputs + outputs)).
+        dropout: dropout rate of hidden units before the softmax layer.
     """
 
     window: int = 11
@@ -55,7 +65,7 @@ class WindowSettings(WordSettings):
 
 
 class WindowTagger(WordTagger):
-    """A tagger on a network over context windows: one update a sentence, replicates in one program."""
+    """Base class of taggers over context windows: one update a sentence, replicates in one program."""
 
     # None of these changes a shape or the program.
     own_settings = frozenset(
@@ -64,12 +74,12 @@ class WindowTagger(WordTagger):
     _settings: WindowSettings
 
     def input_norms(self, arrays: Mapping[str, np.ndarray]) -> Iterable[WeightNorm]:
-        """How large the weights of each word of the window are."""
+        """Norms of the first layer's weights for each word of the window."""
         (name,) = (name for name in arrays if name in ("network.W", "network.layers.0.W"))
         return window_norms(name, arrays[name], self._settings.window)
 
     def blank_processor(self) -> WordProcessor:
-        """A processor that knows no words yet."""
+        """Processor without words."""
         return WordProcessor(self.blank_vocabulary(), {}, margin=self._settings.window // 2)
 
     def schedule(self, processor: WordProcessor, rows: Sequence[Row]) -> Schedule:

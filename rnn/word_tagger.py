@@ -1,4 +1,4 @@
-"""What all taggers share that read words by vectors of their own: vocabulary, tables, given word vectors."""
+"""Base of taggers with their own word vectors: vocabulary, tables, pretrained vectors, word dropout."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from rnn.vocab import FIRST_WORD, Vocabulary
 
 
 class WordTagger(NetworkTagger):
-    """A tagger on a network that reads words.
+    """Base class of taggers on networks that read words.
 
     Args:
         settings: the model's settings; None for its defaults.
-        seed: of the initial weights, the order of the sentences and all that is drawn.
-        vectors: the word vectors to start from; None for random ones.
+        seed: seed of the initial weights, the order of the sentences and all other random numbers.
+        vectors: initial word vectors; None for random ones.
     """
 
     _settings: WordSettings
@@ -50,32 +50,32 @@ class WordTagger(NetworkTagger):
 
     @classmethod
     def traits(cls, settings: WordSettings) -> Traits:
-        """What the model needs and can do."""
+        """Return the traits of a `Tagger`: it takes word vectors."""
         return super().traits(settings)._replace(takes_vectors=True)
 
     @property
     def vectors(self) -> WordVectors | None:
-        """The word vectors that training starts from; None for random ones, and in a tagger that was loaded."""
+        """Initial word vectors; None for random ones, and in a loaded tagger."""
         return self._vectors
 
     def company(self) -> object:
-        """The vectors that training starts from."""
+        """Return the initial word vectors."""
         return self._vectors
 
     @abstractmethod
     def blank_processor(self) -> WordProcessor:
-        """A processor with this tagger's settings that knows no words yet."""
+        """Processor with this tagger's settings and without words."""
 
     def blank_vocabulary(self) -> Vocabulary:
-        """A vocabulary without words."""
+        """Vocabulary without words."""
         return Vocabulary((), self._settings.fold_digits)
 
     def processor(self, train: Sequence[LabelledSentence]) -> Processor:
-        """The processor for some training sentences."""
+        """Build the processor for training sentences."""
         return self.filled(self.blank_processor(), train)
 
     def filled(self, blank: WordProcessor, train: Sequence[LabelledSentence]) -> WordProcessor:
-        """A processor that knows the words of some sentences, and their tags."""
+        """Add the words and tags of sentences to a processor."""
         settings = self._settings
         vocabulary = Vocabulary.build(
             [item.sentence.words for item in train],
@@ -88,7 +88,7 @@ class WordTagger(NetworkTagger):
         if self._vectors is not None:
             vocabulary, subwords = extend(vocabulary, self._vectors), self._vectors.subwords
         if self._vectors is not None and subwords is not None:
-            spread = settings.embedding_range / 3**0.5  # the standard deviation of the random table
+            spread = settings.embedding_range / 3**0.5  # standard deviation of the random table
             subwords = subwords.scaled(matching_scale(self._vectors, np.array([-spread, spread])))
         tags = {layer: tags_of(train, layer) for layer in self.traits(settings).layers}
         return dataclasses.replace(blank, vocabulary=vocabulary, tags=tags, subwords=subwords)
@@ -96,11 +96,11 @@ class WordTagger(NetworkTagger):
     def saved_processor(
         self, described: Mapping[str, Any], arrays: Mapping[str, np.ndarray], key: bytes | None
     ) -> Processor:
-        """The processor of a saved model."""
+        """Restore the processor of a saved model."""
         return self.blank_processor().read(described, arrays, key)
 
     def tables(self, processor: Any, rngs: nnx.Rngs) -> dict[str, jax.Array]:
-        """The initial word vectors."""
+        """Initial word vectors."""
         bound = self._settings.embedding_range
         shape = (len(processor.vocabulary), self._settings.embedding_dim)
         table = uniform(rngs.params(), shape, bound)
@@ -109,16 +109,16 @@ class WordTagger(NetworkTagger):
         return {"words": table}
 
     def stores(self, words: Sequence[str]) -> list[bool]:
-        """Whether each word has a vector of its own."""
+        """Report for each word whether the vocabulary has it."""
         processor: Any = self._trained().processor
         return [number >= FIRST_WORD for number in processor.vocabulary.ids(words)]
 
     def integrated_gradients(self, sentence: Sentence, token: int, tag: str, contrast_tag: str) -> Gradients:
-        """The log-odds of two tags at a token, spread over the vectors of the words (`rnn.interpret`)."""
+        """Attribute the log-odds of two tags at a token to the vectors of the words (`rnn.interpret`)."""
         return integrated_gradients(self._trained(), sentence, token, tag, contrast_tag)
 
     def contents(self, words: Sequence[str], sentences: Sequence[Sentence], *, top: int) -> NetworkSummary:
-        """What can be read off its weights; see `crfdeid.explain.data.SupportsWeightSummary`."""
+        """Summarise the weights; see `crfdeid.explain.data.SupportsWeightSummary`."""
         learned = self._trained()
         arrays, vocabulary = arrays_of(learned.weights), self.word_processor(learned.processor).vocabulary
         return NetworkSummary(
@@ -130,30 +130,30 @@ class WordTagger(NetworkTagger):
         )
 
     def word_processor(self, processor: Any) -> WordProcessor:
-        """How it reads the words in which it finds PHI."""
+        """Processor of the part that finds PHI."""
         found: WordProcessor = processor
         return found
 
     def input_norms(self, arrays: Mapping[str, np.ndarray]) -> Iterable[WeightNorm]:
-        """How large the weights of each input are; here nothing is known of them."""
+        """Norms of the weights of each input; none by default."""
         return ()
 
     def tag_matrices(self, arrays: Mapping[str, np.ndarray], sentences: Sequence[Sentence]) -> Iterable[TagMatrix]:
-        """What leads from tag to tag; here nothing."""
+        """Influence of each tag on the next; none by default."""
         return ()
 
     def facts(self, arrays: Mapping[str, np.ndarray]) -> Iterable[tuple[str, float]]:
-        """What else a number can say: a sentence, and the number; here nothing."""
+        """Further figures, each with a sentence that describes it; none by default."""
         return ()
 
     def trains(self, name: str) -> bool:
-        """Whether a parameter is learned."""
+        """Report whether a parameter is trained."""
         return not (self._settings.freeze_embeddings and name.startswith("tables.") and name.endswith("words"))
 
     def word_dropout(
         self, processor: WordProcessor, rows: Sequence[Row], *, name: str = "words"
     ) -> dict[str, WordDropout]:
-        """Which words are read as unknown: what an input of the rows is replaced by that holds the words' numbers."""
+        """Word dropout for the input ``name`` of word ids."""
         alpha = self._settings.word_dropout
         return {name: WordDropout.of(rows, processor.vocabulary, alpha=alpha, margin=processor.margin, name=name)}
 
@@ -166,14 +166,14 @@ class WordTagger(NetworkTagger):
         *,
         average: float = 0.0,
     ) -> Schedule:
-        """The same sentences in every epoch, with word dropout and a learning rate that falls.
+        """Train on the same sentences in every epoch, with word dropout and a falling learning rate.
 
         Args:
-            processor: how the rows were made.
-            rows: what is learned from.
-            updates: how they are cut into updates.
-            rates: the rates of dropping, by the names of the network's draws.
-            average: as of `rnn.training.phases.Phase`.
+            processor: processor of the rows.
+            rows: training rows.
+            updates: division of the rows into updates.
+            rates: dropout rates by the names of the network's masks.
+            average: see `rnn.training.phases.Phase`.
         """
         settings = self._settings
         drop = self.word_dropout(processor, rows)
@@ -194,7 +194,7 @@ class WordTagger(NetworkTagger):
         return self.epochs(phase)
 
     def epochs(self, phase_of: Callable[[int, float], Phase]) -> Schedule:
-        """A phase an epoch, by its number from 0 and its learning rate."""
+        """Make one phase an epoch from the epoch's number and its learning rate."""
         settings = self._settings
         return early_stopping(
             lambda epoch: phase_of(epoch, settings.rate(epoch)), epochs=settings.epochs, patience=None

@@ -10,7 +10,7 @@ from rnn.layers.recurrence import uniform
 
 
 class CharacterCnn(nnx.Module):
-    """What each of some filters finds most of in a word (Ma and Hovy 2016, section 2.1).
+    """Convolution over the characters of a word, then the maximum of each filter (Ma and Hovy 2016, section 2.1).
 
     Args:
         inputs: the size of a character's vector, D.

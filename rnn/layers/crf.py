@@ -1,8 +1,8 @@
 """The linear-chain CRF layer: the log-partition function, Viterbi's best path and the marginals of one sentence.
 
 A path y through a sentence of T tokens scores ``sum_t E[t, y_t] + sum_(t>0) A[y_(t-1), y_t]`` with the emissions E
-[T, K] that a network gives and the transitions A [K, K] that are learned beside it. Every function takes one sentence,
-padded to any length: what stands at or beyond ``length`` is never looked at.
+[T, K] of a network and the transitions A [K, K], which are parameters. Every function takes one sentence, padded to any
+length: values at or beyond ``length`` are ignored.
 
 Reference:
     Lafferty et al. (2001), section 3; Huang et al. (2015) and Lample et al. (2016) on top of an LSTM.
@@ -18,16 +18,16 @@ from jax import lax
 from rnn.layers.recurrence import uniform
 from rnn.network import Scores
 
-_NEVER = -1e9  # the score of a tag that a path must not go through
+_NEVER = -1e9  # score of a forbidden tag
 
 
 class CrfOutput(nnx.Module):
-    """Emissions of hidden states, E = U h + c, beside learned transitions A.
+    """Emissions of hidden states, E = U h + c, and transitions A.
 
     Args:
-        inputs: the size of a state, H.
-        tags: the number of tags, K.
-        rngs: where the initial weights come from.
+        inputs: size of a state, H.
+        tags: number of tags, K.
+        rngs: source of the initial weights.
     """
 
     def __init__(self, inputs: int, tags: int, *, rngs: nnx.Rngs) -> None:
@@ -36,12 +36,12 @@ class CrfOutput(nnx.Module):
         self.A = nnx.Param(jnp.zeros((tags, tags)))  # [K, K], from tag to tag
 
     def __call__(self, states: jax.Array) -> Scores:
-        """The emissions of T tokens, [T, K], from their states, [T, H]; and the transitions, [K, K]."""
+        """Emissions of T tokens, [T, K], from their states, [T, H]; and transitions, [K, K]."""
         return Scores(states @ self.U[...].T + self.c[...][None], self.A[...])
 
 
 def path_score(emissions: jax.Array, transitions: jax.Array, tags: jax.Array, length: jax.Array) -> jax.Array:
-    """The score of one path.
+    """Score of one path.
 
     Args:
         emissions: [T, K].
@@ -56,7 +56,7 @@ def path_score(emissions: jax.Array, transitions: jax.Array, tags: jax.Array, le
 
 
 def log_partition(emissions: jax.Array, transitions: jax.Array, length: jax.Array) -> jax.Array:
-    """The log of the sum over all paths of ``exp(score)``: the forward algorithm in logarithms.
+    """Log of the sum over all paths of ``exp(score)``: the forward algorithm in logarithms.
 
     Args:
         emissions: [T, K].
@@ -81,14 +81,14 @@ def log_partition(emissions: jax.Array, transitions: jax.Array, length: jax.Arra
 def negative_log_likelihood(
     emissions: jax.Array, transitions: jax.Array, tags: jax.Array, length: jax.Array
 ) -> jax.Array:
-    """The negative log-likelihood of a sentence's tags, in nats; 0 for an empty sentence."""
+    """Negative log-likelihood of a sentence's tags in nats; 0 for an empty sentence."""
     return log_partition(emissions, transitions, length) - path_score(emissions, transitions, tags, length)
 
 
 def marginals(emissions: jax.Array, transitions: jax.Array, length: jax.Array) -> jax.Array:
-    """The probability of each tag at each token, [T, K]; rows of padding are zeros.
+    """Probability of each tag at each token, [T, K]; rows of padding are zeros.
 
-    It is the gradient of the log-partition function with respect to the emissions.
+    The gradient of the log-partition function with respect to the emissions.
     """
     gradient: jax.Array = jax.grad(log_partition)(emissions, transitions, length)
     return gradient
@@ -97,17 +97,18 @@ def marginals(emissions: jax.Array, transitions: jax.Array, length: jax.Array) -
 def log_odds(
     emissions: jax.Array, transitions: jax.Array, length: jax.Array, token: jax.Array, tag: jax.Array, rival: jax.Array
 ) -> jax.Array:
-    """The logarithm of a tag's probability at a token less that of another tag's, in nats.
+    """Log-odds of two tags at a token, in nats.
 
-    Each is the log-partition function of the paths through the tag, less that of all paths, which is the same for both.
+    Each log-probability is the log-partition function of the paths through the tag, less that of all paths, which
+    cancels.
 
     Args:
         emissions: [T, K].
         transitions: [K, K].
         length: how many of the T tokens are real.
-        token: the token's place.
-        tag: the number of a tag.
-        rival: of another.
+        token: index of the token.
+        tag: id of a tag.
+        rival: id of another tag.
     """
     here = (jnp.arange(emissions.shape[0]) == token)[:, None]  # [T, 1]
 
@@ -119,13 +120,14 @@ def log_odds(
 
 
 def best_path(emissions: jax.Array, transitions: jax.Array, first: jax.Array, length: jax.Array) -> jax.Array:
-    """The path with the highest score (Viterbi); of equals the one with the smaller number at its end.
+    """Path with the highest score (Viterbi); of equals the one with the smaller id at its end.
 
     Args:
         emissions: [T, K].
         transitions: [K, K]; a large negative number forbids a step.
-        first: what is added to the first token's emissions, [K]; a large negative number forbids a beginning.
-        length: how many of the T tokens are real; what is found for the others means nothing.
+        first: score of each tag at the first token, [K], in addition to its emission; a large negative number forbids
+            a tag there.
+        length: number of real tokens; results beyond it are undefined.
 
     Returns:
         The tags' ids, [T].

@@ -1,4 +1,4 @@
-"""Bidirectional LSTM layers that know where a sentence begins and ends."""
+"""Bidirectional LSTM layers for padded sentences."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class BiLstm(nnx.Module):
     padding on either side changes nothing. The forget gates' biases start at 1 (Jozefowicz et al. 2015).
 
     Args:
-        inputs: the size of an input, D.
+        inputs: size of an input, D.
         hidden: units in each direction, H.
-        rngs: where the initial weights come from: Glorot's bound for W, orthogonal matrices for R.
+        rngs: source of the initial weights: Glorot's bound for W, orthogonal matrices for R.
 
     Reference:
         Hochreiter and Schmidhuber (1997); Gers et al. (2000) for the forget gate.
@@ -41,16 +41,16 @@ class BiLstm(nnx.Module):
         self.b = nnx.Param(jnp.zeros((2, 4, hidden)).at[:, 1].set(1.0).reshape(8 * hidden))  # [8H]
 
     def __call__(self, inputs: jax.Array, real: jax.Array, keep: jax.Array) -> jax.Array:
-        """The hidden states of a sentence.
+        """Hidden states of a sentence.
 
         Args:
             inputs: [T, D].
-            real: which of the T places hold a word, [T] bool; they lie side by side.
-            keep: what each hidden unit is multiplied by on its way to the next step: variational dropout, the same at
-                every step (Gal and Ghahramani 2016), or ones. [2, H].
+            real: True at words, which are contiguous, [T] bool.
+            keep: factors of the hidden units between steps, the same at every step, [2, H]: variational dropout (Gal
+                and Ghahramani 2016).
 
         Returns:
-            Forward states beside backward ones, [T, 2H].
+            Forward states, then backward states, [T, 2H].
         """
         R = self.R[...]
         size = R.shape[1]
@@ -75,13 +75,13 @@ class BiLstm(nnx.Module):
 
 
 class BiLstms(nnx.Module):
-    """BiLSTM layers, one upon the other, with dropout of the inputs and variational dropout in each layer.
+    """Stacked BiLSTM layers, with dropout of the inputs and variational dropout in each layer.
 
     Args:
-        inputs: the size of an input, D.
+        inputs: size of an input, D.
         hidden: units of a layer in each direction, H.
-        layers: how many.
-        rngs: where the initial weights come from.
+        layers: number of layers.
+        rngs: source of the initial weights.
     """
 
     def __init__(self, inputs: int, hidden: int, *, layers: int, rngs: nnx.Rngs) -> None:
@@ -89,9 +89,9 @@ class BiLstms(nnx.Module):
         sizes = [inputs] + [2 * hidden] * (layers - 1)
         self.layers = nnx.List([BiLstm(size, hidden, rngs=rngs) for size in sizes])
 
-    def draws(self, places: int) -> dict[str, Draw]:
-        """Dropout: of the inputs at each place, and variational in each layer, of its inputs and its states."""
-        found = {"input": Draw("keep", (places, self.inputs))}
+    def draws(self, length: int) -> dict[str, Draw]:
+        """Dropout masks of the inputs, and variational ones of each layer's inputs and states."""
+        found = {"input": Draw("keep", (length, self.inputs))}
         for number in range(len(self.layers)):
             size = self.inputs if number == 0 else 2 * self.hidden
             found[f"layer {number}"] = Draw("keep", (size,))
@@ -99,12 +99,12 @@ class BiLstms(nnx.Module):
         return found
 
     def __call__(self, inputs: jax.Array, real: jax.Array, draws: Mapping[str, jax.Array]) -> jax.Array:
-        """The states of the last layer, [P, 2H].
+        """States of the last layer, [P, 2H].
 
         Args:
             inputs: [P, D].
-            real: which of the P places hold a word, [P] bool; they lie side by side.
-            draws: by name, as `draws` asks for them.
+            real: True at words, which are contiguous, [P] bool.
+            draws: masks by name, see `draws`.
         """
         states = inputs * draws["input"]
         for number, layer in enumerate(self.layers):
@@ -113,6 +113,6 @@ class BiLstms(nnx.Module):
 
 
 def dropout_rates(layers: int, *, inputs: float, variational: float, output: float) -> dict[str, float]:
-    """The rates of dropping, by the names of the draws of `BiLstms`, and "output" for the last layer's states."""
+    """Dropout rates by the names of the masks of `BiLstms`, and "output" for the last layer's states."""
     names = (f"{kind} {number}" for kind in ("layer", "states") for number in range(layers))
     return {"input": inputs, "output": output, **dict.fromkeys(names, variational)}

@@ -11,11 +11,11 @@ from flax import nnx
 class GaussianNoise(nnx.Module):
     """y(t) = x(t) + d * z(t), with z(t) standard normal and d = log(1 + exp(s)).
 
-    What is learned is s, so that a deviation stays above 0 without a bound, and large ones grow as fast as s does.
+    The parameter is s, so that a deviation stays above 0 without a bound, and large ones grow as fast as s.
 
     Args:
-        size: the dimensions of x(t).
-        deviation: what each of them starts at, above 0.
+        size: dimensions of x(t).
+        deviation: initial standard deviation, above 0.
 
     Reference:
         Friedrich et al. (2019), section 5.2; the paper leaves open how deviations are kept positive.

@@ -1,4 +1,4 @@
-"""The run of a cell over a sentence, and the initial weights of a matrix."""
+"""Scan of a recurrent cell over a sentence, and initial weights of a matrix."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 import jax
 from jax import lax
 
-_MANY = 1 << 22  # numbers: of more, none is drawn that is not needed
+_MANY = 1 << 22  # from this size on, no surplus numbers are made
 
 
 def run(cell: Callable[[jax.Array, Any], tuple[jax.Array, jax.Array]], start: jax.Array, inputs: Any) -> jax.Array:
-    """A cell over a sentence: the outputs of ``carry, output = cell(carry, input)``, row by row, [T, ...].
+    """Scan a cell over a sentence: the outputs of ``carry, output = cell(carry, input)``, [T, ...].
 
     Args:
         cell: one step.
@@ -27,19 +27,19 @@ def run(cell: Callable[[jax.Array, Any], tuple[jax.Array, jax.Array]], start: ja
 def uniform(key: jax.Array, shape: tuple[int, ...], bound: float | None) -> jax.Array:
     """Initial weights of a matrix [outputs, inputs], uniform in [-bound, bound].
 
-    Without a bound it is Glorot's, sqrt(6 / (inputs + outputs)), which keeps the variance of signals and gradients
-    about the same from layer to layer (Glorot and Bengio 2010, equation 16).
+    The default bound is Glorot's, sqrt(6 / (inputs + outputs)), which keeps the variance of signals and gradients about
+    the same from layer to layer (Glorot and Bengio 2010, equation 16).
 
-    They are the same as those of `jax.random.uniform`, whose longer draws begin with the shorter ones. It is compiled
-    anew for every shape, in a third of a second: so it draws as many numbers as the next power of two.
+    The numbers are those of `jax.random.uniform`, whose longer results begin with the shorter ones. It is compiled for
+    every shape, so the number is rounded up to a power of two to share programs.
     """
     limit = (6.0 / sum(shape)) ** 0.5 if bound is None else bound
     size = math.prod(shape)
-    room = size if size > _MANY else 1 << (size - 1).bit_length()
-    return _first(jax.random.uniform(key, (room,), minval=-limit, maxval=limit), shape)
+    padded = size if size > _MANY else 1 << (size - 1).bit_length()
+    return _first(jax.random.uniform(key, (padded,), minval=-limit, maxval=limit), shape)
 
 
 @partial(jax.jit, static_argnames="shape")
 def _first(numbers: jax.Array, shape: tuple[int, ...]) -> jax.Array:
-    """The first numbers as an array of some shape."""
+    """Reshape the first numbers."""
     return numbers[: math.prod(shape)].reshape(shape)

@@ -26,7 +26,7 @@ class Representation(nnx.Module):
         self.output_noise = GaussianNoise(size, deviation)
 
     def __call__(self, vectors: jax.Array, real: jax.Array, normal_in: jax.Array, normal_out: jax.Array) -> jax.Array:
-        """The representation of a sentence, [T, S]; what stands in the padding means nothing.
+        """Representation of a sentence, [T, S]; undefined at padding.
 
         Args:
             vectors: of its words, E, [T, D].

@@ -1,4 +1,4 @@
-"""A layer that turns the gradient around: what is behind it learns to do badly by what is in front of it."""
+"""Gradient reversal: the layers before it learn to increase the loss of the layers after it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import jax
 
 @partial(jax.custom_vjp, nondiff_argnums=(1,))
 def reverse_gradient(inputs: jax.Array, weight: float) -> jax.Array:
-    """The inputs as they are; their gradient comes back multiplied by ``-weight``.
+    """Return the inputs unchanged; multiply their gradient by ``-weight``.
 
     Args:
         inputs: an array.

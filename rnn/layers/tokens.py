@@ -1,4 +1,4 @@
-"""What a network reads of each token."""
+"""Inputs of each token, concatenated."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from rnn.processors.inputs import CASINGS, NO_CHARACTER
 
 
 class TokenInputs(nnx.Module):
-    """Side by side: a token's word vector, its casing class, its characters' vector and the sum of its features'.
+    """Concatenates a token's word vector, casing class, character vector and the sum of its feature vectors.
 
     Args:
-        dim: the size of a word vector, D.
-        casing: whether the casing class is among the inputs, one-hot.
-        char_dim: the size of a character's vector; 0 for no characters.
-        char_filters: filters over them.
-        feature_dim: the size of the vector of a hand-made feature; 0 for none.
-        rngs: where the initial weights come from.
+        dim: size of a word vector, D.
+        casing: whether the one-hot casing class is among the inputs.
+        char_dim: size of a character's vector; 0 for no characters.
+        char_filters: filters over the characters.
+        feature_dim: size of the vector of a hand-made feature; 0 for none.
+        rngs: source of the initial weights.
     """
 
     def __init__(
@@ -33,16 +33,16 @@ class TokenInputs(nnx.Module):
 
     @property
     def tables(self) -> dict[str, str]:
-        """As of `rnn.network.Network`: words, and where they are wanted characters and features."""
+        """Tables of words, and of characters and features if they are inputs; see `rnn.network.Network`."""
         wanted = {"words": True, "characters": self.characters is not None, "features": self.feature_dim > 0}
         return {name: name for name, is_wanted in wanted.items() if is_wanted}
 
     def __call__(self, vectors: Mapping[str, jax.Array], inputs: Mapping[str, jax.Array]) -> jax.Array:
-        """One row for each of P places, [P, size].
+        """One row for each of P tokens, [P, size].
 
         Args:
-            vectors: the rows of each table, [P, ..., D].
-            inputs: the sentence's other arrays, as its processor makes them.
+            vectors: rows of each table, [P, ..., D].
+            inputs: the sentence's other arrays from its processor.
         """
         parts = [vectors["words"]]
         if self.casing:

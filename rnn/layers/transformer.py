@@ -97,8 +97,8 @@ class TransformerLayer(nnx.Module):
     def _attend(self, states: jax.Array, real: jax.Array, keep: jax.Array) -> jax.Array:
         """softmax(Q K^T / sqrt(d)) V for each head (Vaswani et al. 2017, equation 1), side by side: [L, H].
 
-        The heads come first before anything is multiplied, and the softmax is divided by its sum last, where a place
-        has d numbers and not L: XLA for a CPU takes a fifth of the time that it takes for the equation as it stands.
+        The heads are the first axis of every product, and the softmax is divided by its sum last, over d numbers a
+        piece instead of L: XLA for a CPU generates far faster code than for the literal equation.
         """
         length, size = states.shape
         split = (length, self.heads, size // self.heads)

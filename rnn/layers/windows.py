@@ -45,7 +45,7 @@ class WindowNetwork(nnx.Module):
         """The scores before the softmax: windows [T, W * D] and dropout factors [T, H] -> [T, K]."""
 
     def draws(self, length: int) -> dict[str, Draw]:
-        """Which hidden units are kept at each token."""
+        """Dropout of the hidden units at each token."""
         return {"hidden": Draw("keep", (length, self.hidden))}
 
     def scores(
@@ -55,5 +55,5 @@ class WindowNetwork(nnx.Module):
         length: jax.Array,
         draws: Mapping[str, jax.Array],
     ) -> dict[str, Scores]:
-        """The scores before the softmax. What follows a sentence changes nothing in it, so its length is not needed."""
+        """Scores before the softmax. The length is not needed: padding after a sentence does not change its scores."""
         return {"phi": Scores(self(context_windows(vectors["words"], self.window), draws["hidden"]))}

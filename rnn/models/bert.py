@@ -1,4 +1,4 @@
-"""BERT as a tagger (johnson2020): a pretrained encoder, and a linear map from its states to tags; all of it learns."""
+"""BERT as a tagger (johnson2020): a pretrained encoder and a linear map to tags, fine-tuned together."""
 
 from __future__ import annotations
 
@@ -39,18 +39,20 @@ from rnn.training.replicates import TrainedModel
 from rnn.training.structure import Named
 
 _log = logging.getLogger("crfdeid")
-_SPECIAL = 2  # pieces of a window that are no text: those that begin and end it
-_STEP = 16  # windows are padded to multiples of it, or to the longest there can be: each length is compiled once
-_TOKENS = 512  # in a batch of windows: a CPU reads more at once no faster, and the last batches are half empty
+_SPECIAL = 2  # special pieces of a window, at its start and end
+_STEP = 16  # windows are padded to multiples of it, or to the longest window: each length is compiled once
+_TOKENS = (
+    512  # padded tokens in a batch of windows: larger batches gain nothing on a CPU, and the last one is half empty
+)
 
 
 class Bert(nnx.Module):
-    """Vectors of word pieces -> transformer -> a score for each tag at each piece.
+    """Vectors of word pieces -> transformer -> score of each tag at each piece.
 
     Args:
         encoder: the encoder's sizes.
-        tags: the number of tags, K.
-        rngs: where the initial weights come from.
+        tags: number of tags, K.
+        rngs: source of the initial weights.
     """
 
     tables: Mapping[str, str] = {"pieces": PIECES}
@@ -60,7 +62,7 @@ class Bert(nnx.Module):
         self.head = Linear(encoder.hidden, tags, rngs=rngs)
 
     def draws(self, length: int) -> dict[str, Draw]:
-        """Dropout: that of the encoder, and of its last states."""
+        """Dropout masks of the encoder and of its last states."""
         return {**self.encoder.draws(length), "output": Draw("keep", (length, self.encoder.config.hidden))}
 
     def scores(
@@ -70,7 +72,7 @@ class Bert(nnx.Module):
         length: jax.Array,
         draws: Mapping[str, jax.Array],
     ) -> dict[str, Scores]:
-        """The scores of a window's pieces, [L, K]; those of first pieces are their words'."""
+        """Scores of a window's pieces, [L, K]; a word has those of its first piece."""
         real = jnp.arange(inputs[PIECES].shape[0]) < length
         states = self.encoder(vectors["pieces"], real, draws) * draws["output"]  # [L, H]
         return {PHI: Scores(self.head(states))}
@@ -84,7 +86,7 @@ def first_pieces_loss(
     length: jax.Array,
     draws: Mapping[str, jax.Array],
 ) -> jax.Array:
-    """The negative log-likelihood of a window's words, in nats, each by its first piece (johnson2020, section 3.4)."""
+    """Negative log-likelihood of a window's words in nats, each by its first piece (johnson2020, section 3.4)."""
     tags = targets[PHI]
     counted = (jnp.arange(tags.shape[0]) < length) & (tags != NOT_COUNTED)
     scores = network.scores(vectors, inputs, length, draws)[PHI].emissions
@@ -94,11 +96,11 @@ def first_pieces_loss(
 
 @cache  # one object for one program: JAX compiles anew for another
 def layerwise_lr_decay(decay: float, layers: int) -> optax.GradientTransformation:
-    """Adam at a learning rate of 1 for the map to tags, and ``decay`` times that of the layer above for each below it.
+    """Adam at a learning rate that decays from layer to layer, from 1 for the map to tags.
 
     Args:
-        decay: from above 0 to 1, for one rate.
-        layers: of the encoder.
+        decay: rate of a layer as a share of that of the layer above; above 0, at most 1.
+        layers: layers of the encoder.
     """
 
     def below(name: str) -> int:
@@ -115,19 +117,19 @@ def layerwise_lr_decay(decay: float, layers: int) -> optax.GradientTransformatio
 
 @dataclass(frozen=True, kw_only=True)
 class BertSettings(TrainingSettings):
-    """The settings of BERT as a tagger.
+    """Settings of BERT as a tagger.
 
     Args:
-        encoder: the folder of a pretrained encoder, as the Hugging Face hub lays it out: BERT or RoBERTa. "" for the
-            small English one that ``python -m rnn.fetch_encoder`` brings.
-        window: the most word pieces that are read at once.
-        overlap: the most pieces that two neighbouring windows share, fewer than ``window``.
-        warmup: the share of the updates over which the learning rate rises; after them it falls linearly, to
-            ``final_lr`` of its height.
-        layer_decay: the learning rate of each of the encoder's layers as a share of that of the layer above it; the
-            map to tags above the last layer has the whole rate, the vectors of pieces below the first the lowest. 1 for
-            one rate (Howard and Ruder 2018, section 3.2, took 1/2.6).
-        dropout: the probability with which a number is left out, in all layers.
+        encoder: folder of a pretrained encoder in the Hugging Face hub's layout, BERT or RoBERTa; "" for the small
+            English one that ``python -m rnn.fetch_encoder`` fetches.
+        window: word pieces in a window.
+        overlap: largest number of pieces that two neighbouring windows share, less than ``window``.
+        warmup: share of the updates over which the learning rate rises; it then falls linearly to ``final_lr`` of its
+            maximum.
+        layer_decay: learning rate of a layer of the encoder as a share of that of the layer above; the map to tags has
+            the full rate, the vectors of pieces the lowest. 1 for one rate (Howard and Ruder 2018, section 3.2, use
+            1/2.6).
+        dropout: dropout rate of all layers.
         batch: windows an update.
 
     Raises:
@@ -159,10 +161,10 @@ class BertSettings(TrainingSettings):
 
 @final
 class BertTagger(NetworkTagger):
-    """A tagger on a pretrained encoder.
+    """Tagger with a pretrained encoder.
 
-    Its files hold the encoder as training left it, and its tokenizer: nothing else is needed to load it. The setting
-    ``encoder`` of a loaded tagger is "".
+    Its files hold the fine-tuned encoder and the tokenizer, all that loading needs. The setting ``encoder`` of a loaded
+    tagger is "".
     """
 
     model = "bert"
@@ -174,23 +176,36 @@ class BertTagger(NetworkTagger):
     def profiles(cls) -> Mapping[str, BertSettings]:
         """Settings by profile name: "default" is tuned for the small encoder, "johnson2020" is section 3.4.
 
-        The paper gives neither the size of a batch, which is that of the authors' library then, nor what becomes of the
-        learning rate after it has risen; and it takes the tags as they come.
+        The paper gives neither the batch size, which is here that of the authors' library at the time, nor the learning
+        rate after warmup. It does not restrict tags to valid IOB2.
         """
-        paper = BertSettings(epochs=3, lr=5e-5, final_lr=1.0, max_norm=None, warmup=0.4, decoding="argmax")
+        paper = BertSettings(
+            epochs=3,
+            lr=5e-5,
+            final_lr=1.0,
+            max_norm=None,
+            decoding="argmax",
+            encoder="",
+            window=100,
+            overlap=40,
+            warmup=0.4,
+            layer_decay=1.0,
+            dropout=0.1,
+            batch=8,
+        )
         return {"default": BertSettings(), "johnson2020": paper}
 
     @classmethod
     def traits(cls, settings: BertSettings) -> Traits:
-        """What the model needs and can do."""
+        """Return the traits of a `Tagger`: the vocabulary is public."""
         return super().traits(settings)._replace(public_vocabulary=True, requires=("a pretrained encoder",))
 
     def processor(self, train: Sequence[LabelledSentence]) -> SubwordProcessor:
-        """The processor for some training sentences: their tags, and the encoder's pieces.
+        """Build the processor from the tags of training sentences and the encoder's pieces.
 
         Raises:
             DataError: the encoder cannot be read.
-            UsageError: there is none, or its windows are shorter than the settings'.
+            UsageError: there is no encoder, or it reads less than a window.
         """
         settings, encoder = self._settings, read_encoder(self._folder())
         if not settings.encoder:
@@ -206,19 +221,19 @@ class BertTagger(NetworkTagger):
     def saved_processor(
         self, described: Mapping[str, Any], arrays: Mapping[str, np.ndarray], key: bytes | None
     ) -> SubwordProcessor:
-        """The processor of a saved model."""
+        """Restore the processor of a saved model."""
         return SubwordProcessor.read(described, arrays, window=self._settings.window, overlap=self._settings.overlap)
 
     def tables(self, processor: SubwordProcessor, rngs: nnx.Rngs) -> dict[str, jax.Array]:
-        """Vectors of word pieces, before the encoder's take their place."""
+        """Zeros in place of the encoder's vectors of word pieces; `start` sets these."""
         return {"pieces": jnp.zeros((processor.encoder.pieces, processor.encoder.hidden))}
 
     def network(self, processor: SubwordProcessor, rngs: nnx.Rngs) -> Bert:
-        """A new network, before the encoder's weights take their place."""
+        """Create the network with random weights; `start` sets those of the encoder."""
         return Bert(processor.encoder, len(processor.tags[PHI]), rngs=rngs)
 
     def start(self, processor: SubwordProcessor) -> TrainedModel:
-        """The encoder's weights, and those that the seed gives the map to tags."""
+        """Weights of the encoder, and random ones of the map to tags."""
         graph, shapes = self.shapes(processor)
         head = nnx.state(Linear(processor.encoder.hidden, len(processor.tags[PHI]), rngs=nnx.Rngs(self._seed)))
         arrays = {
@@ -230,16 +245,16 @@ class BertTagger(NetworkTagger):
         return TrainedModel(processor, graph, like(shapes, list(arrays), arrays.pop))
 
     def schedule(self, processor: SubwordProcessor, rows: Sequence[Row]) -> Schedule:
-        """The same windows in every epoch, some of about one length in an update; the learning rate by the update."""
+        """Train on the same windows in every epoch, with a learning rate by the update."""
         settings = self._settings
-        padding = per_sentences(settings.batch, layerwise_lr_decay(settings.layer_decay, processor.encoder.layers))
-        buckets = make_buckets(rows, buckets=padding.buckets, cost=padding.bucket_cost)
+        cut = per_sentences(settings.batch, layerwise_lr_decay(settings.layer_decay, processor.encoder.layers))
+        buckets = make_buckets(rows, buckets=cut.buckets, cost=cut.bucket_cost)
         updates = settings.epochs * sum(-(-len(bucket.lengths) // settings.batch) for bucket in buckets)
         warm = round(settings.warmup * updates)
         phase = Phase(
             self.model,
             rows,
-            padding,
+            cut,
             settings.lr,
             loss=first_pieces_loss,
             rates=dict.fromkeys(("embedding", "attention", "hidden", "output"), settings.dropout),
@@ -249,23 +264,23 @@ class BertTagger(NetworkTagger):
         return early_stopping(lambda epoch: phase, epochs=settings.epochs, patience=None)
 
     def dev_metric(self, processor: SubwordProcessor, dev: Sequence[LabelledSentence]) -> DevNotes:
-        """F on the development sentences, read by windows over their notes."""
+        """F on the development notes, which are read by windows."""
         return DevNotes(tuple(dev), processor, self._settings.decoding, self.padding)
 
     @property
     def padding(self) -> PaddingPolicy:
-        """Windows of about one length, most of which are of the longest there is."""
+        """Padded lengths for windows, most of which have the full length."""
         return PaddingPolicy(partial(_padded, longest=self._settings.window + _SPECIAL), _TOKENS)
 
     def predict(self, sentences: Sequence[Sentence]) -> list[list[str]]:
-        """One tag per token, for each sentence, chosen as the setting ``decoding`` says."""
+        """Tag sentences, one tag a token, with the setting ``decoding``."""
         return chosen_tags(self.marginals(sentences), self.tags, self._settings.decoding)
 
     def _folder(self) -> Path:
-        """That of the encoder to start from."""
+        """Folder of the pretrained encoder."""
         return Path(self._settings.encoder) if self._settings.encoder else small_encoder()
 
 
 def _padded(length: int, longest: int) -> int:
-    """The length that windows of a length are padded to."""
+    """Padded length of a window."""
     return min(-(-length // _STEP) * _STEP, longest)

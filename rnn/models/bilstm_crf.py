@@ -1,4 +1,4 @@
-"""The BiLSTM-CRF (friedrich2019, section 3 and Table 1): bidirectional LSTM layers under a linear-chain CRF."""
+"""The BiLSTM-CRF (friedrich2019, section 3 and Table 1): bidirectional LSTM layers and a linear-chain CRF."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from rnn.vocab import PAD
 
 
 class BilstmCrf(nnx.Module):
-    """Word vectors, casing, characters and features -> BiLSTM layers -> emissions, beside learned transitions.
+    """Word vectors, casing, characters and features -> BiLSTM layers -> emissions of a CRF.
 
     Args:
-        dim: the size of a word vector, D.
+        dim: size of a word vector, D.
         hidden: units of a layer in each direction, H.
         layers: LSTM layers, L.
-        tags: the number of tags, K.
-        rngs: where the initial weights come from.
-        casing: whether the casing class is among the inputs, one-hot.
-        char_dim: the size of a character's vector; 0 for no characters.
-        char_filters: filters over them.
-        feature_dim: the size of the vector of a hand-made feature; 0 for none. A token has the sum of its features'.
+        tags: number of tags, K.
+        rngs: source of the initial weights.
+        casing: whether the one-hot casing class is among the inputs.
+        char_dim: size of a character's vector; 0 for no characters.
+        char_filters: filters over the characters.
+        feature_dim: size of the vector of a hand-made feature, which are summed over a token; 0 for none.
         context: words of the note before and after the sentence that the LSTMs read too.
     """
 
@@ -65,14 +65,14 @@ class BilstmCrf(nnx.Module):
 
     @property
     def tables(self) -> dict[str, str]:
-        """Words, and where they are wanted characters and features."""
+        """Tables of words, and of characters and features if they are inputs."""
         return self.tokens.tables
 
     def draws(self, length: int) -> dict[str, Draw]:
-        """Dropout: that of the BiLSTM layers, and of their last states."""
+        """Dropout masks of the BiLSTM layers and of their last states."""
         found = self.bilstm.draws(length + 2 * self.context)
         output = Draw("keep", (length, 2 * self.bilstm.hidden))
-        return {"input": found["input"], "output": output, **found}  # in another order, other numbers are drawn
+        return {"input": found["input"], "output": output, **found}  # the order decides which numbers are drawn
 
     def scores(
         self,
@@ -81,8 +81,8 @@ class BilstmCrf(nnx.Module):
         length: jax.Array,
         draws: Mapping[str, jax.Array],
     ) -> dict[str, Scores]:
-        """The emissions of the sentence's tokens, [T, K], and the transitions, [K, K]."""
-        real = inputs["words"] != PAD  # with the words around the sentence, P = T + 2 * context places
+        """Emissions of the sentence's tokens, [T, K], and transitions, [K, K]."""
+        real = inputs["words"] != PAD  # [P], P = T + 2 * context
         states = self.bilstm(self.tokens(vectors, inputs), real, draws)  # [P, 2H]
         own = states[self.context : states.shape[0] - self.context] * draws["output"]  # [T, 2H]
         return {PHI: self.crf(own)}
@@ -90,12 +90,12 @@ class BilstmCrf(nnx.Module):
 
 @dataclass(frozen=True, kw_only=True)
 class BilstmCrfSettings(BilstmSettings):
-    """The BiLSTM-CRF's settings: all that a network over BiLSTM layers can be told, and nothing else."""
+    """Settings of the BiLSTM-CRF: exactly those of networks over BiLSTM layers."""
 
 
 @final
 class BilstmCrfTagger(BilstmTagger):
-    """A tagger on the BiLSTM-CRF."""
+    """Tagger with the BiLSTM-CRF."""
 
     model = "bilstm-crf"
     settings_class = BilstmCrfSettings
@@ -105,22 +105,39 @@ class BilstmCrfTagger(BilstmTagger):
     def profiles(cls) -> Mapping[str, BilstmCrfSettings]:
         """Settings by profile name: "friedrich2019" is Table 1, "lange2020" a half of the pipeline (section 4.1).
 
-        The former paper gives neither the learning rate nor the number of epochs: 0.002 is the rate of Keras's Nadam,
-        whose momentum schedule optax's lacks. The authors' code trains the CRF by its marginals; here the paper's words
-        are followed, and the likelihood of the path is trained.
+        Friedrich et al. give neither the learning rate nor the number of epochs: 0.002 is the rate of Keras's Nadam,
+        whose momentum schedule optax's lacks. The authors' code trains the CRF by its marginals; here the likelihood of
+        the path is trained, as the paper says.
         """
         paper = BilstmCrfSettings(
             epochs=40,
+            lr=0.002,
             final_lr=1.0,
-            patience=8,
-            layers=2,
-            hidden=128,
-            features="casing",
-            char_dim=0,
-            average=0.0,
-            word_dropout=0.0,
-            min_count=1,
+            max_norm=1.0,
+            decoding="valid",
+            embedding_dim=100,
+            embedding_range=0.25,
+            freeze_embeddings=False,
             fold_digits=False,
+            min_count=1,
+            min_documents=1,
+            word_dropout=0.0,
+            hidden=128,
+            layers=2,
+            features="casing",
+            feature_dim=50,  # not used by "casing", nor is the next
+            feature_min_count=3,
+            char_dim=0,
+            char_filters=50,  # not used without characters
+            context=0,
+            input_dropout=0.1,
+            variational_dropout=0.25,
+            output_dropout=0.5,
+            batch=32,
+            optimiser="nadam",
+            halve_after=None,
+            patience=8,
+            average=0.0,
         )
         return {
             "default": BilstmCrfSettings(),
@@ -129,7 +146,7 @@ class BilstmCrfTagger(BilstmTagger):
         }
 
     def network(self, processor: WordProcessor, rngs: nnx.Rngs) -> BilstmCrf:
-        """A new network."""
+        """Create the network."""
         settings = self._settings
         return BilstmCrf(
             **self.sizes(processor),
@@ -141,7 +158,7 @@ class BilstmCrfTagger(BilstmTagger):
         )
 
     def schedule(self, processor: WordProcessor, rows: Sequence[Row]) -> Schedule:
-        """One update for some sentences of about one length, until dev shows no progress."""
+        """Train by minibatches of about one length, until F on dev stops rising."""
         settings = self._settings
         updates = per_sentences(settings.batch, optimiser(settings.optimiser))
         return self.supervised(processor, rows, updates, self.rates(), average=settings.average)

@@ -1,4 +1,4 @@
-"""The Elman network (yadav2016, equations 7-11): each hidden layer sees its own previous state."""
+"""The Elman network (yadav2016, equations 7-11): each hidden layer reads its own previous state."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from crfdeid.validation import require_counts
 from rnn.layers.recurrence import run, uniform
 from rnn.layers.windows import WindowNetwork
 from rnn.processors.words import WordProcessor
-from rnn.window_tagger import PAPER, WindowSettings, WindowTagger
+from rnn.window_tagger import YADAV2016, WindowSettings, WindowTagger
 
 
 class ElmanLayer(nnx.Module):
@@ -28,7 +28,7 @@ class ElmanLayer(nnx.Module):
         self.b = nnx.Param(jnp.zeros(hidden))  # [H]
 
     def __call__(self, inputs: jax.Array) -> jax.Array:
-        """The hidden states of a sentence: [T, inputs] -> [T, H]."""
+        """Hidden states of a sentence: [T, inputs] -> [T, H]."""
         V = self.V[...]
 
         def cell(previous: jax.Array, driven: jax.Array) -> tuple[jax.Array, jax.Array]:
@@ -47,12 +47,12 @@ class Elman(WindowNetwork):
 
     Args:
         window: words in a context window, W.
-        dim: the size of a word vector, D.
+        dim: size of a word vector, D.
         hidden: hidden units a layer, H.
-        tags: the number of tags, K.
+        tags: number of tags, K.
         layers: hidden layers, N.
-        init_range: weights start uniform in plus or minus this; None for Glorot's bound.
-        rngs: where the initial weights come from.
+        init_range: bound of the uniform initial weights; None for Glorot's.
+        rngs: source of the initial weights.
     """
 
     def __init__(
@@ -73,11 +73,11 @@ class Elman(WindowNetwork):
         self.c = nnx.Param(jnp.zeros(tags))  # [K]
 
     def __call__(self, windows: jax.Array, keep: jax.Array) -> jax.Array:
-        """The scores before the softmax.
+        """Scores before the softmax.
 
         Args:
-            windows: the context windows of one sentence, [T, W * D].
-            keep: what each hidden unit is multiplied by before the softmax layer: dropout, or ones. [T, H].
+            windows: context windows of one sentence, [T, W * D].
+            keep: dropout factors of the hidden units before the softmax layer, [T, H].
 
         Returns:
             U h(t) + c for every token, [T, K].
@@ -90,10 +90,10 @@ class Elman(WindowNetwork):
 
 @dataclass(frozen=True, kw_only=True)
 class ElmanSettings(WindowSettings):
-    """The Elman network's settings.
+    """Settings of the Elman network.
 
     Args:
-        layers: hidden layers, one upon the other (equation 8).
+        layers: stacked hidden layers (equation 8).
     """
 
     layers: int = 1
@@ -105,7 +105,7 @@ class ElmanSettings(WindowSettings):
 
 @final
 class ElmanTagger(WindowTagger):
-    """A tagger on the Elman network.
+    """Tagger with the Elman network.
 
     Example:
         >>> from crfdeid.documents import LabelledSentence
@@ -124,17 +124,16 @@ class ElmanTagger(WindowTagger):
     @classmethod
     def profiles(cls) -> Mapping[str, ElmanSettings]:
         """Settings by profile name: "yadav2016" is the E-RNN of Table 3, with weights in [-1, 1]."""
-        return {"default": ElmanSettings(), "yadav2016": ElmanSettings(window=11, hidden=100, **PAPER)}
+        return {"default": ElmanSettings(), "yadav2016": ElmanSettings(window=11, hidden=100, layers=1, **YADAV2016)}
 
     def facts(self, arrays: Mapping[str, np.ndarray]) -> Iterable[tuple[str, float]]:
-        """How far a hidden layer's state can reach: f' is 1/4 at most, so V's largest singular value bounds it."""
+        """Bound on the influence of a hidden state on the next: V's largest singular value times 1/4, f's steepest."""
         for n in range(self._settings.layers):
             largest = np.linalg.norm(arrays[f"network.layers.{n}.V"], 2)
-            what = f"hidden layer {n + 1}: a change of its state is at the next word at most so many times as large"
-            yield what, float(largest) / 4
+            yield f"hidden layer {n + 1}: largest growth of a change of its state by the next word", float(largest) / 4
 
     def network(self, processor: WordProcessor, rngs: nnx.Rngs) -> Elman:
-        """A new network."""
+        """Create the network."""
         settings = self._settings
         return Elman(
             window=settings.window,

@@ -1,4 +1,4 @@
-"""The Jordan network (yadav2016, equation 12): the hidden layer sees the previous word's posterior."""
+"""The Jordan network (yadav2016, equation 12): the hidden layer reads the previous word's posterior."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from rnn.layers.recurrence import run, uniform
 from rnn.layers.windows import WindowNetwork, context_windows
 from rnn.network import embedding_lookup
 from rnn.processors.words import WordProcessor
-from rnn.window_tagger import PAPER, WindowSettings, WindowTagger
+from rnn.window_tagger import YADAV2016, WindowSettings, WindowTagger
 
 
 class Jordan(WindowNetwork):
-    """One hidden layer that is fed the posterior of the word before.
+    """One hidden layer that reads the posterior of the previous word.
 
     h(t) = f(W C(t) + V P(y(t-1)) + b)              (12), C(t) the context window at t, P(y(0)) = 0
     P(y(t)) = softmax(U h(t) + c)                   (10), (11)
 
-    The posterior itself is fed back, in training as in prediction: nothing has to be replaced by gold or guessed tags,
-    and the gradient flows through it.
+    The posterior itself is fed back, in training as in prediction: no gold or predicted tags take its place, and the
+    gradient flows through it.
 
     Args:
         window: words in a context window, W.
-        dim: the size of a word vector, D.
+        dim: size of a word vector, D.
         hidden: hidden units, H.
-        tags: the number of tags, K.
-        init_range: weights start uniform in plus or minus this; None for Glorot's bound.
-        rngs: where the initial weights come from.
+        tags: number of tags, K.
+        init_range: bound of the uniform initial weights; None for Glorot's.
+        rngs: source of the initial weights.
     """
 
     def __init__(
@@ -51,11 +51,11 @@ class Jordan(WindowNetwork):
         self.c = nnx.Param(jnp.zeros(tags))  # [K]
 
     def __call__(self, windows: jax.Array, keep: jax.Array) -> jax.Array:
-        """The scores before the softmax.
+        """Scores before the softmax.
 
         Args:
-            windows: the context windows of one sentence, [T, W * D].
-            keep: what each hidden unit is multiplied by before the softmax layer: dropout, or ones. [T, H].
+            windows: context windows of one sentence, [T, W * D].
+            keep: dropout factors of the hidden units before the softmax layer, [T, H].
 
         Returns:
             U h(t) + c for every token, [T, K].
@@ -73,7 +73,7 @@ class Jordan(WindowNetwork):
 
 @dataclass(frozen=True, kw_only=True)
 class JordanSettings(WindowSettings):
-    """The Jordan network's settings."""
+    """Settings of the Jordan network."""
 
     window: int = 9
     hidden: int = 150
@@ -81,7 +81,7 @@ class JordanSettings(WindowSettings):
 
 @final
 class JordanTagger(WindowTagger):
-    """A tagger on the Jordan network."""
+    """Tagger with the Jordan network."""
 
     model = "jordan"
     settings_class = JordanSettings
@@ -90,12 +90,12 @@ class JordanTagger(WindowTagger):
     @classmethod
     def profiles(cls) -> Mapping[str, JordanSettings]:
         """Settings by profile name: "yadav2016" is the J-RNN of Table 3, with weights in [-1, 1]."""
-        return {"default": JordanSettings(), "yadav2016": JordanSettings(window=9, hidden=150, **PAPER)}
+        return {"default": JordanSettings(), "yadav2016": JordanSettings(window=9, hidden=150, **YADAV2016)}
 
     def tag_matrices(self, arrays: Mapping[str, np.ndarray], sentences: Sequence[Sentence]) -> Iterable[TagMatrix]:
-        """What the posterior of a word adds to the scores of the next word's tags: U diag(f') V, [K, K].
+        """Influence of a word's posterior on the scores of the next word's tags: U diag(f') V, [K, K].
 
-        f' is averaged over the tokens of some sentences; without any it is taken where the window says nothing, f'(b).
+        f' is averaged over the tokens of the sentences; without any it is f'(b), that of a window of zeros.
         """
         states = 1 / (1 + np.exp(-arrays["network.b"][None]))  # [1, H]
         where = "at rest"
@@ -107,7 +107,7 @@ class JordanTagger(WindowTagger):
         yield TagMatrix(title, self.tags, tuple(map(tuple, found.T.tolist())))
 
     def _states(self, arrays: Mapping[str, np.ndarray], sentences: Sequence[Sentence]) -> np.ndarray:
-        """The hidden states of all tokens by equation 12, from the posteriors that the network gives: [N, H]."""
+        """Hidden states of all tokens by equation 12, from the network's posteriors: [N, H]."""
         learned, states = self._trained(), []
         network = nnx.merge(learned.graph, jax.tree.map(lambda leaf: leaf[0], learned.weights.network))
         tables = {name: table[0] for name, table in learned.weights.tables.items()}
@@ -120,7 +120,7 @@ class JordanTagger(WindowTagger):
         return np.concatenate(states)
 
     def network(self, processor: WordProcessor, rngs: nnx.Rngs) -> Jordan:
-        """A new network."""
+        """Create the network."""
         settings = self._settings
         return Jordan(
             window=settings.window,

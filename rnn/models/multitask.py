@@ -1,9 +1,9 @@
-"""The multitask model (lange2020, section 3.3.1): one BiLSTM, and for each task a hidden layer and a CRF of its own.
+"""The multitask model (lange2020, section 3.3.1): one BiLSTM, then a hidden layer and a CRF for each task.
 
     words, casing, characters, features -> BiLSTM layers -+-> hidden layer -> CRF: PHI
                                                           +-> hidden layer -> CRF: concepts
 
-The part that tags concepts reads the text as it is, PHI and all.
+The part that tags concepts reads the text with its PHI.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ class TaskOutput(nnx.Module):
     """ReLU(W h + b) -> CRF.
 
     Args:
-        inputs: the size of a state h.
+        inputs: size of a state h.
         hidden: units of the hidden layer.
-        tags: the number of tags, K.
-        rngs: where the initial weights come from.
+        tags: number of tags, K.
+        rngs: source of the initial weights.
     """
 
     def __init__(self, inputs: int, hidden: int, tags: int, *, rngs: nnx.Rngs) -> None:
@@ -46,21 +46,21 @@ class TaskOutput(nnx.Module):
         self.crf = CrfOutput(hidden, tags, rngs=rngs)
 
     def __call__(self, states: jax.Array) -> Scores:
-        """The scores of T tokens from their states, [T, inputs]."""
+        """Scores of T tokens from their states, [T, inputs]."""
         return self.crf(jax.nn.relu(states @ self.W[...].T + self.b[...][None]))
 
 
 class Multitask(nnx.Module):
-    """The network.
+    """Network of shared BiLSTM layers and one output for each task.
 
     Args:
-        tokens: what `TokenInputs` is told.
+        tokens: arguments of `TokenInputs`.
         hidden: units of an LSTM layer in each direction, H.
         layers: LSTM layers.
         task_hidden: units of each task's hidden layer.
-        tags: the number of tags of each annotation layer.
+        tags: number of tags of each annotation layer.
         context: words of the note before and after the sentence that the LSTMs read too.
-        rngs: where the initial weights come from.
+        rngs: source of the initial weights.
     """
 
     def __init__(
@@ -82,11 +82,11 @@ class Multitask(nnx.Module):
 
     @property
     def tables(self) -> dict[str, str]:
-        """Words, and where they are wanted characters and features."""
+        """Tables of words, and of characters and features if they are inputs."""
         return self.tokens.tables
 
     def draws(self, length: int) -> dict[str, Draw]:
-        """Dropout: that of the BiLSTM layers, and of their last states."""
+        """Dropout masks of the BiLSTM layers and of their last states."""
         output = Draw("keep", (length, 2 * self.bilstm.hidden))
         return self.bilstm.draws(length + 2 * self.context) | {"output": output}
 
@@ -97,7 +97,7 @@ class Multitask(nnx.Module):
         length: jax.Array,
         draws: Mapping[str, jax.Array],
     ) -> dict[str, Scores]:
-        """The scores of PHI and of concepts."""
+        """Scores of PHI and of concepts."""
         real = inputs["words"] != PAD
         states = self.bilstm(self.tokens(vectors, inputs), real, draws)  # [P, 2H]
         own = states[self.context : states.shape[0] - self.context] * draws["output"]  # [T, 2H]
@@ -106,7 +106,7 @@ class Multitask(nnx.Module):
 
 @dataclass(frozen=True, kw_only=True)
 class MultitaskSettings(JointSettings):
-    """The multitask model's settings.
+    """Settings of the multitask model.
 
     Args:
         task_hidden: units of each task's hidden layer.
@@ -124,7 +124,7 @@ class MultitaskSettings(JointSettings):
 
 @final
 class MultitaskTagger(JointTagger):
-    """A tagger on the multitask network."""
+    """Tagger with the multitask network."""
 
     model = "multitask"
     settings_class = MultitaskSettings
@@ -132,11 +132,11 @@ class MultitaskTagger(JointTagger):
 
     @classmethod
     def profiles(cls) -> Mapping[str, MultitaskSettings]:
-        """Settings by profile name: "lange2020" is section 4.1, over word vectors and characters of our own."""
-        return {"default": MultitaskSettings(), "lange2020": MultitaskSettings(**LANGE2020_JOINT)}
+        """Settings by profile name: "lange2020" is section 4.1, with the library's word vectors and characters."""
+        return {"default": MultitaskSettings(), "lange2020": MultitaskSettings(**LANGE2020_JOINT, task_hidden=128)}
 
     def network(self, processor: WordProcessor, rngs: nnx.Rngs) -> Multitask:
-        """A new network."""
+        """Create the network."""
         settings = self._settings
         return Multitask(
             self.sizes(processor),
@@ -149,5 +149,5 @@ class MultitaskTagger(JointTagger):
         )
 
     def dropped(self, processor: WordProcessor, rows: Sequence[Row]) -> Mapping[str, WordDropout]:
-        """Rare words, for both tasks at once."""
+        """Word dropout, the same for both tasks."""
         return self.word_dropout(processor, rows)

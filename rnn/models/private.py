@@ -4,9 +4,8 @@
                                                                                      +-> BiLSTM layers -> CRF
     words -> casing -----------------------------------------------------------------+
 
-It learns from annotated notes with text, encoded with noise as who shares notes encodes them, or from vectors that
-others shared (`rnn.privacy.shared_file.SharedNotes`), with the noise that these have. Text that is to be tagged is
-encoded without noise.
+Training data are annotated notes, encoded with the noise of a shared file, or vectors of shared files
+(`rnn.privacy.shared_file.SharedNotes`). Text to tag is encoded without noise.
 """
 
 from __future__ import annotations
@@ -41,10 +40,10 @@ from rnn.training.replicates import fit_rows
 
 
 class PrivateBilstmCrf(nnx.Module):
-    """Given vectors and casing -> BiLSTM layers -> emissions, beside learned transitions.
+    """Vectors of a representation and casing -> BiLSTM layers -> emissions of a CRF.
 
     Args:
-        tagger: reads what is given, and casing alone beside it.
+        tagger: reads the vectors and the casing class.
     """
 
     tables: Mapping[str, str] = {}  # none: the representation's vectors are an input
@@ -53,7 +52,7 @@ class PrivateBilstmCrf(nnx.Module):
         self.tagger = tagger
 
     def draws(self, length: int) -> dict[str, Draw]:
-        """Dropout, as of `BilstmCrf`."""
+        """Dropout masks, see `BilstmCrf`."""
         return self.tagger.draws(length)
 
     def scores(
@@ -63,28 +62,28 @@ class PrivateBilstmCrf(nnx.Module):
         length: jax.Array,
         draws: Mapping[str, jax.Array],
     ) -> dict[str, Scores]:
-        """The emissions of the sentence's tokens, [T, K], and the transitions, [K, K]."""
-        given = inputs[VECTORS]
-        # All that the network asks of the words' numbers is where there are words: anything but padding.
-        real = (jnp.arange(given.shape[0]) < length).astype(jnp.int32)
-        return self.tagger.scores({"words": given}, {"words": real, CASING: inputs[CASING]}, length, draws)
+        """Emissions of the sentence's tokens, [T, K], and transitions, [K, K]."""
+        encoded = inputs[VECTORS]
+        # The network reads word ids only to tell words from padding.
+        real = (jnp.arange(encoded.shape[0]) < length).astype(jnp.int32)
+        return self.tagger.scores({"words": encoded}, {"words": real, CASING: inputs[CASING]}, length, draws)
 
 
 @dataclass(frozen=True, kw_only=True)
 class PrivateTaggerSettings(TrainingSettings):
-    """The settings of the tagger; those of the representation are its own.
+    """Settings of the tagger over a representation.
 
     Args:
-        representation: the folder of the representation, from ``crfdeid share train``; "" where it is given otherwise,
-            as in a saved model.
+        representation: folder of the representation, from ``crfdeid share train``; "" if it is an argument of the
+            tagger or part of a saved model.
         hidden: units of an LSTM layer in each direction, H.
-        layers: LSTM layers, one upon the other.
-        input_dropout: as of `rnn.BilstmCrfSettings`, and so are the others.
+        layers: stacked LSTM layers.
+        input_dropout: see `rnn.BilstmCrfSettings`, also for the following settings.
         variational_dropout: of the LSTM layers.
         output_dropout: before the CRF.
         batch: sentences an update.
-        patience: of epochs without a better F on dev.
-        average: of the weights.
+        patience: epochs without a better F on dev.
+        average: decay of the moving average of the weights.
 
     Raises:
         UsageError: a value cannot work.
@@ -116,12 +115,12 @@ class PrivateTaggerSettings(TrainingSettings):
 
 @final
 class PrivateTagger(NetworkTagger):
-    """A tagger on the BiLSTM-CRF over a private representation.
+    """Tagger with the BiLSTM-CRF over a private representation.
 
     Args:
         settings: the tagger's settings; None for its defaults.
-        seed: of the initial weights, the order of the sentences, dropout, and the noise in notes that it is fitted on.
-        representation: what it reads by; None for the one that the settings name, or that a saved model holds.
+        seed: seed of the initial weights, the order of the sentences, dropout, and the noise in training notes.
+        representation: the representation; None for that of the settings or of a saved model.
     """
 
     model = "private"
@@ -142,21 +141,36 @@ class PrivateTagger(NetworkTagger):
     @classmethod
     def profiles(cls) -> Mapping[str, PrivateTaggerSettings]:
         """Settings by profile name: "friedrich2019" is Table 1, as in `rnn.BilstmCrfTagger.profiles`."""
-        paper = PrivateTaggerSettings(epochs=40, final_lr=1.0, patience=8, layers=2, hidden=128, average=0.0)
+        paper = PrivateTaggerSettings(
+            epochs=40,
+            lr=0.002,
+            final_lr=1.0,
+            max_norm=1.0,
+            decoding="valid",
+            representation="",
+            hidden=128,
+            layers=2,
+            input_dropout=0.1,
+            variational_dropout=0.25,
+            output_dropout=0.5,
+            batch=32,
+            patience=8,
+            average=0.0,
+        )
         return {"default": PrivateTaggerSettings(), "friedrich2019": paper}
 
     @classmethod
     def traits(cls, settings: PrivateTaggerSettings) -> Traits:
-        """What the model needs and can do."""
+        """Return the traits of a `Tagger`: the vocabulary is public."""
         return super().traits(settings)._replace(public_vocabulary=True, requires=("a private representation",))
 
     @property
     def representation(self) -> RepresentationModel:
-        """What it reads by.
+        """The representation, loaded on first use.
 
         Raises:
-            DataError: the folder that the settings name holds none.
-            UsageError: it has none.
+            DataError: the folder of the settings holds no representation.
+            UsageError: there is no representation.
         """
         if self._representation is None:
             if not self._settings.representation:
@@ -166,7 +180,7 @@ class PrivateTagger(NetworkTagger):
         return self._representation
 
     def known_words(self) -> tuple[str, ...]:
-        """The words that the representation has vectors for; they are public."""
+        """Return the public words with vectors in the representation."""
         return self.representation.vectors.words
 
     def fit_shared(
@@ -176,20 +190,20 @@ class PrivateTagger(NetworkTagger):
         *,
         on_progress: OnProgress | None = None,
     ) -> None:
-        """Train from scratch on notes that others shared, and keep the epoch that is best on ``dev``, as `fit` does.
+        """Train from scratch on shared notes, and keep the best epoch on ``dev``, as `fit` does.
 
         Args:
-            shared: files of one or of several houses.
+            shared: files of one or several hospitals.
             dev: sentences with their text.
-            on_progress: is told of each epoch.
+            on_progress: called after each epoch.
 
         Raises:
-            UsageError: there is no representation, or some were made by another one.
+            UsageError: there is no representation, or another one made a file.
         """
         representation = self.representation
         if any(part.representation != representation.digest for part in shared):
             raise OptionConflictError(
-                "shared notes that another representation made: give the one that they were made by"
+                "another representation made some of the shared notes: give the one that made all of them"
             )
         tags = tuple(sorted({name for part in shared for name in part.names}))
         processor = PrivateProcessor(representation, {PHI: tags}, self._seed)
@@ -197,13 +211,13 @@ class PrivateTagger(NetworkTagger):
         fit_rows([self], processor, rows, dev, on_progress=on_progress and (lambda _, progress: on_progress(progress)))
 
     def processor(self, train: Sequence[LabelledSentence]) -> PrivateProcessor:
-        """The processor for some training sentences."""
+        """Build the processor for training sentences."""
         return PrivateProcessor(self.representation, {PHI: tags_of(train)}, self._seed)
 
     def saved_processor(
         self, described: Mapping[str, Any], arrays: Mapping[str, np.ndarray], key: bytes | None
     ) -> PrivateProcessor:
-        """The processor of a saved model; the tagger reads by its representation from now on."""
+        """Restore the processor of a saved model, and use its representation from now on."""
         self._representation = RepresentationModel.read(described["representation"], arrays)
         tags = distinct_names(described["tags"])
         if not tags:
@@ -211,11 +225,11 @@ class PrivateTagger(NetworkTagger):
         return PrivateProcessor(self._representation, {PHI: tags}, self._seed)
 
     def tables(self, processor: PrivateProcessor, rngs: nnx.Rngs) -> dict[str, jax.Array]:
-        """None: vectors are given."""
+        """Return no tables: the vectors are inputs."""
         return {}
 
     def network(self, processor: PrivateProcessor, rngs: nnx.Rngs) -> PrivateBilstmCrf:
-        """A new network."""
+        """Create the network."""
         settings, tags = self._settings, len(processor.tags[PHI])
         return PrivateBilstmCrf(
             BilstmCrf(
@@ -224,7 +238,7 @@ class PrivateTagger(NetworkTagger):
         )
 
     def schedule(self, processor: PrivateProcessor, rows: Sequence[Row]) -> Schedule:
-        """One update for some sentences of about one length, until dev shows no progress."""
+        """Train by minibatches of about one length, until F on dev stops rising."""
         settings = self._settings
         phase = Phase(
             self.model,

@@ -1,14 +1,14 @@
-"""The stacked model (lange2020, section 3.3.2): concepts are read off text in which the PHI that was found is hidden.
+"""The stacked model (lange2020, section 3.3.2): it finds PHI, hides it, and tags concepts in the remaining text.
 
     words, casing, characters, features -> BiLSTM layers -> CRF: PHI
                                                              |
                                                              v a tag for each token
     words, casing, characters ----------------------> masked embedding layer -> BiLSTM layers -> CRF: concepts
 
-In training the tags are drawn by a Gumbel softmax over the emissions, and the gradient of the concepts' loss passes
-through them. In prediction they are the PHI tags that are reported. The concept part has tables of its own, made of
-tokens that are not PHI by the gold annotation; it reads neither words around the sentence nor hand-made features, which
-look at a token's neighbours.
+In training the tags are sampled by a Gumbel softmax over the emissions, and the gradient of the concepts' loss passes
+through them. In prediction they are the reported PHI tags. The concept part has separate tables, made of tokens that
+are not PHI by the gold annotation; it reads neither words around the sentence nor hand-made features, which would
+reveal a token's neighbours.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ class ConceptPart(nnx.Module):
     """Token inputs, PHI replaced -> BiLSTM layers -> CRF.
 
     Args:
-        tokens: what `TokenInputs` is told.
+        tokens: arguments of `TokenInputs`.
         hidden: units of an LSTM layer in each direction, H.
         layers: LSTM layers.
-        tags: the number of concept tags.
+        tags: number of concept tags.
         phi_tags: the PHI tags.
-        rngs: where the initial weights come from.
+        rngs: source of the initial weights.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class ConceptPart(nnx.Module):
         self.crf = CrfOutput(2 * hidden, tags, rngs=rngs)
 
     def draws(self, length: int) -> dict[str, Draw]:
-        """Dropout, as of `BilstmCrf`."""
+        """Dropout masks, see `BilstmCrf`."""
         return self.bilstm.draws(length) | {"output": Draw("keep", (length, 2 * self.bilstm.hidden))}
 
     def __call__(
@@ -82,19 +82,19 @@ class ConceptPart(nnx.Module):
         decided: jax.Array,
         soft: jax.Array,
     ) -> Scores:
-        """The scores of a sentence's concepts, of its PHI tags' ids, [T], and how probable each tag is, [T, K]."""
+        """Scores of a sentence's concepts, from the ids of its PHI tags, [T], and each tag's probability, [T, K]."""
         read = self.masked(self.tokens(vectors, inputs), decided, soft)
         states = self.bilstm(read, inputs["words"] != PAD, draws)
         return self.crf(states * draws["output"])
 
 
 class Stacked(nnx.Module):
-    """The network.
+    """Network of a part that finds PHI and a part that tags concepts without it.
 
     Args:
         phi: finds PHI.
-        concept: reads what is left.
-        temperature: of the Gumbel softmax.
+        concept: tags concepts in text with PHI hidden.
+        temperature: temperature of the Gumbel softmax.
     """
 
     def __init__(self, phi: BilstmCrf, concept: ConceptPart, *, temperature: float) -> None:
@@ -102,11 +102,11 @@ class Stacked(nnx.Module):
 
     @property
     def tables(self) -> dict[str, str]:
-        """The tables of both parts, of which each has its own."""
+        """Tables of both parts."""
         return self.phi.tables | {name: name for name in add_prefix(self.concept.tokens.tables)}
 
     def draws(self, length: int) -> dict[str, Draw]:
-        """Dropout of both parts, and the noise of the Gumbel softmax."""
+        """Dropout masks of both parts, and noise of the Gumbel softmax."""
         tags = self.phi.crf.c[...].shape[0]
         return (
             self.phi.draws(length) | add_prefix(self.concept.draws(length)) | {"gumbel": Draw("gumbel", (length, tags))}
@@ -119,7 +119,7 @@ class Stacked(nnx.Module):
         length: jax.Array,
         draws: Mapping[str, jax.Array],
     ) -> dict[str, Scores]:
-        """The scores of PHI, and those of concepts where the PHI is hidden that is decided, or else drawn."""
+        """Scores of PHI, and of concepts with the decided PHI hidden, else PHI sampled from the scores."""
         phi = self.phi.scores(vectors, inputs, length, draws)[PHI]
         soft = gumbel_softmax(phi.emissions, draws["gumbel"], self.temperature)
         decided = inputs[PHI_TAG_IDS] if PHI_TAG_IDS in inputs else jnp.argmax(phi.emissions + draws["gumbel"], axis=1)
@@ -131,10 +131,11 @@ class Stacked(nnx.Module):
 
 @dataclass(frozen=True, kw_only=True)
 class StackedSettings(JointSettings):
-    """The stacked model's settings; ``features`` and ``context`` are for the part that finds PHI alone.
+    """Settings of the stacked model; ``features`` and ``context`` apply to the part that finds PHI.
 
     Args:
-        temperature: of the Gumbel softmax: the lower, the nearer what the gradient sees is to what is decided.
+        temperature: temperature of the Gumbel softmax: the lower, the nearer the soft tags of the gradient are to the
+            sampled ones.
 
     Raises:
         UsageError: a value cannot work.
@@ -150,7 +151,7 @@ class StackedSettings(JointSettings):
 
 @final
 class StackedTagger(JointTagger):
-    """A tagger on the stacked network."""
+    """Tagger with the stacked network."""
 
     model = "stacked"
     settings_class = StackedSettings
@@ -159,22 +160,22 @@ class StackedTagger(JointTagger):
     @classmethod
     def profiles(cls) -> Mapping[str, StackedSettings]:
         """Settings by profile name: "lange2020" is section 4.1; the paper gives no temperature."""
-        return {"default": StackedSettings(), "lange2020": StackedSettings(**LANGE2020_JOINT)}
+        return {"default": StackedSettings(), "lange2020": StackedSettings(**LANGE2020_JOINT, temperature=1.0)}
 
     @classmethod
     def traits(cls, settings: WordSettings) -> Traits:
-        """What the model needs and can do."""
+        """Return the traits of a `Tagger`: the concept part does not see PHI."""
         return super().traits(settings)._replace(hides_phi=True)
 
     def _concept_blank_processor(self) -> WordProcessor:
-        """The concept part's, before it knows any word."""
+        """Processor of the concept part, without words."""
         characters = Characters(()) if self._settings.char_dim else None
         return WordProcessor(
             self.blank_vocabulary(), {}, casing=self._settings.features != "none", characters=characters
         )
 
     def processor(self, train: Sequence[LabelledSentence]) -> StackedProcessor:
-        """The processor for some training sentences."""
+        """Build the processor for training sentences."""
         phi = dataclasses.replace(self.filled(self.blank_processor(), train), tags={PHI: tags_of(train, PHI)})
         concept = self.filled(self._concept_blank_processor(), without_phi(train))
         vocabulary = exclude_phi_words(concept.vocabulary, train)
@@ -185,15 +186,15 @@ class StackedTagger(JointTagger):
     def saved_processor(
         self, described: Mapping[str, Any], arrays: Mapping[str, np.ndarray], key: bytes | None
     ) -> StackedProcessor:
-        """The processor of a saved model."""
+        """Restore the processor of a saved model."""
         return StackedProcessor(self.blank_processor(), self._concept_blank_processor()).read(described, arrays, key)
 
     def tables(self, processor: StackedProcessor, rngs: nnx.Rngs) -> dict[str, jax.Array]:
-        """The initial vectors of both parts."""
+        """Initial vectors of both parts."""
         return super().tables(processor.phi, rngs) | add_prefix(super().tables(processor.concept, rngs))
 
     def network(self, processor: StackedProcessor, rngs: nnx.Rngs) -> Stacked:
-        """A new network."""
+        """Create the network."""
         settings = self._settings
         sizes: dict[str, Any] = {"hidden": settings.hidden, "layers": settings.layers, "rngs": rngs}
         phi_tags, concept_tags = processor.tags[PHI], processor.tags[CONCEPT]
@@ -203,19 +204,19 @@ class StackedTagger(JointTagger):
         return Stacked(phi, concept, temperature=settings.temperature)
 
     def rates(self) -> dict[str, float]:
-        """The rates of dropping of both parts."""
+        """Dropout rates of both parts."""
         return super().rates() | add_prefix(super().rates())
 
     def dropped(self, processor: StackedProcessor, rows: Sequence[Row]) -> Mapping[str, WordDropout]:
-        """Rare words, drawn for each part by itself."""
+        """Word dropout, independent for each part."""
         (words,) = add_prefix({"words": None})
         return self.word_dropout(processor.phi, rows) | self.word_dropout(processor.concept, rows, name=words)
 
     def word_processor(self, processor: StackedProcessor) -> WordProcessor:
-        """How the part reads that finds PHI."""
+        """Processor of the part that finds PHI."""
         return processor.phi
 
     def stores(self, words: Sequence[str]) -> list[bool]:
-        """Whether the concept part has a vector of its own for each word."""
+        """Report for each word whether the concept part's vocabulary has it."""
         processor: Any = self._trained().processor
         return [number >= FIRST_WORD for number in processor.concept.vocabulary.ids(words)]

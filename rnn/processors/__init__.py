@@ -1,7 +1,8 @@
-"""Processors: sentences to the rows a network reads, and what it says of the rows back to the sentences' tokens.
+"""Processors: sentences to the rows that a network reads, and results of rows back to the sentences' tokens.
 
-processor.py         `Processor`, what every processor is
-words.py         a token by the number of its word; casing.py, characters.py, features.py: what it reads beside that
-stacked.py       two readings of a sentence: one of all that is there, and one for what must not see PHI
-subwords.py      tokens as word pieces, in windows over whole notes
+base.py        `Processor`, the interface
+words.py       a row a sentence: word ids, with margins
+inputs.py      further inputs of a token: casing class, characters, hand-made features
+stacked.py     the rows of a stacked model, with inputs for a part that must not see PHI
+subwords.py    word pieces, in overlapping windows over whole notes
 """

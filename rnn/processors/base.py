@@ -1,4 +1,4 @@
-"""What a processor is: it turns sentences into rows, and what is found for rows into what is found for tokens."""
+"""Interface of processors: sentences to rows, and results of rows back to tokens."""
 
 from __future__ import annotations
 
@@ -13,40 +13,40 @@ from rnn.batching import Row
 
 
 class Processor(Protocol):
-    """Sentences to the rows that a network reads, and what it says of the rows back to the sentences' tokens."""
+    """Converts sentences to the rows that a network reads, and results of rows to results of tokens."""
 
     @property
     def tags(self) -> Mapping[str, tuple[str, ...]]:
-        """The tags of each annotation layer."""
+        """Tags of each annotation layer."""
         ...
 
     @property
     def key(self) -> bytes | None:
-        """What its words are hashed with; None where they can be read."""
+        """Key of hashed words; None for readable words."""
         ...
 
     def rows(self, sentences: Sequence[Sentence], targets: Sequence[LabelledSentence] | None = None) -> list[Row]:
-        """Rows for the sentences; with their targets where tagged sentences are given."""
+        """Make rows of sentences, in training with the targets of the tagged sentences."""
         ...
 
     def scatter_to_tokens(
         self, rows: Sequence[Row], values: Iterable[np.ndarray], sentences: Sequence[Sentence]
     ) -> list[np.ndarray]:
-        """What was found for the tokens of each row, for the tokens of each sentence that the rows were made of."""
+        """Convert the result of each row, [length, ...], to that of each sentence, [T, ...]."""
         ...
 
     def hashed(self, key: bytes) -> tuple[Processor, Mapping[str, np.ndarray]]:
-        """The processor with its words as keyed hashes; and for each table that changes the old row of each new one.
+        """Hash the words; return the new processor and, for each changed table, the old row of each new one.
 
         Raises:
-            UsageError: they are hashes already, under another key.
+            UsageError: the words are hashed already, with another key.
         """
         ...
 
     def describe(self) -> dict[str, Any]:
-        """What `NetworkTagger.saved_processor` needs to make it again, as JSON data."""
+        """Return JSON data for `NetworkTagger.saved_processor`."""
         ...
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """What it needs as arrays besides."""
+        """Return the arrays for `NetworkTagger.saved_processor`."""
         ...

@@ -1,4 +1,4 @@
-"""Characters to numbers."""
+"""Inputs of a token in addition to its word: casing class, characters, hand-made features."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from features.tokens import Sentence
 
 NO_CHARACTER, UNKNOWN = 0, 1
 _FIRST = 2
-_MOST_REMEMBERED = 1 << 16  # words whose characters' numbers are remembered
+_MOST_REMEMBERED = 1 << 16  # cached words
 
 
 @dataclass(frozen=True)
 class Characters:
-    """The characters a network has vectors for, and how it reads a word: its first and its last ones.
+    """Characters with a vector each, and the ids of a word's characters.
 
     Args:
         known: the characters, in a fixed order.
-        most: of a longer word the first half and the last half of so many characters are read, C; even.
+        most: characters read of a word, C; even. Of a longer word, the first C / 2 and the last C / 2 are read.
 
     Example:
         >>> Characters(("a", "b"), most=4).ids("abca").tolist()
@@ -44,7 +44,7 @@ class Characters:
 
     @classmethod
     def build(cls, words: Iterable[str], *, min_count: int = 3, most: int = 20) -> Characters:
-        """The characters that occur often enough, the most frequent first."""
+        """Collect the frequent characters, the most frequent first."""
         counts = Counter(character for word in words for character in word)
         known = [character for character, count in counts.items() if count >= min_count]
         return cls(tuple(sorted(known, key=lambda character: (-counts[character], character))), most)
@@ -53,7 +53,7 @@ class Characters:
         return len(self.known) + _FIRST
 
     def ids(self, word: str) -> np.ndarray:
-        """The numbers of a word's characters, padded with 0: [C]."""
+        """Ids of a word's characters, padded with 0: [C]."""
         seen: dict[str, np.ndarray] = self._seen  # type: ignore[attr-defined]
         found = seen.get(word)
         if found is None:
@@ -71,7 +71,7 @@ class Characters:
         return ids
 
     def rows(self, words: Sequence[str]) -> np.ndarray:
-        """The numbers of the characters of each word, [T, C]."""
+        """Ids of the characters of each word, [T, C]."""
         return np.array([self.ids(word) for word in words], np.int32).reshape(len(words), self.most)
 
 
@@ -80,7 +80,7 @@ CASINGS = ("numeric", "mainly numeric", "all lower", "all upper", "initial upper
 
 
 def casing(word: str) -> int:
-    """The number of a word's casing class.
+    """Index of a word's casing class in `CASINGS`.
 
     Example:
         >>> [CASINGS[casing(word)] for word in ("72", "03a4", "mg", "MRI", "McCoy", "xB1", "%")]
@@ -102,12 +102,12 @@ def casing(word: str) -> int:
 
 @dataclass(frozen=True)
 class Features:
-    """The hand-made features of tokens, as numbers.
+    """Hand-made features of tokens, as ids.
 
     Args:
-        extracted: the features that are looked at.
-        names: those that a network has vectors for; hashes of them where there is a key.
-        key: what they are hashed with; None where they are readable.
+        extracted: the set of features.
+        names: features with a vector; with a key, their hashes.
+        key: key of the hashes; None for readable names.
     """
 
     extracted: FeatureSet
@@ -118,13 +118,13 @@ class Features:
     def build(
         cls, extracted: FeatureSet, sentences: Sequence[LabelledSentence], *, min_count: int, min_documents: int = 1
     ) -> Self:
-        """The features that occur often enough.
+        """Collect the frequent features.
 
         Args:
-            extracted: the features that are looked at.
-            sentences: the training sentences.
-            min_count: how often they must occur.
-            min_documents: how many documents must have them.
+            extracted: the set of features.
+            sentences: training sentences.
+            min_count: smallest number of occurrences.
+            min_documents: smallest number of documents.
         """
         counts: Counter[str] = Counter()
         documents: dict[str, set[str]] = {}
@@ -146,10 +146,10 @@ class Features:
         return FeatureIndex(self.extracted, {name: i for i, name in enumerate(self.names)}, stored)
 
     def hashed(self, key: bytes) -> tuple[Features, np.ndarray]:
-        """The same features as hashes, sorted; and the old number of each new one, [F + 1].
+        """Hash the names; return the features with sorted hashes and the old id of each new one, [F + 1].
 
         Raises:
-            UsageError: they are hashes already, under another key.
+            UsageError: the names are hashed already, with another key.
         """
         require_same_key(self.key, key)
         if self.key is not None:
@@ -159,10 +159,10 @@ class Features:
         return replace(self, names=tuple(hashes[i] for i in order), key=key), np.concatenate([[0], order + 1])
 
     def rows(self, sentences: Sequence[Sentence], width: int) -> list[np.ndarray]:
-        """The numbers, from 1, of each token's known features, padded with 0: for each sentence [T, F].
+        """Ids, from 1, of each token's known features, padded with 0: [T, F] for each sentence.
 
-        F is the ``width``, or more where a token has more features: none is lost, for which one it were would hang on
-        the numbers, and so on a key.
+        F is ``width``, or more if a token has more features. No feature is dropped, since the choice would depend on
+        the ids, and so on a key.
         """
         lengths = [len(sentence.tokens) for sentence in sentences]
         matrix = self._index.matrix(sentences)

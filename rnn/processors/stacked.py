@@ -1,4 +1,4 @@
-"""Two readings of a sentence side by side: one of all that is there, and one for what must not see PHI."""
+"""Rows of a stacked model: inputs of the part that finds PHI, and separate ones of the part that must not see it."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from rnn.processors.words import WordProcessor
 from rnn.vocab import Vocabulary, zero_digits
 
 CONCEPT_PREFIX = "concept "
-"""How the names of the inputs and tables begin that the concept part has for itself."""
+"""Prefix of the names of the concept part's inputs and tables."""
 
 
 def strip_prefix(arrays: Mapping[str, Any]) -> dict[str, Any]:
-    """The arrays of the concept part, by the names that they have in a part that stands alone."""
+    """Select the arrays of the concept part, without the prefix."""
     return {
         name.removeprefix(CONCEPT_PREFIX): array for name, array in arrays.items() if name.startswith(CONCEPT_PREFIX)
     }
 
 
 def add_prefix(arrays: Mapping[str, Any]) -> dict[str, Any]:
-    """The same the other way round.
+    """Add the prefix of the concept part to names.
 
     Example:
-        >>> as_own({"words": 1})
+        >>> add_prefix({"words": 1})
         {'concept words': 1}
     """
     return {CONCEPT_PREFIX + name: array for name, array in arrays.items()}
@@ -38,12 +38,15 @@ def add_prefix(arrays: Mapping[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class StackedProcessor:
-    """Sentences to rows with the inputs of two parts of a network, and the targets of both.
+    """Sentences to rows with the inputs and targets of both parts of a stacked model.
 
     Args:
-        phi: how the part reads that finds PHI.
-        concept: how the part reads that finds concepts: every input of a token is made of that token alone, so that
-            nothing of it is left once they are all replaced.
+        phi: processor of the part that finds PHI.
+        concept: processor of the part that tags concepts. Every input depends on its token alone, so that replacing
+            a token's inputs removes all trace of it.
+
+    Raises:
+        ValueError: the concept part reads words around a sentence or hand-made features.
     """
 
     phi: WordProcessor
@@ -51,47 +54,47 @@ class StackedProcessor:
 
     def __post_init__(self) -> None:
         if self.concept.margin or self.concept.note or self.concept.features is not None:
-            raise ValueError("words around a sentence and features of neighbours would show what is hidden")
+            raise ValueError("words around a sentence and features of neighbours would reveal hidden PHI")
 
     @property
     def tags(self) -> dict[str, tuple[str, ...]]:
-        """The tags of each annotation layer, PHI first."""
+        """Tags of each annotation layer, PHI first."""
         return {**self.phi.tags, **self.concept.tags}
 
     @property
     def key(self) -> bytes | None:
-        """What words and features of both are hashed with; None where they can be read."""
+        """Key of hashed words and features; None for readable ones."""
         return self.phi.key
 
     def rows(self, sentences: Sequence[Sentence], targets: Sequence[LabelledSentence] | None = None) -> list[Row]:
-        """A row for each sentence, as of `WordProcessor`."""
+        """Make one row a sentence; see `WordProcessor.rows`."""
         pairs = zip(self.phi.rows(sentences, targets), self.concept.rows(sentences, targets), strict=True)
         return [Row({**a.inputs, **add_prefix(b.inputs)}, {**a.targets, **b.targets}, a.length) for a, b in pairs]
 
     def scatter_to_tokens(
         self, rows: Sequence[Row], values: Iterable[np.ndarray], sentences: Sequence[Sentence]
     ) -> list[np.ndarray]:
-        """What was found for each row, [T, ...], for each sentence: they are the same."""
+        """Return the results unchanged: a row is a sentence."""
         return list(values)
 
     def hashed(self, key: bytes) -> tuple[StackedProcessor, dict[str, np.ndarray]]:
-        """Both with words and features as keyed hashes; errors of `WordProcessor.hashed`."""
+        """Hash words and features of both parts; see `WordProcessor.hashed`."""
         phi, moved = self.phi.hashed(key)
         concept, own_moved = self.concept.hashed(key)
         return StackedProcessor(phi, concept), {**moved, **add_prefix(own_moved)}
 
     def describe(self) -> dict[str, Any]:
-        """Both as JSON data, for `read`."""
+        """Return both parts as JSON data, for `read`."""
         return {"phi": self.phi.describe(), "concept": self.concept.describe()}
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """What `describe` leaves out, as arrays."""
+        """Return the arrays of both parts, for `read`."""
         return {**self.phi.arrays(), **add_prefix(self.concept.arrays())}
 
     def read(
         self, described: Mapping[str, Any], arrays: Mapping[str, np.ndarray], key: bytes | None
     ) -> StackedProcessor:
-        """What `describe` described, with this processor's settings; errors of `WordProcessor.read`."""
+        """Restore a processor from `describe` and `arrays`, with this one's settings; see `WordProcessor.read`."""
         shared = {name: array for name, array in arrays.items() if not name.startswith(CONCEPT_PREFIX)}
         return replace(
             self,
@@ -101,9 +104,9 @@ class StackedProcessor:
 
 
 def without_phi(sentences: Iterable[LabelledSentence]) -> list[LabelledSentence]:
-    """What is left of sentences without the tokens that are PHI by the gold annotation, to learn words from.
+    """Remove the tokens of gold PHI from sentences, to learn words from the remainder.
 
-    Text without such an annotation stays as it is.
+    Text without PHI annotation is unchanged.
     """
     found = []
     for item in sentences:
@@ -114,16 +117,16 @@ def without_phi(sentences: Iterable[LabelledSentence]) -> list[LabelledSentence]
 
 
 def exclude_phi_words(vocabulary: Vocabulary, sentences: Sequence[LabelledSentence]) -> Vocabulary:
-    """A vocabulary without the words that are nothing but PHI in some sentences, written as there or in small letters.
+    """Remove words that occur as PHI only, in their spelling or in lower case, from a vocabulary.
 
-    Given word vectors bring words into a vocabulary that nobody would have taken from the text.
+    Pretrained word vectors bring such words into a vocabulary.
     """
     read = zero_digits if vocabulary.fold_digits else str
     seen = {read(word) for item in without_phi(sentences) for word in item.sentence.words}
     hidden = {
         read(word)
         for item in sentences
-        for word, tag in zip(item.sentence.words, item.tags, strict=True)  # all "O" where nobody annotated PHI
+        for word, tag in zip(item.sentence.words, item.tags, strict=True)  # all "O" without PHI annotation
         if tag != OUTSIDE
     } - seen
     small = {word.lower() for word in hidden} - {word.lower() for word in seen}

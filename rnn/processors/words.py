@@ -1,4 +1,4 @@
-"""Tokens as words: their numbers, and beside them casing, characters and hand-made features."""
+"""Sentences to rows of word ids, casing classes, characters and hand-made features."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ from rnn.network import SUBWORD_VECTORS
 from rnn.processors.inputs import Characters, Features, casing
 from rnn.vocab import Vocabulary
 
-_MOST_FEATURES = 10_000  # of a token: more can only be damage, and would be made room for
+_MOST_FEATURES = 10_000  # of a token: a larger width means a damaged file, and would be allocated
 
 
 @dataclass(frozen=True)
 class WordProcessor:
-    """Sentences to rows of word numbers and what goes beside them, a row a sentence.
+    """Converts sentences to rows of word ids and further inputs, one row a sentence.
 
-    The inputs of a row: "words", with ``margin`` words before and after the sentence, [T + 2 margin]; where they are
-    wanted "casing" likewise, "characters" with a further axis C, "features" with a further axis F, and "given" with a
-    further axis D, the vectors of unknown words.
+    The inputs of a row: "words", with ``margin`` words before and after the sentence, [T + 2 margin]; optionally
+    "casing" likewise, "characters" with a further axis C, "features" with a further axis F, and "given", the vectors of
+    unknown words, with a further axis D.
 
     Args:
         vocabulary: the words.
-        tags: the tags of each annotation layer that is learned.
+        tags: tags of each annotation layer.
         margin: words around the sentence, m.
-        note: whether these are the words of the note around the sentence; else they are padding.
-        casing: whether casing classes are wanted.
-        characters: the characters that are known; None where none are wanted.
-        features: the hand-made features; None where none are wanted.
-        width: the most hand-made features a training token has, F.
-        subwords: makes the vectors of unknown words from their parts; None where they have their casing class's alone.
+        note: whether the margin holds the words of the note; else it is padding.
+        casing: whether casing classes are an input.
+        characters: the known characters; None for no such input.
+        features: the hand-made features; None for no such input.
+        width: largest number of hand-made features of a training token, F.
+        subwords: makes vectors of unknown words from their parts; None for those of casing classes alone.
     """
 
     vocabulary: Vocabulary
@@ -54,16 +54,16 @@ class WordProcessor:
 
     @property
     def key(self) -> bytes | None:
-        """What words and features are hashed with; None where they can be read."""
+        """Key of hashed words and features; None for readable ones."""
         return self.vocabulary.key
 
     def rows(self, sentences: Sequence[Sentence], targets: Sequence[LabelledSentence] | None = None) -> list[Row]:
-        """A row for each sentence.
+        """Make one row a sentence.
 
         Args:
             sentences: the sentences.
-            targets: the same ones with their tags, in training; None for rows without targets. A row has those of the
-                layers that its sentence is annotated in.
+            targets: in training, the same sentences with tags; None for rows without targets. A row has targets for
+                its sentence's annotated layers.
         """
         features = None if self.features is None else self.features.rows(sentences, self.width)
         rows = [self._row(sentence, None if features is None else features[i]) for i, sentence in enumerate(sentences)]
@@ -84,7 +84,7 @@ class WordProcessor:
     def scatter_to_tokens(
         self, rows: Sequence[Row], values: Iterable[np.ndarray], sentences: Sequence[Sentence]
     ) -> list[np.ndarray]:
-        """What was found for each row, [T, ...], for each sentence: they are the same."""
+        """Return the results unchanged: a row is a sentence."""
         return list(values)
 
     def _row(self, sentence: Sentence, features: np.ndarray | None) -> Row:
@@ -112,11 +112,10 @@ class WordProcessor:
         return Row(inputs, {}, len(words))
 
     def hashed(self, key: bytes) -> tuple[WordProcessor, dict[str, np.ndarray]]:
-        """The same processor with words and features as keyed hashes; and for each table the old row of each new one.
+        """Hash words and features; return the new processor and, for each table, the old row of each new one.
 
         Raises:
-            UsageError: it makes vectors from parts of words, which cannot be hashed; or they are hashes already, under
-                another key.
+            UsageError: vectors of parts of words cannot be hashed; or the words are hashed already, with another key.
         """
         if self.subwords is not None:
             self.subwords.hashed(key)
@@ -127,7 +126,7 @@ class WordProcessor:
         return replace(self, vocabulary=vocabulary, features=features), {"words": words, "features": old}
 
     def describe(self) -> dict[str, Any]:
-        """All of it but settings and arrays, as JSON data, for `read`."""
+        """Return words, tags and names as JSON data, for `read`."""
         return {
             "tags": {layer: list(tags) for layer, tags in self.tags.items()},
             "words": list(self.vocabulary.words),
@@ -138,24 +137,24 @@ class WordProcessor:
         }
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """What `describe` leaves out, as arrays."""
+        """Return the vectors of parts of words, for `read`."""
         return {} if self.subwords is None else self.subwords.arrays()
 
     def read(
         self, described: Mapping[str, Any], arrays: Mapping[str, np.ndarray], key: bytes | None, *, layer: str = PHI
     ) -> WordProcessor:
-        """What `describe` described, with this processor's settings.
+        """Restore a processor from `describe` and `arrays`, with this one's settings.
 
         Args:
             described: JSON data of a saved model.
             arrays: its arrays.
-            key: what words and features are hashed with; None where they are readable.
-            layer: the annotation layer that it must have tags of.
+            key: key of hashed words and features; None for readable ones.
+            layer: annotation layer that must have tags.
 
         Raises:
-            KeyError: something is not there.
-            TypeError: something is of another type.
-            ValueError: something is no list of different names.
+            KeyError: a field is missing.
+            TypeError: a field has another type.
+            ValueError: a field is not a list of distinct names, or a number is out of range.
         """
         vocabulary = replace(
             self.vocabulary,
@@ -186,5 +185,5 @@ class WordProcessor:
 
 
 def tags_of(sentences: Sequence[LabelledSentence], layer: str = PHI) -> tuple[str, ...]:
-    """The tags that training sentences have in an annotation layer, sorted; those that lack the layer have none."""
+    """Tags of training sentences in an annotation layer, sorted."""
     return tuple(sorted(set(chain.from_iterable(item.layer(layer) for item in sentences if layer in item.annotated))))

@@ -1,4 +1,4 @@
-"""Development sentences that are not read a sentence a row: tagged once all rows are put together."""
+"""F on development notes that are read by overlapping windows."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from rnn.processors.base import Processor
 
 @dataclass(frozen=True)
 class DevNotes:
-    """The development sentences, as `rnn.training.held_out.DevMetric`: words are tagged once windows are put together.
+    """Development sentences as a `rnn.training.held_out.DevMetric`: windows are merged before words are tagged.
 
     Args:
-        sentences: with their right tags.
+        sentences: the sentences with gold tags.
         processor: makes the windows.
-        decoding: as of the settings.
-        cut: how the windows are cut into batches.
+        decoding: see `rnn.settings.TrainingSettings`.
+        padding: padded lengths and batch sizes of the windows.
     """
 
     sentences: Sequence[LabelledSentence]
@@ -39,7 +39,7 @@ class DevNotes:
         return self.processor.rows([item.sentence for item in self.sentences])
 
     def f1(self, graph: nnx.GraphDef[Any], weights: Weights) -> np.ndarray:
-        """Strict entity micro F of one network, [1]."""
+        """Compute the strict entity micro F of one network, [1]."""
         tags = self.processor.tags[PHI]
         ask = partial(posteriors, graph, weights, layer=PHI)
         found = run_batches(self._rows, ask, nothing=np.empty((0, len(tags)), np.float32), padding=self.padding)

@@ -1,10 +1,9 @@
-"""All that training draws: which words are read as unknown, which sentence comes when, and what a network asks for.
+"""Random numbers of training: word dropout, the order of the sentences, masks and noise of the network.
 
-Every replicate draws from its own generator, in the same order as if it were alone, so its company changes nothing for
-it. What replicates in one program must share, the sequence of the buckets, is drawn from a generator without a seed of
-the user's.
+Every replicate has its own generator and uses it in the same order as in a program of one, so that the other replicates
+change nothing for it. The order of the buckets, which replicates in one program share, has a fixed seed.
 
-NumPy draws, on the host, while the device is busy with what was drawn before: the same numbers on every device.
+NumPy makes the numbers on the host while the device works on the run before: they are the same on every device.
 """
 
 from __future__ import annotations
@@ -21,19 +20,19 @@ from rnn.batching import Batch, Row
 from rnn.network import Draw
 from rnn.vocab import PAD, Vocabulary
 
-STEPS = 1 << 16  # a hidden unit is dropped when a 16-bit number is below a threshold: cheaper than a float
+STEPS = 1 << 16  # a hidden unit is dropped if a 16-bit number is below a threshold: cheaper than a float
 
 
 @dataclass(frozen=True)
 class WordDropout:
-    """Training words that are now and then read as unknown, so that a rare word's context counts more than the word.
+    """Word dropout: reads rare training words as unknown at random, to train the unknown words' vectors.
 
     A word that occurs n times in training is read as unknown with the probability alpha / (alpha + n), drawn anew for
     every epoch (Kiperwasser and Goldberg 2016).
 
     Args:
         chance: that probability for every id, [V].
-        unknown: the id it is then read as, [V].
+        unknown: id of the unknown word in its place, [V].
     """
 
     chance: np.ndarray
@@ -43,33 +42,33 @@ class WordDropout:
     def of(
         cls, rows: Sequence[Row], vocabulary: Vocabulary, *, alpha: float, margin: int, name: str = "words"
     ) -> WordDropout:
-        """For the counts of some training rows.
+        """Count the words of training rows.
 
         Args:
             rows: the rows.
-            vocabulary: what the ids stand for.
-            alpha: as above; 0 for no dropout.
+            vocabulary: the vocabulary of the ids.
+            alpha: strength; 0 for no dropout.
             margin: words around a sentence in a row, which are not counted.
-            name: the input that holds the ids.
+            name: the input with the ids.
         """
         words = [row.inputs[name][margin : margin + row.length] for row in rows]
         counts = np.bincount(np.concatenate(words), minlength=len(vocabulary))
         return cls(alpha / np.maximum(alpha + counts, 1.0), vocabulary.unknown())
 
     def __call__(self, ids: np.ndarray, random: np.random.Generator) -> np.ndarray:
-        """The ids with some replaced. Padding is always kept."""
+        """Replace some ids, never padding."""
         dropped = (random.random(ids.shape) < self.chance[ids]) & (ids != PAD)
         return np.where(dropped, self.unknown[ids], ids)
 
 
 class Drawn(NamedTuple):
-    """What was drawn for one compiled call: its sentences, and what the network asked for.
+    """Sentences and random numbers of one compiled call.
 
     Attributes:
-        bucket: the number of their bucket.
-        order: which of its sentences, and in which order, for each replicate, [N, R] int32.
-        used: how many entries of a row count; the rest are 0.
-        draws: what the network asked for, for each sentence, by name: [N, R, *shape]; of the kind "keep" as bool.
+        bucket: index of the sentences' bucket.
+        order: indices of its sentences for each replicate, in order, [N, R] int32.
+        used: number of valid entries of a row; the others are 0.
+        draws: the network's random numbers for each sentence, by name: [N, R, *shape]; masks as bool.
     """
 
     bucket: int
@@ -79,7 +78,7 @@ class Drawn(NamedTuple):
 
 
 class Draws:
-    """The draws of N replicates, each from a generator of its own.
+    """Random numbers of N replicates, with one generator each.
 
     Args:
         seeds: each replicate's seed.
@@ -89,10 +88,10 @@ class Draws:
         self._own = [np.random.default_rng(seed) for seed in seeds]
         self._common = np.random.default_rng(0)
         workers = min(len(seeds), os.cpu_count() or 1)
-        self._pool = ThreadPoolExecutor(workers) if workers > 1 else None  # NumPy draws without Python's lock
+        self._pool = ThreadPoolExecutor(workers) if workers > 1 else None  # NumPy releases Python's lock
 
     def words(self, ids: Sequence[np.ndarray], drops: Sequence[WordDropout]) -> list[np.ndarray]:
-        """An epoch's word ids, some read as unknown: for each bucket's [S, ...], [N, S, ...]."""
+        """Word ids of an epoch after word dropout: [N, S, ...] for each bucket's [S, ...]."""
         drawn = [np.empty((len(self._own), *bucket.shape), np.int32) for bucket in ids]
 
         def draw(n: int) -> None:
@@ -110,13 +109,13 @@ class Draws:
         *,
         size: Callable[[Batch], int],
     ) -> Iterator[Drawn]:
-        """An epoch's runs, shuffled; each sentence is in one of them.
+        """Shuffle the sentences of an epoch into runs; each sentence is in one of them.
 
         Args:
             buckets: the training sentences.
-            wanted: what the network asks for at each bucket's length, by name.
-            rates: each replicate's rates of dropping, by the same names.
-            size: how many sentences of a bucket a run has at most, R.
+            wanted: the network's requests at each bucket's length, by name.
+            rates: each replicate's dropout rates, by the same names.
+            size: bucket -> largest number of sentences in a run, R.
         """
         sizes = [size(bucket) for bucket in buckets]
         shuffled = [
@@ -138,7 +137,7 @@ class Draws:
     def _drawn(
         self, wanted: Mapping[str, Draw], rates: Sequence[Mapping[str, float]], *, used: int, size: int
     ) -> dict[str, np.ndarray]:
-        """The draws for a run of ``used`` sentences, with room for ``size``."""
+        """Random numbers for ``used`` sentences, in arrays for ``size``."""
         replicates = len(self._own)
         found = {
             name: np.zeros((replicates, size, *draw.shape), bool if draw.kind == "keep" else np.float32)
@@ -169,13 +168,16 @@ def _fill(array: np.ndarray, kind: str, rate: float, random: np.random.Generator
 def noise(
     wanted: Mapping[str, Draw], names: Collection[str], count: int, random: np.random.Generator
 ) -> dict[str, np.ndarray]:
-    """Noise for some sentences of one length, by name: [count, *shape].
+    """Noise for sentences of one length, by name: [count, *shape].
 
     Args:
-        wanted: what the network asks for.
-        names: which of it is drawn; no masks of dropout.
-        count: how many sentences there are.
-        random: draws it.
+        wanted: the network's requests.
+        names: the requests to serve; no dropout masks.
+        count: number of sentences.
+        random: the generator.
+
+    Raises:
+        ValueError: a name is that of a dropout mask.
     """
     found = {name: np.empty((count, *wanted[name].shape), np.float32) for name in names}
     for name, array in found.items():
@@ -186,16 +188,16 @@ def noise(
 
 
 def threshold(rate: float) -> int:
-    """The number of the 65,536 16-bit numbers at which a hidden unit is dropped; never all of them."""
+    """Number of the 65,536 16-bit numbers that drop a hidden unit; never all of them."""
     return min(round(rate * STEPS), STEPS - 1)
 
 
 def draw_mask(mask: np.ndarray, dropped: int, random: np.random.Generator) -> None:
-    """Fill a contiguous mask: False with the probability ``dropped / STEPS``, each entry by itself."""
+    """Fill a contiguous mask with independent entries: False with the probability ``dropped / STEPS``."""
     words = random.integers(0, 1 << 64, -(-mask.size // 4), dtype=np.uint64)  # four entries a word
     np.greater_equal(words.view(np.uint16)[: mask.size], dropped, out=mask.reshape(-1))
 
 
 def kept_scale(rate: float) -> float:
-    """What is kept at a rate of dropping is multiplied by: it keeps the mean at 1."""
+    """Factor of kept units at a dropout rate, for a mean of 1."""
     return STEPS / (STEPS - threshold(rate))

@@ -1,4 +1,4 @@
-"""What is held out: development sentences, tagged and scored after every epoch; and rows whose loss is measured."""
+"""Measures after every phase: F on the development sentences, and the loss of held-out rows."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from rnn.training.phases import Loss, Phase
 from rnn.training.scoring import count_tag_ids
 from rnn.training.structure import Named, Structure, total_loss
 
-_SEED = 0  # of noise on held-out rows: the same after every phase, so that losses can be compared
+_SEED = 0  # the same noise on held-out rows after every phase, so that losses are comparable
 
 
 class DevMetric(Protocol):
-    """What training is measured by after every epoch; `Dev` is one."""
+    """Measure that selects the best epoch, such as `Dev`."""
 
     def f1(self, graph: nnx.GraphDef[Any], weights: Weights) -> np.ndarray:
         """Strict entity micro F of each of N replicates, [N]."""
@@ -33,13 +33,13 @@ class DevMetric(Protocol):
 
 
 class Gold(NamedTuple):
-    """The right tags of one annotation layer.
+    """Gold tags of one annotation layer.
 
     Attributes:
-        names: the tag behind each id, those that training never saw last.
-        ids: the right tags' ids, batch after batch, [P].
-        first: which of these P tokens begin a sentence, [P].
-        has: for each batch, which of its sentences have the layer, [B] bool.
+        names: tag of each id; tags unseen in training come last.
+        ids: ids of the gold tags, batch after batch, [P].
+        first: True at the first token of a sentence, [P].
+        has: for each batch, True for sentences with the layer, [B].
     """
 
     names: tuple[str, ...]
@@ -50,13 +50,13 @@ class Gold(NamedTuple):
 
 @dataclass(frozen=True)
 class Dev:
-    """The development sentences in batches, with their tags.
+    """Development sentences in batches, with gold tags.
 
     Args:
         batches: the sentences.
-        gold: by annotation layer.
-        begins: by layer, which tag must precede which, from `rnn.decode.iob_constraints`, [K].
-        hides_phi: as of `rnn.decode.best_of_each_layer`.
+        gold: gold tags by annotation layer.
+        begins: `rnn.decode.iob_constraints` by layer, [K].
+        hides_phi: see `rnn.decode.best_of_each_layer`.
     """
 
     batches: tuple[Batch, ...]
@@ -74,15 +74,15 @@ class Dev:
         *,
         hides_phi: bool = False,
     ) -> Self:
-        """Of the dev sentences' rows and right tags.
+        """Build the batches.
 
         Args:
-            rows: one for each sentence.
-            gold: by layer, the right tags of each sentence, of which training may not have seen all; None for a
-                sentence that lacks the layer.
-            tags: by layer, the tags that can be given, PHI first.
-            decoding: as of `rnn.decode.iob_constraints`.
-            hides_phi: as of `rnn.decode.best_of_each_layer`.
+            rows: one row a sentence.
+            gold: by layer, the gold tags of each sentence, also tags unseen in training; None for a sentence without
+                the layer.
+            tags: by layer, the network's tags, PHI first.
+            decoding: see `rnn.decode.iob_constraints`.
+            hides_phi: see `rnn.decode.best_of_each_layer`.
         """
         found = list(batches([row._replace(targets={}) for row in rows]))
         order = [members for members, _ in found]
@@ -95,14 +95,14 @@ class Dev:
         )
 
     def f1(self, graph: nnx.GraphDef[Any], weights: Weights) -> np.ndarray:
-        """Strict entity micro F of each of N replicates, [N]: the mean over the layers that there are sentences of."""
+        """Strict entity micro F of each of N replicates, [N]: the mean over the annotated layers."""
         begins, hides = self.begins, self.hides_phi
         running = [best_of_each_layer(graph, weights, batch, begins=begins, hides_phi=hides) for batch in self.batches]
         replicates = jax.tree.leaves(weights)[0].shape[0]
         f1s = []
         for layer in [layer for layer, gold in self.gold.items() if gold.ids.size] or [PHI]:
             gold = self.gold[layer]
-            found = [np.empty((replicates, 0), int)]  # the device goes on with the next batch while one is read
+            found = [np.empty((replicates, 0), int)]  # the device works on the next batch while one is read
             for tags, batch, has in zip(running, self.batches, gold.has, strict=True):
                 found.append(np.asarray(tags[layer])[:, batch.real & has[:, None]])
             scores = count_tag_ids(gold.names, gold.ids, np.concatenate(found, axis=1), gold.first)
@@ -113,7 +113,7 @@ class Dev:
 def _gold(
     gold: Sequence[Sequence[str] | None], tags: Sequence[str], order: Sequence[Sequence[int]], sizes: Sequence[int]
 ) -> Gold:
-    """One layer's tags of the sentences, batch after batch; ``order`` has the sentences of each, ``sizes`` its rows."""
+    """Gold tags of one layer, batch after batch: ``order`` holds the sentences of each, ``sizes`` its rows."""
     names = tuple(dict.fromkeys((*tags, *(tag for row in gold if row is not None for tag in row))))
     number = {tag: k for k, tag in enumerate(names)}
     rows = [row for members in order for i in members if (row := gold[i]) is not None]
@@ -127,19 +127,19 @@ def _gold(
 
 
 def held_out_losses(structure: Structure, weights: Weights, phases: Sequence[Phase]) -> list[float | None]:
-    """Each replicate's mean loss a row on its phase's held-out rows; None for a phase without any.
+    """Mean loss a held-out row of each replicate; None for a phase without held-out rows.
 
     Args:
-        structure: of the network and its weights.
-        weights: of N replicates.
-        phases: one for each.
+        structure: structure of the network and its weights.
+        weights: weights of N replicates.
+        phases: phase of each replicate.
     """
     rows = [row for row in phases[0].held_out if row.length]
     if not rows:
         return [None] * len(phases)
     network, random, total = structure.network(weights), np.random.default_rng(_SEED), np.zeros(())
-    cut = phases[0].updates
-    for batch in even_batches(rows, buckets=cut.buckets, cost=cut.bucket_cost):
+    updates = phases[0].updates
+    for batch in even_batches(rows, buckets=updates.buckets, cost=updates.bucket_cost):
         count, length = batch.real.shape
         drawn = noise(network.draws(length), phases[0].noisy, count, random)
         total = total + np.asarray(_held_out_loss(structure, phases[0].loss, weights, batch, drawn))
@@ -148,7 +148,7 @@ def held_out_losses(structure: Structure, weights: Weights, phases: Sequence[Pha
 
 @partial(jax.jit, static_argnames=("structure", "loss"))
 def _held_out_loss(structure: Structure, loss: Loss, weights: Weights, batch: Batch, drawn: Named) -> jax.Array:
-    """The summed loss of each of N replicates, [N] or [N, parts], with nothing random but what was drawn, [B, ...]."""
+    """Summed loss of each of N replicates, [N] or [N, parts], with noise [B, ...] and without dropout."""
     batch, drawn = jax.tree.map(jnp.asarray, (batch, drawn))
 
     def total(weights: Weights) -> jax.Array:

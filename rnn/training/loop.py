@@ -1,4 +1,4 @@
-"""Training as a function: phase after phase, scored on dev after each, and the best weights of all."""
+"""The training loop: phase after phase, a measurement after each, and the best weights."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from rnn.training.structure import Named, Structure
 from rnn.training.updates import Pace, Sentences, update_each, update_once
 
 Watch = Callable[[Sequence[Phase], np.ndarray, Sequence[HeldOut], Weights], None]
-"""Is told of each phase: of each replicate its phase, its mean loss a row, [N], and what its schedule is told; and the
-weights as they are then, which the next phase writes over."""
+"""Callback after each phase: each replicate's phase, mean loss a row, [N], and measurement; and the current weights,
+which the next phase overwrites."""
 
 
 def train(
@@ -41,30 +41,30 @@ def train(
 ) -> Weights:
     """Train N replicates of a network, each by its own schedule.
 
-    The schedules go on in step: their phases have the same rows, updates, loss and parameters, and may differ in the
+    The schedules advance in step: their phases have the same rows, updates, loss and parameters, and may differ in the
     numbers.
 
     Args:
         graph: the network's structure, from `nnx.split`.
-        weights: the initial weights; the caller gives them up.
-        schedules: one for each replicate.
-        seeds: of each replicate's draws.
-        epochs: the most phases there can be, for progress.
-        dev: chooses each replicate's best phase, the first of equals.
-        lowest: without ``dev``, the name of the phases of which that with the lowest loss on held-out rows is the best;
-            None for the last phase of all.
-        on_progress: is told of each phase of each replicate, by its place.
-        watch: is told of each phase.
+        weights: initial weights, overwritten by training.
+        schedules: one schedule for each replicate.
+        seeds: seed of each replicate's random numbers.
+        epochs: largest number of phases, for progress.
+        dev: selects each replicate's best phase, the first of equals.
+        lowest: without ``dev``, name of the phases among which the lowest loss on held-out rows selects; None to keep
+            the last phase.
+        on_progress: called after each phase of each replicate with the replicate's index.
+        watch: called after each phase.
 
     Returns:
-        The weights after the best phase; those after the last one where none was measured.
+        The weights after the best phase; those after the last one without a measurement.
     """
     state = _State.start(graph, weights, seeds)
     best, kept = np.full(len(seeds), -np.inf), None
-    told: list[HeldOut | None] = [None] * len(seeds)
+    sent: list[HeldOut | None] = [None] * len(seeds)
     for number in range(1, epochs + 1):
         try:
-            phases = [schedule.send(held) for schedule, held in zip(schedules, told, strict=True)]  # type: ignore[arg-type]
+            phases = [schedule.send(held) for schedule, held in zip(schedules, sent, strict=True)]  # type: ignore[arg-type]
         except StopIteration:
             break
         losses = state.run(phases)
@@ -81,7 +81,7 @@ def train(
                 kept = _choose(better, state.result(), kept)
         f1s = [None] * len(seeds) if scores is None else scores.tolist()
         measured = list(map(HeldOut, f1s, held_out))
-        told = [*measured]
+        sent = [*measured]
         if watch is not None:
             watch(phases, losses / len(phases[0].rows), measured, state.result())
         tokens = sum(row.counted for row in phases[0].rows)
@@ -93,15 +93,15 @@ def train(
 
 @dataclass
 class _State:
-    """What training changes."""
+    """State of training between phases."""
 
     structure: Structure
     weights: Named
     draws: Draws
     memories: dict[str, Any] = field(default_factory=dict)
-    average: Named = field(default_factory=dict)  # of those weights that phases with an average moved
+    average: Named = field(default_factory=dict)  # of weights that were trained by phases with an average
     updates: int = 0
-    cut: tuple[Sequence[Row], int, int] = ((), 0, 0)  # what the buckets were made of
+    cut: tuple[Sequence[Row], int, int] = ((), 0, 0)  # source of the buckets
     buckets: list[Batch] = field(default_factory=list)
 
     @classmethod
@@ -109,11 +109,11 @@ class _State:
         return cls(Structure.of(graph, weights), flatten_params(weights), Draws(seeds))
 
     def result(self) -> Weights:
-        """The weights to measure and to keep."""
+        """Weights to measure and to keep: averages where there are any."""
         return self.structure.weights({**self.weights, **self.average})
 
     def run(self, phases: Sequence[Phase]) -> np.ndarray:
-        """One phase of every replicate; the summed losses, [N]."""
+        """Run one phase of every replicate; return the summed losses, [N]."""
         phase = phases[0]
         _require_optimiser(phases)
         rows, buckets, cost = phase.rows, phase.updates.buckets, phase.updates.bucket_cost
@@ -130,13 +130,13 @@ class _State:
         return np.asarray(losses)
 
     def _begin_average(self, phases: Sequence[Phase], moving: Named) -> None:
-        """Averages of what moves: as it is now where there were none, and none at all where the phase keeps none."""
+        """Start averages of the trained weights, or drop them if the phase has no average."""
         keeps = any(phase.average for phase in phases)
         old = {name: array for name, array in self.average.items() if keeps or name not in moving}
         self.average = _copy({name: array for name, array in moving.items() if keeps and name not in old}) | old
 
     def _sentences(self, phases: Sequence[Phase]) -> Iterator[Sentences]:
-        """An epoch's runs, with their buckets on the device."""
+        """Yield an epoch's runs, with their buckets on the device."""
         words = {
             name: self.draws.words([bucket.inputs[name] for bucket in self.buckets], [p.drop[name] for p in phases])
             for name in phases[0].drop
@@ -152,7 +152,7 @@ class _State:
         def of(run: Drawn) -> Sentences:
             return Sentences(on_device[run.bucket], drawn[run.bucket], run.order, np.int32(run.used), run.draws)
 
-        # JAX returns before it is done, so the next run is drawn while this one is computed.
+        # JAX computes asynchronously, so the random numbers of the next run are made meanwhile.
         return map(of, self.draws.runs(self.buckets, wanted, [phase.rates for phase in phases], size=size))
 
     def _update(
@@ -185,7 +185,7 @@ class _State:
             return np.array([of(phase) for phase in phases], np.float32)
 
         scales = {name: numbers(lambda phase: kept_scale(phase.rates.get(name, 0.0))) for name in sentences.draws}  # noqa: B023
-        # The first updates are forgotten faster: an average that began with the initial weights would keep them.
+        # A smaller decay at first, or the average would hold on to the initial weights.
         warm = (1 + self.updates) / (10 + self.updates)
         return Pace(
             numbers(lambda phase: phase.rate * phase.share(self.updates)),
@@ -196,7 +196,7 @@ class _State:
 
 
 def _require_optimiser(phases: Sequence[Phase]) -> None:
-    """Refuse what one update a sentence cannot do."""
+    """Refuse averages and losses of several parts for one update a sentence."""
     if phases[0].updates.optimiser is None:
         if any(phase.average for phase in phases):
             raise ValueError("one update a sentence keeps no average of the weights: cut the updates another way")
@@ -206,19 +206,19 @@ def _require_optimiser(phases: Sequence[Phase]) -> None:
 
 @partial(jax.jit, static_argnames="optimiser")
 def _new_memory(optimiser: optax.GradientTransformation, moving: Named) -> Any:
-    """What an optimiser remembers before its first update."""
+    """Initial state of an optimiser."""
     return side_by_side(optimiser.init, moving)
 
 
 @jax.jit  # one program, where a copy of each array by itself would be one for each shape
 def _copy(weights: Any) -> Any:
-    """A copy that the next phase does not write over."""
+    """Copy weights, since the next phase overwrites them."""
     return jax.tree.map(jnp.copy, weights)
 
 
 @partial(jax.jit, donate_argnames=("kept",))
 def _choose(better: jax.Array, weights: Weights, kept: Weights) -> Weights:
-    """The weights of those replicates that are better now, and what was kept of the others."""
+    """Select the new weights of improved replicates and the kept weights of the others."""
     found: Weights = jax.tree.map(
         lambda new, old: jnp.where(better.reshape(-1, *[1] * (new.ndim - 1)), new, old), weights, kept
     )

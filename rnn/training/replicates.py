@@ -1,4 +1,4 @@
-"""Training taggers of networks, many of one architecture side by side in one program."""
+"""Training of taggers, several replicates of one architecture in one program."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from rnn.training.phases import Schedule
 
 
 class TrainedModel(NamedTuple):
-    """What a network has learned, or starts from.
+    """Network with weights, initial or trained.
 
     Attributes:
-        processor: how it reads sentences.
-        graph: the network's structure, from `nnx.split`.
-        weights: its weights, as those of one replicate.
+        processor: processor of its sentences.
+        graph: structure of the network, from `nnx.split`.
+        weights: weights of one replicate.
     """
 
     processor: Processor
@@ -38,7 +38,7 @@ class TrainedModel(NamedTuple):
 
 
 class Trainable(Protocol):
-    """What training needs of a tagger; `rnn.tagger.NetworkTagger` is one."""
+    """Interface of a tagger to training, such as `rnn.tagger.NetworkTagger`."""
 
     model: ClassVar[str]
     own_settings: ClassVar[frozenset[str] | None]
@@ -46,42 +46,42 @@ class Trainable(Protocol):
 
     @classmethod
     def traits(cls, settings: Any) -> Traits:
-        """What it needs and can do."""
+        """Return the traits of a `Tagger`."""
         ...
 
     @property
     def settings(self) -> Any:
-        """Its settings, a dataclass; it has ``decoding`` and ``epochs``."""
+        """Settings, a dataclass with ``decoding`` and ``epochs``."""
         ...
 
     @property
     def seed(self) -> int:
-        """The seed of all that is drawn."""
+        """Seed of all random numbers."""
         ...
 
     def company(self) -> object:
-        """What must be the same object for taggers that train together, such as the vectors they start from."""
+        """Object that taggers in one program must share, such as initial word vectors."""
         ...
 
     @property
     def is_finetuned(self) -> bool:
-        """Whether training begins with what another tagger learned; it is then trained by itself."""
+        """True if training starts from another tagger's weights; it then has a program to itself."""
         ...
 
     def processor_for(self, train: Sequence[LabelledSentence]) -> Processor:
-        """The processor of training on some sentences."""
+        """Processor of training on some sentences."""
         ...
 
     def beginning(self, processor: Any) -> TrainedModel:
-        """What training begins with."""
+        """Initial model."""
         ...
 
     def schedule(self, processor: Any, rows: Sequence[Row]) -> Schedule:
-        """The phases of training on some rows."""
+        """Phases of training on some rows."""
         ...
 
     def dev_metric(self, processor: Any, dev: Sequence[LabelledSentence]) -> DevMetric:
-        """What training is measured by: F on the development sentences."""
+        """F on the development sentences; it selects the best epoch."""
         ...
 
 
@@ -92,21 +92,21 @@ def fit_together(
     *,
     on_progress: OnProgressOfMany | None = None,
 ) -> None:
-    """Train taggers of one architecture side by side, in one program.
+    """Train taggers of one architecture in one program.
 
-    Each ends up as its own `NetworkTagger.fit` would leave it but for rounding: it has its own seed, order of
-    sentences, dropout and initial weights, and keeps the epoch that is its best on ``dev``. An update of one sentence
-    is too small to fill an accelerator, so there N replicates take little longer than one; a CPU gains little.
+    The result is that of `NetworkTagger.fit` for each but for rounding: each has its own seed, order of sentences,
+    dropout and initial weights, and keeps its best epoch on ``dev``. An update of one sentence is too small to fill an
+    accelerator, so there N replicates take little longer than one; a CPU gains little.
 
     Args:
-        taggers: what to train; `groups` says which can be.
-        training: the training sentences.
-        dev: the development sentences; with none, the last epoch is kept.
-        on_progress: is told of each epoch of each tagger, by its place in ``taggers``.
+        taggers: taggers of one group of `replicate_groups`.
+        training: training sentences.
+        dev: development sentences; without any, the last epoch is kept.
+        on_progress: called after each epoch of each tagger with its index in ``taggers``.
 
     Raises:
-        UsageError: the taggers differ in more than may be.
-        DataError: ``training`` holds no tokens.
+        OptionConflictError: the taggers are not of one group.
+        EmptyInputError: ``training`` holds no tokens.
     """
     if not taggers:
         return
@@ -130,17 +130,17 @@ def fit_rows(
     *,
     on_progress: OnProgressOfMany | None = None,
 ) -> None:
-    """Train taggers on rows: those of sentences, or such as others shared.
+    """Train taggers on rows, of sentences or of shared vectors.
 
     Args:
-        taggers: as of `fit_together`.
-        processor: how the rows were made, and how dev sentences are read.
-        rows: what is learned from.
-        dev: the development sentences.
-        on_progress: as of `fit_together`.
+        taggers: see `fit_together`.
+        processor: processor of the rows and of the dev sentences.
+        rows: training rows.
+        dev: development sentences.
+        on_progress: see `fit_together`.
     """
     keep_compiled()
-    keep_freed_memory()  # before JAX starts its threads, in most processes: a thread keeps the heap it began with
+    keep_freed_memory()  # before JAX starts its threads, in most processes: a thread keeps its first heap
     starts = [tagger.beginning(processor) for tagger in taggers]
     graph, weights = starts[0].graph, jax.tree.map(_joined, *(start.weights for start in starts))
     weights = train(
@@ -157,10 +157,10 @@ def fit_rows(
 
 
 def replicate_groups(taggers: Sequence[Trainable]) -> list[list[int]]:
-    """The places of those taggers that can train in one program, group by group.
+    """Group taggers that can train in one program: their indices, group by group.
 
-    They are of one model whose replicates can (`Trainable.own_settings`), start from the same word vectors, and
-    differ in no other settings.
+    The taggers of a group are of one model, start from the same word vectors, and differ in nothing but
+    `Trainable.own_settings`.
     """
     found: dict[Any, list[int]] = {}
     for i, tagger in enumerate(taggers):
@@ -168,9 +168,9 @@ def replicate_groups(taggers: Sequence[Trainable]) -> list[list[int]]:
     return list(found.values())
 
 
-def _kind(tagger: Trainable, place: int) -> Any:
+def _kind(tagger: Trainable, index: int) -> Any:
     if tagger.own_settings is None or tagger.is_finetuned:
-        return place
+        return index
     settings = dataclasses.asdict(tagger.settings)
     shared = tuple((name, value) for name, value in settings.items() if name not in tagger.own_settings)
     return tagger.model, id(tagger.company()), shared

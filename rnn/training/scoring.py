@@ -1,4 +1,4 @@
-"""Strict entity scores of many predictions at once, from tag ids in arrays: cheap enough for every epoch."""
+"""Strict entity scores of several predictions at once, from arrays of tag ids: cheap enough for every epoch."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from crfdeid.evaluation.counts import scores_from_totals
 
 
 def count_tag_ids(tags: Sequence[str], gold: np.ndarray, predicted: np.ndarray, first: np.ndarray) -> list[Scores]:
-    """What `crfdeid.evaluation.count_tags` gives for each of N predictions, without a loop over tokens.
+    """Score N predictions as `crfdeid.evaluation.count_tags` does, without a loop over tokens.
 
-    The sentences stand one after the other, P tokens in all.
+    The sentences are concatenated, P tokens in all.
 
     Args:
-        tags: the tag behind each id.
-        gold: the right tags' ids, [P].
-        predicted: the predicted tags' ids, [N, P].
-        first: whether a token is the first of its sentence, [P].
+        tags: tag of each id.
+        gold: ids of the gold tags, [P].
+        predicted: ids of the predicted tags, [N, P].
+        first: True at the first token of a sentence, [P].
 
     Example:
         >>> gold, predicted, first = np.array([0, 1, 2]), np.array([[0, 2, 2]]), np.array([1, 0, 0], bool)
@@ -54,13 +54,13 @@ def count_tag_ids(tags: Sequence[str], gold: np.ndarray, predicted: np.ndarray, 
 def _entities(
     ids: np.ndarray, labels: np.ndarray, continuing: np.ndarray, first: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Every entity of tag ids [N, P], by row and place: its row, its first and last token, its label's number.
+    """Entities of tag ids [N, P] in order: their rows, first and last tokens, and label numbers.
 
     An I-X that does not continue an X begins an entity, as `crfdeid.bio` reads it by default.
     """
     label = labels[ids]
     marked = label > 0
-    follows = np.zeros_like(marked)  # goes on with the entity of the token before
+    follows = np.zeros_like(marked)  # continues the entity of the previous token
     follows[:, 1:] = continuing[ids[:, :-1], ids[:, 1:]] & ~first[1:]
     leads = np.zeros_like(marked)
     leads[:, :-1] = follows[:, 1:]

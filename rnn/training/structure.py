@@ -1,4 +1,4 @@
-"""A network's weights as named arrays, as training moves some of them; and what rows of sentences lose by them."""
+"""Weights of a network as named arrays, for training some of them; and the loss of a batch."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ Named = dict[str, Any]
 
 
 class Structure(NamedTuple):
-    """What turns named arrays into weights again, and weights into a network; it holds no numbers.
+    """Structure that rebuilds weights from named arrays, and a network from weights; it holds no numbers.
 
     Attributes:
-        graph: the network's, from `nnx.split`.
-        tree: that of the weights.
+        graph: structure of the network, from `nnx.split`.
+        tree: structure of the weights.
     """
 
     graph: nnx.GraphDef[Any]
@@ -29,18 +29,18 @@ class Structure(NamedTuple):
 
     @classmethod
     def of(cls, graph: nnx.GraphDef[Any], weights: Weights) -> Structure:
-        """The structure of a network's weights."""
+        """Take the structure of a network's weights."""
         return cls(graph, jax.tree.structure(weights))
 
     def weights(self, *parts: Named) -> Weights:
-        """The weights whose arrays are in these parts; where an array is in several, the last one's."""
+        """Build weights from named arrays; later parts override earlier ones."""
         arrays = {name: array for part in parts for name, array in part.items()}
         names = flatten_params(jax.tree.unflatten(self.tree, range(self.tree.num_leaves)))
         whole: Weights = jax.tree.unflatten(self.tree, [arrays[name] for name in names])
         return whole
 
     def network(self, weights: Weights) -> Network:
-        """The network with its parameters."""
+        """Build the network with its parameters."""
         network: Network = nnx.merge(self.graph, weights.network)
         return network
 
@@ -54,7 +54,7 @@ def total_loss(
     lengths: jax.Array,
     draws: Named,
 ) -> jax.Array:
-    """The summed loss of B rows, [B, ...] each, or of each of its parts; a row of length 0 counts nothing."""
+    """Summed loss of B rows, [B, ...] each, or of each of its parts; rows of length 0 do not count."""
     network = structure.network(weights)
     vectors = embedding_lookup(network, weights.tables, inputs)
     losses = jax.vmap(partial(loss, network))(vectors, inputs, targets, lengths, draws)

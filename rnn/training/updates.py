@@ -1,7 +1,7 @@
-"""The compiled updates of training: one a sentence, or one for many sentences.
+"""Compiled updates of training: one a sentence, or one for several sentences.
 
-Both train N replicates of one network at once, each with its own weights, order of sentences, draws and learning rate;
-a single network is the case N = 1. The sentences lie on the device in a few length buckets, and one compiled call takes
+Both train N replicates of one network, each with its own weights, order of sentences, random numbers and learning rate;
+a single network is the case N = 1. The sentences are on the device in a few length buckets, and one compiled call takes
 a run of sentences of one bucket.
 """
 
@@ -24,13 +24,13 @@ from rnn.training.structure import Named, Structure, total_loss
 
 
 class Pace(NamedTuple):
-    """Numbers that each replicate has its own of, [N] float32.
+    """Numbers of each replicate, [N] float32.
 
     Attributes:
-        rate: the learning rate.
-        max_norm: a longer gradient of an update is shortened to this Euclidean length (Pascanu et al. 2013).
-        scales: what is multiplied by where it is kept, by the draw's name.
-        average: the share of the averaged weights that an update keeps.
+        rate: learning rate.
+        max_norm: Euclidean norm to which a longer gradient is clipped (Pascanu et al. 2013).
+        scales: factor of kept units, by the mask's name.
+        average: decay of the averaged weights.
     """
 
     rate: np.ndarray
@@ -40,14 +40,14 @@ class Pace(NamedTuple):
 
 
 class Sentences(NamedTuple):
-    """A run of sentences of a bucket, for N replicates.
+    """Run of sentences of a bucket, for N replicates.
 
     Attributes:
         bucket: all sentences of the bucket.
-        words: the bucket's word ids as each replicate reads them, [N, S, ...].
-        order: which of them, and in which order, [N, R].
-        count: how many entries of a row of ``order`` count.
-        draws: what the network asked for, for each of them, [N, R, ...].
+        words: the bucket's word ids after each replicate's word dropout, [N, S, ...].
+        order: indices of the run's sentences, in order, [N, R].
+        count: number of valid entries of a row of ``order``.
+        draws: the network's random numbers for each sentence, [N, R, ...].
     """
 
     bucket: Batch
@@ -61,18 +61,17 @@ class Sentences(NamedTuple):
 def update_each(
     structure: Structure, loss: Loss, moving: Named, frozen: Named, sentences: Sentences, pace: Pace
 ) -> tuple[Named, jax.Array]:
-    """One update of plain gradient descent for each sentence of a run, one after the other.
+    """One update of plain gradient descent a sentence of a run, in order.
 
-    Only the rows of a table that a sentence looks up are updated: a dense gradient of the table would cost ten times
-    the rest.
+    Only the looked-up rows of a table are updated: a dense gradient of the table would dominate the cost.
 
     Args:
-        structure: of the network and its weights.
-        loss: of one sentence.
-        moving: the weights that are learned; the buffers are reused.
-        frozen: the others.
+        structure: structure of the network and its weights.
+        loss: loss of one sentence.
+        moving: trained weights; the buffers are reused.
+        frozen: the other weights.
         sentences: the run.
-        pace: learning rates and the like.
+        pace: learning rates and other numbers of the replicates.
 
     Returns:
         The new ``moving``, and the sum of the sentences' losses, each before its own update, [N].
@@ -113,7 +112,7 @@ def _descend(
     draws: Named,
     pace: Pace,
 ) -> tuple[Named, jax.Array]:
-    """One update of one replicate by one sentence; the loss is that before the update."""
+    """One update of one replicate by one sentence; returns the loss before the update."""
     whole = structure.weights(moving, frozen)
     network = structure.network(whole)
     learned = {table: name for table, name in network.tables.items() if f"tables.{table}" in moving}
@@ -121,14 +120,14 @@ def _descend(
     looked_up = embedding_lookup(network, whole.tables, inputs)
 
     def value(dense: Named, rows: Named) -> jax.Array:
-        # The tables themselves play no part in the loss: their rows come as arguments.
+        # The loss does not read the tables: their rows are arguments.
         network = structure.network(structure.weights({**moving, **dense}, frozen))
         return loss(network, {**looked_up, **rows}, inputs, targets, length, draws)
 
     rows = {table: looked_up[table] for table in learned}
     total, (gradients, of_rows) = jax.value_and_grad(value, argnums=(0, 1))(dense, rows)
-    # The norm needs every gradient, so no matrix is updated before it was read for the last time: XLA can then
-    # update them where they lie, which is worth more than the norm costs.
+    # The norm needs every gradient, so no matrix is updated before its last read: XLA can then update them in place,
+    # which saves more time than the norm costs.
     rate = pace.rate * jnp.minimum(1.0, pace.max_norm / optax.tree.norm((gradients, of_rows)))
     updated = {name: dense[name] - rate * gradient for name, gradient in gradients.items()}
     for table, name in learned.items():
@@ -157,16 +156,16 @@ def update_once(
     """One update for all sentences of a run.
 
     Args:
-        structure: of the network and its weights.
-        loss: of one sentence.
-        whole: what is descended, of its mean over the sentences.
+        structure: structure of the network and its weights.
+        loss: loss of one sentence.
+        whole: reduction of the mean loss over the sentences to the number that is minimised.
         optimiser: gives the step at a learning rate of 1.
-        moving: the weights that are learned; the buffers are reused, as those of ``memory`` and ``average`` are.
-        frozen: the others.
-        memory: the optimiser's.
-        average: those of ``moving``; empty where none is kept.
+        moving: trained weights; the buffers are reused, also those of ``memory`` and ``average``.
+        frozen: the other weights.
+        memory: state of the optimiser.
+        average: moving averages of ``moving``; empty for none.
         sentences: the run.
-        pace: learning rates and the like.
+        pace: learning rates and other numbers of the replicates.
 
     Returns:
         The new ``moving``, ``memory`` and ``average``, and the sum of the sentences' losses before the update, [N].

@@ -92,7 +92,7 @@ def test_what_the_trained_model_has_answered_is_refused(
 def test_tags_that_it_lacks_are_named_and_nothing_is_written(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert train(folder, "refused", "--start", str(folder / "model"), "--train", str(folder / "typed.jsonl")) == 2
     said = capsys.readouterr().err
-    assert "the notes have the tags B-NURSE, and the model to go on from does not: it knows B-DOCTOR, O" in said
+    assert "the notes have the tags B-NURSE, which the model to fine-tune lacks: it knows B-DOCTOR, O" in said
     assert not (folder / "refused").exists()
 
 

@@ -1,0 +1,63 @@
+"""Profiles of papers: every setting is written out, and those that a paper prints are the paper's."""
+
+from collections.abc import Mapping
+from dataclasses import fields
+from importlib import import_module
+from typing import Any
+
+import pytest
+
+from crfdeid.registry import tagger_class
+
+# The printed figures by our names of the settings.
+YADAV2016_ALL = {"lr": 0.01, "dropout": 0.5, "epochs": 25, "init_range": 1.0}  # Table 3 and section 3.5
+FRIEDRICH2019_TABLE_1 = {
+    "batch": 32,
+    "layers": 2,
+    "hidden": 128,
+    "input_dropout": 0.1,
+    "variational_dropout": 0.25,
+    "output_dropout": 0.5,
+    "max_norm": 1.0,
+}
+LANGE2020 = {"hidden": 256, "optimiser": "sgd", "lr": 0.1, "batch": 32, "halve_after": 3}  # section 4.1
+LANGE2020_JOINT = {**LANGE2020, "phi_first": 3, "concept_rate": 2.0}  # a learning rate of 0.2 for concepts
+PRINTED: dict[tuple[str, str], Mapping[str, Any]] = {
+    ("elman", "yadav2016"): {**YADAV2016_ALL, "hidden": 100, "window": 11},
+    ("jordan", "yadav2016"): {**YADAV2016_ALL, "hidden": 150, "window": 9},
+    ("bilstm-crf", "friedrich2019"): {
+        **FRIEDRICH2019_TABLE_1,
+        "features": "casing",
+        "optimiser": "nadam",
+        "char_dim": 0,
+    },
+    ("private", "friedrich2019"): FRIEDRICH2019_TABLE_1,
+    ("bilstm-crf", "lange2020"): LANGE2020,
+    ("multitask", "lange2020"): {**LANGE2020_JOINT, "task_hidden": 128},
+    ("stacked", "lange2020"): LANGE2020_JOINT,
+    ("bert", "johnson2020"): {"lr": 5e-5, "warmup": 0.4, "epochs": 3, "dropout": 0.1},  # section 3.4
+}
+MODELS = sorted({model for model, _ in PRINTED})
+
+
+@pytest.mark.parametrize(("model", "profile"), PRINTED)
+def test_a_profile_has_the_papers_printed_settings(model: str, profile: str) -> None:
+    settings = tagger_class(model).profiles()[profile]
+    assert {name: getattr(settings, name) for name in PRINTED[model, profile]} == PRINTED[model, profile]
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_papers_profile_takes_nothing_from_the_defaults(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    cls: Any = tagger_class(model)
+    settings_class, given = cls.settings_class, []
+
+    def record(**settings: Any) -> Any:
+        given.append(set(settings))
+        return settings_class(**settings)
+
+    monkeypatch.setattr(import_module(cls.__module__), settings_class.__name__, record)
+    papers = set(cls.profiles()) - {"default"}
+    assert papers == {profile for name, profile in PRINTED if name == model}
+    names = {field.name for field in fields(settings_class)}
+    assert given.count(set()) == 1
+    assert [names - chosen for chosen in given if chosen] == [set()] * len(papers)
