@@ -26,9 +26,9 @@ from crfdeid.corpora.splits import generate_corpus
 from crfdeid.documents import Document, merge
 from crfdeid.label_schemes import surrogate_kind
 from crfdeid.redaction.redact import redact
-from crfdeid.redaction.surrogates import guess_locale, order_in
-from crfdeid.redaction.surrogates.chooser import fold
-from crfdeid.redaction.surrogates.demographics import generalise_age, kept_kin, kept_sex
+from crfdeid.redaction.surrogates import date_order_of, guess_locale
+from crfdeid.redaction.surrogates.chooser import casefold_accents
+from crfdeid.redaction.surrogates.demographics import generalise_age, preserve_kin, preserve_sex
 from crfdeid.redaction.surrogates.place_tables import known_countries
 
 SECRET = b"a secret for the benchmark"
@@ -65,13 +65,13 @@ RULES: dict[str, Callable[[str, str], bool]] = {
     "date": same_date_form,
     "telephone": lambda before, after: re.sub(r"\d", "0", before) == re.sub(r"\d", "0", after),
     "number": same_digits,
-    "country": lambda before, after: fold(after) in known_countries(),
+    "country": lambda before, after: casefold_accents(after) in known_countries(),
     "person": same_capitals,
     "mail": lambda before, after: re.fullmatch(r"[a-z]+\d\d@example\.[a-z]+", after) is not None,
     "hospital": still_a_hospital,
     "street": lambda before, after: len(re.findall(r"\d+", before)) == len(re.findall(r"\d+", after)),
-    "sex": lambda before, after: kept_sex(after) == after,
-    "kin": lambda before, after: kept_kin(after, lambda name: name if name.istitle() else None) == after,
+    "sex": lambda before, after: preserve_sex(after) == after,
+    "kin": lambda before, after: preserve_kin(after, lambda name: name if name.istitle() else None) == after,
     "age": lambda before, after: generalise_age(after) == after,
 }
 
@@ -136,7 +136,7 @@ def main() -> None:
             count = counts.setdefault(label, Counter())
             kind = "label" if surrogate == f"[{label}]" else "kept" if surrogate == value else "believable"
             count[kind if kind != "believable" or believable(surrogate_kind(label), value, surrogate) else "other"] += 1
-        order = order_in(document.text)
+        order = date_order_of(document.text)
         dates = [(value, surrogate) for label, value, surrogate in rows if surrogate_kind(label) == "date"]
         ages = [(value, surrogate) for label, value, surrogate in rows if surrogate_kind(label) == "age"]
         intervals[holds(dates, order)] += 1

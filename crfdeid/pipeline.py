@@ -13,7 +13,7 @@ from crfdeid.consistency import TokenTable, make_consistent
 from crfdeid.documents import CONCEPT, PHI, Document, Span, lone_surrogate, merge
 from crfdeid.errors import EncodingError, SettingError
 from crfdeid.known_phi.folding import decoded_forms
-from crfdeid.known_phi.identifiers import PatientIdentifiers, labels_for
+from crfdeid.known_phi.identifiers import PatientIdentifiers, identifier_labels
 from crfdeid.known_phi.lists import CustomLists
 from crfdeid.model_card.card import read_card, read_saved_lists, threshold_in
 from crfdeid.model_card.pretrained import find_model
@@ -147,7 +147,7 @@ class Deidentifier:
 
     def _finish(self, note: _DocState) -> None:
         """Set the PHI of a document whose sentences are all tagged: predicted, known and consistent spans."""
-        labels = labels_for({tag[2:] for tag in self.tagger.tags} - {""})
+        labels = identifier_labels({tag[2:] for tag in self.tagger.tags} - {""})
         predicted = replace(note.document, spans=tuple(note.found), phi_annotated=True)
         known = known_spans(predicted.text, note.known, self.site, labels)
         marked = replace(predicted, spans=tuple(_add_known(self._without_allowed(predicted), known)))
@@ -283,7 +283,7 @@ def known_spans(raw: str, known: PatientIdentifiers | None, site: CustomLists, l
         raw: a note.
         known: identifiers of its patient; None if nothing is known.
         site: the custom lists.
-        labels: the type for each kind of identifier, by `labels_for`.
+        labels: the type for each kind of identifier, by `identifier_labels`.
 
     Returns:
         Spans of the patient's identifiers before those of the lists.

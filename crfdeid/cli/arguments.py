@@ -17,8 +17,8 @@ from crfdeid.io.records import LONGEST_NOTE, Columns
 from crfdeid.io.remote import RemoteNotes, is_url
 from crfdeid.io.sources import NOTE_FORMATS
 from crfdeid.io.worker import NoteTask
-from crfdeid.known_phi.lists import CustomLists, read_site
-from crfdeid.known_phi.patients import read_columns, read_people
+from crfdeid.known_phi.lists import CustomLists, read_lists
+from crfdeid.known_phi.patients import read_columns, read_patient_table
 from crfdeid.label_schemes import TYPE_MAPPINGS
 from crfdeid.redaction.policy import Policy
 from crfdeid.secrets import SECRET_VARIABLE, read_secret, secret_fingerprint, vocabulary_key
@@ -163,7 +163,7 @@ def custom_lists(options: argparse.Namespace) -> CustomLists | None:
     Raises:
         DataError: they cannot be read, or cannot work.
     """
-    return None if options.site is None else read_site(options.site)
+    return None if options.site is None else read_lists(options.site)
 
 
 def _with_patient_columns(columns: Columns, options: argparse.Namespace) -> Columns:
@@ -179,7 +179,7 @@ def _with_patient_columns(columns: Columns, options: argparse.Namespace) -> Colu
         raise UsageError(f"--known: {problem}") from None
     if options.known_file is not None:
         try:
-            return replace(columns, people=read_people(options.known_file, known))
+            return replace(columns, people=read_patient_table(options.known_file, known))
         except UsageError as problem:
             raise UsageError(f"--known-file without --known: {problem}") from None
     if columns.text in {column.name for column in known}:

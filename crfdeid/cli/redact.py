@@ -11,11 +11,11 @@ from crfdeid.cli.shell import file_path
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The options of ``crfdeid redact``."""
     from crfdeid.cli.arguments import add_note_options as add_common  # noqa: PLC0415
-    from crfdeid.redaction.redact import DATE_ORDERS, HOW  # noqa: PLC0415
+    from crfdeid.redaction.redact import DATE_ORDERS, OPERATORS  # noqa: PLC0415
 
     add_common(parser)
     text = "write [PATIENT], [PATIENT-1], ***, an invented value, or nothing in place of PHI (default: label)"
-    parser.add_argument("--how", choices=HOW, default="label", help=text)
+    parser.add_argument("--how", choices=OPERATORS, default="label", help=text)
     text = (
         "with --how surrogate: language and country of the invented values, such as en_GB (default: en_US or es_ES, "
         "whichever language a note is in)"
@@ -68,7 +68,7 @@ def run(options: argparse.Namespace) -> int:
     from crfdeid.io.annotations import sidecar_plan  # noqa: PLC0415
     from crfdeid.io.date_columns import DateColumns  # noqa: PLC0415
     from crfdeid.io.runner import OutputPlan  # noqa: PLC0415
-    from crfdeid.known_phi.patients import warn_of_kept  # noqa: PLC0415
+    from crfdeid.known_phi.patients import warn_unredacted_columns  # noqa: PLC0415
     from crfdeid.utils.process import one_thread  # noqa: PLC0415
 
     one_thread()
@@ -112,7 +112,7 @@ def run(options: argparse.Namespace) -> int:
             note_run.write_concepts(options.keep_concepts, document)
         note_run.write_stdout(document.text)
         return 0
-    warn_of_kept(columns.known, columns.needed)
+    warn_unredacted_columns(columns.known, columns.needed)
     plan = sidecar_plan(columns) if work.concepts else OutputPlan.of_same_names(columns)
     task = note_run.RunPlan("redacting", work, plan, settings, secret, sidecar=options.keep_concepts)
     engine = spark_run.spark_engine if options.engine == spark_run.SPARK else note_run.local_engine

@@ -24,7 +24,7 @@ _SIDES = (("gold", "predicted"), ("original", "redacted"))
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The options of ``crfdeid review``."""
-    from crfdeid.redaction.redact import HOW  # noqa: PLC0415
+    from crfdeid.redaction.redact import OPERATORS  # noqa: PLC0415
 
     for name, text in (
         ("gold", "annotated notes"),
@@ -53,7 +53,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "with --original: how the notes were redacted, as crfdeid redact has it (default: as the run's folder says); "
         "of surrogates the page shows which values stay, such as sex and ages"
     )
-    parser.add_argument("--how", choices=HOW, help=text)
+    parser.add_argument("--how", choices=OPERATORS, help=text)
     text = "with surrogates: their locale, where crfdeid redact was given one (default: as the run's folder says)"
     parser.add_argument("--locale", help=text)
     text = "column (in JSON Lines: key) with the text of a note (default: text)"

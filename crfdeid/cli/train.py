@@ -98,7 +98,7 @@ def run(options: argparse.Namespace) -> None:
     from crfdeid.augmentation import parse_copy_kinds  # noqa: PLC0415
     from crfdeid.cli.shell import training_bar  # noqa: PLC0415
     from crfdeid.corpora.splits import read_splits  # noqa: PLC0415
-    from crfdeid.known_phi.lists import read_site  # noqa: PLC0415
+    from crfdeid.known_phi.lists import read_lists  # noqa: PLC0415
     from crfdeid.model_card.card import model_digest  # noqa: PLC0415
     from crfdeid.model_card.training import train_model  # noqa: PLC0415
     from crfdeid.utils.folders import require_new  # noqa: PLC0415
@@ -113,7 +113,7 @@ def run(options: argparse.Namespace) -> None:
         raise UsageError("--key-file is for --private-vocabulary: leave it out")
     require_outside(options.out, note_paths(options))
     require_new(options.out)
-    site = None if options.site is None else read_site(options.site)
+    site = None if options.site is None else read_lists(options.site)
     one_thread()
     name, tagger, key = _create_tagger(options) if options.start is None else _load_for_finetuning(options)
     concepts = arguments.concept_paths(options)
@@ -232,7 +232,7 @@ def _run_shared(options: argparse.Namespace) -> None:
     from crfdeid.cli.share.representation import load_representation  # noqa: PLC0415
     from crfdeid.cli.shell import training_bar  # noqa: PLC0415
     from crfdeid.corpora.splits import read_held_out  # noqa: PLC0415
-    from crfdeid.known_phi.lists import read_site  # noqa: PLC0415
+    from crfdeid.known_phi.lists import read_lists  # noqa: PLC0415
     from crfdeid.model_card.training import train_on_shared  # noqa: PLC0415
     from crfdeid.registry import import_string, model_settings  # noqa: PLC0415
     from crfdeid.utils.folders import require_new  # noqa: PLC0415
@@ -242,7 +242,7 @@ def _run_shared(options: argparse.Namespace) -> None:
         raise UsageError(problem)
     require_outside(options.out, {"--dev": options.dev, "--test": options.test})
     require_new(options.out)
-    site = None if options.site is None else read_site(options.site)
+    site = None if options.site is None else read_lists(options.site)
     one_thread()
     settings = model_settings("private", profile=options.profile, overrides=dict(options.set))
     representation = load_representation(options.representation)

@@ -26,8 +26,8 @@ from crfdeid.explain.data import (
     Reason,
 )
 from crfdeid.explain.prediction import model_of
-from crfdeid.known_phi.folding import fold
-from crfdeid.known_phi.identifiers import PatientIdentifiers, labels_for
+from crfdeid.known_phi.folding import fold_to_alnum
+from crfdeid.known_phi.identifiers import PatientIdentifiers, identifier_labels
 from crfdeid.known_phi.lists import CustomLists
 from crfdeid.pipeline import Deidentifier, known_spans
 from crfdeid.rules import RulesTagger
@@ -84,7 +84,7 @@ def _meet(one: Span, other: Span) -> bool:
 
 def _of_record(text: str, known: PatientIdentifiers | None, tagger: Tagger) -> Iterator[Reason]:
     """Reasons from the patient's record, one kind of identifier after the other."""
-    labels = labels_for({tag[2:] for tag in tagger.tags} - {""})
+    labels = identifier_labels({tag[2:] for tag in tagger.tags} - {""})
     for part in fields_of(PatientIdentifiers) if known is not None else ():
         if values := getattr(known, part.name):
             of_kind = PatientIdentifiers(**{part.name: values})
@@ -95,8 +95,8 @@ def _of_record(text: str, known: PatientIdentifiers | None, tagger: Tagger) -> I
 def _of_site(text: str, site: CustomLists) -> Iterator[Reason]:
     """Reasons from the site's lists and patterns."""
     for span in known_spans(text, None, CustomLists(deny=site.deny), {}):
-        spelled = fold(text[span.start : span.end])
-        terms = (term.text for term in site.deny if term.type == span.label and fold(term.text) == spelled)
+        spelled = fold_to_alnum(text[span.start : span.end])
+        terms = (term.text for term in site.deny if term.type == span.label and fold_to_alnum(term.text) == spelled)
         yield Reason(SITE_LIST, next(terms, ""), span)
     for pattern in site.patterns:
         for span in known_spans(text, None, CustomLists(patterns=(pattern,)), {}):

@@ -14,7 +14,7 @@ from crfdeid.io.parquet import OtherColumns, errors_without_values, is_text, not
 from crfdeid.io.records import LONGEST_NOTE, Columns, Failure, Note, NoteFile, NoteResult
 from crfdeid.io.tables import TableRows, header_problem
 from crfdeid.io.worker import Result, StartedWorker, Worker, start_worker
-from crfdeid.known_phi.patients import read_columns, warn_of_kept
+from crfdeid.known_phi.patients import read_columns, warn_unredacted_columns
 from crfdeid.model_card.card import model_digest, read_card, warn_of_low_ppv
 from crfdeid.model_card.pretrained import find_model
 from crfdeid.redaction.policy import SURROGATE, Policy
@@ -138,7 +138,7 @@ class RedactBatches:
         self._secret_file = None if secret_file is None else Path(secret_file)
         self._key_file = None if key_file is None else Path(key_file)
         self._warned = False
-        warn_of_kept(columns, self.columns.needed)
+        warn_unredacted_columns(columns, self.columns.needed)
 
     def output_schema(self, notes: pa.Schema) -> pa.Schema:
         """The schema of the results for a schema of notes.

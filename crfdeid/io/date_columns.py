@@ -15,8 +15,8 @@ from typing import Any, Literal
 import regex
 
 from crfdeid.errors import DataError, FormatError, OptionConflictError, UsageError
-from crfdeid.known_phi.dates import in_ascii
-from crfdeid.known_phi.placeholders import says_nothing
+from crfdeid.known_phi.dates import to_ascii_signs
+from crfdeid.known_phi.placeholders import is_placeholder
 from crfdeid.secrets import derive, hash_word
 from features.normal import normal_form
 
@@ -125,7 +125,7 @@ class DateColumns:
         if name in self.hash:
             return hash_word(str(value), self._hash_key)
         written = str(value)
-        if says_nothing(written):
+        if is_placeholder(written):
             return value
         found = self._moved(name, written, patient, text)
         return int(found) if isinstance(value, int) else found
@@ -192,7 +192,7 @@ class DateGuard:
                 found = date_in(leaf)
                 if found == "sure":
                     sure.append(name)
-                elif self._rows <= FIRST_ROWS and not says_nothing(leaf):
+                elif self._rows <= FIRST_ROWS and not is_placeholder(leaf):
                     (self._possible if found else self._other).add(name)
         if sure and self._rows > FIRST_ROWS:
             raise self._dates.failure(sure[0])
@@ -241,13 +241,18 @@ def date_in(text: str) -> Sureness | None:
 
 @lru_cache(maxsize=1 << 12)
 def _date_in(text: str) -> Sureness | None:
-    from crfdeid.redaction.surrogates.date_forms import FORMS  # noqa: PLC0415
-    from crfdeid.redaction.surrogates.dates import Shift, shift_date  # noqa: PLC0415
+    from crfdeid.redaction.surrogates.dates import (  # noqa: PLC0415
+        DATE_PATTERNS,
+        DateShift,
+        shift_date,
+    )
 
     day, _ = _parts(text)
-    whole = (form for form in FORMS if "year" in form.groupindex and not {"day", "a"}.isdisjoint(form.groupindex))
+    whole = (
+        form for form in DATE_PATTERNS if "year" in form.groupindex and not {"day", "a"}.isdisjoint(form.groupindex)
+    )
     match = next((match for form in whole if (match := form.search(day))), None)
-    if match is None or shift_date(day, Shift(1, 0, 0), month_first=False) is None:
+    if match is None or shift_date(day, DateShift(1, 0, 0), month_first=False) is None:
         return None
     by_word = match.groupdict().get("month") is not None
     whole_year = len(match["year"].lstrip("'’")) == 4 and not day.strip().isdigit()
@@ -256,7 +261,7 @@ def _date_in(text: str) -> Sureness | None:
 
 def _parts(text: str) -> tuple[str, str]:
     """Split a date from the time of day after it."""
-    plain = in_ascii(normal_form(text).text)
+    plain = to_ascii_signs(normal_form(text).text)
     compact = _COMPACT.fullmatch(plain.strip())
     if compact is not None:
         return compact[1], compact[2] or ""
@@ -267,6 +272,6 @@ def _parts(text: str) -> tuple[str, str]:
 @lru_cache(maxsize=1 << 10)
 def _shift(key: bytes) -> Any:
     from crfdeid.redaction.surrogates.chooser import HmacChooser  # noqa: PLC0415
-    from crfdeid.redaction.surrogates.dates import shift_of  # noqa: PLC0415
+    from crfdeid.redaction.surrogates.dates import patient_shift  # noqa: PLC0415
 
-    return shift_of(HmacChooser(key))
+    return patient_shift(HmacChooser(key))

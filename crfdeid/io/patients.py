@@ -17,7 +17,7 @@ from decimal import Decimal
 from typing import Any
 
 from crfdeid.documents import lone_surrogate
-from crfdeid.known_phi.placeholders import says_nothing
+from crfdeid.known_phi.placeholders import is_placeholder
 
 _WHOLE = re.compile(r"([+-]?[0-9]+)\.0+")
 _ZEROS = re.compile(r"(?<![0-9])0+(?=[0-9])")
@@ -51,7 +51,7 @@ def patient_name(value: Any) -> str | None:
         raise ValueError("a lone surrogate")
     whole = _WHOLE.fullmatch(name)
     name = whole[1] if whole else name
-    return None if says_nothing(name) else name
+    return None if is_placeholder(name) else name
 
 
 class SimilarPatients:

@@ -11,7 +11,7 @@ from crfdeid.documents import Document
 from crfdeid.errors import DataError, raised_at
 from crfdeid.io.date_columns import DateColumns
 from crfdeid.known_phi.identifiers import PatientIdentifiers
-from crfdeid.known_phi.patients import KnownColumn, PatientTable, known_of
+from crfdeid.known_phi.patients import PatientColumn, PatientTable, row_identifiers
 from crfdeid.model_card.drift import NoteMeasures
 
 LONGEST_NOTE = 10_000_000
@@ -39,7 +39,7 @@ class Columns:
     text: str = "text"
     id: str | None = None
     patient: str | None = None
-    known: tuple[KnownColumn, ...] = ()
+    known: tuple[PatientColumn, ...] = ()
     people: PatientTable | None = None
     use_id_key: bool = False
     drop: tuple[str, ...] = ()
@@ -236,7 +236,7 @@ def with_known_phi(
             return Failure(f"--known-file has no line for its {columns.people.key}: add one, empty if nothing is known")
         return note._replace(known=known)
     try:
-        return note._replace(known=known_of(columns.known, values)) if columns.known else note
+        return note._replace(known=row_identifiers(columns.known, values)) if columns.known else note
     except DataError as problem:
         return Failure.of(problem)
 

@@ -164,9 +164,9 @@ class NoteTask:
         policy = self.policy
         if policy.how is None:
             return NoteResult(document, found, concepts=concepts)
-        from crfdeid.redaction.redact import locale_for, redact  # noqa: PLC0415
+        from crfdeid.redaction.redact import document_locale, redact  # noqa: PLC0415
 
-        locale = locale_for(document, policy.locale) if policy.how == SURROGATE else None
+        locale = document_locale(document, policy.locale) if policy.how == SURROGATE else None
         words, hidden_words = _words(document)
         hidden = redact(
             document,

@@ -1,8 +1,16 @@
-"""What is known beforehand, whatever a model finds: a site's own lists, and what the record says of a patient.
+"""Known PHI: custom lists and patterns, and the identifiers of a patient's record.
 
-site.py     `CustomLists`: what to hide always, what never, patterns     site_file.py   read from TOML, checked, errors
-by line known.py    `Known`: what one patient's notes must not say        names.py dates.py   how names and dates are
-written folded.py   a text without case, accents and signs                common_names.py     names that are words too
-columns.py  which columns of a table say it                       people.py     a side file of what is known
-joined.py   what was given and what a model found as one
+identifiers.py    `PatientIdentifiers` of one patient, and the search for them in a note
+patients.py       `PatientTable`: identifiers from columns of the notes or from a separate file
+names.py          names in full, in parts, with initials, and with a typing error
+persons.py        words of names, titles, and the names in a note that can be one person's
+dates.py          a date in every written form
+placeholders.py   values that are not searched, such as "unknown" or one letter
+lists.py          `CustomLists`: deny lists, allow lists and patterns, read from TOML
+folding.py        text without case, accents and signs; decoded HTML entities and percent-encoding
 """
+
+from crfdeid.known_phi.identifiers import PatientIdentifiers
+from crfdeid.known_phi.lists import CustomLists, Pattern, Term, read_lists
+
+__all__ = ["CustomLists", "PatientIdentifiers", "Pattern", "Term", "read_lists"]

@@ -1,4 +1,7 @@
-"""One date in all the ways in which it is written: found, without a guess at which form a note prefers."""
+"""Search for a known date in every written form, without a guess at the form that a note prefers.
+
+Surrogates of unknown dates, which must read and write one form exactly, are in `crfdeid.redaction.surrogates.dates`.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +14,11 @@ from unicodedata import category, decimal
 
 import regex
 
-from crfdeid.known_phi.folding import fold
+from crfdeid.known_phi.folding import fold_to_alnum
 from features.lexicons import MONTHS, month_number
 
 _LAST_DAY = 31
-# Signs that are read as one of ASCII in dates; all of Unicode's dashes are read as "-".
+# Signs that are read as an ASCII sign; all Unicode dashes are read as "-".
 _SIGNS = {
     "-": "\u02d7\u2043\u207b\u208b\u2212",
     "/": "\u2044\u2215\u2571\u27cb\u29f8\u2cc6\uff0f",
@@ -28,13 +31,12 @@ _ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xi
 
 _CLOCK = regex.compile(r"[T\s]\d{1,2}:\d\d.*$", regex.DOTALL)
 _PARTS = regex.compile(r"\d+|\p{L}+")
-_ORDERS = tuple(permutations("dmy"))
 
 _PART = regex.compile(rf"[0-9]+|(?<!\p{{L}})(?:{'|'.join([*sorted(MONTHS), *_ROMAN])})(?!\p{{L}})", regex.IGNORECASE)
 _YEAR_MARKS = ("'", "’", "´")
 _A_YEAR = regex.compile(r"(?:1[89]|20)\d\d")
 _TIGHT_SIGNS = ("-", "/", ".")
-# What stands between numbers, and between a number and a month's word; then the mark of a short year.
+# Between numbers, and between a number and the name of a month; then the mark of a short year.
 _SIGN = regex.compile(r"(?:\s{0,2}[-/.,·–_|\\]{1,2}\s{0,2}|\s{1,3})['’´]?")
 _ORDINAL = regex.compile(r"\s?(?:st|nd|rd|th|er|[ºªo°])(?!\p{L})", regex.IGNORECASE)
 _OF = regex.compile(
@@ -44,38 +46,44 @@ _OF = regex.compile(
 
 
 def read_date(text: str) -> frozenset[dt.date]:
-    """Every date that a text can mean: 3/4/72 the 3rd of April or the 4th of March, of 1972 or 2072.
+    """Return every date that a text can mean: for 3/4/72 the 3rd of April or the 4th of March, of 1972 or 2072.
 
     Args:
-        text: numbers in any order, or a month's name in English or Spanish; what follows a time of day is left out.
+        text: numbers in any order, or a month's name in English or Spanish; a time of day at the end is ignored.
 
     Returns:
-        The dates; none where it is no date.
+        The dates; none for a text that is no date.
 
     Example:
         >>> sorted(map(str, read_date("03/04/1972"))), read_date("unknown")
         (['1972-03-04', '1972-04-03'], frozenset())
     """
-    words = _PARTS.findall(_CLOCK.sub("", in_ascii(text.strip())))
+    words = _PARTS.findall(_CLOCK.sub("", to_ascii_signs(text.strip())))
     numbers = [word for word in words if word.isdigit()]
     months = {number for word in words if (number := month_number(word))}
-    if len(numbers) == 1 and len(numbers[0]) == len("19720314") and not months:
-        return frozenset(_of_digits(numbers[0]))
     if len(numbers) == 2 and len(months) == 1:
         month = str(*months)
         return frozenset(date for day, year in permutations(numbers) for date in _dates(year, month, day))
-    if len(numbers) == len("dmy") and not months:
-        return frozenset(_of_numbers(numbers))
+    if months:
+        return frozenset()
+    if len(numbers) == 1 and len(numbers[0]) == len("19720314"):
+        a, b, c, d = (numbers[0][i : i + 2] for i in range(0, 8, 2))
+        orders = ((a + b, c, d), (c + d, b, a), (c + d, a, b))
+        return frozenset(date for order in orders for date in _dates(*order))
+    if len(numbers) == 3:
+        longest = max(map(len, numbers))  # four digits are the year
+        orders = ((y, m, d) for y, m, d in permutations(numbers) if len(y) == longest)
+        return frozenset(date for order in orders for date in _dates(*order))
     return frozenset()
 
 
-def in_ascii(text: str) -> str:
-    """A text with digits of any script as 0 to 9, and dashes, slashes and dots of any kind as those of ASCII.
+def to_ascii_signs(text: str) -> str:
+    """Return a text with digits of any script as 0 to 9, and dashes, slashes and dots as ASCII signs.
 
-    Each character becomes one, so offsets stay.
+    Offsets do not change.
 
     Example:
-        >>> in_ascii("١٤⁄٠٣−1972")
+        >>> to_ascii_signs("١٤⁄٠٣−1972")
         '14/03-1972'
     """
     return text if text.isascii() else "".join(map(_in_ascii, text))
@@ -88,19 +96,6 @@ def _in_ascii(character: str) -> str:
     return "-" if category(character) == "Pd" else _AS_ASCII.get(character, character)
 
 
-def _of_digits(digits: str) -> Iterator[dt.date]:
-    yield from _dates(digits[:4], digits[4:6], digits[6:])
-    yield from _dates(digits[4:], digits[2:4], digits[:2])
-    yield from _dates(digits[4:], digits[:2], digits[2:4])
-
-
-def _of_numbers(numbers: list[str]) -> Iterator[dt.date]:
-    for order in _ORDERS:
-        parts = dict(zip(order, numbers, strict=True))
-        if max(map(len, numbers)) == len(parts["y"]):  # four digits are the year
-            yield from _dates(parts["y"], parts["m"], parts["d"])
-
-
 def _dates(year: str, month: str, day: str) -> Iterator[dt.date]:
     for whole in [year] if len(year) > 2 else [f"19{year:0>2}", f"20{year:0>2}"]:
         try:
@@ -110,14 +105,14 @@ def _dates(year: str, month: str, day: str) -> Iterator[dt.date]:
 
 
 class _Part(NamedTuple):
-    """A number, or a word for a month, in a text.
+    """A number, or the name of a month, in a text.
 
     Attributes:
-        start: its first character's offset.
-        end: the offset after its last.
-        digits: the number as it is written; "" for a month.
-        month: the month's number; 0 for a number.
-        roman: whether the month is a Roman number.
+        start: offset of its first character.
+        end: offset after its last character.
+        digits: digits of a number; "" for a month.
+        month: number of a month; 0 for a number.
+        roman: True for a month in Roman numerals.
     """
 
     start: int
@@ -128,17 +123,17 @@ class _Part(NamedTuple):
 
 
 def find_date(text: str, date: dt.date) -> Iterator[tuple[int, int]]:
-    """Where a date stands in a text, in whatever form.
+    """Yield the offsets of a date in a text, in any form.
 
-    Numbers in any order and with any separator or none, years with two digits, months as words in English and Spanish
-    or in Roman numbers; and, without the year, day and month where the month is a word, and month and year.
+    The forms are numbers in any order with any separator or none, years of two digits, months by name in English and
+    Spanish or in Roman numerals, and partial dates: month and year, and day and month if the month is named.
 
     Example:
         >>> text = "Born 14 de marzo de 1972 (3-14-72)."
         >>> [text[a:b] for a, b in find_date(text, dt.date(1972, 3, 14))]
         ['14 de marzo de 1972', '3-14-72']
     """
-    text = _kept_in_ascii(text)
+    text = _cached_ascii_signs(text)
     parts, numbers = _parts(text), _numbers(date)
     reached = 0
     for i, first in enumerate(parts):
@@ -153,12 +148,12 @@ def find_date(text: str, date: dt.date) -> Iterator[tuple[int, int]]:
             yield first.start - marked, reached
 
 
-_kept_in_ascii = lru_cache(maxsize=8)(in_ascii)  # several dates are looked for in the same text
+_cached_ascii_signs = lru_cache(maxsize=8)(to_ascii_signs)  # several dates are searched in one text
 
 
 @lru_cache(maxsize=8)
 def _parts(text: str) -> tuple[_Part, ...]:
-    """The numbers and months of a text."""
+    """Return the numbers and months of a text."""
     found = []
     for match in _PART.finditer(text):
         word = match.group()
@@ -166,13 +161,13 @@ def _parts(text: str) -> tuple[_Part, ...]:
             found.append(_Part(*match.span(), digits=word))
         else:
             month = month_number(word) or 0
-            roman = 0 if month else _ROMAN.index(fold(word)) + 1
+            roman = 0 if month else _ROMAN.index(fold_to_alnum(word)) + 1
             found.append(_Part(*match.span(), month=month or roman, roman=not month))
     return tuple(found)
 
 
 def _is_date(text: str, parts: Sequence[_Part], i: int, size: int, date: dt.date) -> bool:
-    """Whether so many parts, from the one at ``i``, are the date."""
+    """Return True if ``parts[i : i + size]`` are the date."""
     run = parts[i : i + size]
     if len(run) < size:
         return False
@@ -192,7 +187,7 @@ def _is_date(text: str, parts: Sequence[_Part], i: int, size: int, date: dt.date
 
 
 def _are_three(run: Sequence[_Part], gaps: Sequence[str], date: dt.date) -> bool:
-    """Whether three numbers are day, month and year in some order."""
+    """Return True if three numbers are day, month and year in some order."""
     return _all(_SIGN, gaps) and any(
         _is_number(d.digits, date.day) and _is_number(m.digits, date.month) and _is_year(y.digits, date)
         for d, m, y in permutations(run)
@@ -200,15 +195,17 @@ def _are_three(run: Sequence[_Part], gaps: Sequence[str], date: dt.date) -> bool
 
 
 def _are_month_and_year(text: str, parts: Sequence[_Part], i: int, date: dt.date) -> bool:
-    """Whether two numbers are month and year, and not the end of another date."""
+    """Return True if two numbers are month and year, and not the end of another date."""
     month, year = parts[i : i + 2]
     is_last_two = i > 0 and bool(parts[i - 1].digits) and text[parts[i - 1].end : month.start] in _TIGHT_SIGNS
-    is_parted = text[month.end : year.start].strip() in _TIGHT_SIGNS
-    return is_parted and not is_last_two and _is_number(month.digits, date.month) and year.digits == f"{date.year:04d}"
+    is_separated = text[month.end : year.start].strip() in _TIGHT_SIGNS
+    return (
+        is_separated and not is_last_two and _is_number(month.digits, date.month) and year.digits == f"{date.year:04d}"
+    )
 
 
 def _is_two_of_three(text: str, parts: Sequence[_Part], i: int, date: dt.date) -> bool:
-    """Whether a month's word and a number are the date's day without a year, or its month and year."""
+    """Return True if a month's name and a number are the date without its year, or without its day."""
     run, following = parts[i : i + 2], parts[i + 2] if i + 2 < len(parts) else None
     (number,) = (part for part in run if part.digits)
     if _is_number(number.digits, date.day):
@@ -222,7 +219,7 @@ def _is_two_of_three(text: str, parts: Sequence[_Part], i: int, date: dt.date) -
 
 @lru_cache(maxsize=1 << 10)
 def _tight(date: dt.date) -> frozenset[str]:
-    """The date without separators."""
+    """Return the date without separators, in every order."""
     day, month = f"{date.day:02d}", f"{date.month:02d}"
     years = (f"{date.year:04d}", f"{date.year % 100:02d}")
     return frozenset("".join(order) for year in years for order in permutations((day, month, year)))
@@ -230,7 +227,7 @@ def _tight(date: dt.date) -> frozenset[str]:
 
 @lru_cache(maxsize=1 << 10)
 def _numbers(date: dt.date) -> frozenset[str]:
-    """What a part of the date can be in digits, or all of it; "" for a month's word."""
+    """Return the digits of every part of the date and of the whole date; "" for the name of a month."""
     parts = {f"{number:{width}}" for number in (date.day, date.month) for width in ("d", "02d", "03d")}
     return _tight(date) | parts | {"", f"{date.year:04d}", f"{date.year % 100:02d}"}
 

@@ -1,4 +1,4 @@
-"""A text without case, accents and signs, so that a value is found however it is spelled."""
+"""Text without case, accents and signs, the search for values in it, and decoding of HTML and percent-encoding."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from crfdeid.errors import LimitError
 from features.normal import CONTROL, NormalText
 
 _MARKS = regex.compile(rf"[\p{{M}}\p{{Cf}}{CONTROL}]*+")
-# Scripts that part words by nothing, or join more to a name than is one's name.
-_UNPARTED = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]")
-# What may stand inside a word: an apostrophe, or the hyphen at the end of a line.
+# Scripts without spaces between words.
+_UNSPACED = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]")
+# Inside a word: an apostrophe, or the hyphen at the end of a line.
 _WITHIN_A_WORD = regex.compile(r"['’`´]|[-‐]\s*\n\s*")
-# What may stand between two words of a value, and between two digits of a number.
+# Characters at most between two words of a value, and between two digits of a number.
 _MOST_BETWEEN_WORDS = 20
 _MOST_BETWEEN_DIGITS = 3
-_KEY = 3
+_KEY_LENGTH = 3
 
-# Letters that Unicode does not take apart, though typists do.
+# Letters without a Unicode decomposition, and what typists write instead.
 _LETTERS = {"ł": "l", "ø": "o", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe"}
 
 _Value = TypeVar("_Value")
@@ -37,105 +37,107 @@ def _folded(character: str) -> str:
     return "".join(str(decimal(c)) if c.isdecimal() else _LETTERS.get(c, c) for c in small if c.isalnum())
 
 
-def fold(text: str) -> str:
-    """The letters and digits of a text, in lower case and without accents; digits of any script as 0 to 9.
+def fold_to_alnum(text: str) -> str:
+    """Return the letters and digits of a text, in lower case and without accents; digits of any script as 0 to 9.
+
+    Coarser than `crfdeid.redaction.surrogates.chooser.casefold_accents`, which keeps spaces and signs.
 
     Example:
-        >>> fold("Señora O'Neill, 48-2213")
+        >>> fold_to_alnum("Señora O'Neill, 48-2213")
         'senoraoneill482213'
     """
     return "".join(map(_folded, text))
 
 
-class Folded:
-    """The letters and digits of a text as `fold` gives them, and where each of them stands.
+class FoldedText:
+    """Letters and digits of a text (`fold_to_alnum`) with their offsets.
 
     Args:
         raw: the text.
 
     Attributes:
         raw: the text.
-        text: what is left of it.
+        text: its letters and digits.
     """
 
     def __init__(self, raw: str) -> None:
         letters = list(map(_folded, raw))
         self.raw, self.text = raw, "".join(letters)
-        # A long note's as a list would take ten times the memory.
-        self._places = array("q", (place for place, found in enumerate(letters) for _ in found))
+        # A list would take ten times the memory of a long note.
+        self._offsets = array("q", (offset for offset, found in enumerate(letters) for _ in found))
 
     def span(self, start: int, end: int) -> tuple[int, int]:
-        """The characters of the raw text that stand for ``text[start:end]``, with the marks right after them."""
-        return self._places[start], self._end(end - 1)
+        """Return the raw offsets of ``text[start:end]``, with the marks directly after it."""
+        return self._offsets[start], self._end(end - 1)
 
     def gap(self, i: int) -> str:
-        """What stands in the raw text between the letters or digits i - 1 and i."""
-        return self.raw[self._end(i - 1) : self._places[i]]
+        """Return the raw text between the letters or digits i - 1 and i."""
+        return self.raw[self._end(i - 1) : self._offsets[i]]
 
     def is_edge(self, i: int) -> bool:
-        """Whether a word or a number ends before ``text[i]``.
+        """Return True if a word or a number ends before ``text[i]``.
 
-        As for `features.tokens`, letters and digits do not belong together, and a capital after three letters, two of
-        them small, begins a word of its own: "MRN4822137", "QuillPhone".
+        As in `features.tokens`, a word ends between letters and digits, and before a capital after three letters of
+        which two are in lower case: "MRN4822137", "QuillPhone".
         """
         if i in (0, len(self.text)):
             return True
-        place = self._places[i]
-        if place == self._places[i - 1]:
+        offset = self._offsets[i]
+        if offset == self._offsets[i - 1]:
             return False
         if self.text[i].isdigit() != self.text[i - 1].isdigit() or self.gap(i):
             return True
-        before = self.raw[max(0, place - 3) : place]
-        if not self.raw[place].isascii() and _UNPARTED.search(self.raw, place - 1, place + 1):
+        before = self.raw[max(0, offset - 3) : offset]
+        if not self.raw[offset].isascii() and _UNSPACED.search(self.raw, offset - 1, offset + 1):
             return True
-        return self.raw[place].isupper() and len(before) == 3 and before.isalpha() and before[1:].islower()
+        return self.raw[offset].isupper() and len(before) == 3 and before.isalpha() and before[1:].islower()
 
     def _end(self, i: int) -> int:
-        """Where the character of a letter ends, with its marks."""
-        return _after_marks(self.raw, self._places[i] + 1)
+        """Return the raw end of a letter with its marks."""
+        return _after_marks(self.raw, self._offsets[i] + 1)
 
 
-def _after_marks(raw: str, place: int) -> int:
-    if place >= len(raw) or " " <= raw[place] <= "~":
-        return place
-    found = _MARKS.match(raw, place)
-    return found.end() if found else place
+def _after_marks(raw: str, offset: int) -> int:
+    if offset >= len(raw) or " " <= raw[offset] <= "~":
+        return offset
+    found = _MARKS.match(raw, offset)
+    return found.end() if found else offset
 
 
 class _Phrase(NamedTuple, Generic[_Value]):
-    """A value to look for: its letters and digits, where its words begin in them, and what it stands for."""
+    """A value to search: its letters and digits, the offsets of its words in them, and the result for a match."""
 
     text: str
     words: frozenset[int]
     value: _Value
 
 
-class Phrases(Generic[_Value]):
-    """Values of one word or several, found as whole words whatever their case, accents and signs.
+class PhraseMatcher(Generic[_Value]):
+    """Search for whole values of one or several words, without regard to case, accents and signs.
 
-    Between two words of a value there may be white space and signs, or nothing; within a word an apostrophe, or a
-    hyphen and a line's end.
+    Two words of a value may be separated by white space and signs, or by nothing. A word may contain an apostrophe, or
+    a hyphen and a line end.
 
     Args:
-        values: each value, and what it stands for.
+        values: pairs of a value and the result for its occurrences.
 
     Example:
-        >>> phrases = Phrases([("Tawn List Clinic", "HOSPITAL")])
-        >>> list(phrases.find(Folded("From TAWN-LIST Clinic, not Tawnlist Clinics.")))
+        >>> phrases = PhraseMatcher([("Tawn List Clinic", "HOSPITAL")])
+        >>> list(phrases.find(FoldedText("From TAWN-LIST Clinic, not Tawnlist Clinics.")))
         [(5, 21, 'HOSPITAL')]
     """
 
     def __init__(self, values: Iterable[tuple[str, _Value]]) -> None:
         self._by_key: dict[str, list[_Phrase[_Value]]] = {}
         for text, value in values:
-            folded = Folded(text)
+            folded = FoldedText(text)
             words = frozenset(i for i in range(1, len(folded.text)) if folded.is_edge(i))
             phrase = _Phrase(folded.text, words, value)
-            self._by_key.setdefault(folded.text[:_KEY], []).append(phrase)
+            self._by_key.setdefault(folded.text[:_KEY_LENGTH], []).append(phrase)
         self._sizes = sorted({len(key) for key in self._by_key})
 
-    def find(self, folded: Folded) -> Iterator[tuple[int, int, _Value]]:
-        """Where values stand, and which: offsets into the raw text, in no order; they may overlap."""
+    def find(self, folded: FoldedText) -> Iterator[tuple[int, int, _Value]]:
+        """Yield the raw offsets and the result of each occurrence, unordered; they may overlap."""
         for size in self._sizes:
             for start in range(len(folded.text) - size + 1):
                 for phrase in self._by_key.get(folded.text[start : start + size], ()):
@@ -144,8 +146,8 @@ class Phrases(Generic[_Value]):
                         yield *folded.span(start, end), phrase.value
 
 
-def _is_whole(folded: Folded, start: int, phrase: _Phrase[_Value]) -> bool:
-    """Whether a value that begins at a letter is no part of a word, and parted only where words are."""
+def _is_whole(folded: FoldedText, start: int, phrase: _Phrase[_Value]) -> bool:
+    """Return True if an occurrence is no part of a word, and its gaps are between its words."""
     if not (folded.is_edge(start) and folded.is_edge(start + len(phrase.text))):
         return False
     for i in range(1, len(phrase.text)):
@@ -155,15 +157,15 @@ def _is_whole(folded: Folded, start: int, phrase: _Phrase[_Value]) -> bool:
     return True
 
 
-def find_number(folded: Folded, number: str) -> Iterator[tuple[int, int]]:
-    """Where a number stands, with or without separators and zeros before it.
+def find_number(folded: FoldedText, number: str) -> Iterator[tuple[int, int]]:
+    """Yield the raw offsets of a number, with or without separators and leading zeros.
 
     Args:
         folded: a text.
-        number: what `fold` leaves of the number.
+        number: the number in the form of `fold_to_alnum`.
 
     Example:
-        >>> list(find_number(Folded("MRN48-2213-7, not 14822137"), "4822137"))
+        >>> list(find_number(FoldedText("MRN48-2213-7, not 14822137"), "4822137"))
         [(3, 12)]
     """
     start = folded.text.find(number)
@@ -178,22 +180,22 @@ def find_number(folded: Folded, number: str) -> Iterator[tuple[int, int]]:
         start = folded.text.find(number, start + 1)
 
 
-# An entity, or neighbours of "%41". A number of more digits is no character's.
+# An entity, or a run of "%41". Numbers of more digits are no code points.
 _ENCODED = regex.compile(
     r"&#(?:[xX]0*+[0-9a-fA-F]{1,6}+|0*+[0-9]{1,7}+(?![0-9]));?|&[A-Za-z][A-Za-z0-9]{1,31}+;?|(?:%[0-9a-fA-F]{2})++"
 )
 _UTF8 = regex.compile(rb"[\x00-\x7f]|[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}|(?s:.)")
-_LEAST_NAME = 2
-_MOST_LEVELS = 4
+_MIN_ENTITY_NAME = 2
+_MAX_LEVELS = 4
 
 
 def decoded_forms(text: str) -> Iterator[NormalText]:
-    """The decoded forms of a text: one where it holds something encoded, two where that was encoded twice, and so on.
+    """Yield the decoded forms of a text: one per level of encoding.
 
     Percent-encoded bytes are read as UTF-8, and invalid ones as Latin-1.
 
     Raises:
-        DataError: the text is encoded too many times over.
+        LimitError: more than four levels of encoding.
 
     Example:
         >>> [form.text for form in decoded_forms("Qu&iacute;ll, %51uill")]
@@ -202,7 +204,7 @@ def decoded_forms(text: str) -> Iterator[NormalText]:
         ['R&eacute;, 50 %', 'Ré, 50 %']
     """
     offsets: Sequence[int] | None = None
-    for _ in range(_MOST_LEVELS):
+    for _ in range(_MAX_LEVELS):
         found = _decoded(text)
         if found is None:
             return
@@ -211,15 +213,15 @@ def decoded_forms(text: str) -> Iterator[NormalText]:
         yield NormalText(text, offsets)
     left = next((unit for match in _ENCODED.finditer(text) for unit in _units(match)), None)
     if left is not None:
-        problem = f"text that is encoded more than {_MOST_LEVELS} times over (&amp;amp;, %2525): decode it"
+        problem = f"text with more than {_MAX_LEVELS} levels of encoding (&amp;amp;, %2525): decode it"
         raise LimitError(problem, offset=left[0] if offsets is None else offsets[left[0]])
 
 
 def fully_decoded(text: str) -> str:
-    """A text decoded as often as it was encoded.
+    """Return a text with all levels of encoding decoded.
 
     Raises:
-        DataError: the text is encoded too many times over.
+        LimitError: more than four levels of encoding.
 
     Example:
         >>> fully_decoded("Jos&eacute; %51uill")
@@ -229,8 +231,8 @@ def fully_decoded(text: str) -> str:
 
 
 def _decoded(text: str) -> tuple[str, Sequence[int]] | None:
-    """A text decoded once, and the offsets of its characters; None where nothing in it is encoded."""
-    if "&" not in text and "%" not in text:  # nearly every text
+    """Decode one level; return the text and its characters' offsets, or None if nothing is encoded."""
+    if "&" not in text and "%" not in text:  # most texts
         return None
     parts: list[str] = []
     offsets = array("i" if len(text) < 1 << 31 else "q")
@@ -249,17 +251,16 @@ def _decoded(text: str) -> tuple[str, Sequence[int]] | None:
 
 
 def _units(match: regex.Match[str]) -> Iterator[tuple[int, int, str]]:
-    """The encoded pieces of a match: start, end and decoded characters of each."""
+    """Yield the start, end and decoded characters of each encoded character of a match."""
     start, found = match.start(), match.group()
     if found.startswith("%"):
-        place = start
         for one in _UTF8.finditer(bytes.fromhex(found.replace("%", ""))):
-            yield place, (place := place + 3 * len(one.group())), _characters(one.group())
+            yield start, (start := start + 3 * len(one.group())), _characters(one.group())
     elif found.startswith("&#"):
         yield start, match.end(), unescape(found)
     else:
-        # As browsers do, the longest name counts; some old ones need no semicolon.
-        for size in range(len(found), _LEAST_NAME, -1):
+        # The longest name counts, as in browsers; some old names need no semicolon.
+        for size in range(len(found), _MIN_ENTITY_NAME, -1):
             if found[1:size] in html5:
                 yield start, start + size, html5[found[1:size]]
                 return
@@ -268,5 +269,5 @@ def _units(match: regex.Match[str]) -> Iterator[tuple[int, int, str]]:
 def _characters(encoded: bytes) -> str:
     try:
         return encoded.decode("utf-8")
-    except UnicodeDecodeError:  # of one byte alone, or no character that there is
+    except UnicodeDecodeError:  # a single byte, or no code point
         return encoded.decode("latin-1")

@@ -1,13 +1,12 @@
-"""What the record says of a patient, and where that patient's notes say it.
+"""Identifiers of a patient's record, and the search for them in that patient's notes.
 
-All of it is hidden wherever it stands, whatever the model thinks: names as `crfdeid.known_phi.names` finds them, dates
-as `crfdeid.known_phi.dates` does, numbers with and without separators, and texts (an address) whole.
+All occurrences are marked, whatever the model predicts: names (`crfdeid.known_phi.names`), dates
+(`crfdeid.known_phi.dates`), numbers with and without separators, and whole texts such as an address.
 """
 
 from __future__ import annotations
 
-import datetime as dt
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -17,21 +16,21 @@ import regex
 from crfdeid.documents import Span
 from crfdeid.errors import FormatError
 from crfdeid.known_phi.dates import find_date, read_date
-from crfdeid.known_phi.folding import Folded, Phrases, find_number, fold
-from crfdeid.known_phi.names import Name
-from crfdeid.known_phi.placeholders import LEAST_ALONE, PLACEHOLDER, why_unsearched
+from crfdeid.known_phi.folding import FoldedText, PhraseMatcher, find_number, fold_to_alnum
+from crfdeid.known_phi.names import NameMatcher
+from crfdeid.known_phi.placeholders import MIN_SEARCHED_LENGTH, PLACEHOLDER, unsearched_reason
 from crfdeid.label_schemes import BINARY, TO_SEVEN
 from features.normal import normal_form
 
-KINDS = ("name", "date", "number", "text")
-"""What an identifier can be."""
+IDENTIFIER_KINDS = ("name", "date", "number", "text")
+"""Kinds of identifiers."""
 
-# What each kind is called where the model has no word of its own for it.
+# Type of each kind for a model without a more specific one; any other kind is PHI.
 _SEVEN = {"name": "PATIENT", "date": "DATE", "number": "ID"}
-# Of several types of numbers, those that are a patient's come first.
-_FIRST = ("ID_SUJETO_ASISTENCIA", "MEDICALRECORD")
+# Of several types of numbers, those of patients come first.
+_PREFERRED_TYPES = ("ID_SUJETO_ASISTENCIA", "MEDICALRECORD")
 _LEAST_WITHOUT_ZEROS = 4
-# What an identifier that is too short to be looked for everywhere must follow: "MRN", "historia clínica nº:".
+# Words that must precede a short identifier: "MRN", "historia clínica nº:".
 _CUE = (
     r"(?:mrn|nhc|nhs|ssn|dni|nif|nie|nass|nuss|cipa?|id|identi\p{L}*|records?|registros?|charts?|cases?|casos?|"
     r"acc(?:oun)?t|cuenta|numbers?|n[úu]m(?:ero)?|no\.|n\.?\s?[º°]|n\.º|historias?|h\.?c\.?|expediente|episodi?[eo]|file|"
@@ -45,26 +44,26 @@ _AFTER_A_CUE = regex.compile(
     regex.IGNORECASE,
 )
 _LONGEST_CUE = 60
-_OF_A_TABLE = regex.compile(r"\s*(\d+)\.0\s*")  # a whole number after it was in a column with gaps
+_WHOLE_FLOAT = regex.compile(r"\s*(\d+)\.0\s*")  # an integer from a column with missing values
 
 
 @dataclass(frozen=True, slots=True)
 class PatientIdentifiers:
-    """One patient's identifiers.
+    """Identifiers of one patient.
 
     Args:
-        names: what the patient is called; whoever else must be hidden in the notes can be named too.
-        dates: days, such as that of birth: dates, or texts that `crfdeid.known_phi.dates.read_date` can read.
+        names: names of the patient, and of others to hide in the notes.
+        dates: dates such as that of birth, in a form that `crfdeid.known_phi.dates.read_date` reads.
         numbers: numbers and codes.
-        texts: anything else, found only whole, such as an address.
-        unsearched: the columns whose values are not looked for everywhere, and why: `PLACEHOLDER` or `SHORT`
+        texts: other values, such as an address; only whole occurrences are marked.
+        unsearched: columns whose values are not searched everywhere, each with the reason: `PLACEHOLDER` or `SHORT`
             (`crfdeid.known_phi.placeholders`).
 
     Raises:
-        DataError: a value cannot be one of its kind. The message does not hold it.
+        FormatError: a value is invalid for its kind. The message does not contain it.
 
     Example:
-        >>> known = Known(names=("Jane Quill",), dates=("1972-03-14",), numbers=("48-2213-7",))
+        >>> known = PatientIdentifiers(names=("Jane Quill",), dates=("1972-03-14",), numbers=("48-2213-7",))
         >>> [span.label for span in known.find("QUILL, born 3/14/72, MRN 4822137")]
         ['PATIENT', 'DATE', 'ID']
     """
@@ -76,76 +75,68 @@ class PatientIdentifiers:
     unsearched: tuple[tuple[str, str], ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
-        for name in self.names:
-            if not regex.search(r"\p{L}", name):
-                raise FormatError("a name without a letter: correct it, or leave it empty")
-        for date in self.dates:
-            if not read_date(date):
-                raise FormatError("a date that cannot be read: write it as 1972-03-14, or leave it empty")
-        for value in (*self.numbers, *self.texts):
-            if not fold(value):
-                raise FormatError("a value without a letter or digit: correct it, or leave it empty")
+        if not all(regex.search(r"\p{L}", name) for name in self.names):
+            raise FormatError("a name without a letter: correct it, or leave it empty")
+        if not all(map(read_date, self.dates)):
+            raise FormatError("a date that cannot be read: write it as 1972-03-14, or leave it empty")
+        if not all(map(fold_to_alnum, (*self.numbers, *self.texts))):
+            raise FormatError("a value without a letter or digit: correct it, or leave it empty")
 
     @classmethod
     def of(cls, values: Iterable[tuple[str, Any]]) -> PatientIdentifiers:
-        """Identifiers out of a table: pairs of a kind of `KINDS` and a value.
+        """Create identifiers from pairs of a kind (`IDENTIFIER_KINDS`) and a table's value.
 
-        Null, NaN, empty values and placeholders such as "unknown" say nothing.
+        Null, NaN, empty values and placeholders such as "unknown" are ignored.
 
         Raises:
-            DataError: a value cannot be one of its kind.
+            FormatError: a value is invalid for its kind.
         """
-        found: dict[str, list[str]] = {kind: [] for kind in KINDS}
+        found: dict[str, list[str]] = {kind: [] for kind in IDENTIFIER_KINDS}
         for kind, value in values:
-            text = as_text(value)
-            if text and text not in found[kind] and why_unsearched(kind, text) != PLACEHOLDER:
+            text = cell_text(value)
+            if text and text not in found[kind] and unsearched_reason(kind, text) != PLACEHOLDER:
                 found[kind].append(text)
-        names, dates, numbers, texts = (tuple(found[kind]) for kind in KINDS)
-        return cls(names, dates, numbers, texts)
+        return cls(*(tuple(found[kind]) for kind in IDENTIFIER_KINDS))
 
     def find(self, text: str, labels: Mapping[str, str] | None = None) -> list[Span]:
-        """Where the identifiers stand in a text; what is found may overlap.
+        """Find all occurrences of the identifiers in a note; spans may overlap.
 
         Args:
-            text: a note.
-            labels: the type of each kind, from `labels_for`.
+            text: the note.
+            labels: the type of each kind, by `identifier_labels`.
         """
-        called = labels_for(()) if labels is None else labels
-        return [Span(start, end, called[kind]) for kind, start, end in _finder(self).find(text)]
+        label_of = identifier_labels(()) if labels is None else labels
+        return [Span(start, end, label_of[kind]) for kind, start, end in _finder(self).find(text)]
 
 
-def labels_for(types: Collection[str]) -> dict[str, str]:
-    """What each kind of identifier is called beside a model that has these types.
+def identifier_labels(types: Collection[str]) -> dict[str, str]:
+    """Type of each kind of identifier, from the types of a model where one fits.
 
     Example:
-        >>> labels_for({"NOMBRE_SUJETO_ASISTENCIA", "FECHAS", "CALLE"})
+        >>> identifier_labels({"NOMBRE_SUJETO_ASISTENCIA", "FECHAS", "CALLE"})
         {'name': 'NOMBRE_SUJETO_ASISTENCIA', 'date': 'FECHAS', 'number': 'ID', 'text': 'PHI'}
     """
-    if set(types) == {BINARY}:
-        return dict.fromkeys(KINDS, BINARY)
-    found = dict.fromkeys(KINDS, BINARY)
-    for kind, seventh in _SEVEN.items():
+    found = dict.fromkeys(IDENTIFIER_KINDS, BINARY)
+    for kind, seventh in _SEVEN.items() if set(types) != {BINARY} else ():
         fitting = sorted(label for label in types if TO_SEVEN.get(label) == seventh)
-        found[kind] = next(
-            (label for label in (seventh, *_FIRST) if label in fitting), fitting[0] if fitting else seventh
-        )
+        preferred = [label for label in (seventh, *_PREFERRED_TYPES) if label in fitting]
+        found[kind] = (preferred or fitting or [seventh])[0]
     return found
 
 
 class _Finder:
-    """What looks for one patient's identifiers in notes."""
+    """Search for one patient's identifiers."""
 
     def __init__(self, known: PatientIdentifiers) -> None:
-        self._name = Name(normal_form(name).text for name in known.names) if known.names else None
-        self._dates: Sequence[dt.date] = sorted({date for text in known.dates for date in read_date(text)})
-        self._numbers = sorted({_digits(number) for number in known.numbers if _is_long(number)})
-        self._texts = Phrases((text, None) for text in known.texts if _is_long(text))
-        short = [value for value in (*known.numbers, *known.texts) if not _is_long(value)]
-        self._short = sorted({fold(value) for value in short})
+        self._name = NameMatcher(normal_form(name).text for name in known.names) if known.names else None
+        self._dates = sorted({date for text in known.dates for date in read_date(text)})
+        self._numbers = sorted({_without_zeros(number) for number in known.numbers if _is_long(number)})
+        self._texts = PhraseMatcher((text, None) for text in known.texts if _is_long(text))
+        self._short = sorted({fold_to_alnum(v) for v in (*known.numbers, *known.texts) if not _is_long(v)})
 
     def find(self, text: str) -> Iterator[tuple[str, int, int]]:
-        """Kinds and offsets."""
-        folded = Folded(text)
+        """Yield the kind and offsets of each occurrence."""
+        folded = FoldedText(text)
         if self._name is not None:
             yield from (("name", start, end) for start, end in self._name.find(text, folded))
         for date in self._dates:
@@ -159,28 +150,25 @@ class _Finder:
         yield from (("text", start, end) for start, end, _ in self._texts.find(folded))
 
 
+_finder = lru_cache(maxsize=256)(_Finder)  # a patient's notes mostly follow each other
+
+
 def _is_long(value: str) -> bool:
-    """True for an identifier that is looked for everywhere."""
-    return len(fold(value)) >= LEAST_ALONE
+    """Return True for an identifier that is searched everywhere."""
+    return len(fold_to_alnum(value)) >= MIN_SEARCHED_LENGTH
 
 
-@lru_cache(maxsize=256)
-def _finder(known: PatientIdentifiers) -> _Finder:
-    """One patient's notes mostly follow each other."""
-    return _Finder(known)
-
-
-def _digits(number: str) -> str:
-    folded = fold(number)
+def _without_zeros(number: str) -> str:
+    folded = fold_to_alnum(number)
     short = folded.lstrip("0")
     return short if len(short) >= _LEAST_WITHOUT_ZEROS else folded
 
 
-def as_text(value: Any) -> str:
-    """A value of a table as text; "" for none.
+def cell_text(value: Any) -> str:
+    """Text of a table's value; "" for a missing one.
 
     Raises:
-        DataError: it is no value, but a list or the like.
+        FormatError: a value that is not scalar, such as a list.
     """
     if value is None or value != value:  # noqa: PLR0124  NaN, and a database's "no time"
         return ""
@@ -189,5 +177,5 @@ def as_text(value: Any) -> str:
     if isinstance(value, (bool, list, dict, bytes, tuple)):
         raise FormatError("a value that is neither text nor a number nor a date: name another column")
     text = str(value).strip()
-    whole = _OF_A_TABLE.fullmatch(text)
+    whole = _WHOLE_FLOAT.fullmatch(text)
     return str(whole[1]) if whole else text

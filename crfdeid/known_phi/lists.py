@@ -1,9 +1,9 @@
-"""A site's own lists and patterns: what its notes always hide, and what they never hide.
+"""Custom lists of a site: deny lists, allow lists and patterns, read from a TOML file.
 
-- A term of a deny list is hidden wherever it stands as whole words, whatever its case, accents and signs.
-- What a pattern finds is hidden.
-- A term of an allow list takes a model's find away where the two are the same words. It takes away no part of a longer
-  find, and nothing that a deny list, a pattern or a patient's record asks for.
+- Each whole occurrence of a deny-list term is marked, without regard to case, accents and signs.
+- Each match of a pattern is marked.
+- An allow-list term removes a span of the model that consists of the same words. It does not shorten longer spans, and
+  does not affect spans from deny lists, patterns or patient identifiers.
 """
 
 from __future__ import annotations
@@ -21,28 +21,29 @@ import regex
 
 from crfdeid.documents import Span
 from crfdeid.errors import DataError, EmptyInputError, FormatError, LimitError
-from crfdeid.known_phi.folding import Folded, Phrases, fold
+from crfdeid.known_phi.folding import FoldedText, PhraseMatcher, fold_to_alnum
 from crfdeid.utils.files import read_text
 
-SECONDS = 5.0
-"""How long one pattern may take on one note."""
+PATTERN_TIMEOUT = 5.0
+"""Time limit in seconds for one pattern on one note."""
 
-# Long runs of one character, which an expression that blows up does on: what ends them is nothing it can take.
+# Long repetitions with an unmatched end, on which an expression with catastrophic backtracking times out.
 _UNITS = ("a", "A", "0", " ", "a ", "0 ", "aA0", "0-", "a.", ".", "-", "@")
 _PROBES = tuple(unit * (60 // len(unit)) + "\n!" for unit in _UNITS)
-PROBE_SECONDS = 1.0
+PROBE_TIMEOUT = 1.0
+"""Time limit in seconds for one pattern on one probe."""
 
 _TYPE = regex.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A word or several.
+    """A term of a deny or allow list: one or several words.
 
     Attributes:
-        text: as it is spelled.
-        type: what it is hidden as; "" in an allow list.
-        match_case: whether its capitals, small letters and accents count.
+        text: its spelling.
+        type: type of its spans; "" in an allow list.
+        match_case: True to compare case and accents.
     """
 
     text: str
@@ -52,13 +53,13 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """An expression for what a site calls by a type of PHI.
+    """A regular expression for a site's PHI.
 
     Attributes:
-        regex: as the package `regex` reads it; the group "value", where there is one, is what is hidden.
-        type: what it is hidden as.
-        match_case: whether capitals and small letters count.
-        name: how messages call it, such as its place in a file.
+        regex: syntax of the package `regex`; a group named "value" limits the span to it.
+        type: type of its spans.
+        match_case: True for a case-sensitive expression.
+        name: name in messages, such as its file and line.
     """
 
     regex: str
@@ -69,19 +70,20 @@ class Pattern:
 
 @dataclass(frozen=True)
 class CustomLists:
-    """A site's lists.
+    """Deny list, allow list and patterns of a site.
 
     Args:
-        deny: what is always hidden.
-        allow: what is not hidden by itself.
-        patterns: what else is always hidden.
+        deny: terms that are always marked.
+        allow: terms that are not marked by themselves.
+        patterns: expressions whose matches are always marked.
 
     Raises:
-        DataError: a term without a letter or digit, a type that is no name, a pattern that cannot be read or finds
-            the empty text.
+        FormatError: a term without a letter or digit, an invalid type, or a pattern that is invalid or matches the
+            empty text.
+        LimitError: a pattern that takes too long.
 
     Example:
-        >>> site = Site(deny=(Term("Tawn List", "HOSPITAL"),), patterns=(Pattern(r"TL-[0-9]{6}", "ID"),))
+        >>> site = CustomLists(deny=(Term("Tawn List", "HOSPITAL"),), patterns=(Pattern(r"TL-[0-9]{6}", "ID"),))
         >>> [span.label for span in site.find("TAWN LIST, case TL-204417")]
         ['HOSPITAL', 'ID']
     """
@@ -102,28 +104,28 @@ class CustomLists:
         return bool(self.deny or self.allow or self.patterns)
 
     def joined(self, other: CustomLists) -> CustomLists:
-        """The lists of both."""
+        """Return the union of two sites' lists."""
         return CustomLists(self.deny + other.deny, self.allow + other.allow, self.patterns + other.patterns)
 
     def find(self, text: str) -> list[Span]:
-        """What has to be hidden in a text; what is found may overlap.
+        """Find deny-list terms and patterns in a text; spans may overlap.
 
         Raises:
-            DataError: a pattern takes too long.
+            LimitError: a pattern takes longer than `PATTERN_TIMEOUT`.
         """
         return [*self._find_terms(text), *self._find_patterns(text)]
 
     def allows(self, value: str) -> bool:
-        """Whether a find of a model is left as it is: all of it is one term of an allow list."""
-        return bool(self.allow) and any(_is_spelled(value, term) for term in self._allowed.get(fold(value), ()))
+        """Return True if a value is a term of the allow list."""
+        return any(_is_spelled(value, term) for term in self._allowed.get(fold_to_alnum(value), ()))
 
     @classmethod
     def of(cls, data: Mapping[str, Sequence[Mapping[str, Any]]]) -> CustomLists:
-        """The lists out of JSON data, as `dataclasses.asdict` gives them.
+        """Create lists from the JSON data of `dataclasses.asdict`.
 
         Raises:
-            DataError: a list is not what it should be.
-            TypeError, KeyError: it is something else.
+            DataError: an invalid term, type or pattern.
+            TypeError, KeyError: data of another structure.
         """
         return cls(
             deny=tuple(Term(**term) for term in data["deny"]),
@@ -132,75 +134,75 @@ class CustomLists:
         )
 
     @cached_property
-    def _denied(self) -> Phrases[Term]:
-        return Phrases((term.text, term) for term in self.deny)
+    def _denied(self) -> PhraseMatcher[Term]:
+        return PhraseMatcher((term.text, term) for term in self.deny)
 
     @cached_property
     def _allowed(self) -> Mapping[str, Sequence[Term]]:
         found: dict[str, list[Term]] = {}
         for term in self.allow:
-            found.setdefault(fold(term.text), []).append(term)
+            found.setdefault(fold_to_alnum(term.text), []).append(term)
         return found
 
     def _find_terms(self, text: str) -> Iterator[Span]:
         if self.deny:
-            for start, end, term in self._denied.find(Folded(text)):
+            for start, end, term in self._denied.find(FoldedText(text)):
                 if _is_spelled(text[start:end], term):
                     yield Span(start, end, term.type)
 
     def _find_patterns(self, text: str) -> Iterator[Span]:
         for pattern in self.patterns:
             try:
-                for match in _compiled(pattern).finditer(text, timeout=SECONDS):
+                for match in _compiled(pattern).finditer(text, timeout=PATTERN_TIMEOUT):
                     start, end = match.span("value") if "value" in match.re.groupindex else match.span()
-                    if start < 0:  # the group had no part in it: all of it is hidden, and not nothing
+                    if start < 0:  # the group did not match: mark the whole match
                         start, end = match.span()
                     if start < end:
                         yield Span(start, end, pattern.type)
             except TimeoutError:
-                problem = f"{pattern.name} took longer than {SECONDS:g} seconds: write it without nested repetitions"
+                problem = f"{pattern.name} took longer than {PATTERN_TIMEOUT:g} seconds: avoid nested repetitions"
                 raise LimitError(problem) from None
 
 
 def check_term(text: str) -> None:
-    """Refuse a term that nothing could be found by.
+    """Check a term.
 
     Raises:
-        DataError: it has neither a letter nor a digit.
+        FormatError: it has neither a letter nor a digit.
     """
-    if not fold(text):
-        raise FormatError("a term without a letter or digit: nothing could be found by it")
+    if not fold_to_alnum(text):
+        raise FormatError("a term without a letter or digit, which matches nothing: correct it")
 
 
 def check_type(name: str) -> None:
-    """Refuse a type that formats cannot hold.
+    """Check the name of a type.
 
     Raises:
-        DataError: it is no name of a type.
+        FormatError: it has characters that output formats do not allow.
     """
     if not _TYPE.fullmatch(name):
-        raise FormatError('not a type: give a name of letters, digits, "_" and "-", such as HOSPITAL')
+        raise FormatError('an invalid type: use letters, digits, "_" and "-", such as HOSPITAL')
 
 
 def check_pattern(pattern: Pattern) -> None:
-    """Refuse a pattern that cannot work, or that takes too long for a short line.
+    """Check a pattern, also on short probes.
 
     Raises:
-        DataError: it cannot be read, finds the empty text, or blows up.
+        FormatError: it is invalid, or matches the empty text.
+        LimitError: it takes longer than `PROBE_TIMEOUT` on a probe.
     """
     try:
         compiled = _compiled(pattern)
     except (regex.error, OverflowError, RecursionError):
-        raise FormatError("not an expression that the package regex can read: correct it") from None
+        raise FormatError("an invalid expression for the package regex: correct it") from None
     try:
-        if any(match.start() == match.end() for match in compiled.finditer("", timeout=SECONDS)):
-            raise FormatError("an expression that finds the empty text: let it ask for a character or more")
+        if any(match.start() == match.end() for match in compiled.finditer("", timeout=PATTERN_TIMEOUT)):
+            raise FormatError("an expression that matches the empty text: require one character or more")
         for probe in _PROBES:
-            for _ in compiled.finditer(probe, timeout=PROBE_SECONDS):
+            for _ in compiled.finditer(probe, timeout=PROBE_TIMEOUT):
                 pass
     except TimeoutError:
-        problem = "an expression that takes too long: write it without repetitions within repetitions, such as (a+)+"
-        raise LimitError(problem) from None
+        raise LimitError("an expression that takes too long: avoid nested repetitions such as (a+)+") from None
 
 
 @lru_cache(maxsize=1 << 10)
@@ -209,12 +211,12 @@ def _compiled(pattern: Pattern) -> regex.Pattern[str]:
 
 
 def _is_spelled(value: str, term: Term) -> bool:
-    """Whether a value that has the term's letters has them as the term asks for."""
+    """Return True if a value with the letters of a term also has its case, where that counts."""
     return not term.match_case or _signless(value) == _signless(term.text)
 
 
 def _signless(text: str) -> str:
-    """The letters and digits of a text as they are written."""
+    """Return the letters and digits of a text, unchanged."""
     return "".join(character for character in normalize("NFC", text) if character.isalnum())
 
 
@@ -225,30 +227,30 @@ _KEYS = {
 }
 _Checked = TypeVar("_Checked")
 _COMMENT = "#"
-_SYNTAX_PLACE = re.compile(r"\(at line (\d+), column (\d+)\)")
-_HEAD = re.compile(r"\s*\[\[?\s*[\"']?(\w+)[\"']?\s*\]")
+_SYNTAX_POSITION = re.compile(r"\(at line (\d+), column (\d+)\)")
+_HEADER = re.compile(r"\s*\[\[?\s*[\"']?(\w+)[\"']?\s*\]")
 
 
-def read_site(path: Path) -> CustomLists:
-    """A site's lists from a TOML file and the word lists that it names.
+def read_lists(path: Path) -> CustomLists:
+    """Read custom lists from a TOML file and the word lists that it names.
 
     Raises:
-        DataError: a file cannot be read, or something in it cannot work. The message names file and line, and no term:
-            lists hold names.
+        DataError: a file cannot be read or is invalid. The message names file and line, and no term: lists contain
+            names.
     """
     text = read_text(path)
     try:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        place = _SYNTAX_PLACE.search(str(error))
-        line = int(place[1]) if place else len(text.splitlines())
-        column = f" at column {place[2]}" if place else ", or not closed"
-        raise FormatError(f"no TOML{column}: correct it", path=path, line=line) from None
+        position = _SYNTAX_POSITION.search(str(error))
+        line = int(position[1]) if position else len(text.splitlines())
+        column = f" at column {position[2]}" if position else ", or not closed"
+        raise FormatError(f"invalid TOML{column}: correct it", path=path, line=line) from None
     except RecursionError:
-        raise FormatError("no TOML that can be read: it is nested too deep", path=path) from None
+        raise FormatError("TOML that is nested too deeply", path=path) from None
     tables = list(_tables(content, path, text.split("\n")))
     if not tables:
-        raise EmptyInputError("says nothing: give [[deny]], [[allow]] or [[pattern]]", path=path)
+        raise EmptyInputError("no lists: add [[deny]], [[allow]] or [[pattern]]", path=path)
     return CustomLists(
         deny=tuple(term for table in tables if table.kind == "deny" for term in table.terms()),
         allow=tuple(term for table in tables if table.kind == "allow" for term in table.terms()),
@@ -260,27 +262,27 @@ def _tables(content: Mapping[str, Any], path: Path, lines: Sequence[str]) -> Ite
     for kind, found in content.items():
         problem = ""
         if kind not in _KEYS:
-            problem = f"not known here: there are {', '.join(f'[[{name}]]' for name in _KEYS)}"
+            problem = f"unknown table: choose from {', '.join(f'[[{name}]]' for name in _KEYS)}"
         elif not isinstance(found, list) or not all(isinstance(values, dict) for values in found):
-            problem = f"{kind} is no list of tables: begin each with [[{kind}]]"
+            problem = f"{kind} is not a list of tables: begin each with [[{kind}]]"
         if problem:
             named = re.compile(rf"[\s\[\"']*{re.escape(kind)}\b")
             line = next((number for number, text in enumerate(lines, start=1) if named.match(text)), None)
             raise FormatError(problem, path=path, line=line)
-        heads = [n for n, text in enumerate(lines) if (head := _HEAD.match(text)) and head[1] == kind]
+        heads = [n for n, text in enumerate(lines) if (head := _HEADER.match(text)) and head[1] == kind]
         for number, values in enumerate(found):
             yield _Table(path, lines, kind, heads[number] if number < len(heads) else None, values)
 
 
 class _Table(NamedTuple):
-    """One [[table]] of the file.
+    """One [[table]] of a TOML file.
 
     Attributes:
         path: the file.
-        lines: all its lines.
+        lines: all lines of the file.
         kind: "deny", "allow" or "pattern".
-        head: the index of the line it begins with; None where it is written in another way, such as in one line.
-        values: what it says.
+        head: index of its header's line; None for other syntax, such as an inline table.
+        values: its keys and values.
     """
 
     path: Path
@@ -290,13 +292,13 @@ class _Table(NamedTuple):
     values: Mapping[str, Any]
 
     def terms(self) -> list[Term]:
-        """The terms of a list, and of the file that it names."""
+        """Return the terms of a list and of the file that it names."""
         self._require_known()
         type_name = self._type() if self.kind == "deny" else ""
         match_case = self._flag("match_case")
         texts = self.values.get("terms", [])
         if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-            raise self._problem('terms is no list of texts, such as ["Tawn List", "TLC"]', "terms")
+            raise self._problem('terms is not a list of texts, such as ["Tawn List", "TLC"]', "terms")
         for text in texts:
             self._checked(check_term, text, "terms")
         listed = _word_list(self.path.parent / self._text("file")) if "file" in self.values else []
@@ -307,19 +309,19 @@ class _Table(NamedTuple):
         return [Term(text, type_name, match_case) for text in [*texts, *listed]]
 
     def pattern(self) -> Pattern:
-        """The pattern of a table."""
+        """Return the pattern of a table."""
         self._require_known()
-        place = f"{self.path.name}, line {self.line('regex')}" if self.head is not None else self.path.name
-        pattern = Pattern(self._text("regex"), self._type(), self._flag("match_case"), f"the pattern of {place}")
+        location = f"{self.path.name}, line {self.line('regex')}" if self.head is not None else self.path.name
+        pattern = Pattern(self._text("regex"), self._type(), self._flag("match_case"), f"the pattern of {location}")
         self._checked(check_pattern, pattern, "regex")
         return pattern
 
     def line(self, key: str = "") -> int | None:
-        """The line of a key, from 1, else that of the table's head; None where they are not lines of their own."""
+        """Return the line of a key, else that of the header, from 1; None for other syntax."""
         if self.head is None:
             return None
         for number, text in enumerate(self.lines[self.head + 1 :], start=self.head + 2):
-            if _HEAD.match(text):
+            if _HEADER.match(text):
                 break
             if key and re.match(rf"\s*[\"']?{re.escape(key)}[\"']?\s*=", text):
                 return number
@@ -328,7 +330,7 @@ class _Table(NamedTuple):
     def _require_known(self) -> None:
         for key in self.values:
             if key not in _KEYS[self.kind]:
-                raise self._problem(f"a key that is not known here: there are {', '.join(_KEYS[self.kind])}", key)
+                raise self._problem(f"unknown key: choose from {', '.join(_KEYS[self.kind])}", key)
 
     def _type(self) -> str:
         name = self._text("type")
@@ -338,7 +340,7 @@ class _Table(NamedTuple):
     def _text(self, key: str) -> str:
         value = self.values.get(key)
         if not isinstance(value, str):
-            raise self._problem(f"{key} is needed, as a text", key)
+            raise self._problem(f"{key} is missing or not a text", key)
         return value
 
     def _flag(self, key: str) -> bool:
@@ -358,7 +360,7 @@ class _Table(NamedTuple):
 
 
 def _word_list(path: Path) -> list[str]:
-    """The terms of a file: one a line; blank lines and those that begin with # say nothing."""
+    """Return the terms of a file with one a line; blank lines and lines that begin with # are skipped."""
     found = []
     for number, line in enumerate(read_text(path).split("\n"), start=1):
         text = line.strip()

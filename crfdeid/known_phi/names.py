@@ -1,18 +1,20 @@
-"""One person's name in all the ways in which it is written: whole, in parts, with initials, misspelt by a letter."""
+"""Search for a person's name: in full, in parts, with initials, and with one typing error."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import compress
 from typing import NamedTuple
 
 import regex
 
 from crfdeid.consistency import LEAST_MISSPELT_LENGTH, within_one_edit
-from crfdeid.known_phi.folding import Folded, Phrases, fold
-from crfdeid.known_phi.placeholders import PLACEHOLDER, is_no_name, why_unsearched
-from crfdeid.redaction.persons import NAME_WORD, PARTICLES, TITLES
+from crfdeid.known_phi.folding import FoldedText, PhraseMatcher, fold_to_alnum
+from crfdeid.known_phi.persons import NAME_WORD, PARTICLES, TITLES
+from crfdeid.known_phi.placeholders import PLACEHOLDER, is_placeholder_word, unsearched_reason
 from features.lexicons import word_classes
 
+# Names that are ordinary words in notes.
 _ENGLISH = """
     angel apple archer arrow art ash baker bald ball band bank banks barber bass bean bear bell belt berry best bill
     bird bishop black blank block blood bloom blue blunt bolt bond bone bones boot booth bow bowl bowls boxer brain
@@ -81,28 +83,15 @@ _SPANISH = """
     velas velo vena venas ventura verano verde verdugo vicario victoria vida viejo vientre villa violeta visitación
     viva vivas vivo viña zapata zorro zurdo
 """
-_PLACES = {"state", "province", "country"}  # in small letters they are no words either
-
-
-def is_word(name: str) -> bool:
-    """Whether a name in small letters is a word that notes have for other things; the name as `fold` gives it.
-
-    Example:
-        >>> is_word("brown"), is_word("may"), is_word("quill"), is_word("carolina")
-        (True, True, False, False)
-    """
-    return name in _WORDS or not _PLACES.issuperset(word_classes(name))
-
-
-_WORDS = frozenset(map(fold, [*_ENGLISH.split(), *_SPANISH.split()]))
-
+_WORDS = frozenset(map(fold_to_alnum, [*_ENGLISH.split(), *_SPANISH.split()]))
+_PLACES = {"state", "province", "country"}  # no ordinary words, even in lower case
 
 _LEAST_PART = 2
-_LEAST_SMALL = 3  # in small letters, two letters are too few to be a name by themselves
+_LEAST_SMALL = 3  # two letters in lower case are too few for a name
 _MOST_INITIALS = 3
 
 _CAPITAL_WITHIN = regex.compile(r"(?<=\p{Ll})(?=\p{Lu})")
-# What stands between the words of one name: "Quill, Jane", "jane.quill", "Smith-Jones", "J. Quill".
+# Between the words of one name: "Quill, Jane", "jane.quill", "Smith-Jones", "J. Quill".
 _WITHIN_A_NAME = regex.compile(r"[\s,_\p{Pd}]{0,4}|\.")
 _AFTER_AN_INITIAL = regex.compile(r"\.?[\s,_\p{Pd}]{0,3}")
 _ARTICLES = frozenset("aeiouy")
@@ -114,7 +103,7 @@ _MOST_PIECES = 4
 _LEAST_SPLIT = 5
 _LEAST_LAST_PIECE = 3
 _ALONE = frozenset("odl")  # single letters that begin a name: "O Neill", "D Angelo", "L Hermite"
-# In small letters too they begin a name; other neighbouring words may be no name ("con suelo").
+# Words that begin a name in lower case, too; other adjacent words may be no name ("con suelo").
 _PREFIXES = "mac mc fitz van von de del dela des di da do dos du d o l le san santa saint st"
 _JOINING = """
     a al as at be by con del el en for he if in is it la las lo los me mi my no of on or por se si sin so su te the to
@@ -123,15 +112,28 @@ _JOINING = """
 _PREFIX_WORDS, _JOINING_WORDS = frozenset(_PREFIXES.split()), frozenset(_JOINING.split())
 
 
+def is_common_word(name: str) -> bool:
+    """Return True for a name that is an ordinary word of notes in lower case.
+
+    Args:
+        name: in the form of `fold_to_alnum`.
+
+    Example:
+        >>> [is_common_word(name) for name in ("brown", "may", "quill", "carolina")]
+        [True, True, False, False]
+    """
+    return name in _WORDS or not _PLACES.issuperset(word_classes(name))
+
+
 class _Word(NamedTuple):
-    """A word of a note that may be of the name.
+    """A word of a note that may belong to the name.
 
     Attributes:
-        start: its first character's offset.
-        end: the offset after its last.
-        part: the part of the name that it is, well spelled or not; "" for an initial or a particle.
-        sure: whether it is the name's by itself; else its neighbours decide.
-        initial: whether it is one initial, or several without a space.
+        start: offset of its first character.
+        end: offset after its last character.
+        part: the matching part of the name, perhaps misspelt; "" for an initial or a particle.
+        sure: True if the word alone identifies the name; else its neighbours decide.
+        initial: True for an initial, or several without a space.
     """
 
     start: int
@@ -141,15 +143,15 @@ class _Word(NamedTuple):
     initial: bool
 
 
-class Name:
-    """What one person is called.
+class NameMatcher:
+    """Search for the name of one person.
 
     Args:
-        values: the name as the record has it, or several of its forms ("Jane A. Quill", "QUILL, JANE").
+        values: the name in the record, or several of its forms ("Jane A. Quill", "QUILL, JANE").
 
     Example:
         >>> text = "Ms. Sorelby (J. Sorrelby) works; seen by Jo Marsh."
-        >>> [text[a:b] for a, b in Name(["Sorrelby, Jane"]).find(text, Folded(text))]
+        >>> [text[a:b] for a, b in NameMatcher(["Sorrelby, Jane"]).find(text, FoldedText(text))]
         ['Sorelby', 'J. Sorrelby']
     """
 
@@ -159,7 +161,7 @@ class Name:
         joined: set[str] = set()
         wholes = []
         for value in values:
-            why = why_unsearched("name", value)
+            why = unsearched_reason("name", value)
             if why is None:
                 wholes.append((value, None))
             for half in value.split(",") if why != PLACEHOLDER else ():
@@ -167,27 +169,32 @@ class Name:
         self._long = [part for part in self._parts if len(part) >= LEAST_MISSPELT_LENGTH]
         self._parts |= joined
         self._heads = {part[:i] for part in self._parts if len(part) >= _LEAST_SPLIT for i in range(1, len(part))}
-        self._whole = Phrases(wholes)
+        self._whole = PhraseMatcher(wholes)
 
     def _add(self, half: str) -> Iterator[str]:
-        """Take the words of a half of a name; yield its neighbouring words joined into one."""
-        words = [word for match in NAME_WORD.finditer(half) if not is_no_name(fold(word := match.group()))]
+        """Add the words of the part of a name before or after a comma; yield adjacent words joined into one."""
+        words = [word for word in NAME_WORD.findall(half) if not is_placeholder_word(fold_to_alnum(word))]
         kept = [word.lower() not in TITLES | PARTICLES for word in words]
-        if words and words[-1].lower() in PARTICLES:  # "Minh Do": what ends a name is no particle
+        if words and words[-1].lower() in PARTICLES:  # "Minh Do": the last word is no particle
             kept[-1] = True
-        for word in (word for word, is_part in zip(words, kept, strict=True) if is_part):
-            self._initials.add(fold(word)[:1])
-            # "O'Neill" and "MacDonald" are written "O Neill" and "Mac Donald", too.
+        for word in compress(words, kept):
+            self._initials.add(fold_to_alnum(word)[:1])
+            # Variants such as "O Neill" and "Mac Donald".
             pieces = [word, *regex.split("['’]", word), *_CAPITAL_WITHIN.split(word)]
-            self._parts.update(part for piece in pieces if len(part := fold(piece)) >= _LEAST_PART)
+            self._parts.update(part for piece in pieces if len(part := fold_to_alnum(piece)) >= _LEAST_PART)
         for last in range(1, len(words)):
             for first in range(max(0, last + 1 - _MOST_PIECES), last if kept[last] else 0):
-                together = fold("".join(words[first : last + 1]))
+                together = fold_to_alnum("".join(words[first : last + 1]))
                 if len(together) >= _LEAST_SPLIT:
                     yield together
 
-    def find(self, text: str, folded: Folded) -> Iterator[tuple[int, int]]:
-        """Where the name stands in a text, given both as it is and folded; what is found may overlap."""
+    def find(self, text: str, folded: FoldedText) -> Iterator[tuple[int, int]]:
+        """Yield the offsets of the name in a text; they may overlap.
+
+        Args:
+            text: the note.
+            folded: the same text, folded.
+        """
         for start, end, _ in self._whole.find(folded):
             if end - start >= _LEAST_SMALL or not text[start].islower():
                 yield start, end
@@ -219,8 +226,8 @@ class Name:
                 start += len(piece)
 
     def _of_pieces(self, first: regex.Match[str], text: str) -> _Word | None:
-        """The longest part of the name that begins with a word and is written as several; None where there is none."""
-        letters, pieces, found, end = fold(first.group()), [first.group()], None, first.end()
+        """Return the longest part of the name that begins with a word and is written as several words, or None."""
+        letters, pieces, found, end = fold_to_alnum(first.group()), [first.group()], None, first.end()
         hyphen = False
         while letters in self._heads and len(pieces) < _MOST_PIECES:
             gap = _BETWEEN_PIECES.match(text, end)
@@ -229,17 +236,17 @@ class Name:
                 break
             hyphen = hyphen or _HYPHEN.search(gap.group()) is not None
             pieces.append(following.group())
-            letters, end = letters + fold(following.group()), following.end()
+            letters, end = letters + fold_to_alnum(following.group()), following.end()
             if letters in self._parts and _are_pieces(pieces, hyphen=hyphen):
                 found = _Word(first.start(), end, letters, sure=True, initial=False)
         return found
 
     def _word(self, word: str, start: int, text: str) -> _Word | None:
-        folded, end = fold(word), start + len(word)
+        folded, end = fold_to_alnum(word), start + len(word)
         capital = word[0].isupper()
         part = folded if folded in self._parts else self._misspelt(folded)
         if part:
-            sure = capital or (len(folded) >= _LEAST_SMALL and not is_word(folded))
+            sure = capital or (len(folded) >= _LEAST_SMALL and not is_common_word(folded))
             return _Word(start, end, part, sure, initial=False)
         if self._initials.issuperset(folded) and len(folded) <= (_MOST_INITIALS if word.isupper() else 1):
             sure = word.isupper() or text.startswith(".", end)
@@ -248,21 +255,21 @@ class Name:
         return _Word(start, end, "", sure=False, initial=False) if folded in PARTICLES else None
 
     def _misspelt(self, word: str) -> str:
-        """The part of the name that a word is one slip of the typist away from; "" where there is none."""
+        """Return the part of the name that a word is one typing error away from; "" if there is none."""
         for part in self._long:
-            if abs(len(part) - len(word)) <= 1 and within_one_edit(word, part) and not is_word(word):
+            if abs(len(part) - len(word)) <= 1 and within_one_edit(word, part) and not is_common_word(word):
                 return part
         return ""
 
 
 def _are_pieces(pieces: Sequence[str], *, hyphen: bool) -> bool:
-    """True where words that together spell one are its pieces, and no separate words ("con suelo")."""
-    small = [fold(piece) for piece in pieces]
+    """Return True if words that spell a part of the name together are no separate words ("con suelo")."""
+    small = [fold_to_alnum(piece) for piece in pieces]
     if len(small[-1]) < _LEAST_LAST_PIECE or any(len(one) < 2 and one not in _ALONE for one in small[:-1]):
         return False
     if pieces[-1][0].isupper() or hyphen or small[0] in _PREFIX_WORDS:
         return True
-    return not any(one in _JOINING_WORDS or is_word(one) or len(one) < _LEAST_SMALL for one in small)
+    return not any(one in _JOINING_WORDS or is_common_word(one) or len(one) < _LEAST_SMALL for one in small)
 
 
 def _is_one_name(text: str, word: _Word, following: _Word) -> bool:
@@ -271,7 +278,7 @@ def _is_one_name(text: str, word: _Word, following: _Word) -> bool:
 
 
 def _settle(chain: list[_Word]) -> Iterator[tuple[int, int]]:
-    """What of a chain of neighbours is the name: two of its parts in whatever case, a part with a capital, initials."""
+    """Yield the offsets of the name in adjacent words: two parts in any case, or one with a capital, with initials."""
     parts = [word for word in chain if word.part]
     together = len({word.part for word in parts}) > 1 or (parts and any(w.initial and w.sure for w in chain))
     kept = [i for i, word in enumerate(chain) if word.part and (word.sure or together)]

@@ -1,4 +1,4 @@
-"""Which columns of a table hold what is known of its patients, and what kind of identifier each is."""
+"""Identifiers of patients from columns of the notes or from a separate file, the patient table."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from typing import Any, NamedTuple
 
 from crfdeid.errors import DataError, EmptyInputError, FormatError, SettingError
 from crfdeid.io.patients import patient_name
-from crfdeid.known_phi.folding import fold
-from crfdeid.known_phi.identifiers import KINDS, PatientIdentifiers, as_text
-from crfdeid.known_phi.placeholders import why_unsearched
+from crfdeid.known_phi.folding import fold_to_alnum
+from crfdeid.known_phi.identifiers import IDENTIFIER_KINDS, PatientIdentifiers, cell_text
+from crfdeid.known_phi.placeholders import unsearched_reason
 from crfdeid.secrets import short_digest
 from crfdeid.utils.files import read_text
 from crfdeid.utils.json import require_unique
 
-# Plain names of columns, in English and Spanish, as `fold` leaves them.
+# Names of columns in English and Spanish, in the form of `fold_to_alnum`.
 _NAMES = {
     "name": """
         name patientname fullname firstname givenname middlename lastname familyname surname maidenname alias
@@ -37,152 +37,149 @@ _KIND_OF = {name: kind for kind, names in _NAMES.items() for name in names.split
 _log = logging.getLogger(__name__)
 
 
-class KnownColumn(NamedTuple):
-    """A column, and what kind of identifier it holds: one of `KINDS`."""
+class PatientColumn(NamedTuple):
+    """A column and its kind of identifier (`IDENTIFIER_KINDS`)."""
 
     kind: str
     name: str
 
 
-def read_columns(text: str) -> tuple[KnownColumn, ...]:
-    """Columns as an option names them: "name,dob,mrn", or with their kinds: "name=patient,date=born_on".
+def read_columns(text: str) -> tuple[PatientColumn, ...]:
+    """Parse columns of identifiers: "name,dob,mrn", or with kinds: "name=patient,date=born_on".
 
     Raises:
-        UsageError: a kind that is not known, or none where a column's name does not say it; a column named twice.
+        SettingError: an unknown kind, a name of a column that implies no kind, or a column named twice.
 
     Example:
         >>> read_columns("name,date=born_on")
-        (KnownColumn(kind='name', name='name'), KnownColumn(kind='date', name='born_on'))
+        (PatientColumn(kind='name', name='name'), PatientColumn(kind='date', name='born_on'))
     """
     found = []
     for part in text.split(","):
         kind, equals, name = part.strip().partition("=")
-        found.append(KnownColumn(kind, name) if equals else column_of(kind))
+        found.append(PatientColumn(kind, name) if equals else _column_by_name(kind))
     for column in found:
-        if column.kind not in KINDS or not column.name:
-            raise SettingError(f"'{text}': write COLUMN or KIND=COLUMN, where KIND is one of {', '.join(KINDS)}")
+        if column.kind not in IDENTIFIER_KINDS or not column.name:
+            kinds = ", ".join(IDENTIFIER_KINDS)
+            raise SettingError(f"'{text}': write COLUMN or KIND=COLUMN, where KIND is one of {kinds}")
     if len({column.name for column in found}) < len(found):
         raise SettingError(f"'{text}' names a column twice: name it once")
     return tuple(found)
 
 
-def column_of(name: str) -> KnownColumn:
-    """A column whose name says what it holds.
-
-    Raises:
-        UsageError: it does not.
-    """
-    kind = _KIND_OF.get(fold(name))
+def _column_by_name(name: str) -> PatientColumn:
+    kind = _KIND_OF.get(fold_to_alnum(name))
     if kind is None:
-        choices = ", ".join(f"{kind}={name}" for kind in KINDS)
-        raise SettingError(f"what the column '{name}' holds cannot be told from its name: write one of {choices}")
-    return KnownColumn(kind, name)
+        choices = ", ".join(f"{kind}={name}" for kind in IDENTIFIER_KINDS)
+        raise SettingError(f"the kind of the column '{name}' does not follow from its name: write one of {choices}")
+    return PatientColumn(kind, name)
 
 
-def known_of(columns: Sequence[KnownColumn], values: Sequence[Any]) -> PatientIdentifiers:
-    """What one row says of its patient.
+def row_identifiers(columns: Sequence[PatientColumn], values: Sequence[Any]) -> PatientIdentifiers:
+    """Identifiers from one row of a table.
 
     Args:
-        columns: which columns there are.
+        columns: the columns of identifiers.
         values: the row's value in each.
 
     Raises:
-        DataError: a value cannot be one of its kind; the message names the column, and not the value.
+        FormatError: a value is invalid for its kind; the message names the column and does not contain the value.
     """
     unsearched = []
     for column, value in zip(columns, values, strict=True):
         try:
             PatientIdentifiers.of([(column.kind, value)])
-            text = as_text(value)
+            text = cell_text(value)
         except DataError as error:
             raise FormatError(f"the column '{column.name}' holds {error.problem}") from None
-        why = why_unsearched(column.kind, text) if text else None
-        if why is not None:
-            unsearched.append((column.name, why))
+        reason = unsearched_reason(column.kind, text) if text else None
+        if reason is not None:
+            unsearched.append((column.name, reason))
     known = PatientIdentifiers.of((column.kind, value) for column, value in zip(columns, values, strict=True))
-    return replace(known, unsearched=tuple(unsearched)) if unsearched else known
+    return replace(known, unsearched=tuple(unsearched))
 
 
-def warn_of_kept(columns: Sequence[KnownColumn], dropped: Collection[str] = ()) -> None:
-    """Warn of columns with what is known that are in the results as they are."""
-    kept = [column.name for column in columns if column.name not in dropped]
-    if kept:
-        problem = "known values are hidden in the notes, not in the table: the columns %s are written out as they are"
-        _log.warning(problem, ", ".join(kept))
+def warn_unredacted_columns(columns: Sequence[PatientColumn], dropped: Collection[str] = ()) -> None:
+    """Log a warning about columns of identifiers that the results contain unchanged."""
+    unchanged = [column.name for column in columns if column.name not in dropped]
+    if unchanged:
+        problem = "identifiers are redacted in notes, not in the table: the output contains these columns unchanged: %s"
+        _log.warning(problem, ", ".join(unchanged))
 
 
-KEYS = ("patient", "file")
-"""The column that says whose line it is: one of these."""
-
+# The column that names the patient or the file of a line.
+_TABLE_KEYS = ("patient", "file")
 _DELIMITERS = (",", ";", "\t", "|")
 
 
 @dataclass(frozen=True)
 class PatientTable:
-    """What is known of each patient.
+    """Identifiers of many patients.
 
     Args:
         key: "patient" or "file".
-        known: what is known, by the patient's name in the notes, or by a file's name below the input.
+        known: identifiers by the patient's name in the notes, or by the path of a file below the input folder.
     """
 
     key: str
     known: Mapping[str, PatientIdentifiers]
 
     def of(self, *, patient: str, file: str) -> PatientIdentifiers | None:
-        """What is known of a note's patient; None where the table has no line for it.
+        """Return the identifiers for a note; None if the table has no line for its patient or file.
 
-        A file may be named with or without what its name ends in (".txt").
+        The table may omit the suffix of a file (".txt").
         """
         if self.key == "patient":
-            return self.known.get(patient_name(patient) or "")  # A folder may name a patient "1.0" too.
+            return self.known.get(patient_name(patient) or "")  # A folder may name a patient "1.0", too.
         return self.known.get(file, self.known.get(file.removesuffix(Path(file).suffix)))
 
     @property
     def digest(self) -> str:
-        """Digits that tell one table from another, by `short_digest`."""
-        return short_digest({whose: asdict(known) for whose, known in self.known.items()})
+        """Digest of the contents (`short_digest`)."""
+        return short_digest({name: asdict(known) for name, known in self.known.items()})
 
 
-def read_people(path: Path, columns: Sequence[KnownColumn] = ()) -> PatientTable:
-    """A side file: a header, with a column "patient" or "file", and a line for each; several of one are put together.
+def read_patient_table(path: Path, columns: Sequence[PatientColumn] = ()) -> PatientTable:
+    """Read a file with a header, a column "patient" or "file", and a line per patient or file.
+
+    Several lines of one patient are united.
 
     Args:
-        path: the file, parted by commas, semicolons, tabs or bars.
-        columns: which of its columns say what; none for all but the first, by their names.
+        path: the file, delimited by commas, semicolons, tabs or bars.
+        columns: the columns of identifiers; by default all others, with kinds by their names.
 
     Raises:
-        DataError: the file cannot be read, or a line of it. The message names the line, and no value.
-        UsageError: a column is not there, or its name does not say what it holds.
+        DataError: the file or a line is invalid. The message names the line and contains no value.
+        SettingError: the kind of a column does not follow from its name.
     """
     text = read_text(path)
     delimiter, header, key = _header(text, path)
-    named = tuple(columns) or tuple(column_of(name) for name in header if name != key)
+    named = tuple(columns) or tuple(_column_by_name(name) for name in header if name != key)
     for name in (key, *(column.name for column in named)):
         if header.count(name) != 1:
-            problem = f"the first line names the column '{name}' {header.count(name)} times: it is needed once"
+            problem = f"the header has the column '{name}' {header.count(name)} times: name it once"
             raise FormatError(problem, path=path, line=1)
     require_unique(header, path=path, line=1)
-    places = [header.index(column.name) for column in named]
+    indices = [header.index(column.name) for column in named]
     found: dict[str, list[PatientIdentifiers]] = {}
     for line, fields in _rows(text, delimiter, path):
         if len(fields) != len(header):
             raise FormatError(f"{len(fields)} fields where the header has {len(header)}", path=path, line=line)
-        whose = patient_name(fields[header.index(key)]) if key == "patient" else fields[header.index(key)].strip()
-        if not whose:
-            raise FormatError(f"nothing in the column '{key}': say whose line it is", path=path, line=line)
+        owner = patient_name(fields[header.index(key)]) if key == "patient" else fields[header.index(key)].strip()
+        if not owner:
+            raise FormatError(f"no value in the column '{key}': name the {key} of the line", path=path, line=line)
         try:
-            found.setdefault(whose, []).append(known_of(named, [fields[place] for place in places]))
+            found.setdefault(owner, []).append(row_identifiers(named, [fields[i] for i in indices]))
         except DataError as error:
             raise FormatError(error.problem, path=path, line=line) from None
     if not found:
-        raise EmptyInputError("no lines but the first: give one for each patient", path=path)
-    return PatientTable(key, {whose: _together(lines) for whose, lines in found.items()})
+        raise EmptyInputError("a header without lines: add one for each patient", path=path)
+    return PatientTable(key, {owner: _united(lines) for owner, lines in found.items()})
 
 
-def _together(lines: Sequence[PatientIdentifiers]) -> PatientIdentifiers:
+def _united(lines: Sequence[PatientIdentifiers]) -> PatientIdentifiers:
     known = PatientIdentifiers.of(
-        (kind, value) for known in lines for kind in KINDS for value in getattr(known, f"{kind}s")
+        (kind, value) for known in lines for kind in IDENTIFIER_KINDS for value in getattr(known, f"{kind}s")
     )
     return replace(known, unsearched=tuple(dict.fromkeys(one for known in lines for one in known.unsearched)))
 
@@ -191,23 +188,22 @@ def _header(text: str, path: Path) -> tuple[str, Sequence[str], str]:
     first = text.partition("\n")[0].rstrip("\r")
     for delimiter in _DELIMITERS:
         header = next(csv.reader([first], delimiter=delimiter), [])
-        keys = [key for key in KEYS if key in header]
+        keys = [key for key in _TABLE_KEYS if key in header]
         if len(keys) == 1:
             return delimiter, header, keys[0]
-    problem = "the first line names neither a column 'patient' nor 'file', or both: name one"
-    raise FormatError(problem, path=path, line=1)
+    raise FormatError("the header needs a column 'patient' or 'file', and not both", path=path, line=1)
 
 
 def _rows(text: str, delimiter: str, path: Path) -> Iterator[tuple[int, list[str]]]:
-    """The rows after the header, each with the line that it begins on; blank lines are none."""
+    """Yield the rows after the header with their first lines; blank lines are skipped."""
     csv.field_size_limit(sys.maxsize)
     reader = csv.reader(text.splitlines(keepends=True), delimiter=delimiter, strict=True)
-    began = 1
+    first_line = 1
     try:
         for fields in reader:
-            if fields and began > 1:
-                yield began, fields
-            began = reader.line_num + 1
+            if fields and first_line > 1:
+                yield first_line, fields
+            first_line = reader.line_num + 1
     except csv.Error:
-        problem = "the row that begins here has a double quote in the wrong place, or one that never ends"
-        raise FormatError(problem, path=path, line=began) from None
+        problem = "the row that begins here has a misplaced or unclosed double quote"
+        raise FormatError(problem, path=path, line=first_line) from None

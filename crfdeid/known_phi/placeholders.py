@@ -1,14 +1,14 @@
-"""Placeholders and short values of a patient's record, which would hide ordinary words of every note."""
+"""Placeholders and short values of a record, which occur as ordinary words in every note."""
 
 from __future__ import annotations
 
 import regex
 
-from crfdeid.known_phi.folding import fold
-from crfdeid.redaction.persons import NAME_WORD, PARTICLES, TITLES
+from crfdeid.known_phi.folding import fold_to_alnum
+from crfdeid.known_phi.persons import NAME_WORD, PARTICLES, TITLES
 
-# As `fold` leaves them: "N/A", "<NA>" and "n.a." are "na".
-_NOTHING = """
+# In the form of `fold_to_alnum`: "N/A", "<NA>" and "n.a." are "na".
+_PLACEHOLDERS = """
     na nan nat nil null none nd sd nc ns nr
     unknown unk undefined unidentified unnamed missing noname nodata noinformation notavailable notapplicable notgiven
     notknown notprovided notrecorded notstated anonymous anon anonymised anonymized deleted redacted removed withheld
@@ -18,57 +18,58 @@ _NOTHING = """
     anonimo anonima anonimizado anonimizada borrado eliminado pendiente porconfirmar ficticio ejemplo prueba pruebas
     pacienteprueba pacientedeprueba pruebapaciente
 """
-# The heads of columns and forms, left where a name should be.
-_HEADS = "name surname firstname lastname patient nombre apellido apellidos paciente"
-_NOTHING_WORDS, _HEAD_WORDS = frozenset(_NOTHING.split()), frozenset(_HEADS.split())
-# Of a whole name some words can be placeholders ("Unknown Quill"); shorter ones are names as well ("Nan", "Na").
-_LEAST_OF_A_NAME = 4
+# Headings of columns and forms in the place of a name.
+_HEADINGS = "name surname firstname lastname patient nombre apellido apellidos paciente"
+_PLACEHOLDER_WORDS, _HEADING_WORDS = frozenset(_PLACEHOLDERS.split()), frozenset(_HEADINGS.split())
+# A word of a longer name can be a placeholder ("Unknown Quill"); shorter ones are names, too ("Nan", "Na").
+_MIN_PLACEHOLDER_WORD = 4
 _FILLED = regex.compile(r"x+|0+")
 
 PLACEHOLDER = "placeholder"
-"""Reason that a value hides nothing: it says nothing."""
+"""Reason: the value means a missing one."""
 
 SHORT = "short"
-"""Reason that a value hides little: a letter is looked for only next to the rest of its name, an identifier of fewer
-than `LEAST_ALONE` letters and digits only after a word such as "MRN"."""
+"""Reason: a single letter is searched only next to the rest of its name, and an identifier of fewer than
+`MIN_SEARCHED_LENGTH` letters and digits only after a word such as "MRN"."""
 
-LEAST_ALONE = 4
+MIN_SEARCHED_LENGTH = 4
+"""Fewest letters and digits of an identifier that is searched everywhere."""
 
 
-def says_nothing(value: str) -> bool:
-    """True for a value without letters and digits, and for the words that tables have for "nothing".
+def is_placeholder(value: str) -> bool:
+    """Return True for a value without letters and digits, and for words that mean a missing value.
 
     Example:
-        >>> [says_nothing(value) for value in ("N/A", " - ", "Desconocido", "Quill")]
+        >>> [is_placeholder(value) for value in ("N/A", " - ", "Desconocido", "Quill")]
         [True, True, True, False]
     """
-    folded = fold(value)
-    return not folded or folded in _NOTHING_WORDS
+    folded = fold_to_alnum(value)
+    return not folded or folded in _PLACEHOLDER_WORDS
 
 
-def is_no_name(word: str) -> bool:
-    """True for a folded word within a name that is no part of it: "null" in "null Quill"."""
-    return len(word) >= _LEAST_OF_A_NAME and (word in _NOTHING_WORDS or word in _HEAD_WORDS)
+def is_placeholder_word(word: str) -> bool:
+    """Return True for a folded word that is a placeholder within a name: "null" in "null Quill"."""
+    return len(word) >= _MIN_PLACEHOLDER_WORD and (word in _PLACEHOLDER_WORDS or word in _HEADING_WORDS)
 
 
-def why_unsearched(kind: str, value: str) -> str | None:
-    """The reason that a value of a record is not looked for everywhere in its notes; None where it is.
+def unsearched_reason(kind: str, value: str) -> str | None:
+    """Return the reason that a value of a record is not searched everywhere in its notes, or None.
 
     Args:
-        kind: of `crfdeid.known_phi.identifiers.KINDS`.
-        value: of the record, not empty.
+        kind: one of `crfdeid.known_phi.identifiers.IDENTIFIER_KINDS`.
+        value: a value that is not empty.
 
     Returns:
-        `PLACEHOLDER` or `SHORT`.
+        `PLACEHOLDER`, `SHORT` or None.
     """
-    folded = fold(value)
-    if says_nothing(value) or _FILLED.fullmatch(folded):
+    folded = fold_to_alnum(value)
+    if is_placeholder(value) or _FILLED.fullmatch(folded):
         return SHORT if kind == "name" and folded == "x" else PLACEHOLDER
     if kind == "name":
-        if folded in _HEAD_WORDS or _is_title(value):
+        if folded in _HEADING_WORDS or _is_title(value):
             return PLACEHOLDER
         return SHORT if len(folded) == 1 and folded.isascii() and folded.isalpha() else None
-    return SHORT if kind != "date" and len(folded) < LEAST_ALONE else None
+    return SHORT if kind != "date" and len(folded) < MIN_SEARCHED_LENGTH else None
 
 
 def _is_title(name: str) -> bool:

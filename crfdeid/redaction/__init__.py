@@ -5,6 +5,6 @@ persons.py     when two written names can be of one person
 surrogates/    invented values of the same form, the same for the same value
 """
 
-from crfdeid.redaction.redact import HOW, redact
+from crfdeid.redaction.redact import OPERATORS, redact
 
-__all__ = ["HOW", "redact"]
+__all__ = ["OPERATORS", "redact"]

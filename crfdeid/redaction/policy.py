@@ -9,7 +9,7 @@ from typing import Any
 
 from crfdeid.errors import OptionConflictError, SettingError
 from crfdeid.known_phi.lists import CustomLists
-from crfdeid.redaction.redact import DATE_ORDERS, HOW
+from crfdeid.redaction.redact import DATE_ORDERS, OPERATORS
 from crfdeid.secrets import short_digest
 
 SURROGATE = "surrogate"
@@ -46,7 +46,10 @@ class Policy:
     site: CustomLists | None = None
 
     def __post_init__(self) -> None:
-        for what, value, known in (("way to redact", self.how, HOW), ("order of dates", self.date_order, DATE_ORDERS)):
+        for what, value, known in (
+            ("way to redact", self.how, OPERATORS),
+            ("order of dates", self.date_order, DATE_ORDERS),
+        ):
             if value is not None and value not in known:
                 raise SettingError(f"unknown {what} '{value}': choose from {', '.join(known)}")
         if self.how != SURROGATE:
@@ -54,7 +57,7 @@ class Policy:
                 if value is not None:
                     raise OptionConflictError(f"a {what} is for surrogates alone: leave it out, or choose 'surrogate'")
         elif self.locale is not None:
-            from crfdeid.redaction.surrogates.locale_data import locale_lists  # noqa: PLC0415  Faker takes long to import.
+            from crfdeid.redaction.surrogates.locales import locale_lists  # noqa: PLC0415  Faker takes long to import.
 
             locale_lists(self.locale)
 

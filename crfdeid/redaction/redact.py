@@ -12,11 +12,11 @@ from io import StringIO
 from crfdeid.documents import Document, Span, merge
 from crfdeid.errors import DataError, SecretError, UnknownNameError
 from crfdeid.known_phi.folding import fully_decoded
+from crfdeid.known_phi.persons import PersonClusterer, parse_name
 from crfdeid.label_schemes import TO_SEVEN, surrogate_kind
-from crfdeid.redaction.persons import PersonClusterer, parse_name
 from features.normal import normal_form
 
-HOW = ("label", "numbered", "mask", "surrogate", "remove")
+OPERATORS = ("label", "numbered", "mask", "surrogate", "remove")
 """The ways of redacting that `redact` knows."""
 
 DATE_ORDERS = ("dmy", "mdy")
@@ -70,7 +70,7 @@ def redact(
         >>> redact(note).text, redact(note, "mask").text
         ('Seen by Dr. [DOCTOR].', 'Seen by Dr. *****.')
     """
-    for name, value, known in (("way to redact", how, HOW), ("order of dates", date_order or "dmy", DATE_ORDERS)):
+    for name, value, known in (("way to redact", how, OPERATORS), ("order of dates", date_order or "dmy", DATE_ORDERS)):
         if value not in known:
             raise UnknownNameError(f"unknown {name} '{value}': choose from {', '.join(known)}")
     surrogates = partial(_surrogates, secret=secret, patient=patient, locale=locale, date_order=date_order)
@@ -140,20 +140,20 @@ def _surrogates(
     # Faker takes long to import.
     from crfdeid.redaction.surrogates import (  # noqa: PLC0415
         Surrogates,
-        agreed_labels,
+        consistent_labels,
+        date_order_of,
         name_roles,
-        order_in,
         patient_key,
         text_key,
     )
 
     if secret is None:
         raise SecretError("surrogates need a secret: the same one for all runs that should agree")
-    locale = locale_for(document, locale)
+    locale = document_locale(document, locale)
     if locale is None:
         return _labels(document, spans)
     note = normal_form(document.text).text
-    order = order_in(note) or date_order
+    order = date_order_of(note) or date_order
     values = [_value(document.text[start:end]) for start, end, _ in spans]
     kinds = [surrogate_kind(label) for _, _, label in spans]
 
@@ -173,7 +173,7 @@ def _surrogates(
         dates=of_kinds("date"),
     )
     labels = [span.label for span in spans]
-    like = agreed_labels(values, labels)
+    like = consistent_labels(values, labels)
     return [surrogates.of(value, own, like=alike) for value, own, alike in zip(values, labels, like, strict=True)]
 
 
@@ -182,7 +182,7 @@ def _value(hidden: str) -> str:
     return normal_form(fully_decoded(hidden)).text
 
 
-def locale_for(document: Document, locale: str | None = None) -> str | None:
+def document_locale(document: Document, locale: str | None = None) -> str | None:
     """The locale of a document's surrogates: the one that is given, else that of its language.
 
     Returns:

@@ -17,7 +17,7 @@ from crfdeid.io.journal import STATE_FOLDER, read_run_config
 from crfdeid.label_schemes import surrogate_kind
 from crfdeid.pipeline import Deidentifier
 from crfdeid.redaction.policy import SURROGATE
-from crfdeid.redaction.surrogates import KEPT, Surrogates, guess_locale
+from crfdeid.redaction.surrogates import PRESERVED_KINDS, Surrogates, guess_locale
 from crfdeid.redaction.surrogates.locales import ENGLISH
 from crfdeid.review.page import PageNote
 from crfdeid.rules.matcher import find_rules
@@ -81,7 +81,7 @@ def unchanged_spans(document: Document, *, replaced: Sequence[Span], locale: str
     for start, end, label in (*_by_rule(document), *document.spans):
         value, kind = document.text[start:end], surrogate_kind(label)
         touched = any(start < other.end and other.start < end for other in replaced)
-        if kind in KEPT and not touched and surrogates.of(value, label) == value:
+        if kind in PRESERVED_KINDS and not touched and surrogates.of(value, label) == value:
             stay.append(Span(start, end, kind))
     return tuple(merge(stay))
 

@@ -10,8 +10,8 @@ import re
 from functools import lru_cache
 from importlib.resources import files
 
-from crfdeid.known_phi.folding import fold
-from crfdeid.known_phi.names import is_word
+from crfdeid.known_phi.folding import fold_to_alnum
+from crfdeid.known_phi.names import is_common_word
 from features.lexicons import word_classes
 
 
@@ -57,7 +57,7 @@ def _name_word_kind(word: str) -> str:
         >>> [_name_word_kind(word) for word in ("Quill", "SNC", "IgG", "J")]
         ['unknown', 'acronym', 'word', 'initial']
     """
-    name, classes = fold(word), set(word_classes(word))
+    name, classes = fold_to_alnum(word), set(word_classes(word))
     if name in _PARTICLES and (len(name) > 1 or word.islower()):
         return "particle"
     if len(name) < _SHORTEST:
@@ -72,7 +72,7 @@ def _name_word_kind(word: str) -> str:
 
 def _name_kind(word: str, name: str, *, is_both: bool) -> str:
     """The kind of a word that no list of the language has, folded too."""
-    if is_both or (is_word(name) and name not in _GIVEN):
+    if is_both or (is_common_word(name) and name not in _GIVEN):
         return "both"
     if name in _GIVEN or name in _FAMILY:
         return "family" if name in _FAMILY else "given"

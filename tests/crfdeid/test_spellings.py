@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from crfdeid.bio import encode
 from crfdeid.documents import Document, Span
 from crfdeid.pipeline import Deidentifier
-from crfdeid.redaction.redact import HOW, redact
+from crfdeid.redaction.redact import OPERATORS, redact
 from crfdeid.registry import create
 from features.normal import normal_form
 
@@ -88,7 +88,7 @@ def test_networks_compute_the_same_too(quickly_compiled):
     assert np.array_equal(found, expected)
 
 
-@pytest.mark.parametrize("how", sorted({*HOW} - {"mask"}))
+@pytest.mark.parametrize("how", sorted({*OPERATORS} - {"mask"}))
 @settings(max_examples=10)
 @given(case=spellings())
 def test_redaction_hides_the_same_and_leaves_no_mark_of_a_hidden_word(how, case):

@@ -26,7 +26,7 @@ from crfdeid.io.records import Columns, Failure, NoteFile
 from crfdeid.io.remote import RemoteNotes
 from crfdeid.io.runner import OutputPlan, process_files, start_workers
 from crfdeid.io.worker import Worker, start_worker
-from crfdeid.known_phi.patients import KnownColumn, PatientTable, read_people
+from crfdeid.known_phi.patients import PatientColumn, PatientTable, read_patient_table
 from crfdeid.model_card.drift import NoteMeasures
 from crfdeid.redaction.policy import Policy
 from crfdeid.secrets import derive, read_secret, secret_fingerprint
@@ -69,7 +69,7 @@ class PeopleFile:
     """
 
     path: Path
-    columns: tuple[KnownColumn, ...]
+    columns: tuple[PatientColumn, ...]
     digest: str
 
     @cache  # noqa: B019  A worker has few: one a run.
@@ -79,7 +79,7 @@ class PeopleFile:
         Raises:
             DataError: the file is missing, or differs from the driver's.
         """
-        people = read_people(self.path, self.columns)
+        people = read_patient_table(self.path, self.columns)
         if people.digest != self.digest:
             raise MismatchError("a worker reads another --known-file than the driver: put the same one there")
         return people

@@ -12,18 +12,18 @@ locales.py     the language, guessed from the text       letters.py     letters 
 keyed.py       choices by HMAC: nothing is remembered, so that runs, machines and orders agree
 """
 
-from crfdeid.redaction.surrogates.date_forms import order_in
-from crfdeid.redaction.surrogates.generator import KEPT, Surrogates, agreed_labels, patient_key, text_key
+from crfdeid.redaction.surrogates.dates import date_order_of
+from crfdeid.redaction.surrogates.generator import PRESERVED_KINDS, Surrogates, consistent_labels, patient_key, text_key
 from crfdeid.redaction.surrogates.locales import guess_locale
 from crfdeid.redaction.surrogates.names import name_roles
 
 __all__ = [
-    "KEPT",
+    "PRESERVED_KINDS",
     "Surrogates",
-    "agreed_labels",
+    "consistent_labels",
+    "date_order_of",
     "guess_locale",
     "name_roles",
-    "order_in",
     "patient_key",
     "text_key",
 ]

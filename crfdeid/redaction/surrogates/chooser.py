@@ -43,7 +43,7 @@ class HmacChooser:
 
 
 @lru_cache(maxsize=1 << 14)
-def fold(text: str) -> str:
+def casefold_accents(text: str) -> str:
     """Text without accents and case, for comparing: two spellings of one name are equal.
 
     Example:
@@ -56,10 +56,10 @@ def fold(text: str) -> str:
 
 @lru_cache(maxsize=64)
 def _folded(words: tuple[str, ...]) -> frozenset[str]:
-    return frozenset(map(fold, words))
+    return frozenset(map(casefold_accents, words))
 
 
-def folded(words: Iterable[str]) -> frozenset[str]:
+def casefold_words(words: Iterable[str]) -> frozenset[str]:
     """The folded forms of words.
 
     Example:
@@ -69,7 +69,7 @@ def folded(words: Iterable[str]) -> frozenset[str]:
     return _folded(tuple(words))
 
 
-def cased(word: str, like: str) -> str:
+def with_case_of(word: str, like: str) -> str:
     """A word in capitals, in small letters, or with a capital at its beginning, as another word is.
 
     Example:

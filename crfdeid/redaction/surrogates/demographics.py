@@ -12,14 +12,14 @@ from collections.abc import Callable
 
 import regex
 
-from crfdeid.redaction.surrogates.chooser import cased, fold
+from crfdeid.redaction.surrogates.chooser import casefold_accents, with_case_of
 
-OLD = 90
+_OLDEST_AGE = 90
 """Ages from this one on become one group, as HIPAA has it; dates of birth and of visits agree with it."""
 
 
 def _words(text: str) -> frozenset[str]:
-    return frozenset(map(fold, text.split()))
+    return frozenset(map(casefold_accents, text.split()))
 
 
 _SEX = _words(
@@ -124,7 +124,7 @@ _OLD_IN_ENGLISH = regex.compile(
 )
 
 
-def kept_sex(text: str) -> str | None:
+def preserve_sex(text: str) -> str | None:
     """A word for a sex as it is; None for any other.
 
     Example:
@@ -132,18 +132,20 @@ def kept_sex(text: str) -> str | None:
         ('Varón', None)
     """
     squeezed = "".join(text.split())
-    known = {fold(word) for word in _WORD.findall(text)} <= _SEX | _SEX_LETTERS | _BETWEEN or fold(squeezed) in _SEX
+    known = {
+        casefold_accents(word) for word in _WORD.findall(text)
+    } <= _SEX | _SEX_LETTERS | _BETWEEN or casefold_accents(squeezed) in _SEX
     return text if known and _WORD.search(text) and not _DIGIT.search(text) else None
 
 
-def kept_kin(text: str, name: Callable[[str], str | None]) -> str | None:
+def preserve_kin(text: str, name: Callable[[str], str | None]) -> str | None:
     """Words of kinship and ages as they are, with the names among them replaced; None where anything else is there.
 
     Args:
         text: what was marked, such as "hermana María, de 6 años".
         name: what gives the surrogate of a person's name.
     """
-    found = with_old_ages_hidden(text)
+    found = _group_old_ages(text)
     if found is None:
         return None
     parts: list[str] = []
@@ -161,7 +163,7 @@ def _unknown(text: str) -> list[tuple[int, int]]:
     """Where words stand that are in no list; those with nothing but spaces or particles between them together."""
     runs: list[tuple[int, int]] = []
     for match in _WORD.finditer(text):
-        if fold(match.group()) in _SEX | _KIN | _AGE | _NUMBERS | _BETWEEN:
+        if casefold_accents(match.group()) in _SEX | _KIN | _AGE | _NUMBERS | _BETWEEN:
             continue
         if runs and _WITHIN_A_NAME.fullmatch(text, runs[-1][1], match.start()):
             runs[-1] = runs[-1][0], match.end()
@@ -177,31 +179,31 @@ def generalise_age(text: str) -> str | None:
         >>> kept_age("45-year-old"), kept_age("93 años"), kept_age("noventa y tres años"), kept_age("Quill")
         ('45-year-old', '90+ años', 'noventa y tantos años', None)
     """
-    found = with_old_ages_hidden(text)
+    found = _group_old_ages(text)
     if found is None:
         return None
-    words = {fold(word) for word in _WORD.findall(_OLD_IN_SPANISH.sub("", _OLD_IN_ENGLISH.sub("", text)))}
+    words = {casefold_accents(word) for word in _WORD.findall(_OLD_IN_SPANISH.sub("", _OLD_IN_ENGLISH.sub("", text)))}
     says_something = words & (_AGE | _NUMBERS | _SEX) or _DIGIT.search(found) or found != text
     return found if words <= _AGE | _NUMBERS | _BETWEEN | _SEX | {"medio", "media", "half"} and says_something else None
 
 
-def with_old_ages_hidden(text: str) -> str | None:
+def _group_old_ages(text: str) -> str | None:
     """A text with all ages of 90 and above as one group; None where a number in it is no age."""
     in_years = not _SMALL_UNIT.search(text)
 
     def grouped(match: regex.Match[str]) -> str:
         digits = match.group().rstrip("s")
-        return f"{OLD}+" if in_years and float(digits.replace(",", ".")) >= OLD else match.group()
+        return f"{_OLDEST_AGE}+" if in_years and float(digits.replace(",", ".")) >= _OLDEST_AGE else match.group()
 
     found = _NUMBER.sub(grouped, text)
     if _DIGIT.search(_NUMBER.sub("", text)):
         return None
-    found = _OLD_IN_SPANISH.sub(lambda match: cased("noventa y tantos", match.group()), found)
-    found = _OLD_IN_ENGLISH.sub(lambda match: cased("ninety-something", match.group()), found)
-    return found.replace(f"{OLD}++", f"{OLD}+")
+    found = _OLD_IN_SPANISH.sub(lambda match: with_case_of("noventa y tantos", match.group()), found)
+    found = _OLD_IN_ENGLISH.sub(lambda match: with_case_of("ninety-something", match.group()), found)
+    return found.replace(f"{_OLDEST_AGE}++", f"{_OLDEST_AGE}+")
 
 
-def kept_job(text: str) -> str | None:
+def preserve_occupation(text: str) -> str | None:
     """An occupation that many people have, unchanged; of a longer description, the part that says it.
 
     Example:
@@ -210,7 +212,7 @@ def kept_job(text: str) -> str | None:
     """
     runs: list[list[regex.Match[str]]] = [[]]
     for match in _WORD.finditer(text):
-        word = fold(match.group())
+        word = casefold_accents(match.group())
         if runs[-1] and _DIGIT.search(text, runs[-1][-1].end(), match.start()):
             runs.append([])
         if _is_of(word, _JOBS) or word in _OF_JOBS or (word in _BETWEEN and runs[-1]):
@@ -220,9 +222,12 @@ def kept_job(text: str) -> str | None:
     for run in runs:
         # What a particle joins to no occupation goes where it is not all: "médico del Hospital", of a longer name.
         is_cut = bool(run) and _WORD.search(text, run[-1].end()) is not None
-        while run and (fold(run[-1].group()) in _BETWEEN or (is_cut and not _is_of(fold(run[-1].group()), _JOBS))):
+        while run and (
+            casefold_accents(run[-1].group()) in _BETWEEN
+            or (is_cut and not _is_of(casefold_accents(run[-1].group()), _JOBS))
+        ):
             run.pop()
-        if any(_is_of(fold(match.group()), _JOBS) for match in run):
+        if any(_is_of(casefold_accents(match.group()), _JOBS) for match in run):
             return text[run[0].start() : run[-1].end()]
     return None
 

@@ -9,16 +9,15 @@ from functools import cached_property
 from types import MappingProxyType
 
 from crfdeid.label_schemes import surrogate_kind
-from crfdeid.redaction.surrogates.chooser import HmacChooser, fold
-from crfdeid.redaction.surrogates.date_forms import LOOKS_DATED
-from crfdeid.redaction.surrogates.dates import Shift, shift_date, shift_of, year_shift
-from crfdeid.redaction.surrogates.demographics import generalise_age, kept_job, kept_kin, kept_sex
+from crfdeid.redaction.surrogates.chooser import HmacChooser, casefold_accents
+from crfdeid.redaction.surrogates.dates import DATE_LIKE, DateShift, patient_shift, shift_date, year_shift
+from crfdeid.redaction.surrogates.demographics import generalise_age, preserve_kin, preserve_occupation, preserve_sex
 from crfdeid.redaction.surrogates.hospitals import Hospitals
 from crfdeid.redaction.surrogates.identifiers import (
-    account,
+    account_name,
     mail_address,
     net_address,
-    scrambled,
+    substitute_characters,
     telephone,
     web_address,
 )
@@ -31,7 +30,7 @@ from crfdeid.secrets import derive
 # Kinds whose surrogates have other digits in the same places: a date would become a day that there is not.
 _WITH_OTHER_DIGITS = frozenset({"telephone", "number", "licence", "net", "hospital", "place", "street", "town"})
 
-KEPT = frozenset({"sex", "kin", "age", "job", "country"})
+PRESERVED_KINDS = frozenset({"sex", "kin", "age", "job", "country"})
 """Kinds that can stay: words of closed lists (`demographics`), and the locale's country."""
 
 # Kinds of which one value has one surrogate in a note, whichever of the types it has where it stands.
@@ -88,46 +87,48 @@ class Surrogates:
             "country": lambda text: other_country(text, keyed, locale),
             "date": lambda text: shift_date(text, self._shift, month_first=by_month),
             "age": generalise_age,
-            "sex": kept_sex,
-            "kin": lambda text: kept_kin(text, names.person),
-            "job": kept_job,
+            "sex": preserve_sex,
+            "kin": lambda text: preserve_kin(text, names.person),
+            "job": preserve_occupation,
             "telephone": lambda text: telephone(text, keyed, where.geography.dialled),
-            "number": lambda text: scrambled(text, keyed, where.geography.province_number),
-            "licence": lambda text: scrambled(text, keyed, where.geography.province_number, is_licence=True),
+            "number": lambda text: substitute_characters(text, keyed, where.geography.province_number),
+            "licence": lambda text: substitute_characters(
+                text, keyed, where.geography.province_number, is_licence=True
+            ),
             "mail": lambda text: mail_address(text, keyed, names.account(text)),
             "web": lambda text: web_address(text, keyed, names.word(text)),
             "net": lambda text: net_address(text, keyed),
-            "account": lambda text: account(text, keyed, names.account(text)),
+            "account": lambda text: account_name(text, keyed, names.account(text)),
             "none": lambda text: None,
         }
 
     @cached_property
-    def _shift(self) -> Shift:
-        shift = shift_of(self._keyed)
+    def _shift(self) -> DateShift:
+        shift = patient_shift(self._keyed)
         return shift._replace(years=year_shift(self._dates, shift, month_first=self._by_month))
 
     def of(self, text: str, label: str, *, like: str | None = None) -> str:
         """The surrogate of a value. Where there is no honest one, the name of its type: [DATE] for "Michaelmas".
 
-        It is never the value itself but for the kinds of `KEPT`. A date that has another type is moved as dates are:
+        It is never the value itself but for the kinds of `PRESERVED_KINDS`. A date that has another type is moved as dates are:
         with other digits it would be a day that there is not.
 
         Args:
             text: the value as it stands in the note.
             label: its type.
-            like: the type whose surrogate it gets; None for its own (`agreed_labels`).
+            like: the type whose surrogate it gets; None for its own (`consistent_labels`).
         """
         kind = surrogate_kind(like or label)
-        if kind in _WITH_OTHER_DIGITS and LOOKS_DATED.search(text):
+        if kind in _WITH_OTHER_DIGITS and DATE_LIKE.search(text):
             kind = "date"
         found = self._ways[kind](text)
-        if found and (kind in KEPT or fold(found) != fold(text)):
+        if found and (kind in PRESERVED_KINDS or casefold_accents(found) != casefold_accents(text)):
             return found
         name = f"[{label}]"
-        return name if fold(name) != fold(text) else "*" * len(text)
+        return name if casefold_accents(name) != casefold_accents(text) else "*" * len(text)
 
 
-def agreed_labels(values: Sequence[str], labels: Sequence[str]) -> list[str]:
+def consistent_labels(values: Sequence[str], labels: Sequence[str]) -> list[str]:
     """The type by which each value of a note gets its surrogate: the most frequent of those that are alike.
 
     A model may find one value as a town here and as a hospital there. It has one surrogate nevertheless.
@@ -147,7 +148,7 @@ def agreed_labels(values: Sequence[str], labels: Sequence[str]) -> list[str]:
 
 
 def _letters(value: str) -> str:
-    return "".join(filter(str.isalnum, fold(value)))
+    return "".join(filter(str.isalnum, casefold_accents(value)))
 
 
 def patient_key(secret: bytes, patient: str) -> bytes:

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import regex
 
-from crfdeid.redaction.persons import PARTICLES, TITLES
-from crfdeid.redaction.surrogates.chooser import HmacChooser, fold, folded
+from crfdeid.known_phi.persons import PARTICLES, TITLES
+from crfdeid.redaction.surrogates.chooser import HmacChooser, casefold_accents, casefold_words
 from crfdeid.redaction.surrogates.identifiers import other_code
-from crfdeid.redaction.surrogates.locale_data import locale_lists
+from crfdeid.redaction.surrogates.locales import locale_lists
 from crfdeid.redaction.surrogates.names import Names
 from crfdeid.redaction.surrogates.place_tables import HOUSES, LANDSCAPES, known_countries, other_country
 from crfdeid.redaction.surrogates.places import ARTICLES, BEFORE_NAMES, PIECE, Places
@@ -35,7 +35,7 @@ _KINDS_OF = """
     europeo europea internacional aplicada social pública medicina seguridad mutua consultorio consulta edifici
     iml ivml iis ute cap eap uci para con contra por sin
 """
-_KEPT = folded([*LEXICONS["hospital"], *_KINDS_OF.split(), *TITLES, *PARTICLES])
+_KEPT = casefold_words([*LEXICONS["hospital"], *_KINDS_OF.split(), *TITLES, *PARTICLES])
 # One of these is exchanged for another where nothing else says which hospital it is.
 _GENERIC = {
     "es": ("General", "Clínico", "Comarcal", "Provincial", "Regional"),
@@ -54,8 +54,8 @@ _LANDS = """
     argentina chileno chilena colombiano colombiana cubano cubana mexicano mexicana peruano peruana uruguayo
     uruguaya venezolano venezolana
 """
-_DEMONYMS = folded(_LANDS.split()) - {"navarra", "argentina"}  # which are places, too
-_BEFORE_FIRST_NAMES = folded(["infanta", "reina", "rey", "príncipe", "princesa", "beata", "sor", "fray"])
+_DEMONYMS = casefold_words(_LANDS.split()) - {"navarra", "argentina"}  # which are places, too
+_BEFORE_FIRST_NAMES = casefold_words(["infanta", "reina", "rey", "príncipe", "princesa", "beata", "sor", "fray"])
 _LARGER = ("Nacional", "Central", "General")
 _MONTHS = f"(?i:{'|'.join(SPANISH_MONTHS)})"
 _CAP = r"\p{Lu}[\p{L}\p{M}]*"
@@ -90,7 +90,7 @@ class _Towns(NamedTuple):
 @lru_cache(maxsize=8)
 def _towns(locale: str) -> _Towns:
     names = tuple(name for name in locale_lists(locale).town if " " not in name)
-    return _Towns(names, folded(names))
+    return _Towns(names, casefold_words(names))
 
 
 class Hospitals:
@@ -136,7 +136,7 @@ class Hospitals:
             found = self._in_one_case(text) if text.isupper() or text.islower() else self._in_spanish(text)
         else:
             found = self._words(text)
-        return found if fold(found) != fold(text) else self._generic(text)
+        return found if casefold_accents(found) != casefold_accents(text) else self._generic(text)
 
     def _abbreviation(self, text: str) -> str:
         """The initials of the surrogate of what the note spells out; else other initials, which agree with names'."""
@@ -150,7 +150,7 @@ class Hospitals:
 
     def _letters(self, word: str) -> str:
         """Other initials; for an abbreviation that is said as a word, a name in capitals."""
-        is_word = len(word) > _MOST_INITIALS and sum(c in "aeiou" for c in fold(word)) > 1
+        is_word = len(word) > _MOST_INITIALS and sum(c in "aeiou" for c in casefold_accents(word)) > 1
         return self._names.full_name([word])[0] if is_word else self._names.initials(word)
 
     def _generic(self, text: str) -> str | None:
@@ -204,20 +204,20 @@ class Hospitals:
     def _house(self, match: regex.Match[str]) -> str | None:
         """ "La Paz" becomes "La Merced"."""
         known = self._places.spanish(match["house"])
-        if known is None and fold(match["first"]) in _KEPT:
+        if known is None and casefold_accents(match["first"]) in _KEPT:
             return None
         return known or self._places.other("house", match["house"], HOUSES)
 
     def _town(self, match: regex.Match[str]) -> str | None:
         """ "de Soria" becomes "de" the surrogate of Soria, and so does a name that is not known."""
         known = self._places.known(match["town"])
-        if known is None and any(fold(word) in _KEPT for word in regex.split(r"[-\s]", match["town"])):
+        if known is None and any(casefold_accents(word) in _KEPT for word in regex.split(r"[-\s]", match["town"])):
             return None
         return match["place"] + (known or self._places.town(match["town"]))
 
     def _feast(self, match: regex.Match[str]) -> str:
         """ "12 de Octubre" becomes another day of the year."""
-        day = 1 + self._keyed.number("feast", fold(match.group()), _LAST_DAY)
+        day = 1 + self._keyed.number("feast", casefold_accents(match.group()), _LAST_DAY)
         return f"{day}{match['of']}{match['gap']}{self._places.other('feast', match['month'], SPANISH_MONTHS)}"
 
     def _cut(self, match: regex.Match[str]) -> str:
@@ -230,7 +230,7 @@ class Hospitals:
         known = self._places.spanish(thing)
         if known is not None:
             return land[: -len(thing)] + known
-        return None if fold(thing.split()[0]) in _KEPT else self._places.other("land", land, LANDSCAPES)
+        return None if casefold_accents(thing.split()[0]) in _KEPT else self._places.other("land", land, LANDSCAPES)
 
     def _people(self, text: str) -> str:
         """The rest of a name: known places first, then words that stay, and the names of people."""
@@ -247,7 +247,7 @@ class Hospitals:
 
         pieces = list(PIECE.finditer(text))
         for i, match in enumerate(pieces):
-            word = match["word"] and fold(match["word"])
+            word = match["word"] and casefold_accents(match["word"])
             gap = text[run[-1].end() : match.start()] if run else ""
             if run and not (gap.isspace() or (gap == "-" and word in _DEMONYMS)):
                 close()
@@ -271,12 +271,12 @@ class Hospitals:
                 before = self._person(text, run[:i]) + text[run[i - 1].end() : match.start()] if i else ""
                 return before + known
         words = [match.group() for match in run]
-        if any(fold(word) in _DEMONYMS for word in words):
+        if any(casefold_accents(word) in _DEMONYMS for word in words):
             return self._places.other("land", words[0], _LARGER)
         if len(words) == 1 and _ABBREVIATION.fullmatch(words[0]):
             return self._letters(words[0])
         said = text[:begin].split()
-        if said and fold(said[-1]) in _BEFORE_FIRST_NAMES:
+        if said and casefold_accents(said[-1]) in _BEFORE_FIRST_NAMES:
             names = iter([self._names.word(words[0]), *self._names.full_name(words[1:])])
         else:
             names = iter(self._names.full_name(words))
@@ -296,7 +296,7 @@ class Hospitals:
 
     def _word(self, match: regex.Match[str]) -> str:
         word = match.group()
-        plain = fold(word)
+        plain = casefold_accents(word)
         if match["code"]:
             return self._code(word)
         if plain in _KEPT:
@@ -314,8 +314,10 @@ class Hospitals:
 def _initials(text: str, *, articles: bool) -> str:
     """The first letters of a name's words, in capitals, with articles and prepositions or without."""
     words = [match["word"] for match in PIECE.finditer(text) if match["word"]]
-    return "".join(fold(word)[0] for word in words if articles or fold(word) not in ARTICLES).upper()
+    return "".join(
+        casefold_accents(word)[0] for word in words if articles or casefold_accents(word) not in ARTICLES
+    ).upper()
 
 
 def _as_usual(word: str) -> str:
-    return word.lower() if fold(word) in ARTICLES else word.title()
+    return word.lower() if casefold_accents(word) in ARTICLES else word.title()

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import regex
 
-from crfdeid.redaction.surrogates.chooser import HmacChooser, cased, english_ordinal, fold
+from crfdeid.redaction.surrogates.chooser import HmacChooser, casefold_accents, english_ordinal, with_case_of
 from features.lexicons import LEXICONS
 
 _VOWELS, _CONSONANTS = "aeiou", "bcdfghjklmnpqrstvwxz"
@@ -35,7 +35,7 @@ _ORDINAL = regex.compile(
 _NETS = ("192.0.2", "198.51.100", "203.0.113")
 
 
-def scrambled(
+def substitute_characters(
     text: str, keyed: HmacChooser, province: Callable[[str], str | None] | None = None, *, is_licence: bool = False
 ) -> str | None:
     """The same shape with other letters and digits: digits for digits, vowels for vowels, consonants for consonants.
@@ -55,7 +55,7 @@ def scrambled(
     words = [match for match in _WORD.finditer(text) if match.group().lower() not in _ANNOUNCED]
     if any(len(match.group()) > 2 and not match.group().isupper() for match in words):
         return None
-    value = fold("".join(c for c in text if c.isalnum()))
+    value = casefold_accents("".join(c for c in text if c.isalnum()))
     if not any(map(str.isdigit, value)):
         return None
     announced = [match.span() for match in _WORD.finditer(text) if match.group().lower() in _ANNOUNCED]
@@ -65,7 +65,7 @@ def scrambled(
         for start, end in announced:
             found = found[:start] + text[start:end] + found[end:]
         found = _with_province(text, found, province, is_licence=is_licence) if province else found
-        if fold(found) != fold(text):
+        if casefold_accents(found) != casefold_accents(text):
             return found
     return None
 
@@ -92,7 +92,7 @@ def telephone(text: str, keyed: HmacChooser, dialled: Callable[[str], str | None
     code = _COUNTRY_CODE.match(text)
     rest = text[code.end() :] if code else text
     first = next((i for i, c in enumerate(rest) if c in "123456789"), None)
-    other = scrambled(rest, keyed)
+    other = substitute_characters(rest, keyed)
     if other is None or first is None:
         return other
     places = [i for i, c in enumerate(rest) if c.isdigit()]
@@ -109,12 +109,12 @@ def mail_address(text: str, keyed: HmacChooser, name: str) -> str | None:
     if not match:
         return None
     top = _TOP_LEVEL.search(match["domain"])
-    return f"{account(match['name'], keyed, name)}@example{top.group() if top else '.org'}"
+    return f"{account_name(match['name'], keyed, name)}@example{top.group() if top else '.org'}"
 
 
-def account(text: str, keyed: HmacChooser, name: str) -> str:
+def account_name(text: str, keyed: HmacChooser, name: str) -> str:
     """The name of an account: a family name, and two digits that depend on all of the old one."""
-    return f"{fold(name)}{10 + keyed.number('account', fold(text), 90)}"
+    return f"{casefold_accents(name)}{10 + keyed.number('account', casefold_accents(text), 90)}"
 
 
 def web_address(text: str, keyed: HmacChooser, name: str) -> str | None:
@@ -123,29 +123,29 @@ def web_address(text: str, keyed: HmacChooser, name: str) -> str | None:
     if not match:
         return None
     top = _TOP_LEVEL.search(match["host"])
-    page = f"/{account(match['rest'], keyed, name)}" if len(match["rest"]) > 1 else match["rest"]
-    return f"{match['scheme'] or ''}{match['www'] or ''}{fold(name)}.example{top.group() if top else '.org'}{page}"
+    page = f"/{account_name(match['rest'], keyed, name)}" if len(match["rest"]) > 1 else match["rest"]
+    return f"{match['scheme'] or ''}{match['www'] or ''}{casefold_accents(name)}.example{top.group() if top else '.org'}{page}"
 
 
 def net_address(text: str, keyed: HmacChooser) -> str | None:
     """Another address of a machine: of the networks that are reserved for examples where it has four numbers."""
     if not _OCTETS.fullmatch(text.strip()):
-        return scrambled(text, keyed)
+        return substitute_characters(text, keyed)
     return f"{keyed.choice('net', text.strip(), _NETS)}.{1 + keyed.number('machine', text.strip(), 254)}"
 
 
 def other_code(text: str, keyed: HmacChooser) -> str:
     """Another number of a house or a floor, or a postcode; an ordinal stays one: "1er" becomes "3º"."""
-    numbers = keyed.stream("code", fold(text))
+    numbers = keyed.stream("code", casefold_accents(text))
     ordinal, door = _ORDINAL.fullmatch(text), _DOOR.fullmatch(text)
     digits = ordinal["digits"] if ordinal else door["digits"] if door else text
     found = digits
-    while fold(found) == fold(digits):
+    while casefold_accents(found) == casefold_accents(digits):
         found = "".join(_other(c, next(numbers)) for c in digits)
     if ordinal is None:
-        return found + (cased(DOORS[next(numbers) % len(DOORS)], door["door"]) if door else "")
+        return found + (with_case_of(DOORS[next(numbers) % len(DOORS)], door["door"]) if door else "")
     if ordinal["english"]:
-        return found + cased(english_ordinal(int(found)), text)
+        return found + with_case_of(english_ordinal(int(found)), text)
     return found + ("º" if ordinal["spanish"] else text[len(digits) :])
 
 
@@ -154,6 +154,6 @@ def _other(character: str, number: int) -> str:
         return str(number % 10) if character == "0" else str(1 + number % 9)
     if character in "ºª°":
         return character
-    options = _VOWELS if fold(character)[:1] in _VOWELS else _CONSONANTS
+    options = _VOWELS if casefold_accents(character)[:1] in _VOWELS else _CONSONANTS
     found = options[number % len(options)]
     return found.upper() if character.isupper() else found

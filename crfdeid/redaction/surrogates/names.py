@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import regex
 
-from crfdeid.redaction.persons import NAME_WORD, PARTICLES, TITLES
-from crfdeid.redaction.surrogates.chooser import HmacChooser, cased, fold, folded
-from crfdeid.redaction.surrogates.locale_data import Invented, locale_lists, sexes
+from crfdeid.known_phi.persons import NAME_WORD, PARTICLES, TITLES
+from crfdeid.redaction.surrogates.chooser import HmacChooser, casefold_accents, casefold_words, with_case_of
+from crfdeid.redaction.surrogates.locales import LocaleLists, given_name_sexes, locale_lists
 
 FAMILY = "family"
 """The role of a family name; the roles of a first name are "female", "male" and "either"."""
@@ -66,13 +66,19 @@ class Names:
 
     def full_name(self, words: Sequence[str]) -> list[str]:
         """Another name for the words of one: a first name where the first is one of those listed, then family names."""
-        begins = len(words) > 1 and self._lists.role(fold(words[0])) not in (None, FAMILY) and fold(words[1]) != "y"
+        begins = (
+            len(words) > 1
+            and self._lists.role(casefold_accents(words[0])) not in (None, FAMILY)
+            and casefold_accents(words[1]) != "y"
+        )
         found: list[str] = []
         for i, word in reversed(list(enumerate(words))):
             if word.lower() in PARTICLES:
                 # "Ramón y Cajal", but "Ferrer e Ibáñez".
-                before_i = fold(word) == "y" and found and fold(found[-1]).startswith(("i", "hi"))
-                found.append(cased("e", word) if before_i else word)
+                before_i = (
+                    casefold_accents(word) == "y" and found and casefold_accents(found[-1]).startswith(("i", "hi"))
+                )
+                found.append(with_case_of("e", word) if before_i else word)
             elif len(word) == 1:
                 found.append(self.initials(word))
             else:
@@ -81,14 +87,17 @@ class Names:
 
     def account(self, text: str) -> str:
         """A family name for an account: of the person whose name it holds, else one that depends on the account."""
-        local = fold(text.split("@", maxsplit=1)[0])
+        local = casefold_accents(text.split("@", maxsplit=1)[0])
         found = [word for word in self._roles if len(word) >= _LONG_WORD and word in local]
         meant = min(found, key=lambda word: (self._roles[word] != FAMILY, -len(word), word), default=None)
         return self._chosen(text, FAMILY) if meant is None else self.word(meant)
 
     def initials(self, word: str) -> str:
         """Initials, letter by letter: those of the surrogates of names with these initials."""
-        return "".join(self._letter(fold(c)).upper() if c.isupper() else self._letter(fold(c)) for c in word)
+        return "".join(
+            self._letter(casefold_accents(c)).upper() if c.isupper() else self._letter(casefold_accents(c))
+            for c in word
+        )
 
     def _part(self, word: str, *, is_last: bool) -> str:
         lower = word.lower()
@@ -100,19 +109,19 @@ class Names:
 
     def _role(self, word: str) -> str:
         """The role of a word: a first name of a sex, or a family name, before the first names of other locales."""
-        plain = fold(word)
+        plain = casefold_accents(word)
         return self._roles.get(plain) or self._lists.role(plain) or FAMILY
 
     def _chosen(self, word: str, role: str) -> str:
         """Another word, with the case of this one."""
         lists = self._lists
         options = {"female": lists.female, "male": lists.male, "either": lists.either, FAMILY: lists.last}[role]
-        plain = fold(word)
+        plain = casefold_accents(word)
         fitting = options.by_letter.get(self._letter(plain[:1]), options.all)
         others: Sequence[tuple[str, str]] = fitting
         if plain in options.folded:
             others = [pair for pair in fitting if pair[1] != plain] or [p for p in options.all if p[1] != plain]
-        return cased(self._keyed.choice("word", plain, others)[0], word)
+        return with_case_of(self._keyed.choice("word", plain, others)[0], word)
 
     def _letter(self, letter: str) -> str:
         """The initial of the surrogates of names with this initial; another one."""
@@ -128,7 +137,7 @@ def spelled_out(text: str) -> str:
 def _are_initials(word: str) -> bool:
     """Whether a word is a letter, two capitals, or three that nobody can say."""
     return len(word) == 1 or (
-        word.isupper() and (len(word) == 2 or (len(word) == 3 and not set("aeiouy") & {*fold(word)}))
+        word.isupper() and (len(word) == 2 or (len(word) == 3 and not set("aeiouy") & {*casefold_accents(word)}))
     )
 
 
@@ -142,7 +151,7 @@ class _Names(NamedTuple):
     @classmethod
     def of(cls, names: Iterable[str]) -> _Names:
         """The names in their order."""
-        pairs = tuple((name, fold(name)) for name in names)
+        pairs = tuple((name, casefold_accents(name)) for name in names)
         by_letter: dict[str, list[tuple[str, str]]] = {}
         for pair in pairs:
             by_letter.setdefault(pair[1][0], []).append(pair)
@@ -164,7 +173,7 @@ class _Lists(NamedTuple):
 
     def role(self, plain: str) -> str | None:
         """The role of a folded word by the lists; None where none has it."""
-        return self.given.get(plain) or (FAMILY if plain in self.family else sexes().get(plain))
+        return self.given.get(plain) or (FAMILY if plain in self.family else given_name_sexes().get(plain))
 
 
 @lru_cache(maxsize=8)
@@ -179,11 +188,11 @@ def _lists(locale: str) -> _Lists:
 
 
 _FEMALE = "dra dras doctora sra srta señora señorita doña dña dª d.ª mrs ms miss madam"
-_FEMALE_TITLES = folded(_FEMALE.split())
-_MALE_TITLES = folded(["sr", "señor", "don", "d", "mr", "sir"])
-_MALE_IN_SPANISH = folded(["dr", "dres", "doctor", "profesor"])  # In English they tell no sex.
+_FEMALE_TITLES = casefold_words(_FEMALE.split())
+_MALE_TITLES = casefold_words(["sr", "señor", "don", "d", "mr", "sir"])
+_MALE_IN_SPANISH = casefold_words(["dr", "dres", "doctor", "profesor"])  # In English they tell no sex.
 # After these a single word is a first name.
-_BEFORE_FIRST_NAMES = folded(["don", "doña", "d", "dña", "dª", "d.ª"])
+_BEFORE_FIRST_NAMES = casefold_words(["don", "doña", "d", "dña", "dª", "d.ª"])
 # What a field is called that holds a part of a name; "nombre y apellidos" holds the whole.
 _CUE_AT_END = regex.compile(
     r"(?<!\p{L})(?<!(?:(?<!\p{L})(?:y|e|and)\s|[,/]\s?))"
@@ -254,14 +263,14 @@ def _told_sex(text: str) -> str | None:
 
 
 def _read(
-    value: str, before: str, field: str | None, known: Invented, spanish: bool, told: str | None
+    value: str, before: str, field: str | None, known: LocaleLists, spanish: bool, told: str | None
 ) -> Iterator[tuple[str, str]]:
     """The words of a name with their roles, as far as it tells them."""
-    titles = {fold(match) for match in _titles(before)}
+    titles = {casefold_accents(match) for match in _titles(before)}
     units: list[_Unit] = []
     end, comma = 0, False
     for match in NAME_WORD.finditer(value):
-        word, between = fold(match.group()), value[end : match.start()]
+        word, between = casefold_accents(match.group()), value[end : match.start()]
         comma = comma or "," in between
         end = match.end()
         if match.group().lower() in TITLES:
@@ -280,13 +289,13 @@ def _read(
             yield word, _sex_in(word, titles, known, spanish, told) if is_first else FAMILY
 
 
-def _sex_in(word: str, titles: set[str], known: Invented, spanish: bool, told: str | None) -> str:
+def _sex_in(word: str, titles: set[str], known: LocaleLists, spanish: bool, told: str | None) -> str:
     """The sex of a first name: by the locale's list, its title, the note, the lists of others, its ending.
 
     "Dr." is weaker than any list: forms have it before names of women, too.
     """
     title = "female" if titles & _FEMALE_TITLES else "male" if titles & _MALE_TITLES else None
-    listed = known.given.get(word) or title or told or sexes().get(word)
+    listed = known.given.get(word) or title or told or given_name_sexes().get(word)
     if listed in ("female", "male"):
         return listed
     doctor = "male" if spanish and titles & _MALE_IN_SPANISH else None
@@ -303,7 +312,7 @@ def _titles(before: str) -> list[str]:
     return [word for word in words[-2:] if word.lower().rstrip(".ª") in TITLES]
 
 
-def _first_names(units: Sequence[_Unit], field: str | None, titles: set[str], known: Invented) -> list[bool] | None:
+def _first_names(units: Sequence[_Unit], field: str | None, titles: set[str], known: LocaleLists) -> list[bool] | None:
     """A flag for each word of a name that is a first name; None where the name does not tell."""
     words = [unit for unit in units if not unit.is_initial]
     if not words or (len(units) == 1 and field is None and not titles):
@@ -325,7 +334,7 @@ def _first_names(units: Sequence[_Unit], field: str | None, titles: set[str], kn
     return _in_order(units, certain, known)
 
 
-def _in_order(units: Sequence[_Unit], certain: Sequence[bool], known: Invented) -> list[bool]:
+def _in_order(units: Sequence[_Unit], certain: Sequence[bool], known: LocaleLists) -> list[bool]:
     """The flags of `_first_names` where first names come first: the first word, and further ones that fit its sex."""
     if all(certain) and len(units) == 2:
         return [True, True]
@@ -338,10 +347,10 @@ def _in_order(units: Sequence[_Unit], certain: Sequence[bool], known: Invented) 
     return found
 
 
-def _is_listed_first(unit: _Unit, known: Invented) -> bool:
+def _is_listed_first(unit: _Unit, known: LocaleLists) -> bool:
     return _sex(unit.words[0], known) is not None
 
 
-def _sex(word: str, known: Invented) -> str | None:
+def _sex(word: str, known: LocaleLists) -> str | None:
     """The sex of a listed first name, "either" for one of both; None for any other word."""
-    return known.given.get(word) or sexes().get(word)
+    return known.given.get(word) or given_name_sexes().get(word)

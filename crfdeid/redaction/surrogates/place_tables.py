@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
-from crfdeid.redaction.surrogates.chooser import HmacChooser, fold, folded
+from crfdeid.redaction.surrogates.chooser import HmacChooser, casefold_accents, casefold_words
 
 # Number of the province, as postcodes begin, and how its telephone numbers do | its names | its capital's names |
 # towns, each with other names after a slash. The first name is the usual one; a capital without names is called as its
@@ -275,13 +275,13 @@ def known_countries() -> dict[str, tuple[Country, set[str]]]:
             usual, *others = (name.split("/") for name in entry.split("|"))
             country = Country(usual[0], usual[-1], region)
             for name in (usual, *others):
-                found.setdefault(fold(name[0]), (country, set()))[1].add("en")
-                found.setdefault(fold(name[-1]), (country, set()))[1].add("es")
+                found.setdefault(casefold_accents(name[0]), (country, set()))[1].add("en")
+                found.setdefault(casefold_accents(name[-1]), (country, set()))[1].add("es")
     return found
 
 
 @lru_cache(maxsize=1)
-def by_region() -> dict[str, tuple[Country, ...]]:
+def _by_region() -> dict[str, tuple[Country, ...]]:
     """The countries of each region, in a fixed order."""
     found: dict[str, tuple[Country, ...]] = {}
     for country, _ in known_countries().values():
@@ -295,10 +295,10 @@ def home_of(locale: str) -> str | None:
     return _HOMES.get(locale)
 
 
-def exchanged(english: str, keyed: HmacChooser) -> Country:
+def country_in_same_region(english: str, keyed: HmacChooser) -> Country:
     """Another country of the region of the one with this English name."""
-    country = known_countries()[fold(english)][0]
-    others = [other for other in by_region()[country.region] if other != country]
+    country = known_countries()[casefold_accents(english)][0]
+    others = [other for other in _by_region()[country.region] if other != country]
     return keyed.choice("country", country.english, others)
 
 
@@ -307,13 +307,13 @@ def other_country(text: str, keyed: HmacChooser, locale: str) -> str | None:
 
     The country of the locale stays: it says no more than the language, and the surrogates of towns lie in it.
     """
-    known = known_countries().get(fold(text.strip()))
+    known = known_countries().get(casefold_accents(text.strip()))
     if known is None:
         return None
     country, languages = known
     if country.english == home_of(locale):
         return text
-    found = exchanged(country.english, keyed)
+    found = country_in_same_region(country.english, keyed)
     is_spanish = languages == {"es"} or (locale.startswith("es") and "es" in languages)
     return found.spanish if is_spanish else found.english
 
@@ -356,8 +356,8 @@ SAINTS = {
 """Saints that streets and hospitals are called after."""
 
 SAINT_WORDS = {
-    **dict.fromkeys(folded(["san", "santo", "sant", "sto"]), "male"),
-    **dict.fromkeys(folded(["santa", "sta"]), "female"),
+    **dict.fromkeys(casefold_words(["san", "santo", "sant", "sto"]), "male"),
+    **dict.fromkeys(casefold_words(["santa", "sta"]), "female"),
 }
 """The words for a saint, folded, and their sex."""
 

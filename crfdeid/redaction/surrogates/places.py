@@ -8,10 +8,10 @@ from typing import NamedTuple, TypeVar
 
 import regex
 
-from crfdeid.redaction.persons import TITLES
-from crfdeid.redaction.surrogates.chooser import HmacChooser, cased, fold, folded
+from crfdeid.known_phi.persons import TITLES
+from crfdeid.redaction.surrogates.chooser import HmacChooser, casefold_accents, casefold_words, with_case_of
 from crfdeid.redaction.surrogates.identifiers import DOORS, other_code
-from crfdeid.redaction.surrogates.locale_data import locale_lists
+from crfdeid.redaction.surrogates.locales import locale_lists
 from crfdeid.redaction.surrogates.names import Names
 from crfdeid.redaction.surrogates.place_tables import (
     COMMUNITIES,
@@ -22,7 +22,7 @@ from crfdeid.redaction.surrogates.place_tables import (
     Province,
     State,
     abroad,
-    exchanged,
+    country_in_same_region,
     home_of,
     known_countries,
     other_country,
@@ -38,7 +38,7 @@ _TELEPHONE_DIGITS = 9  # of a number in Spain
 _Place = TypeVar("_Place")
 
 
-class Known(NamedTuple):
+class KnownPlace(NamedTuple):
     """A known place.
 
     Attributes:
@@ -53,34 +53,34 @@ class Known(NamedTuple):
 
 
 @lru_cache(maxsize=32)
-def known_places(first: str) -> dict[str, Known]:
+def _known_places(first: str) -> dict[str, KnownPlace]:
     """The known places of Spain and the Americas by their folded names; of several, that of the first country."""
-    found: dict[str, Known] = {}
+    found: dict[str, KnownPlace] = {}
     listed = [*_spanish(), *_american()]
     for name, place in sorted(listed, key=lambda pair: _country_of(pair[1]) != first):
-        found.setdefault(fold(name), place)
+        found.setdefault(casefold_accents(name), place)
     return found
 
 
-def _spanish() -> Iterator[tuple[str, Known]]:
+def _spanish() -> Iterator[tuple[str, KnownPlace]]:
     for one in provinces():
         for kind, places in (("capital", (one.capitals,)), ("province", (one.names,)), ("town", one.towns)):
             yield from _by_name(places, kind, one.number)
     yield from _by_name(COMMUNITIES, "community", "")
 
 
-def _american() -> Iterator[tuple[str, Known]]:
+def _american() -> Iterator[tuple[str, KnownPlace]]:
     for one in abroad():
         yield from _by_name(one.towns, "settlement", one.country)
         yield from _by_name(one.states, "state", one.country)
 
 
-def _by_name(places: Sequence[Sequence[str]], kind: str, where: str) -> Iterator[tuple[str, Known]]:
+def _by_name(places: Sequence[Sequence[str]], kind: str, where: str) -> Iterator[tuple[str, KnownPlace]]:
     for names in places:
-        yield from ((name, Known(kind, where, names[0])) for name in names)
+        yield from ((name, KnownPlace(kind, where, names[0])) for name in names)
 
 
-def _country_of(place: Known) -> str:
+def _country_of(place: KnownPlace) -> str:
     return place.where if place.kind in ("state", "settlement") else "Spain"
 
 
@@ -88,7 +88,7 @@ def _country_of(place: Known) -> str:
 def _misspelt() -> dict[str, set[str]]:
     """Every name of six letters and more with one letter left out or none, and the names that give it."""
     found: dict[str, set[str]] = {}
-    for name in known_places("Spain"):
+    for name in _known_places("Spain"):
         if len(name) >= _SHORTEST_MISSPELT:
             for form in _shortened(name):
                 found.setdefault(form, set()).add(name)
@@ -99,7 +99,7 @@ def _shortened(name: str) -> set[str]:
     return {name} | {name[:i] + name[i + 1 :] for i in range(len(name))}
 
 
-class Geography:
+class _Geography:
     """Surrogates of known places.
 
     Args:
@@ -111,11 +111,15 @@ class Geography:
     def __init__(self, keyed: HmacChooser, locale: str, named: Iterable[str] = ()) -> None:
         self._keyed, self._locale, self._home = keyed, locale, home_of(locale) or ""
         listed = {one.country for one in abroad()}
-        english = [known_countries()[fold(name)][0].english for name in named if fold(name) in known_countries()]
+        english = [
+            known_countries()[casefold_accents(name)][0].english
+            for name in named
+            if casefold_accents(name) in known_countries()
+        ]
         self._first = next((country for country in english if country in listed), self._home)
         self._spanish = locale.startswith("es")
         self._countries = {one.country: one for one in abroad()}
-        self._kinds: dict[str, Callable[[Known], str | None]] = {
+        self._kinds: dict[str, Callable[[KnownPlace], str | None]] = {
             "capital": lambda place: self._exchanged_provinces[place.where].capitals[0],
             "province": lambda place: self._exchanged_provinces[place.where].names[0],
             "town": lambda place: self._other(place, self._exchanged_provinces[place.where].towns),
@@ -124,11 +128,11 @@ class Geography:
             "state": self._abroad,
         }
 
-    def known(self, text: str) -> Known | None:
+    def known(self, text: str) -> KnownPlace | None:
         """The place that a name means, also with one letter wrong; None where it is not known."""
         if not self._spanish:
             return None
-        places, plain = known_places(self._first), " ".join(fold(text).replace("’", "'").split())
+        places, plain = _known_places(self._first), " ".join(casefold_accents(text).replace("’", "'").split())
         if plain in places:
             return places[plain]
         if len(plain) < _SHORTEST_MISSPELT:
@@ -143,15 +147,15 @@ class Geography:
         if found is not None:
             other = self._kinds[found.kind](found)
             is_short = len(text) <= _LONGEST_SHORT  # "CDMX" says nothing of the case of names.
-            return None if other is None else other if is_short else cased(other, text)
+            return None if other is None else other if is_short else with_case_of(other, text)
         return self._state(text)
 
     def town_abroad(self, name: str) -> str | None:
         """A town for one that is not known, where the note names a country: one of what that country becomes."""
         if self._first == self._home or not self._spanish:
             return None
-        row = self._countries.get(exchanged(self._first, self._keyed).english)
-        return row and self._keyed.choice("town", fold(name), row.towns)[0]
+        row = self._countries.get(country_in_same_region(self._first, self._keyed).english)
+        return row and self._keyed.choice("town", casefold_accents(name), row.towns)[0]
 
     def postcode(self, text: str) -> str | None:
         """Another postcode of the place that this one's place becomes; None where it is no postcode of five digits."""
@@ -208,13 +212,13 @@ class Geography:
         for one in states():
             if text == one.letters:
                 return self._exchanged_states[one.name].letters
-            if fold(text) == fold(one.name):
-                return cased(self._exchanged_states[one.name].name, text)
+            if casefold_accents(text) == casefold_accents(one.name):
+                return with_case_of(self._exchanged_states[one.name].name, text)
         return None
 
-    def _abroad(self, place: Known) -> str | None:
+    def _abroad(self, place: KnownPlace) -> str | None:
         """A town or state of the country that its country becomes, a capital for one; None where that has none."""
-        country = place.where if place.where == self._home else exchanged(place.where, self._keyed).english
+        country = place.where if place.where == self._home else country_in_same_region(place.where, self._keyed).english
         old, new = self._countries[place.where], self._countries.get(country)
         if new is None:
             return None
@@ -222,15 +226,17 @@ class Geography:
             return new.towns[0][0]
         return self._other(place, new.states if place.kind == "state" else new.towns)
 
-    def _other(self, place: Known, options: Sequence[Sequence[str]]) -> str:
-        return self._keyed.choice("town", fold(place.name), [names[0] for names in options if names[0] != place.name])
+    def _other(self, place: KnownPlace, options: Sequence[Sequence[str]]) -> str:
+        return self._keyed.choice(
+            "town", casefold_accents(place.name), [names[0] for names in options if names[0] != place.name]
+        )
 
 
 def _state_of_zip(begin: int) -> State | None:
     return next((one for one in states() if one.first <= begin <= one.last), None)
 
 
-ARTICLES = folded(
+ARTICLES = casefold_words(
     ["de", "del", "la", "las", "los", "el", "l", "d", "y", "e", "i", "the", "of", "and", "at", "les", "dels", "en"]
 )
 """Small words of places' names, which stand in no abbreviation."""
@@ -246,16 +252,16 @@ _STREET = """
     derecho nº num número s n sn bis p way circle trail pike unit suite fl ste pkwy hwy cir
     correos carrera crta residencial edificio ed contrafrente frente pasealekua kalea
 """
-_STREET_WORDS = folded([*LEXICONS["street"], *_STREET.split()]) - ARTICLES
+_STREET_WORDS = casefold_words([*LEXICONS["street"], *_STREET.split()]) - ARTICLES
 _STREET_TITLES = """
     marqués marquesa conde duque capitán general coronel pintor poeta maestro obispo cardenal fiscal periodista mossèn
     alcalde ingeniero padre fray sor beata infanta reina rey príncipe princesa
 """
-_TITLES = TITLES | folded(_STREET_TITLES.split())
+_TITLES = TITLES | casefold_words(_STREET_TITLES.split())
 BEFORE_NAMES = _TITLES | SAINT_WORDS.keys()
 """Titles, and words for a saint, of the people that streets and hospitals are called after, folded."""
 
-_ANGLO_SAINTS = folded(["san", "santa", "santo", "sant", "st", "saint"])
+_ANGLO_SAINTS = casefold_words(["san", "santa", "santo", "sant", "st", "saint"])
 _REGION_OF = regex.compile(
     r"(?:provincia|comunidad(?: autónoma)?|ciudad|municipio|distrito|estado|isla|villa|barrio|colonia|condado|región|"
     r"province|county|city|state|town|village|district) (?:de|del|of) ",
@@ -288,14 +294,16 @@ class Places:
         self._keyed, self._locale, self._names = keyed, locale, names
         self._towns = locale_lists(locale).town
         self._spanish = locale.startswith("es")
-        self._marked = frozenset(map(fold, marked))
-        self.geography = Geography(keyed, locale, countries)
+        self._marked = frozenset(map(casefold_accents, marked))
+        self.geography = _Geography(keyed, locale, countries)
 
     def place(self, text: str) -> str:
         """Another street, town or country, whichever each part between commas looks like, with its postcode."""
 
         def is_street(part: str) -> bool:
-            return any(match["word"] and fold(match["word"]) in _STREET_WORDS for match in PIECE.finditer(part))
+            return any(
+                match["word"] and casefold_accents(match["word"]) in _STREET_WORDS for match in PIECE.finditer(part)
+            )
 
         parts = regex.split(r"(\s*,\s*)", text)
         return "".join(self.street(part) if is_street(part) else self.town(part) for part in parts)
@@ -322,43 +330,47 @@ class Places:
     def known(self, name: str) -> str | None:
         """Another country or place for the name of one that is listed or that the note names; None for any other."""
         found = self.geography.place(name) or other_country(name, self._keyed, self._locale)
-        return found or (self.town(name) if fold(name) in self._marked else None)
+        return found or (self.town(name) if casefold_accents(name) in self._marked else None)
 
     def spanish(self, name: str) -> str | None:
         """Another place for the name of one of Spain that no first name or family name is taken for, or of the note."""
         known = self.geography.known(name)
         if known is not None and known.kind in ("capital", "province", "community"):
             return self.geography.place(name)
-        return self.town(name) if fold(name) in self._marked else None
+        return self.town(name) if casefold_accents(name) in self._marked else None
 
     def saint(self, word: str, name: str) -> str:
         """The name of another saint of the sex that a word tells: "San", "Santa"."""
-        sex = SAINT_WORDS[fold(word)]
+        sex = SAINT_WORDS[casefold_accents(word)]
         return self.other("saint", name, SAINTS[sex])
 
     def other(self, purpose: str, text: str, options: Sequence[str]) -> str:
         """Another one of some options, with the case of the text."""
-        plain = fold(text)
-        return cased(self._keyed.choice(purpose, plain, [name for name in options if fold(name) != plain]), text)
+        plain = casefold_accents(text)
+        return with_case_of(
+            self._keyed.choice(purpose, plain, [name for name in options if casefold_accents(name) != plain]), text
+        )
 
     def _street_name(self, street: str, run: Sequence[regex.Match[str]]) -> str:
         """Another name for the run of words that is one: "de la Marina" becomes "de la Fuente"."""
         texts = [match.group() for match in run]
-        begin = next((i for i, word in enumerate(texts) if fold(word) not in ARTICLES), None)
+        begin = next((i for i, word in enumerate(texts) if casefold_accents(word) not in ARTICLES), None)
         if begin is None:
             return " ".join(texts)
         if len(run) == begin + 1 and len(texts[begin]) == 1:
             return " ".join([*texts[:begin], self.other("door", texts[begin], DOORS)])
         if not self._spanish:
-            lead = ["de"] if fold(texts[0]) in ("de", "del", "d") else []
-            return " ".join([*lead, *(self._street_word(word) for word in texts if fold(word) not in ARTICLES)])
+            lead = ["de"] if casefold_accents(texts[0]) in ("de", "del", "d") else []
+            return " ".join(
+                [*lead, *(self._street_word(word) for word in texts if casefold_accents(word) not in ARTICLES)]
+            )
         whole, name = street[run[0].start() : run[-1].end()], street[run[begin].start() : run[-1].end()]
         lead_text, rest = whole[: len(whole) - len(name)], texts[begin + 1 :]
         first = street[run[begin].start() : run[begin + 1].start()] if rest else ""  # with what is after it
         other = self.spanish(name) or other_country(name, self._keyed, self._locale)
-        if other is None and rest and fold(texts[begin]) in SAINT_WORDS:
+        if other is None and rest and casefold_accents(texts[begin]) in SAINT_WORDS:
             other = first + self.saint(texts[begin], " ".join(rest))
-        elif other is None and rest and fold(texts[begin]) in _TITLES:
+        elif other is None and rest and casefold_accents(texts[begin]) in _TITLES:
             other = first + " ".join(self._names.full_name(rest))
         return lead_text + other if other is not None else self._called(whole, bool(lead_text) and run[0].start() > 0)
 
@@ -370,7 +382,7 @@ class Places:
         return found if name.isupper() else found[0].lower() + found[1:]
 
     def _street_word(self, word: str) -> str:
-        if fold(word) in TITLES or fold(word) in _ANGLO_SAINTS:
+        if casefold_accents(word) in TITLES or casefold_accents(word) in _ANGLO_SAINTS:
             return word
         return self._names.initials(word) if len(word) == 1 else self._names.word(word)
 
@@ -402,7 +414,7 @@ def _runs(street: str) -> Iterator[list[regex.Match[str]]]:
     run: list[regex.Match[str]] = []
     last = ""
     for match in PIECE.finditer(street):
-        word, before = fold(match["word"] or ""), last
+        word, before = casefold_accents(match["word"] or ""), last
         last = word
         is_name = (
             word.isalpha()

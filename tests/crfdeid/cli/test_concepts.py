@@ -26,7 +26,7 @@ from crfdeid.corpora.splits import read_splits
 from crfdeid.documents import CONCEPT, PHI, Document
 from crfdeid.integrations.spark import session, slices
 from crfdeid.pipeline import load
-from crfdeid.redaction.redact import HOW, redact
+from crfdeid.redaction.redact import OPERATORS, redact
 
 SECRET = "0123456789abcdef0123456789abcdef"
 NOTES = {name: document.text for name, document in zip(("a", "p1/b", "p1/c"), tiny_joint_notes(), strict=False)}
@@ -136,7 +136,7 @@ def test_what_is_known_of_a_patient_is_hidden_from_the_model_of_concepts(model: 
 # --- redact
 
 
-@pytest.mark.parametrize("how", HOW)
+@pytest.mark.parametrize("how", OPERATORS)
 def test_concepts_stand_where_they_are_in_the_redacted_text(
     model: Path, notes: Path, how: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -217,7 +217,7 @@ def test_a_run_that_goes_on_has_the_concepts_of_all_of_it(
     assert run("redact", model, "--keep-concepts", "whole.jsonl", output="whole") == 0
     keep = ("--keep-concepts", "kept.jsonl")
     with monkeypatch.context() as patch:
-        patch.setattr("crfdeid.cli.note_run.concat_sidecars", interrupted)
+        patch.setattr("crfdeid.io.annotations.concat_sidecars", interrupted)
         assert run("redact", model, *keep) == 130
     assert not Path("kept.jsonl").exists()
     (notes / "p1" / "c.txt").write_text("Given iron.")

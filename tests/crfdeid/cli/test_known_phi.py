@@ -161,7 +161,7 @@ def test_a_line_without_the_key_fails_and_a_table_without_the_column_too(
 def test_a_pattern_that_takes_too_long_fails_its_note_alone(
     model: Path, tmp_path: Path, site: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("crfdeid.known_phi.lists.SECONDS", 0.05)
+    monkeypatch.setattr("crfdeid.known_phi.lists.PATTERN_TIMEOUT", 0.05)
     site.write_text("[[pattern]]\ntype = \"ID\"\nregex = '(Q|QQ)+z'\nmatch_case = true\n")
     source = write(".jsonl", tmp_path, [{"text": "Q" * 60 + "!"}, {"text": "Tawn"}])
     assert run("redact", model, source, "--site", site) == 1

@@ -1,4 +1,4 @@
-"""Which columns say what, and side files: read whole or refused by line, and never with a value in a message."""
+"""Columns of identifiers and patient tables: read whole or refused by line, with no value in a message."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from crfdeid.errors import DataError, UsageError
+from crfdeid.errors import DataError, FormatError, SettingError
 from crfdeid.known_phi.identifiers import PatientIdentifiers
-from crfdeid.known_phi.patients import KnownColumn, known_of, read_columns, read_people
+from crfdeid.known_phi.patients import PatientColumn, read_columns, read_patient_table, row_identifiers
 
 
 @pytest.mark.parametrize(
@@ -22,18 +22,18 @@ from crfdeid.known_phi.patients import KnownColumn, known_of, read_columns, read
     ],
 )
 def test_columns_are_read_with_their_kinds(text: str, expected: list[tuple[str, str]]) -> None:
-    assert read_columns(text) == tuple(KnownColumn(*pair) for pair in expected)
+    assert read_columns(text) == tuple(PatientColumn(*pair) for pair in expected)
 
 
 @pytest.mark.parametrize("text", ["", "name,", "who", "person=name", "name=", "=x", "name,name", "name,date=name"])
 def test_columns_that_cannot_be_are_refused(text: str) -> None:
-    with pytest.raises(UsageError):
+    with pytest.raises(SettingError):
         read_columns(text)
 
 
 def test_a_message_names_the_column_and_not_the_value() -> None:
-    with pytest.raises(DataError, match=r"^the column 'dob' holds a date that cannot be read") as caught:
-        known_of(read_columns("name,dob"), ["Quill", "Quillday"])
+    with pytest.raises(FormatError, match="'dob'") as caught:
+        row_identifiers(read_columns("name,dob"), ["Quill", "Quillday"])
     assert "Quill" not in str(caught.value)
 
 
@@ -47,14 +47,14 @@ def people_file(folder: Path, text: str) -> Path:
 def test_the_lines_of_a_patient_are_put_together(tmp_path: Path, sign: str) -> None:
     lines = ["patient,name,dob,note", "p1,Jane Quill,1972-03-14,x", "", 'p1,"Jane\r\nMarsh",,x', "p2,,,x"]
     path = people_file(tmp_path, "\ufeff" + "\r\n".join(lines).replace(",", sign) + "\r\n")
-    people = read_people(path, read_columns("name,dob"))
+    people = read_patient_table(path, read_columns("name,dob"))
     assert people.of(patient="p1", file="a.txt") == PatientIdentifiers(("Jane Quill", "Jane\r\nMarsh"), ("1972-03-14",))
     assert people.of(patient="p2", file="a.txt") == PatientIdentifiers()
     assert people.of(patient="p3", file="p1") is None
 
 
 def test_columns_are_known_by_their_names(tmp_path: Path) -> None:
-    people = read_people(people_file(tmp_path, "file,mrn,apellidos\na/1.txt,77001,Quill\n2,77002,Marsh\n"))
+    people = read_patient_table(people_file(tmp_path, "file,mrn,apellidos\na/1.txt,77001,Quill\n2,77002,Marsh\n"))
     assert people.of(patient="x", file="a/1.txt") == PatientIdentifiers(("Quill",), (), ("77001",))
     assert people.of(patient="x", file="2.txt") == PatientIdentifiers(("Marsh",), (), ("77002",))
     assert people.of(patient="2", file="1.txt") is None
@@ -77,11 +77,11 @@ def test_columns_are_known_by_their_names(tmp_path: Path) -> None:
 )
 def test_a_side_file_that_cannot_be_read_is_refused_by_line(tmp_path: Path, text: str, line: int | None) -> None:
     with pytest.raises(DataError) as caught:
-        read_people(people_file(tmp_path, text), read_columns("name,dob"))
+        read_patient_table(people_file(tmp_path, text), read_columns("name,dob"))
     assert caught.value.line == line
     assert "Quill" not in str(caught.value)
 
 
 def test_a_column_whose_name_says_nothing_needs_a_kind(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="'ward'"):
-        read_people(people_file(tmp_path, "patient,name,ward\n1,Quill,4\n"))
+    with pytest.raises(SettingError, match="'ward'"):
+        read_patient_table(people_file(tmp_path, "patient,name,ward\n1,Quill,4\n"))

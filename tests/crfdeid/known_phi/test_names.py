@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crfdeid.known_phi.folding import Folded, fold
-from crfdeid.known_phi.names import Name, is_word
+from crfdeid.known_phi.folding import FoldedText, fold_to_alnum
+from crfdeid.known_phi.names import NameMatcher, is_common_word
 
 
 def found(value: str, text: str) -> list[str]:
     """The distinct finds that are part of no other, in order."""
-    spans = sorted(set(Name([value]).find(text, Folded(text))))
+    spans = sorted(set(NameMatcher([value]).find(text, FoldedText(text))))
     return [text[a:b] for a, b in spans if not any((c, d) != (a, b) and c <= a and b <= d for c, d in spans)]
 
 
@@ -89,7 +89,7 @@ def test_every_promised_form_is_found(first: str, last: str, case: type[str], da
     forms = [f"{first} {last}", f"{last}, {first}", first, last, f"{first[0]}. {last}", f"{last} {first[0]}"]
     for form in [*forms, *slips.values()]:
         text = f"( {case(form)} )"
-        assert fold("".join(found(f"{first} {last}", text))) == fold(form)
+        assert fold_to_alnum("".join(found(f"{first} {last}", text))) == fold_to_alnum(form)
 
 
 @given(
@@ -102,10 +102,10 @@ def test_a_name_of_several_words_is_found_joined_split_and_hyphenated(
 ) -> None:
     record = "".join(word + sign for word, sign in zip(words, [*signs[: len(words) - 1], ""], strict=True))
     written = case("".join(word + sign for word, sign in zip(words, [*signs[2 : len(words) + 1], ""], strict=True)))
-    assert fold("".join(found(record, f"( {written} )"))) == fold(written)
+    assert fold_to_alnum("".join(found(record, f"( {written} )"))) == fold_to_alnum(written)
 
 
 def test_words_that_are_names_too_are_words_in_the_form_that_is_asked_for() -> None:
-    assert is_word("penas")
-    assert is_word("rubio")
-    assert not is_word("sorrelby")
+    assert is_common_word("penas")
+    assert is_common_word("rubio")
+    assert not is_common_word("sorrelby")

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from crfdeid.known_phi.identifiers import PatientIdentifiers
-from crfdeid.known_phi.patients import known_of, read_columns, read_people
-from crfdeid.known_phi.placeholders import PLACEHOLDER, SHORT, why_unsearched
+from crfdeid.known_phi.patients import read_columns, read_patient_table, row_identifiers
+from crfdeid.known_phi.placeholders import PLACEHOLDER, SHORT, unsearched_reason
 
 WORDS = ["NULL", "nan", "None", "N/A", "<NA>", "unknown", "Unknown", "Desconocido", "test", "-", "--", "?", "No consta"]
 TEXT = "a NULL nan None N/A unknown Desconocido test - ? j x 000 no consta patient Mr. 77 A1 77.5"
@@ -17,7 +17,7 @@ TEXT = "a NULL nan None N/A unknown Desconocido test - ? j x 000 no consta patie
 @pytest.mark.parametrize("value", WORDS)
 @pytest.mark.parametrize("kind", ["name", "date", "number", "text"])
 def test_a_placeholder_hides_nothing(kind: str, value: str) -> None:
-    assert why_unsearched(kind, value) == PLACEHOLDER
+    assert unsearched_reason(kind, value) == PLACEHOLDER
     assert PatientIdentifiers.of([(kind, value)]).find(TEXT) == []
 
 
@@ -41,7 +41,7 @@ def test_a_placeholder_hides_nothing(kind: str, value: str) -> None:
     ],
 )
 def test_what_says_too_little_to_be_looked_for(kind: str, value: str, why: str | None) -> None:
-    assert why_unsearched(kind, value) == why
+    assert unsearched_reason(kind, value) == why
     if why is not None:
         assert PatientIdentifiers.of([(kind, value)]).find(TEXT) == []
 
@@ -69,12 +69,12 @@ def test_an_initial_is_hidden_next_to_the_rest_of_its_name() -> None:
 
 
 def test_what_is_not_looked_for_is_listed_by_column_and_never_by_value(tmp_path: Path) -> None:
-    known = known_of(read_columns("name,dob,mrn"), ["NULL", "unknown", 77])
+    known = row_identifiers(read_columns("name,dob,mrn"), ["NULL", "unknown", 77])
     assert known == PatientIdentifiers(numbers=("77",))
     assert known.unsearched == (("name", PLACEHOLDER), ("dob", PLACEHOLDER), ("mrn", SHORT))
     path = tmp_path / "people.csv"
     path.write_text("patient,name,mrn\n1,Quill,77\n1,-,77\n2,Marsh,\n")
-    people = read_people(path)
+    people = read_patient_table(path)
     one, two = people.of(patient="1", file=""), people.of(patient="2", file="")
     assert one is not None
     assert two is not None

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crfdeid.redaction.surrogates import Surrogates, patient_key
-from crfdeid.redaction.surrogates.dates import Shift, shift_date
+from crfdeid.redaction.surrogates.dates import DateShift, shift_date
 
 SECRET = b"a secret of the tests"
 DATES = ("DATE", "FECHAS")
@@ -83,7 +83,7 @@ def test_what_is_called_a_date_becomes_a_date_or_a_label(text: str, label: str, 
     assert all(int(hour) < 24 and int(minute) < 60 for hour, minute in TIME.findall(found)), found
     if found != f"[{label}]" and not re.search("17[0-9][0-9]", found):
         for by_month in (False, True):  # it is in a form that is known as one
-            still = shift_date(found, Shift(0, 0, 0), month_first=by_month)
+            still = shift_date(found, DateShift(0, 0, 0), month_first=by_month)
             assert still is not None and re.sub(r"\D", "", still) == re.sub(r"\D", "", found), found
 
 

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from crfdeid.errors import UsageError
 from crfdeid.label_schemes import SURROGATE_KINDS, surrogate_kind
-from crfdeid.redaction.surrogates import KEPT, Surrogates, guess_locale, order_in, patient_key
-from crfdeid.redaction.surrogates.chooser import HmacChooser, fold, folded
-from crfdeid.redaction.surrogates.dates import shift_date, shift_of
-from crfdeid.redaction.surrogates.locale_data import locale_lists, sexes
+from crfdeid.redaction.surrogates import PRESERVED_KINDS, Surrogates, date_order_of, guess_locale, patient_key
+from crfdeid.redaction.surrogates.chooser import HmacChooser, casefold_accents, casefold_words
+from crfdeid.redaction.surrogates.dates import patient_shift, shift_date
+from crfdeid.redaction.surrogates.locales import given_name_sexes, locale_lists
 from crfdeid.redaction.surrogates.place_tables import known_countries, states
 from features.lexicons import SPANISH_MONTHS
 
@@ -32,7 +32,7 @@ ANYBODY = st.sampled_from(PATIENTS)
 @pytest.mark.parametrize("ours", PATIENTS[:4])
 def test_parts_of_a_name_are_parts_of_its_surrogate(ours: Surrogates) -> None:
     first, last = ours.of("Jane Quillan", "PATIENT").split()
-    assert sexes()[fold(first)] == "female"
+    assert given_name_sexes()[casefold_accents(first)] == "female"
     assert ours.of("Quillan", "PATIENT") == last
     assert ours.of("QUILLAN, JANE", "PATIENT") == f"{last.upper()}, {first.upper()}"
     assert ours.of("Ms. Quillan's", "PATIENT") == f"Ms. {last}'s"
@@ -52,17 +52,17 @@ def test_parts_of_a_name_are_parts_of_its_surrogate(ours: Surrogates) -> None:
 )
 def test_a_first_name_becomes_one_of_the_same_sex_whichever_lists_it_is_in(names: tuple[str, ...], sex: str) -> None:
     for locale in ("en_US", "es_ES"):
-        known = folded(getattr(locale_lists(locale), sex))
+        known = casefold_words(getattr(locale_lists(locale), sex))
         for number in range(6):
             ours = of_patient(number, locale)
-            assert all(fold(ours.of(name, "PATIENT")) in known for name in names)
+            assert all(casefold_accents(ours.of(name, "PATIENT")) in known for name in names)
 
 
 def test_accents_and_case_make_no_other_name() -> None:
     for ours in SPANISH:
         assert ours.of("Maciá", "PATIENT") == ours.of("Macia", "PATIENT") == ours.of("Macia\u0301", "PATIENT")
         assert ours.of("MACIÁ", "PATIENT") == ours.of("Macia", "PATIENT").upper()
-        assert fold(ours.of("Álvaro", "PATIENT")[0]) == fold(ours.of("A.", "PATIENT")[0])
+        assert casefold_accents(ours.of("Álvaro", "PATIENT")[0]) == casefold_accents(ours.of("A.", "PATIENT")[0])
 
 
 def test_a_number_in_a_name_does_not_stay() -> None:
@@ -117,7 +117,7 @@ def test_an_abbreviation_follows_the_hospital_that_the_note_spells_out() -> None
         assert found.startswith("Hospital Universitario Virgen de")
         assert found != whole
         short = ours.of("HUVO", "HOSPITAL")
-        assert short == "".join(fold(word)[0] for word in words).upper() or short[-1] != "O"
+        assert short == "".join(casefold_accents(word)[0] for word in words).upper() or short[-1] != "O"
         assert short != "HUVO"
 
 
@@ -132,11 +132,14 @@ def test_a_country_is_a_country_of_its_region_and_the_same_each_time() -> None:
     for ours, locale in [(one, "en") for one in PATIENTS] + [(one, "es") for one in SPANISH]:
         for name in ("Mali", "Perú", "Francia", "India"):
             found = ours.of(name, "COUNTRY")
-            assert known_countries()[fold(found)][0].region == known_countries()[fold(name)][0].region
+            assert (
+                known_countries()[casefold_accents(found)][0].region
+                == known_countries()[casefold_accents(name)][0].region
+            )
             assert found != name
             assert ours.of(name.upper(), "PAIS") == found
         if locale == "es":
-            assert "es" in known_countries()[fold(ours.of("Chile", "PAIS"))][1]
+            assert "es" in known_countries()[casefold_accents(ours.of("Chile", "PAIS"))][1]
     assert SPANISH[0].of("España", "PAIS") == "España"
     assert PATIENTS[0].of("España", "PAIS") != "España"
     assert PATIENTS[0].of("Quillania", "COUNTRY") == "[COUNTRY]"
@@ -162,7 +165,7 @@ FORMS = [
 
 
 def shift_of_patient(number: int):
-    return shift_of(HmacChooser(patient_key(SECRET, f"patient {number}")))
+    return patient_shift(HmacChooser(patient_key(SECRET, f"patient {number}")))
 
 
 @pytest.mark.parametrize(("text", "form"), FORMS)
@@ -198,7 +201,7 @@ def test_the_order_of_dates_is_that_of_the_note_then_that_of_the_locale() -> Non
     ],
 )
 def test_the_order_of_a_note_is_that_of_its_unambiguous_dates(text: str, order: str | None) -> None:
-    assert order_in(text) == order
+    assert date_order_of(text) == order
 
 
 DAYS = st.dates(dt.date(1905, 1, 1), dt.date(2038, 12, 31))
@@ -224,14 +227,14 @@ WAYS: dict[str, tuple[Callable[[dt.date], str], Callable[[str], float]]] = {
     [("3 de ABRİL de 1972", "3 de ABRIL de 1972"), ("5 ſept 20", "5 sept 20"), ("MİÉRCOLES", "MIÉRCOLES")],
 )
 def test_a_date_in_letters_that_are_others_without_case_is_moved(text: str, like: str) -> None:
-    shift = shift_of(HmacChooser(b"any"))
+    shift = patient_shift(HmacChooser(b"any"))
     assert shift_date(text, shift, month_first=False) == shift_date(like, shift, month_first=False)
 
 
 @given(st.integers(0, 2**32), DAYS, DAYS, st.sampled_from(sorted(WAYS)))
 def test_intervals_between_dates_of_one_form_are_exact(key: int, one: dt.date, other: dt.date, way: str) -> None:
     write, read = WAYS[way]
-    shift = shift_of(HmacChooser(key.to_bytes(32)))
+    shift = patient_shift(HmacChooser(key.to_bytes(32)))
     texts = [write(one), write(other)]
     found = [shift_date(text, shift, month_first=False) or "" for text in texts]
     assert read(found[1]) - read(found[0]) == read(texts[1]) - read(texts[0])
@@ -240,7 +243,7 @@ def test_intervals_between_dates_of_one_form_are_exact(key: int, one: dt.date, o
 
 @given(st.integers(0, 2**32), DAYS)
 def test_a_month_or_a_year_alone_is_moved_as_whole_dates_are_to_the_month_or_year(key: int, day: dt.date) -> None:
-    shift = shift_of(HmacChooser(key.to_bytes(32)))
+    shift = patient_shift(HmacChooser(key.to_bytes(32)))
     whole, month, year = (
         WAYS[way][1](shift_date(WAYS[way][0](day), shift, month_first=False) or "") for way in ("iso", "month", "year")
     )
@@ -390,7 +393,7 @@ def test_another_patient_or_secret_has_other_surrogates() -> None:
     names = {ours.of("Jane Quillan", "PATIENT") for ours in PATIENTS}
     assert len(names) > len(PATIENTS) / 2
     assert len({Surrogates(patient_key(bytes([n]) * 16, "p"), "en_US").of("48-2213-7", "ID") for n in range(20)}) == 20
-    assert len({shift_of(HmacChooser(bytes([n]) * 32)) for n in range(50)}) > 25
+    assert len({patient_shift(HmacChooser(bytes([n]) * 32)) for n in range(50)}) > 25
 
 
 @pytest.mark.parametrize(
@@ -444,7 +447,7 @@ def test_a_surrogate_is_never_the_value_but_by_rule_and_always_the_same(
 ) -> None:
     found = ours.of(value, label)
     assert found
-    assert fold(found) != fold(value) or surrogate_kind(label) in KEPT
+    assert casefold_accents(found) != casefold_accents(value) or surrogate_kind(label) in PRESERVED_KINDS
     assert ours.of(value, label) == found
 
 
@@ -465,7 +468,7 @@ def test_the_order_of_values_does_not_matter(names: list[str], random) -> None:
 
 @given(st.integers(0, 2**32), st.integers(0, 365 * 120))
 def test_any_day_is_moved_by_the_same_number(key: int, day: int) -> None:
-    shift = shift_of(HmacChooser(key.to_bytes(32)))
+    shift = patient_shift(HmacChooser(key.to_bytes(32)))
     assert -3400 < shift.days < -280
     assert shift.days % 7
     date = dt.date(1910, 1, 1) + dt.timedelta(day)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from crfdeid.errors import DataError
-from crfdeid.known_phi.identifiers import PatientIdentifiers, labels_for
+from crfdeid.known_phi.identifiers import PatientIdentifiers, identifier_labels
 
 
 def hidden(known: PatientIdentifiers, text: str) -> list[tuple[str, str]]:
@@ -93,4 +93,4 @@ def test_what_cannot_be_looked_for_is_refused_without_a_word_of_it(kind: str, va
     ],
 )
 def test_the_types_are_the_models_own(types: str, names: str, dates: str, numbers: str, texts: str) -> None:
-    assert labels_for(types.split()) == {"name": names, "date": dates, "number": numbers, "text": texts}
+    assert identifier_labels(types.split()) == {"name": names, "date": dates, "number": numbers, "text": texts}

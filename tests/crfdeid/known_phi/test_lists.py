@@ -1,4 +1,4 @@
-"""A site's lists: what is hidden always and never, and what cannot be a list, said by file and line."""
+"""Custom lists: deny and allow lists, patterns, and errors that name file and line."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from crfdeid.errors import DataError
+from crfdeid.errors import DataError, EmptyInputError, LimitError
 from crfdeid.known_phi import lists as site_module
-from crfdeid.known_phi.lists import CustomLists, Pattern, Term, read_site
+from crfdeid.known_phi.lists import CustomLists, Pattern, Term, read_lists
 
 LISTS = """
 [[deny]]
@@ -51,7 +51,7 @@ def hidden(site: CustomLists, text: str) -> list[tuple[str, str]]:
 
 def test_lists_and_patterns_are_read_and_found(lists: Path) -> None:
     text = "At TAWN LIST clinic (tlc) and marsh-house it was IT; case tl-204417, signed QX4."
-    assert hidden(read_site(lists), text) == [
+    assert hidden(read_lists(lists), text) == [
         ("TAWN LIST clinic", "HOSPITAL"),
         ("tlc", "HOSPITAL"),
         ("marsh-house", "HOSPITAL"),
@@ -62,19 +62,19 @@ def test_lists_and_patterns_are_read_and_found(lists: Path) -> None:
 
 
 def test_an_allow_entry_is_the_whole_find_or_nothing(lists: Path) -> None:
-    site = read_site(lists)
+    site = read_lists(lists)
     assert [site.allows(value) for value in ("Foley", "FOLEY", "Foley Quill", "Fol")] == [True, True, False, False]
     assert not CustomLists(allow=(Term("IT", match_case=True),)).allows("it")
 
 
 def test_lists_go_through_json_and_to_other_processes(lists: Path) -> None:
-    site = read_site(lists)
+    site = read_lists(lists)
     site.find("At Tawn List")
     assert CustomLists.of(json.loads(json.dumps(asdict(site)))) == site == pickle.loads(pickle.dumps(site))
 
 
 def test_lists_are_joined(lists: Path) -> None:
-    both = read_site(lists).joined(CustomLists(deny=(Term("Orla", "DOCTOR"),)))
+    both = read_lists(lists).joined(CustomLists(deny=(Term("Orla", "DOCTOR"),)))
     assert hidden(both, "TLC, Orla") == [("TLC", "HOSPITAL"), ("Orla", "DOCTOR")]
     assert both
     assert not CustomLists()
@@ -103,10 +103,10 @@ def test_lists_are_joined(lists: Path) -> None:
 def test_what_is_wrong_is_said_by_line_and_without_a_term(
     lists: Path, old: str, new: str, line: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(site_module, "PROBE_SECONDS", 0.05)
+    monkeypatch.setattr(site_module, "PROBE_TIMEOUT", 0.05)
     lists.write_text(LISTS.replace(old, new, 1))
     with pytest.raises(DataError) as caught:
-        read_site(lists)
+        read_lists(lists)
     assert caught.value.line == line
     assert caught.value.path == lists
     assert "Quill" not in str(caught.value)
@@ -122,7 +122,7 @@ def test_a_word_list_that_cannot_be_read_is_named(lists: Path, content: bytes | 
     if content is not None:
         listed.write_bytes(content)
     with pytest.raises(DataError) as caught:
-        read_site(lists)
+        read_lists(lists)
     assert (caught.value.line, caught.value.path) == (line, lists if line == 5 else listed)
     assert "Marsh" not in str(caught.value)
 
@@ -130,21 +130,22 @@ def test_a_word_list_that_cannot_be_read_is_named(lists: Path, content: bytes | 
 @pytest.mark.parametrize("text", ["", "# nothing\n"])
 def test_a_file_that_says_nothing_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "site.toml").write_text(text)
-    with pytest.raises(DataError, match="says nothing"):
-        read_site(tmp_path / "site.toml")
+    with pytest.raises(EmptyInputError) as caught:
+        read_lists(tmp_path / "site.toml")
+    assert caught.value.path == tmp_path / "site.toml"
 
 
 def test_tables_in_one_line_are_refused_without_a_line(tmp_path: Path) -> None:
     (tmp_path / "site.toml").write_text('deny = [{type = "HOSPITAL", terms = [4]}]\n')
-    with pytest.raises(DataError, match="terms is no list") as caught:
-        read_site(tmp_path / "site.toml")
-    assert caught.value.line is None
+    with pytest.raises(DataError, match="terms") as caught:
+        read_lists(tmp_path / "site.toml")
+    assert (caught.value.path, caught.value.line) == (tmp_path / "site.toml", None)
 
 
 def test_a_pattern_that_takes_too_long_is_an_error_and_not_nothing_found(monkeypatch: pytest.MonkeyPatch) -> None:
     site = CustomLists(patterns=(Pattern(r"(Q|QQ)+z", "ID", match_case=True, name="the pattern of site.toml, line 4"),))
-    monkeypatch.setattr(site_module, "SECONDS", 0.05)
-    with pytest.raises(DataError, match=r"the pattern of site.toml, line 4 took longer"):
+    monkeypatch.setattr(site_module, "PATTERN_TIMEOUT", 0.05)
+    with pytest.raises(LimitError, match=r"the pattern of site.toml, line 4"):
         site.find("Q" * 60)
 
 
@@ -157,7 +158,7 @@ def test_the_lists_of_the_guide_work(tmp_path: Path) -> None:
     guide = (Path(__file__).parents[3] / "docs" / "deidentification.md").read_text("utf-8")
     (tmp_path / "site.toml").write_text(guide.partition("```toml\n")[2].partition("```")[0])
     (tmp_path / "doctors.txt").write_text("Orla Marsh\n")
-    site = read_site(tmp_path / "site.toml")
+    site = read_lists(tmp_path / "site.toml")
     text = "MARSH-HOUSE, Tawn List clinic; IT, it; case TL-204417, signed by QX4; Orla Marsh and Marshall; Foley"
     assert hidden(site, text) == [
         ("MARSH-HOUSE", "HOSPITAL"),

@@ -1,4 +1,4 @@
-"""The names of people in text: their parts, and which of them can be one person's."""
+"""Words of persons' names, and the names in a note that can be one person's."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import regex
 
-# A word of a name, with what joins it within ("O'Neill"); the possessive is no part of it.
+# A word of a name, with apostrophes inside ("O'Neill") and without the possessive.
 NAME_WORD = regex.compile(
     r"(?<![\p{L}\p{M}]['’])\p{L}\p{M}*(?:['’]?\p{L}\p{M}*)*?(?=['’]s?(?![\p{L}\p{M}])|(?!['’]?[\p{L}\p{M}]))"
 )
@@ -20,11 +20,11 @@ PARTICLES = frozenset(_PARTICLES.split())
 
 
 class PersonName(NamedTuple):
-    """The parts of a person's name, in lower case.
+    """Parts of a person's name, in lower case.
 
     Attributes:
-        words: its words of two letters or more, without titles and particles.
-        initials: its single letters.
+        words: words of two letters or more, without titles and particles.
+        initials: single letters.
     """
 
     words: frozenset[str]
@@ -32,14 +32,14 @@ class PersonName(NamedTuple):
 
     @property
     def letters(self) -> frozenset[str]:
-        """Its initials, and what its words begin with."""
+        """Initials, and the first letters of the words."""
         return self.initials | {word[0] for word in self.words}
 
     def joined(self, other: PersonName) -> PersonName | None:
-        """Both names together if they can be one person's, else None.
+        """Return the union of two names that can be one person's, else None.
 
-        They can if the shorter has no word that the longer lacks, and no initial that none of the longer's words and
-        initials has: "Quill", "J. Quill" and "Jane Quill", but not "John Quill" and "Jane Quill".
+        The longer name must have all words of the shorter, and each initial of it as an initial or first letter:
+        "Quill", "J. Quill" and "Jane Quill" can be one person's, "John Quill" and "Jane Quill" cannot.
         """
         short, long = sorted((self, other), key=lambda name: (len(name.words), len(name.initials)))
         if short.words <= long.words and short.initials <= long.letters:
@@ -48,13 +48,13 @@ class PersonName(NamedTuple):
 
 
 class PersonClusterer:
-    """The people of a note, numbered as they come.
+    """People of a note, numbered in order of their first mention.
 
-    Names can be one person's only where they share a word, or where one of them has none and they share a letter: an
-    initial, or what a word begins with. So a name is held against few people, however many there are.
+    Names can be one person's only if they share a word, or if one of them has initials only and they share a letter. So
+    each name is compared with few people, even in a long note.
 
     Example:
-        >>> people = People()
+        >>> people = PersonClusterer()
         >>> [people.number(parse_name(name)) for name in ("Quill", "Jane Quill", "Doe", "John Quill", "J. Doe")]
         [1, 1, 2, 3, 2]
     """
@@ -63,36 +63,36 @@ class PersonClusterer:
         self._people: list[PersonName] = []
         self._by_word: dict[str, set[int]] = {}
         self._by_letter: dict[str, set[int]] = {}
-        self._wordless: dict[str, set[int]] = {}  # by letter, those who had no word when they came
+        self._wordless: dict[str, set[int]] = {}  # by letter: people whose first mention had initials only
 
     def number(self, name: PersonName) -> int:
-        """The number of the first person that a name can be of, from 1; a fuller name replaces a shorter one."""
-        for place in self._alike(name):
-            joined = self._people[place].joined(name)
+        """Return the number of the first person who can have a name, from 1; a fuller name replaces a shorter one."""
+        for index in self._candidates(name):
+            joined = self._people[index].joined(name)
             if joined is not None:
-                self._put(place, joined)
-                return place + 1
+                self._put(index, joined)
+                return index + 1
         self._people.append(name)
         self._put(len(self._people) - 1, name)
         return len(self._people)
 
-    def _alike(self, name: PersonName) -> list[int]:
-        """The places of all people that a name can be of, and of some others, from the first to the last."""
+    def _candidates(self, name: PersonName) -> list[int]:
+        """Return the indices of all people who can have a name, and of some others, in order."""
         found = [self._by_word.get(word, set()) for word in name.words]
         by_letter = self._wordless if name.words else self._by_letter
         found += [by_letter.get(letter, set()) for letter in name.letters]
         return sorted(set[int]().union(*found))
 
-    def _put(self, place: int, name: PersonName) -> None:
-        self._people[place] = name
+    def _put(self, index: int, name: PersonName) -> None:
+        self._people[index] = name
         tables = [(self._by_word, name.words), (self._by_letter, name.letters)]
         for table, keys in [*tables, *([] if name.words else [(self._wordless, name.letters)])]:
             for key in keys:
-                table.setdefault(key, set()).add(place)
+                table.setdefault(key, set()).add(index)
 
 
 def parse_name(text: str) -> PersonName | None:
-    """The parts of a name; None where there are none.
+    """Return the parts of a name; None for a text without any.
 
     Example:
         >>> sorted(parse_name("Dr. J. Quill's").words)

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crfdeid.known_phi.folding import Folded, Phrases, find_number, fold
+from crfdeid.known_phi.folding import FoldedText, PhraseMatcher, find_number, fold_to_alnum
 
 
 def found(value: str, text: str) -> list[str]:
-    return [text[start:end] for start, end, _ in Phrases([(value, None)]).find(Folded(text))]
+    return [text[start:end] for start, end, _ in PhraseMatcher([(value, None)]).find(FoldedText(text))]
 
 
 @pytest.mark.parametrize(
@@ -53,20 +53,20 @@ def test_a_value_is_found_however_it_is_spelled(value: str, text: str, expected:
     ],
 )
 def test_a_number_is_found_with_and_without_separators(number: str, text: str, expected: list[str]) -> None:
-    assert [text[start:end] for start, end in find_number(Folded(text), number)] == expected
+    assert [text[start:end] for start, end in find_number(FoldedText(text), number)] == expected
 
 
 @given(st.text(max_size=40))
 def test_folding_knows_where_every_letter_comes_from(text: str) -> None:
-    folded = Folded(text)
-    assert folded.text == fold(text)
+    folded = FoldedText(text)
+    assert folded.text == fold_to_alnum(text)
     for i in range(len(folded.text)):
         start, end = folded.span(i, i + 1)
-        assert folded.text[i] in fold(text[start:end])
+        assert folded.text[i] in fold_to_alnum(text[start:end])
 
 
 @given(st.text(alphabet="aÁñß 4-.'\u0301\u200b", max_size=12), st.sampled_from(["NFC", "NFD"]))
 def test_a_value_is_found_in_its_own_text_in_any_case(value: str, form: str) -> None:
-    if fold(value):
+    if fold_to_alnum(value):
         text = f"- {unicodedata.normalize(form, value).upper()} -"
-        assert any(fold(hit) == fold(value) for hit in found(value, text))
+        assert any(fold_to_alnum(hit) == fold_to_alnum(value) for hit in found(value, text))
