@@ -40,10 +40,12 @@ _MONTH_NUMBERS = {
 MONTHS = frozenset(_MONTH_NUMBERS)
 """All ways to write a month's name: in full, in three letters, and the variants of September."""
 
-_WEEKDAYS = """
-    monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thurs fri sat sun
-    lunes martes miércoles jueves viernes sábado domingo
-"""
+_ENGLISH_WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday"
+_SPANISH_WEEKDAYS = "lunes martes miércoles jueves viernes sábado domingo"
+ENGLISH_WEEKDAYS, SPANISH_WEEKDAYS = tuple(_ENGLISH_WEEKDAYS.split()), tuple(_SPANISH_WEEKDAYS.split())
+"""The days of the week from Monday on."""
+_SHORT_WEEKDAYS = "mon tue tues wed thu thurs fri sat sun"
+
 _TITLES = """
     dr drs doctor doctors md do phd rn np pa prof professor attending resident intern physician surgeon nurse
     dra dres doctora médico médica facultativo especialista cirujano
@@ -101,7 +103,7 @@ _COUNTRIES = """
 LEXICONS: Mapping[str, frozenset[str]] = MappingProxyType(
     {
         "month": MONTHS,
-        "weekday": _words(_WEEKDAYS),
+        "weekday": _words(f"{_ENGLISH_WEEKDAYS} {_SPANISH_WEEKDAYS} {_SHORT_WEEKDAYS}"),
         "title": _words(_TITLES),
         "honorific": _words(_HONORIFICS),
         "kin": _words(_KIN),

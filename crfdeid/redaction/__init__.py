@@ -1,7 +1,7 @@
-"""Documents and spans to redacted text.
+"""Redacted text from documents and spans.
 
-replace.py     `redact`: labels, numbered labels, masks, surrogates, or nothing at all
-persons.py     when two written names can be of one person
+redact.py      `redact`: labels, numbered labels, masks, surrogates, or nothing
+policy.py      `Policy`: how PHI is found and replaced, with a short name
 surrogates/    invented values of the same form, the same for the same value
 """
 

@@ -7,9 +7,9 @@ import json
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from crfdeid.errors import OptionConflictError, SettingError
+from crfdeid.errors import OptionConflictError
 from crfdeid.known_phi.lists import CustomLists
-from crfdeid.redaction.redact import DATE_ORDERS, OPERATORS
+from crfdeid.redaction.redact import check_operator
 from crfdeid.secrets import short_digest
 
 SURROGATE = "surrogate"
@@ -29,7 +29,8 @@ class Policy:
         site: lists of what to mark, and what not to mark, in addition to the model's.
 
     Raises:
-        SettingError: an unknown operator or order of dates, or an unusable locale.
+        UnknownNameError: an unknown operator, order of dates or locale.
+        SettingError: a locale without enough names.
         OptionConflictError: a locale or order of dates without surrogates.
 
     Example:
@@ -46,12 +47,7 @@ class Policy:
     site: CustomLists | None = None
 
     def __post_init__(self) -> None:
-        for what, value, known in (
-            ("way to redact", self.how, OPERATORS),
-            ("order of dates", self.date_order, DATE_ORDERS),
-        ):
-            if value is not None and value not in known:
-                raise SettingError(f"unknown {what} '{value}': choose from {', '.join(known)}")
+        check_operator(self.how, self.date_order)
         if self.how != SURROGATE:
             for what, value in (("locale", self.locale), ("date order", self.date_order)):
                 if value is not None:

@@ -1,4 +1,4 @@
-"""Documents and spans to redacted text: labels, numbered labels, masks, surrogates, or nothing at all."""
+"""Replacement of a document's spans by labels, numbered labels, masks, surrogates, or nothing."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from crfdeid.label_schemes import TO_SEVEN, surrogate_kind
 from features.normal import normal_form
 
 OPERATORS = ("label", "numbered", "mask", "surrogate", "remove")
-"""The ways of redacting that `redact` knows."""
+"""Operators of `redact`."""
 
 DATE_ORDERS = ("dmy", "mdy")
 """Day, month, year; and month, day, year."""
@@ -25,8 +25,8 @@ DATE_ORDERS = ("dmy", "mdy")
 _MASK = "*"
 _NAMES = ("PATIENT", "DOCTOR")
 
-# What stands for each span of a document: one text per span.
-_Replace = Callable[[Document, Sequence[Span]], list[str]]
+# The replacement of each span of a document.
+_Operator = Callable[[Document, Sequence[Span]], list[str]]
 
 
 def redact(
@@ -39,66 +39,77 @@ def redact(
     date_order: str | None = None,
     marked: bool = True,
 ) -> Document:
-    """The document with other text in the place of its spans; all text outside them stays as it is.
+    """Replace the spans of a document; the text outside them does not change.
 
     Spans that share a character are merged first (`crfdeid.documents.merge`).
 
     Args:
-        document: a text with the spans to hide.
-        how: "label" writes [PATIENT]; "numbered" [PATIENT-1], the same person or value the same number in a document;
-            "mask" an asterisk for each character but white space; "remove" nothing; "surrogate" an invented value of
-            the same form (`crfdeid.redaction.surrogates`).
-        secret: what surrogates are derived from: at least 16 bytes.
-        patient: whose note it is, for surrogates: one patient's notes have the same surrogates for the same values,
-            and dates shifted by the same number of days. None where nobody says: the key is then the HMAC of the text,
-            so that the same text has the same surrogates wherever it stands.
-        locale: language and country of surrogates, as Faker names them. None guesses it from the text: English or
-            Spanish.
-        date_order: how to read 3/4 where no date of the note tells: "dmy" or "mdy". None takes the locale's order.
-        marked: whether the result says where the replacements are; of a long note, that takes twice its text's memory.
+        document: a text with the spans to redact.
+        how: the operator. "label" writes [PATIENT]; "numbered" writes [PATIENT-1], with one number for a person or
+            value throughout a document; "mask" writes an asterisk for each character but white space; "remove" writes
+            nothing; "surrogate" writes an invented value of the same form (`crfdeid.redaction.surrogates`).
+        secret: the key material of surrogates, at least 16 bytes.
+        patient: the patient of the note, for surrogates: in all notes of a patient, a value has the same surrogate and
+            dates shift by the same number of days. None derives the key from the text, so that equal texts have equal
+            surrogates.
+        locale: language and country of surrogates, as Faker names them. None guesses English or Spanish from the text.
+        date_order: order of ambiguous dates, "dmy" or "mdy", unless the note's other dates show it. None takes the
+            locale's order.
+        marked: return the spans of the replacements; for a long note they take twice its text's memory.
 
     Returns:
-        The redacted text, with the replacements as its spans (none for "remove"). What further annotation layers mark
-        is where it stands now, but for what shares a character with a replaced span: that is left out.
+        The redacted text with the replacements as its spans (none for "remove"). Other annotation layers keep the marks
+        that share no character with a replaced span, with their new offsets.
 
     Raises:
-        UsageError: an unknown way or order of dates, a locale that cannot be used, or surrogates without a secret.
-        DataError: no locale was given, and the text does not tell its language.
+        UnknownNameError: an unknown operator, order of dates or locale.
+        SettingError: a locale without enough names.
+        SecretError: surrogates without a secret.
+        DataError: no locale, and a text that is neither clearly English nor clearly Spanish.
 
     Example:
         >>> note = Document("1", "Seen by Dr. Quill.", (Span(12, 17, "DOCTOR"),))
         >>> redact(note).text, redact(note, "mask").text
         ('Seen by Dr. [DOCTOR].', 'Seen by Dr. *****.')
     """
-    for name, value, known in (("way to redact", how, OPERATORS), ("order of dates", date_order or "dmy", DATE_ORDERS)):
-        if value not in known:
-            raise UnknownNameError(f"unknown {name} '{value}': choose from {', '.join(known)}")
+    check_operator(how, date_order)
     surrogates = partial(_surrogates, secret=secret, patient=patient, locale=locale, date_order=date_order)
-    replacements = surrogates if how == "surrogate" else _WAYS[how]
+    operator = surrogates if how == "surrogate" else _OPERATORS[how]
     spans = merge(document.spans)
-    redacted = StringIO(newline="")  # a list of all parts of a long note would be several times its text
+    redacted = StringIO(newline="")  # a list of the parts of a long note takes several times its text
     replaced: list[Span] = []
     shifts, end = array("q", [0]), 0
-    for span, text in zip(spans, replacements(document, spans), strict=True):
+    for span, text in zip(spans, operator(document, spans), strict=True):
         redacted.write(document.text[end : span.start])
         redacted.write(text)
         if text and marked:
-            place = span.start + shifts[-1]
-            replaced.append(Span(place, place + len(text), span.label))
+            start = span.start + shifts[-1]
+            replaced.append(Span(start, start + len(text), span.label))
         end = span.end
         shifts.append(shifts[-1] + len(text) - (span.end - span.start))
     redacted.write(document.text[end:])
-    layers = {name: tuple(_moved(marks, spans, shifts)) for name, marks in document.layers.items()}
+    layers = {name: tuple(_shifted(marks, spans, shifts)) for name, marks in document.layers.items()}
     return replace(document, text=redacted.getvalue(), spans=tuple(replaced), pretokenized=None, layers=layers)
 
 
-def _moved(marks: Iterable[Span], replaced: Sequence[Span], shifts: Sequence[int]) -> Iterator[Span]:
-    """Marks as offsets in the redacted text, without those that share a character with what was replaced.
+def check_operator(how: str | None, date_order: str | None) -> None:
+    """Check the name of an operator and of an order of dates; None is valid for both.
+
+    Raises:
+        UnknownNameError: an unknown name.
+    """
+    for name, value, known in (("operator", how, OPERATORS), ("order of dates", date_order, DATE_ORDERS)):
+        if value is not None and value not in known:
+            raise UnknownNameError(f"unknown {name} '{value}': choose from {', '.join(known)}")
+
+
+def _shifted(marks: Iterable[Span], replaced: Sequence[Span], shifts: Sequence[int]) -> Iterator[Span]:
+    """Yield marks with their offsets in the redacted text, without those that share a character with a replaced span.
 
     Args:
-        marks: as offsets in the original.
-        replaced: the spans that were replaced, by place and free of overlaps.
-        shifts: how far text has moved after so many of them, from none to all.
+        marks: marks with their offsets in the original text.
+        replaced: the replaced spans, sorted and without overlaps.
+        shifts: the shift of the text after each number of replaced spans, from 0 on.
     """
     ends = [span.end for span in replaced]
     for start, end, label in marks:
@@ -108,7 +119,7 @@ def _moved(marks: Iterable[Span], replaced: Sequence[Span], shifts: Sequence[int
 
 
 def _masks(document: Document, spans: Sequence[Span]) -> list[str]:
-    """White space stays, so that lines and columns stay where they were; it tells how many words there were."""
+    """Mask all characters but white space, which preserves lines and columns but also reveals the number of words."""
     return ["".join(c if c.isspace() else _MASK for c in document.text[start:end]) for start, end, _ in spans]
 
 
@@ -137,8 +148,7 @@ def _surrogates(
     locale: str | None,
     date_order: str | None,
 ) -> list[str]:
-    # Faker takes long to import.
-    from crfdeid.redaction.surrogates import (  # noqa: PLC0415
+    from crfdeid.redaction.surrogates import (  # noqa: PLC0415  Faker takes long to import.
         Surrogates,
         consistent_labels,
         date_order_of,
@@ -148,48 +158,49 @@ def _surrogates(
     )
 
     if secret is None:
-        raise SecretError("surrogates need a secret: the same one for all runs that should agree")
+        raise SecretError("surrogates need a secret, the same one for all runs that should agree")
     locale = document_locale(document, locale)
     if locale is None:
         return _labels(document, spans)
     note = normal_form(document.text).text
     order = date_order_of(note) or date_order
+    labels = [span.label for span in spans]
     values = [_value(document.text[start:end]) for start, end, _ in spans]
-    kinds = [surrogate_kind(label) for _, _, label in spans]
-
-    def of_kinds(*wanted: str) -> list[str]:
-        return [value for value, kind in zip(values, kinds, strict=True) if kind in wanted]
-
-    names = [(start, end) for (start, end, _), kind in zip(spans, kinds, strict=True) if kind == "person"]
+    of_kind: dict[str, list[str]] = {}
+    names = []
+    for (start, end, label), value in zip(spans, values, strict=True):
+        kind = surrogate_kind(label)
+        of_kind.setdefault(kind, []).append(value)
+        if kind == "person":
+            names.append((start, end))
     patients = {start for start, _, label in spans if TO_SEVEN.get(label) == "PATIENT"}
     surrogates = Surrogates(
         text_key(secret, note) if patient is None else patient_key(secret, patient),
         locale,
         month_first=None if order is None else order == "mdy",
-        hospitals=of_kinds("hospital"),
-        places=of_kinds("town", "place"),
-        countries=of_kinds("country"),
+        hospitals=of_kind.get("hospital", ()),
+        places=[*of_kind.get("town", ()), *of_kind.get("place", ())],
+        countries=of_kind.get("country", ()),
         roles=name_roles(document.text, names, locale, patients),
-        dates=of_kinds("date"),
+        dates=of_kind.get("date", ()),
     )
-    labels = [span.label for span in spans]
-    like = consistent_labels(values, labels)
-    return [surrogates.of(value, own, like=alike) for value, own, alike in zip(values, labels, like, strict=True)]
+    as_labels = consistent_labels(values, labels)
+    return [surrogates.of(*item, like=like) for *item, like in zip(values, labels, as_labels, strict=True)]
 
 
-def _value(hidden: str) -> str:
-    """A hidden value as people read it: in normal form, with entities and percent-encoded words decoded."""
-    return normal_form(fully_decoded(hidden)).text
+def _value(text: str) -> str:
+    """Return a value in normal form, with entities and percent-encoding decoded."""
+    return normal_form(fully_decoded(text)).text
 
 
 def document_locale(document: Document, locale: str | None = None) -> str | None:
-    """The locale of a document's surrogates: the one that is given, else that of its language.
+    """Return the locale of a document's surrogates: by default that of its language.
 
     Returns:
-        The locale; None where no type of its spans has surrogates, so that none is needed.
+        The locale; None if no type of its spans has surrogates.
 
     Raises:
-        DataError: no locale is given, and the text does not tell its language.
+        DataError: no locale, and a text that is neither clearly English nor clearly Spanish.
     """
     from crfdeid.redaction.surrogates import guess_locale  # noqa: PLC0415
 
@@ -197,17 +208,16 @@ def document_locale(document: Document, locale: str | None = None) -> str | None
         return None
     found = locale or guess_locale(normal_form(document.text).text)
     if found is None:
-        problem = "the text tells neither English nor Spanish: name the locale of its surrogates (--locale)"
-        raise DataError(problem)
+        raise DataError("neither clearly English nor clearly Spanish: name the locale of the surrogates (--locale)")
     return found
 
 
 def _labels(document: Document, spans: Sequence[Span]) -> list[str]:
-    written = {label: f"[{label}]" for label in {span.label for span in spans}}
-    return [written[span.label] for span in spans]
+    labels = {label: f"[{label}]" for label in {span.label for span in spans}}  # shares the texts of a long note
+    return [labels[span.label] for span in spans]
 
 
-_WAYS: Mapping[str, _Replace] = {
+_OPERATORS: Mapping[str, _Operator] = {
     "label": _labels,
     "numbered": _numbered,
     "mask": _masks,

@@ -23,6 +23,7 @@ from crfdeid.corpora.synthetic.people import (
 from crfdeid.corpora.synthetic.templates import FieldValue, TemplatePart, join_parts, labelled, render
 from crfdeid.corpora.synthetic.world import World, strip_accents
 from crfdeid.documents import Document
+from features.lexicons import ENGLISH_WEEKDAYS
 
 _TEXT_NAME_FORMS: Mapping[str, Callable[[Person], str]] = {
     **PERSON_FORMS,
@@ -31,7 +32,6 @@ _TEXT_NAME_FORMS: Mapping[str, Callable[[Person], str]] = {
 }
 
 _LAST_DAY = dt.date(2026, 6, 1)
-_WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
 def _month(day: dt.date) -> str:
@@ -53,7 +53,7 @@ _DATE_FORMS: Mapping[str, Callable[[dt.date], str]] = {
     "slash_dmy": lambda d: f"{d.day:02d}/{d.month:02d}/{d.year}",
     "dash4": lambda d: f"{d.month:02d}-{d.day:02d}-{d.year}",
     "apostrophe": lambda d: f"{_month(d)[:3]} {d.day}, '{d.year % 100:02d}",
-    "weekday": lambda d: f"{_WEEKDAYS[d.weekday()]}, {_month(d)} {d.day}, {d.year}",
+    "weekday": lambda d: f"{ENGLISH_WEEKDAYS[d.weekday()].capitalize()}, {_month(d)} {d.day}, {d.year}",
     "low": lambda d: f"{_month(d)[:3]} {d.day}".lower(),
     "low_year": lambda d: f"{_month(d)} {d.day} {d.year}".lower(),
 }

@@ -1,4 +1,4 @@
-"""Choices that depend on a secret and on what is replaced, and on nothing else: HMAC instead of a random generator."""
+"""Choices that depend on a key and the replaced value alone, and the case and accents of words."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ _Value = TypeVar("_Value")
 
 
 class HmacChooser:
-    """Numbers from a key: the same key, purpose and value give the same number, on any machine and in any order.
+    """Pseudorandom choices by HMAC: a function of key, purpose and value, on any machine and in any order.
 
     Args:
-        key: 32 secret bytes.
+        key: the secret, 32 bytes.
     """
 
     def __init__(self, key: bytes) -> None:
         self._key = key
 
     def number(self, purpose: str, value: str, below: int) -> int:
-        """A number from 0 to ``below - 1``: HMAC-SHA256 of purpose and value, reduced."""
+        """Return a number from 0 to ``below - 1``: HMAC-SHA256 of purpose and value, reduced."""
         return int.from_bytes(self._digest(f"{purpose}\0{value}")[:16]) % below
 
     def choice(self, purpose: str, value: str, options: Sequence[_Value]) -> _Value:
-        """One of some options."""
+        """Return one of the options."""
         return options[self.number(purpose, value, len(options))]
 
     def stream(self, purpose: str, value: str) -> Iterator[int]:
-        """Numbers from 0 to 65535 without end."""
+        """Yield numbers from 0 to 65535 without end."""
         block = 0
         while True:
             digest = self._digest(f"{purpose}\0{block}\0{value}")
@@ -44,37 +44,34 @@ class HmacChooser:
 
 @lru_cache(maxsize=1 << 14)
 def casefold_accents(text: str) -> str:
-    """Text without accents and case, for comparing: two spellings of one name are equal.
+    """Return a text without accents and case, so that two spellings of a name compare equal.
+
+    Surrogates depend on the result, so it must not change. `crfdeid.known_phi.folding.fold_to_alnum` also drops signs.
 
     Example:
-        >>> fold("MACIÁ") == fold("Macia")
+        >>> casefold_accents("MACIÁ") == casefold_accents("Macia")
         True
     """
     apart = unicodedata.normalize("NFKD", text.casefold())
     return "".join(c for c in apart if not unicodedata.combining(c))
 
 
-@lru_cache(maxsize=64)
-def _folded(words: tuple[str, ...]) -> frozenset[str]:
+def casefold_words(words: Iterable[str]) -> frozenset[str]:
+    """Return the distinct forms of words by `casefold_accents`.
+
+    Example:
+        >>> sorted(casefold_words(["Maciá", "Macia", "Roe"]))
+        ['macia', 'roe']
+    """
     return frozenset(map(casefold_accents, words))
 
 
-def casefold_words(words: Iterable[str]) -> frozenset[str]:
-    """The folded forms of words.
-
-    Example:
-        >>> sorted(folded(["Maciá", "Macia", "Roe"]))
-        ['macia', 'roe']
-    """
-    return _folded(tuple(words))
-
-
 def with_case_of(word: str, like: str) -> str:
-    """A word in capitals, in small letters, or with a capital at its beginning, as another word is.
+    """Return a word in the case of another: upper, lower or capitalised.
 
     Example:
-        >>> cased("Ferrer", "QUILL"), cased("Ferrer", "quill"), cased("Ferrer", "Quill")
-        ('FERRER', 'ferrer', 'Ferrer')
+        >>> [with_case_of("Ferrer", like) for like in ("QUILL", "quill", "Quill")]
+        ['FERRER', 'ferrer', 'Ferrer']
     """
     letters = [c for c in like if c.isalpha()]
     if len(letters) > 1 and like.isupper():
@@ -84,8 +81,23 @@ def with_case_of(word: str, like: str) -> str:
     return word[:1].upper() + word[1:] if like[:1].isupper() else word
 
 
+def splice(text: str, pieces: Iterable[tuple[int, int, str]]) -> str:
+    """Return a text with pieces replaced, each given as its start, its end and the new text, in order.
+
+    Example:
+        >>> splice("Jane Quill", [(0, 4, "Orla"), (5, 10, "Marsh")])
+        'Orla Marsh'
+    """
+    parts: list[str] = []
+    end = 0
+    for start, stop, new in pieces:
+        parts += text[end:start], new
+        end = stop
+    return "".join([*parts, text[end:]])
+
+
 def english_ordinal(number: int) -> str:
-    """The letters after an ordinal number: "st", "nd", "rd" or "th".
+    """Return the suffix of an ordinal number: "st", "nd", "rd" or "th".
 
     Example:
         >>> [english_ordinal(number) for number in (1, 12, 22)]

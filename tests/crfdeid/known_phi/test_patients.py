@@ -85,3 +85,11 @@ def test_a_side_file_that_cannot_be_read_is_refused_by_line(tmp_path: Path, text
 def test_a_column_whose_name_says_nothing_needs_a_kind(tmp_path: Path) -> None:
     with pytest.raises(SettingError, match="'ward'"):
         read_patient_table(people_file(tmp_path, "patient,name,ward\n1,Quill,4\n"))
+
+
+@pytest.mark.parametrize(("written", "patient"), [("1", "1"), (" 1.0", "1"), ("1", "1.0"), ("p1.0.0", "p1.0.0")])
+def test_a_patient_is_named_by_the_rule_of_the_notes(tmp_path: Path, written: str, patient: str) -> None:
+    (tmp_path / "known.csv").write_text(f"patient,name\n{written},Quill\n")
+    people = read_patient_table(tmp_path / "known.csv")
+    assert people.of(patient=patient, file="a.txt") is not None
+    assert people.of(patient="01", file="a.txt") is None
