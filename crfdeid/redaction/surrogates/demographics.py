@@ -1,9 +1,8 @@
-"""Values that surrogates keep: sex, kin, ages under 90, and occupations that many people have.
+"""Demographic values that surrogates preserve: sex, kinship, ages under 90, and common occupations.
 
-HIPAA counts none of them as an identifier, and all are clinical findings: a miner's lung disease is not a teacher's.
-
-Only words of closed lists are kept. A span with any other word in it has no surrogate here, whatever its type: a
-model may have taken a name for an age.
+HIPAA lists none of them as identifiers, and all are clinical information: a miner's lung disease differs from a
+teacher's. Only words of closed lists are preserved. A span with any other word has no surrogate here, whatever its
+type, because a model may have labelled a name as an age.
 """
 
 from __future__ import annotations
@@ -12,10 +11,10 @@ from collections.abc import Callable
 
 import regex
 
-from crfdeid.redaction.surrogates.chooser import casefold_accents, with_case_of
+from crfdeid.redaction.surrogates.chooser import casefold_accents, splice, with_case_of
 
+# Ages from this one on become one group, as in HIPAA's safe harbor; shifted dates of birth and visits agree with it.
 _OLDEST_AGE = 90
-"""Ages from this one on become one group, as HIPAA has it; dates of birth and of visits agree with it."""
 
 
 def _words(text: str) -> frozenset[str]:
@@ -70,7 +69,7 @@ _BETWEEN = _words(
     hasta the a an of and or in his her their with to about almost between s both some at
     """
 )
-# Occupations, without those of which a town has one, such as mayors and judges.
+# Occupations that many people have: no mayors or judges.
 _JOBS = _words(
     """
     agricultor ganadero jornalero pastor pescador marinero minero cantero albañil carpintero ebanista fontanero
@@ -96,8 +95,8 @@ _JOBS = _words(
     shipbuilder teller librarian counselor realtor shepherd manager supervisor assistant
     """
 )
-# Words that say more of an occupation, and none by themselves.
-_OF_JOBS = _words(
+# Words that specify an occupation, and are none by themselves.
+_SPECIFYING_JOBS = _words(
     """
     casa labores campo mina mar fábrica obra obras industria taller almacén granja oficina especialista cuenta ajena
     propia por textil naval metal madera agrícola ganadero sanitario clínica hospital escuela prejubilado ex antes
@@ -125,42 +124,38 @@ _OLD_IN_ENGLISH = regex.compile(
 
 
 def preserve_sex(text: str) -> str | None:
-    """A word for a sex as it is; None for any other.
+    """Return a word for a sex unchanged; None for any other text.
 
     Example:
-        >>> kept_sex("Varón"), kept_sex("Quill")
+        >>> preserve_sex("Varón"), preserve_sex("Quill")
         ('Varón', None)
     """
-    squeezed = "".join(text.split())
-    known = {
-        casefold_accents(word) for word in _WORD.findall(text)
-    } <= _SEX | _SEX_LETTERS | _BETWEEN or casefold_accents(squeezed) in _SEX
-    return text if known and _WORD.search(text) and not _DIGIT.search(text) else None
+    words = {casefold_accents(word) for word in _WORD.findall(text)}
+    known = words <= _SEX | _SEX_LETTERS | _BETWEEN or casefold_accents("".join(text.split())) in _SEX
+    return text if known and words and not _DIGIT.search(text) else None
 
 
 def preserve_kin(text: str, name: Callable[[str], str | None]) -> str | None:
-    """Words of kinship and ages as they are, with the names among them replaced; None where anything else is there.
+    """Return words of kinship and ages unchanged and replace the names among them; None for any other text.
 
     Args:
-        text: what was marked, such as "hermana María, de 6 años".
-        name: what gives the surrogate of a person's name.
+        text: a span such as "hermana María, de 6 años".
+        name: returns the surrogate of a person's name.
     """
     found = _group_old_ages(text)
     if found is None:
         return None
-    parts: list[str] = []
-    end = 0
-    for start, stop in _unknown(found):
+    pieces: list[tuple[int, int, str]] = []
+    for start, stop in _unknown_words(found):
         surrogate = name(found[start:stop])
         if surrogate is None or not found[start].isupper():
             return None
-        parts += found[end:start], surrogate
-        end = stop
-    return "".join([*parts, found[end:]])
+        pieces.append((start, stop, surrogate))
+    return splice(found, pieces)
 
 
-def _unknown(text: str) -> list[tuple[int, int]]:
-    """Where words stand that are in no list; those with nothing but spaces or particles between them together."""
+def _unknown_words(text: str) -> list[tuple[int, int]]:
+    """Return the offsets of words in no list; adjacent ones, also with particles between, are united."""
     runs: list[tuple[int, int]] = []
     for match in _WORD.finditer(text):
         if casefold_accents(match.group()) in _SEX | _KIN | _AGE | _NUMBERS | _BETWEEN:
@@ -173,27 +168,27 @@ def _unknown(text: str) -> list[tuple[int, int]]:
 
 
 def generalise_age(text: str) -> str | None:
-    """An age as it is, in figures or words, with 90 and above as one group; None where it is no age.
+    """Return an age in figures or words unchanged, or as one group from 90 on; None for any other text.
 
     Example:
-        >>> kept_age("45-year-old"), kept_age("93 años"), kept_age("noventa y tres años"), kept_age("Quill")
-        ('45-year-old', '90+ años', 'noventa y tantos años', None)
+        >>> [generalise_age(text) for text in ("45-year-old", "93 años", "noventa y tres años", "Quill")]
+        ['45-year-old', '90+ años', 'noventa y tantos años', None]
     """
     found = _group_old_ages(text)
     if found is None:
         return None
     words = {casefold_accents(word) for word in _WORD.findall(_OLD_IN_SPANISH.sub("", _OLD_IN_ENGLISH.sub("", text)))}
-    says_something = words & (_AGE | _NUMBERS | _SEX) or _DIGIT.search(found) or found != text
-    return found if words <= _AGE | _NUMBERS | _BETWEEN | _SEX | {"medio", "media", "half"} and says_something else None
+    is_age = words & (_AGE | _NUMBERS | _SEX) or _DIGIT.search(found) or found != text
+    return found if words <= _AGE | _NUMBERS | _BETWEEN | _SEX | {"medio", "media", "half"} and is_age else None
 
 
 def _group_old_ages(text: str) -> str | None:
-    """A text with all ages of 90 and above as one group; None where a number in it is no age."""
+    """Return a text with all ages of 90 and above as one group; None if a number in it is no age."""
     in_years = not _SMALL_UNIT.search(text)
 
     def grouped(match: regex.Match[str]) -> str:
-        digits = match.group().rstrip("s")
-        return f"{_OLDEST_AGE}+" if in_years and float(digits.replace(",", ".")) >= _OLDEST_AGE else match.group()
+        age = float(match.group().rstrip("s").replace(",", "."))
+        return f"{_OLDEST_AGE}+" if in_years and age >= _OLDEST_AGE else match.group()
 
     found = _NUMBER.sub(grouped, text)
     if _DIGIT.search(_NUMBER.sub("", text)):
@@ -204,36 +199,33 @@ def _group_old_ages(text: str) -> str | None:
 
 
 def preserve_occupation(text: str) -> str | None:
-    """An occupation that many people have, unchanged; of a longer description, the part that says it.
+    """Return a common occupation unchanged; of a longer description, the part that names it; else None.
 
     Example:
-        >>> kept_job("ama de casa"), kept_job("médico especialista en colmenas"), kept_job("alcaldesa")
-        ('ama de casa', 'médico especialista', None)
+        >>> [preserve_occupation(text) for text in ("ama de casa", "médico especialista en colmenas", "alcaldesa")]
+        ['ama de casa', 'médico especialista', None]
     """
-    runs: list[list[regex.Match[str]]] = [[]]
+    runs: list[list[tuple[int, int, str]]] = [[]]
     for match in _WORD.finditer(text):
-        word = casefold_accents(match.group())
-        if runs[-1] and _DIGIT.search(text, runs[-1][-1].end(), match.start()):
+        start, end, word = *match.span(), casefold_accents(match.group())
+        if runs[-1] and _DIGIT.search(text, runs[-1][-1][1], start):
             runs.append([])
-        if _is_of(word, _JOBS) or word in _OF_JOBS or (word in _BETWEEN and runs[-1]):
-            runs[-1].append(match)
+        if _is_of(word, _JOBS) or word in _SPECIFYING_JOBS or (word in _BETWEEN and runs[-1]):
+            runs[-1].append((start, end, word))
         else:
             runs.append([])
     for run in runs:
-        # What a particle joins to no occupation goes where it is not all: "médico del Hospital", of a longer name.
-        is_cut = bool(run) and _WORD.search(text, run[-1].end()) is not None
-        while run and (
-            casefold_accents(run[-1].group()) in _BETWEEN
-            or (is_cut and not _is_of(casefold_accents(run[-1].group()), _JOBS))
-        ):
+        # Of an incomplete run, drop specifying words at the end as well: "médico del Hospital", of a longer name.
+        is_cut = bool(run) and _WORD.search(text, run[-1][1]) is not None
+        while run and (run[-1][2] in _BETWEEN or (is_cut and not _is_of(run[-1][2], _JOBS))):
             run.pop()
-        if any(_is_of(casefold_accents(match.group()), _JOBS) for match in run):
-            return text[run[0].start() : run[-1].end()]
+        if any(_is_of(word, _JOBS) for _, _, word in run):
+            return text[run[0][0] : run[-1][1]]
     return None
 
 
 def _is_of(word: str, words: frozenset[str]) -> bool:
-    """True for a folded word of a list, also in its feminine or plural form."""
+    """Return True for a casefolded word of a list, also in its feminine or plural form."""
     forms = {word, word.removesuffix("s"), word.removesuffix("es")}
     male = {form[:-1] + "o" for form in forms if form.endswith("a")}
     male |= {form[:-1] for form in forms if form.endswith("ra")}

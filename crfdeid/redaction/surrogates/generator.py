@@ -1,4 +1,4 @@
-"""Which surrogate each type of PHI gets, as a table."""
+"""Surrogates by kind of PHI: the table of kinds, the keys, and agreement within a note."""
 
 from __future__ import annotations
 
@@ -27,31 +27,32 @@ from crfdeid.redaction.surrogates.place_tables import other_country
 from crfdeid.redaction.surrogates.places import Places
 from crfdeid.secrets import derive
 
-# Kinds whose surrogates have other digits in the same places: a date would become a day that there is not.
-_WITH_OTHER_DIGITS = frozenset({"telephone", "number", "licence", "net", "hospital", "place", "street", "town"})
+# Kinds whose surrogates have other digits in the same positions, which would turn a date into an invalid one.
+_SUBSTITUTING_DIGITS = frozenset({"telephone", "number", "licence", "net", "hospital", "place", "street", "town"})
 
 PRESERVED_KINDS = frozenset({"sex", "kin", "age", "job", "country"})
-"""Kinds that can stay: words of closed lists (`demographics`), and the locale's country."""
+"""Kinds whose values may be preserved: words of closed lists (`demographics`), and the country of the locale."""
 
-# Kinds of which one value has one surrogate in a note, whichever of the types it has where it stands.
-_ALIKE = (frozenset({"place", "street", "town", "hospital"}), frozenset({"number", "licence", "telephone"}))
+# Groups of kinds in which a value has one surrogate throughout a note.
+_INTERCHANGEABLE = (frozenset({"place", "street", "town", "hospital"}), frozenset({"number", "licence", "telephone"}))
 
 
 class Surrogates:
-    """The surrogates of one patient, in one note.
+    """Surrogates of one patient in one note.
 
     Args:
-        key: the patient's, 32 bytes (`patient_key`, `text_key`).
+        key: the patient's key, 32 bytes (`patient_key`, `text_key`).
         locale: language and country, as Faker names them.
-        month_first: whether 3/4 is the 4th of March in this note; None for the locale's order.
-        hospitals: the hospitals that the note names: their abbreviations follow their surrogates.
-        places: the towns that the note names: hospitals and streets called after them follow their surrogates.
-        countries: the countries that the note names: of towns of one name in several, theirs is meant.
-        roles: what the note says of the words of names (`name_roles`).
-        dates: the dates of the note: a year alone moves as most of the dates of that year do.
+        month_first: True if 3/4 is the 4th of March in this note; None for the locale's order.
+        hospitals: hospitals in the note; their abbreviations follow their surrogates.
+        places: towns in the note; hospitals and streets named after them follow their surrogates.
+        countries: countries in the note; they decide between towns of one name.
+        roles: roles of the words of names in the note (`name_roles`).
+        dates: dates in the note; a year alone shifts as most dates of that year do.
 
     Raises:
-        UsageError: Faker has no such locale, or its names cannot be used.
+        UnknownNameError: a locale that Faker does not have.
+        SettingError: a locale without enough names.
 
     Example:
         >>> ours = Surrogates(patient_key(b"a secret of 16 b", "patient 7"), "en_US")
@@ -78,7 +79,7 @@ class Surrogates:
         where = Places(keyed, locale, names, places, countries)
         by_month = self._by_month = puts_month_first(locale) if month_first is None else month_first
         self._dates = dates
-        self._ways: dict[str, Callable[[str], str | None]] = {
+        self._by_kind: dict[str, Callable[[str], str | None]] = {
             "person": names.person,
             "hospital": Hospitals(keyed, locale, names, where, hospitals).hospital,
             "place": where.place,
@@ -108,20 +109,20 @@ class Surrogates:
         return shift._replace(years=year_shift(self._dates, shift, month_first=self._by_month))
 
     def of(self, text: str, label: str, *, like: str | None = None) -> str:
-        """The surrogate of a value. Where there is no honest one, the name of its type: [DATE] for "Michaelmas".
+        """Return the surrogate of a value, or its type in brackets if there is no plausible one: [DATE].
 
-        It is never the value itself but for the kinds of `PRESERVED_KINDS`. A date that has another type is moved as dates are:
-        with other digits it would be a day that there is not.
+        Only kinds of `PRESERVED_KINDS` may return the value itself. A date with another type is shifted like a date,
+        since other digits could make it invalid.
 
         Args:
-            text: the value as it stands in the note.
+            text: the value in the note.
             label: its type.
-            like: the type whose surrogate it gets; None for its own (`consistent_labels`).
+            like: the type that decides the surrogate (`consistent_labels`); None for its own.
         """
         kind = surrogate_kind(like or label)
-        if kind in _WITH_OTHER_DIGITS and DATE_LIKE.search(text):
+        if kind in _SUBSTITUTING_DIGITS and DATE_LIKE.search(text):
             kind = "date"
-        found = self._ways[kind](text)
+        found = self._by_kind[kind](text)
         if found and (kind in PRESERVED_KINDS or casefold_accents(found) != casefold_accents(text)):
             return found
         name = f"[{label}]"
@@ -129,16 +130,16 @@ class Surrogates:
 
 
 def consistent_labels(values: Sequence[str], labels: Sequence[str]) -> list[str]:
-    """The type by which each value of a note gets its surrogate: the most frequent of those that are alike.
+    """Return the type that decides each value's surrogate: the most frequent of the value's interchangeable types.
 
-    A model may find one value as a town here and as a hospital there. It has one surrogate nevertheless.
+    A model may label one value as a town and as a hospital in one note; it gets one surrogate.
 
     Example:
-        >>> agreed_labels(["Tawn", "Tawn", "TAWN", "Tawn"], ["CITY", "HOSPITAL", "CITY", "DOCTOR"])
+        >>> consistent_labels(["Tawn", "Tawn", "TAWN", "Tawn"], ["CITY", "HOSPITAL", "CITY", "DOCTOR"])
         ['CITY', 'CITY', 'CITY', 'DOCTOR']
     """
     keys = [
-        (next((kinds for kinds in _ALIKE if surrogate_kind(label) in kinds), label), _letters(value))
+        (next((kinds for kinds in _INTERCHANGEABLE if surrogate_kind(label) in kinds), label), _letters(value))
         for value, label in zip(values, labels, strict=True)
     ]
     counts: dict[Hashable, Counter[str]] = {}
@@ -152,11 +153,11 @@ def _letters(value: str) -> str:
 
 
 def patient_key(secret: bytes, patient: str) -> bytes:
-    """The key of a patient who is named: all notes of that patient have the same surrogates."""
+    """Return the key of a patient, whose notes all have the same surrogates."""
     return derive(derive(secret, "surrogates"), patient)
 
 
 def text_key(secret: bytes, text: str) -> bytes:
-    """The key of a note whose patient is not named: the HMAC of its text, wherever it stands."""
+    """Return the key of a note without a patient: the HMAC of its text."""
     key = derive(secret, "surrogates of a text")
     return hmac.digest(key, text.encode(errors="surrogatepass"), "sha256")
