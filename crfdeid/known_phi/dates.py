@@ -66,15 +66,14 @@ def read_date(text: str) -> frozenset[dt.date]:
         return frozenset(date for day, year in permutations(numbers) for date in _dates(year, month, day))
     if months:
         return frozenset()
+    orders: list[Sequence[str]] = []  # of year, month and day
     if len(numbers) == 1 and len(numbers[0]) == len("19720314"):
         a, b, c, d = (numbers[0][i : i + 2] for i in range(0, 8, 2))
-        orders = ((a + b, c, d), (c + d, b, a), (c + d, a, b))
-        return frozenset(date for order in orders for date in _dates(*order))
-    if len(numbers) == 3:
+        orders = [(a + b, c, d), (c + d, b, a), (c + d, a, b)]
+    elif len(numbers) == 3:
         longest = max(map(len, numbers))  # four digits are the year
-        orders = ((y, m, d) for y, m, d in permutations(numbers) if len(y) == longest)
-        return frozenset(date for order in orders for date in _dates(*order))
-    return frozenset()
+        orders = [order for order in permutations(numbers) if len(order[0]) == longest]
+    return frozenset(date for order in orders for date in _dates(*order))
 
 
 def to_ascii_signs(text: str) -> str:

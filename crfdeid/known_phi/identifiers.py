@@ -96,7 +96,8 @@ class PatientIdentifiers:
             text = cell_text(value)
             if text and text not in found[kind] and unsearched_reason(kind, text) != PLACEHOLDER:
                 found[kind].append(text)
-        return cls(*(tuple(found[kind]) for kind in IDENTIFIER_KINDS))
+        names, dates, numbers, texts = (tuple(found[kind]) for kind in IDENTIFIER_KINDS)
+        return cls(names, dates, numbers, texts)
 
     def find(self, text: str, labels: Mapping[str, str] | None = None) -> list[Span]:
         """Find all occurrences of the identifiers in a note; spans may overlap.

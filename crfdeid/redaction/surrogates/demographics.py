@@ -203,7 +203,7 @@ def preserve_occupation(text: str) -> str | None:
 
     Example:
         >>> [preserve_occupation(text) for text in ("ama de casa", "médico especialista en colmenas", "alcaldesa")]
-        ['ama de casa', 'médico especialista', None]
+        ['ama de casa', 'médico', None]
     """
     runs: list[list[tuple[int, int, str]]] = [[]]
     for match in _WORD.finditer(text):

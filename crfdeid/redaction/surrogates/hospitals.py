@@ -1,4 +1,4 @@
-"""Hospitals and other institutions: what they are stays, what they are called changes."""
+"""Surrogates of hospitals and other institutions: words for the kind of institution stay, names change."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 import regex
 
 from crfdeid.known_phi.persons import PARTICLES, TITLES
-from crfdeid.redaction.surrogates.chooser import HmacChooser, casefold_accents, casefold_words
+from crfdeid.redaction.surrogates.chooser import HmacChooser, casefold_accents, casefold_words, splice
 from crfdeid.redaction.surrogates.identifiers import other_code
 from crfdeid.redaction.surrogates.locales import locale_lists
 from crfdeid.redaction.surrogates.names import Names
@@ -36,7 +36,7 @@ _KINDS_OF = """
     iml ivml iis ute cap eap uci para con contra por sin
 """
 _KEPT = casefold_words([*LEXICONS["hospital"], *_KINDS_OF.split(), *TITLES, *PARTICLES])
-# One of these is exchanged for another where nothing else says which hospital it is.
+# Words that replace each other in a hospital without another name.
 _GENERIC = {
     "es": ("General", "Clínico", "Comarcal", "Provincial", "Regional"),
     "en": ("General", "Community", "Memorial", "Regional", "County"),
@@ -46,7 +46,7 @@ _DEDICATIONS = """
     de la Vega, del Valle, de la Sierra, del Consuelo, de Belén
 """
 _VIRGINS = tuple(name.strip() for name in _DEDICATIONS.split(","))
-# What says of which land an institution is, which "Regional" and the like say of none.
+# Adjectives of regions and countries, replaced by "Nacional" and the like.
 _LANDS = """
     español española andaluz andaluza aragonés aragonesa asturiano asturiana balear canario canaria cántabro
     cántabra castellano castellana leonés leonesa catalán catalana extremeño extremeña gallego gallega madrileño
@@ -71,7 +71,7 @@ _NAMED = regex.compile(
     rf"|(?P<place>(?i:de|en)\s+)(?P<town>{_CAP}(?:[-\s]{_CAP})*))"
 )
 _ABBREVIATION = regex.compile(r"\p{Lu}{2,8}")
-# "Hospital Universitario", "Medical Center" and the like in an abbreviation, before or after the name.
+# Initials of "Hospital Universitario", "Medical Center" and the like before or after those of the name.
 _ABBREVIATED = regex.compile(
     r"(?P<before>CHU|HGU|HCU|HU|HG|HC|CH|H|)(?P<name>\p{Lu}+?)(?P<after>RMC|GMC|CMC|MC|GH|CH|)"
 )
@@ -81,7 +81,7 @@ _LAST_DAY = 28
 
 
 class _Towns(NamedTuple):
-    """The towns of one word of a locale, and their folded names."""
+    """Towns of one word in a locale, and their casefolded names."""
 
     names: tuple[str, ...]
     folded: frozenset[str]
@@ -97,11 +97,11 @@ class Hospitals:
     """Surrogates of hospitals and other institutions.
 
     Args:
-        keyed: where the choices come from.
-        locale: of the names.
-        names: the surrogates of the same patient's names: hospitals are called after people.
-        places: the surrogates of the same patient's places: hospitals are called after towns.
-        spelled_out: the hospitals that the note names: their abbreviations follow their surrogates.
+        keyed: the source of choices.
+        locale: language and country of the names.
+        names: surrogates of the same patient's names; hospitals may be named after persons.
+        places: surrogates of the same patient's places; hospitals may be named after towns.
+        spelled_out: hospitals in the note; their abbreviations follow their surrogates.
     """
 
     def __init__(
@@ -122,7 +122,7 @@ class Hospitals:
         self._spelled_out = sorted({text for text in spelled_out if not _ABBREVIATION.fullmatch(text)})
 
     def hospital(self, text: str) -> str | None:
-        """Another hospital or institution: words such as "Hospital" or "Center" stay. None where it has no name."""
+        """Return another institution: words such as "Hospital" stay; None for one without a name."""
         if _ABBREVIATION.fullmatch(text):
             return self._abbreviation(text)
         town = self._places.spanish(text)
@@ -139,7 +139,7 @@ class Hospitals:
         return found if casefold_accents(found) != casefold_accents(text) else self._generic(text)
 
     def _abbreviation(self, text: str) -> str:
-        """The initials of the surrogate of what the note spells out; else other initials, which agree with names'."""
+        """Return the initials of the surrogate that the note spells out, else others that agree with names."""
         for whole in self._spelled_out:
             for articles in (False, True):
                 if _initials(whole, articles=articles) == text:
@@ -149,12 +149,12 @@ class Hospitals:
         return match["before"] + self._letters(match["name"]) + match["after"] if match else text
 
     def _letters(self, word: str) -> str:
-        """Other initials; for an abbreviation that is said as a word, a name in capitals."""
+        """Return other initials; for an acronym that is pronounceable, a name in capitals."""
         is_word = len(word) > _MOST_INITIALS and sum(c in "aeiou" for c in casefold_accents(word)) > 1
         return self._names.full_name([word])[0] if is_word else self._names.initials(word)
 
     def _generic(self, text: str) -> str | None:
-        """ "Hospital General" becomes "Hospital Clínico"; None where there is no such word."""
+        """Return "Hospital Clínico" for "Hospital General"; None if there is no such word."""
         generic = _GENERIC.get(self._locale.split("_")[0], ())
         for word in generic:
             match = regex.search(rf"(?<!\p{{L}}){word}(?!\p{{L}})", text, regex.IGNORECASE)
@@ -164,13 +164,13 @@ class Hospitals:
         return None
 
     def _in_one_case(self, text: str) -> str:
-        """The surrogate of a name in capitals or small letters, whose words have capitals as they usually do."""
+        """Return the surrogate of a name in upper or lower case, by way of its usual capitals."""
         usual = PIECE.sub(lambda match: _as_usual(match.group()), text)
         found = self._in_spanish(str(usual))
         return found.upper() if text.isupper() else found.lower()
 
     def _in_spanish(self, text: str) -> str:
-        """Known places first, then names of the forms of `_NAMED`, then the rest, as the names of people."""
+        """Return the surrogate of a Spanish name: forms of `_NAMED` first, then the rest as names of persons."""
         parts: list[str] = []
         end, place = 0, 0
         while match := _NAMED.search(text, place):
@@ -185,47 +185,47 @@ class Hospitals:
         return "".join([*parts, self._people(text[end:])])
 
     def _named(self, match: regex.Match[str]) -> str | None:
-        """The surrogate of a name of one of the forms; None where it is no name."""
+        """Return the surrogate of a name in one of the forms, or None if it is no name."""
         return next(way(match) for group, way in self._forms.items() if match[group])
 
     def _virgin(self, match: regex.Match[str]) -> str:
-        """ "Virgen del Rocío" becomes "Virgen de la Luz"."""
+        """Return "Virgen de la Luz" for "Virgen del Rocío"."""
         which = match["which"].strip()
         other = self._places.other("virgin", which, _VIRGINS)
         return f"{match['who']} {other if which.isupper() else other[0].lower() + other[1:]}"
 
     def _saint(self, match: regex.Match[str]) -> str:
-        """ "San Cosme de Soria" becomes "San Blas", of the surrogate of Soria."""
+        """Return "San Blas" of the surrogate of Soria for "San Cosme de Soria"."""
         called, of, town = match["called"].rpartition(" de ")
         known = self._places.spanish(town) if of else None
         saint = self._places.saint(match["saint"].rstrip("."), called if known else match["called"])
         return match["saint"] + match["space"] + saint + (of + known if known else "")
 
     def _house(self, match: regex.Match[str]) -> str | None:
-        """ "La Paz" becomes "La Merced"."""
+        """Return "La Merced" for "La Paz"."""
         known = self._places.spanish(match["house"])
         if known is None and casefold_accents(match["first"]) in _KEPT:
             return None
         return known or self._places.other("house", match["house"], HOUSES)
 
     def _town(self, match: regex.Match[str]) -> str | None:
-        """ "de Soria" becomes "de" the surrogate of Soria, and so does a name that is not known."""
+        """Return the surrogate of a town after "de", known or not."""
         known = self._places.known(match["town"])
         if known is None and any(casefold_accents(word) in _KEPT for word in regex.split(r"[-\s]", match["town"])):
             return None
         return match["place"] + (known or self._places.town(match["town"]))
 
     def _feast(self, match: regex.Match[str]) -> str:
-        """ "12 de Octubre" becomes another day of the year."""
+        """Return another day of the year for "12 de Octubre"."""
         day = 1 + self._keyed.number("feast", casefold_accents(match.group()), _LAST_DAY)
         return f"{day}{match['of']}{match['gap']}{self._places.other('feast', match['month'], SPANISH_MONTHS)}"
 
     def _cut(self, match: regex.Match[str]) -> str:
-        """ "12 de", whose month is cut off, becomes another day."""
+        """Return another day for "12 de", a feast without its month."""
         return self._code(match["first_day"]) + match["cut"][len(match["first_day"]) :]
 
     def _land(self, match: regex.Match[str]) -> str | None:
-        """ "del Sureste" becomes "de la Ribera"."""
+        """Return "de la Ribera" for "del Sureste"."""
         thing, land = match["thing"], match["land"]
         known = self._places.spanish(thing)
         if known is not None:
@@ -233,7 +233,7 @@ class Hospitals:
         return None if casefold_accents(thing.split()[0]) in _KEPT else self._places.other("land", land, LANDSCAPES)
 
     def _people(self, text: str) -> str:
-        """The rest of a name: known places first, then words that stay, and the names of people."""
+        """Return the surrogate of the rest of a name: known places, words that stay, and names of persons."""
         out: list[str] = []
         end, run = 0, list[regex.Match[str]]()
 
@@ -263,7 +263,7 @@ class Hospitals:
         return "".join([*out, text[end:]])
 
     def _person(self, text: str, run: list[regex.Match[str]]) -> str:
-        """The surrogate of words side by side: of a place, of an abbreviation, of what says the land, or of a name."""
+        """Return the surrogate of adjacent words: a place, a region's adjective, an abbreviation, or a name."""
         begin, end = run[0].start(), run[-1].end()
         for i, match in enumerate(run):
             known = self._places.spanish(text[match.start() : end])
@@ -275,17 +275,16 @@ class Hospitals:
             return self._places.other("land", words[0], _LARGER)
         if len(words) == 1 and _ABBREVIATION.fullmatch(words[0]):
             return self._letters(words[0])
-        said = text[:begin].split()
-        if said and casefold_accents(said[-1]) in _BEFORE_FIRST_NAMES:
-            names = iter([self._names.word(words[0]), *self._names.full_name(words[1:])])
+        preceding = text[:begin].split()
+        if preceding and casefold_accents(preceding[-1]) in _BEFORE_FIRST_NAMES:
+            names = [self._names.word(words[0]), *self._names.full_name(words[1:])]
         else:
-            names = iter(self._names.full_name(words))
-        return "".join(
-            text[(run[i - 1].end() if i else begin) : match.start()] + next(names) for i, match in enumerate(run)
-        )
+            names = self._names.full_name(words)
+        changes = [(m.start() - begin, m.end() - begin, name) for m, name in zip(run, names, strict=True)]
+        return splice(text[begin:end], changes)
 
     def _code(self, text: str) -> str:
-        """Another number; one that may be a day stays one."""
+        """Return another number; a possible day of the month stays one."""
         if text.isdigit() and 0 < int(text) <= _LAST_DAY + 3:
             options = [str(day) for day in range(1, _LAST_DAY + 1) if len(str(day)) == len(text) and str(day) != text]
             return self._keyed.choice("number", text, options) if options else other_code(text, self._keyed)
@@ -312,7 +311,7 @@ class Hospitals:
 
 
 def _initials(text: str, *, articles: bool) -> str:
-    """The first letters of a name's words, in capitals, with articles and prepositions or without."""
+    """Return the initials of a name's words, with or without articles and prepositions."""
     words = [match["word"] for match in PIECE.finditer(text) if match["word"]]
     return "".join(
         casefold_accents(word)[0] for word in words if articles or casefold_accents(word) not in ARTICLES

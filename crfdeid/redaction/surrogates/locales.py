@@ -1,4 +1,7 @@
-"""The language and country of surrogates: guessed from a note's text, or given and checked."""
+"""Locales of surrogates: the guess of a note's language, and the names of a language and country.
+
+Names come from Faker but for Spanish given names, of which most of Faker's are rare or pet names.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +22,10 @@ if TYPE_CHECKING:
     from faker import Faker
 
 ENGLISH, SPANISH = "en_US", "es_ES"
-_MONTH_FIRST = ("en_US", "en", "en_PH", "fil_PH")  # The rest of the world puts the day first, or the year.
+_MONTH_FIRST = ("en_US", "en", "en_PH", "fil_PH")  # others put the day or the year first
 
-# Words that make up much of any text of a language, and those that notes have instead of sentences. The other languages
-# are there to be told from the two, not to be guessed. A word of two languages counts for both, so it decides nothing.
+# Frequent words of each language, and of notes without sentences. The other languages prevent wrong guesses. A word of
+# two languages counts for both.
 _WORDS = {
     ENGLISH: """
         the of and to in is was were with for by on at from as are be been this that his her he she has had have not
@@ -48,14 +51,13 @@ _LANGUAGES: dict[str, list[str]] = {}
 for _locale, _text in _WORDS.items():
     for _word in _text.split():
         _LANGUAGES.setdefault(_word, []).append(_locale)
-_WORD = regex.compile(r"(?<![\p{L}\p{M}]-?)\p{L}[\p{L}\p{M}]*+(?!-\p{L})")  # none of "Roux-en-Y"
+_WORD = regex.compile(r"(?<![\p{L}\p{M}]-?)\p{L}[\p{L}\p{M}]*+(?!-\p{L})")  # no part of "Roux-en-Y"
 
 
 def guess_locale(text: str) -> str | None:
-    """The locale of an English or Spanish text; None where neither is clear.
+    """Return the locale of an English or Spanish text, "en_US" or "es_ES", or None if neither is clear.
 
-    It is "en_US" or "es_ES": words tell the language and not the country. They are counted, so that the same text gives
-    the same answer wherever it stands.
+    Words show the language and not the country. They are counted, so that equal texts have equal results.
 
     Example:
         >>> guess_locale("Seen by Dr. Quill."), guess_locale("Vista por la Dra. Quill."), guess_locale("Quill")
@@ -71,10 +73,11 @@ def guess_locale(text: str) -> str | None:
 
 
 def puts_month_first(locale: str) -> bool:
-    """Whether 3/4 is the 4th of March in a locale."""
+    """Return True if 3/4 is the 4th of March in a locale."""
     return locale in _MONTH_FIRST
 
 
+# Given names of all ages in Spain, without pet names.
 _SPANISH_FEMALE = """
     Adela Adriana Aitana Alba Alejandra Alicia Amalia Amelia Amparo Ana Andrea Antonia Araceli Ariadna Aurora Ángela
     Bárbara Beatriz Begoña Belén Berta Blanca
@@ -119,7 +122,6 @@ _SPANISH_MALE = """
 _SPANISH_FEMALE_NAMES, _SPANISH_MALE_NAMES = (
     tuple(sorted(names.split())) for names in (_SPANISH_FEMALE, _SPANISH_MALE)
 )
-"""Given names of Spain that people of all ages have, none of them a pet name."""
 
 _PET_NAME_TEXT = """
     abby allie andy angie annie barb becky ben bess beth betsy betty bill billy bob bobbie bobby brad brandi brandy
@@ -133,36 +135,35 @@ _PET_NAME_TEXT = """
     tom tommy toni tony traci tracie tricia trish val vicki vickie vince wendy will willie zach
 """
 _ENGLISH_PET_NAMES = frozenset(_PET_NAME_TEXT.split())
-"""Pet names in small letters."""
 
+# Spanish family names, casefolded, that read like other words.
 _ODD_FAMILY_TEXT = """
     abril amo amor bajo barriga bas bello bueno cabeza cal caro coca hoz luz malo manso mas mate mayo pera pi poza
 """
 _ODD_FAMILY_NAMES = frozenset(_ODD_FAMILY_TEXT.split())
-"""Spanish family names, folded, that a reader takes for another word first."""
 
 
-# Draws from Faker for a list that it makes up as it goes; it repeats itself, so the list is shorter.
+# Samples of a list that Faker composes; without repetitions it is shorter.
 _DRAWS = 500
 _FEWEST = 20
 
-# Where given names are looked up, whatever the surrogates' locale: notes name people of many countries.
-_GIVEN = (
+# Locales of the given names of `given_name_sexes`: notes name people of many countries.
+_GIVEN_NAME_LOCALES = (
     *("es_ES", "es_MX", "es_AR", "es_CL", "es_CO", "pt_PT", "pt_BR", "it_IT", "fr_FR"),
     *("en_US", "en_GB", "en_IE", "en_NZ", "de_DE", "nl_NL", "pl_PL", "ro_RO"),
 )
 
 
 class LocaleLists(NamedTuple):
-    """Invented names of a locale: each list sorted and without repeats, of single words but for towns.
+    """Names of a locale; each list is sorted, without repetitions, and of single words but for towns.
 
     Attributes:
-        female: first names of women to choose from, none of them a pet name.
-        male: first names of men to choose from, none of them a pet name.
-        last: family names to choose from, none of them a first name.
-        town: towns.
-        given: first names that the locale knows, folded, with pet names: "female" or "male".
-        family: family names that the locale knows, folded.
+        female: first names of women to choose from, without pet names.
+        male: first names of men to choose from, without pet names.
+        last: family names to choose from, without first names.
+        town: towns to choose from.
+        given: known first names, casefolded, with pet names: "female" or "male".
+        family: known family names, casefolded.
     """
 
     female: tuple[str, ...]
@@ -175,10 +176,11 @@ class LocaleLists(NamedTuple):
 
 @lru_cache(maxsize=8)
 def locale_lists(locale: str) -> LocaleLists:
-    """The invented names of a locale; the same for the same version of Faker.
+    """Return the names of a locale, a function of the installed version of Faker.
 
     Raises:
-        UsageError: Faker has no such locale, or no names of its own for it; or they are few, or not in Latin letters.
+        UnknownNameError: a locale that Faker does not have.
+        SettingError: a locale without names in its language, with too few, or not in Latin letters.
     """
     from faker import Faker  # noqa: PLC0415
     from faker.config import AVAILABLE_LOCALES  # noqa: PLC0415
@@ -189,7 +191,7 @@ def locale_lists(locale: str) -> LocaleLists:
     fake = Faker(locale)
     fake.seed_instance(0)
     if not _speaks(fake, "person", locale):
-        raise SettingError(f"the locale '{locale}' has no names of its own: choose another, such as en_GB or es_ES")
+        raise SettingError(f"the locale '{locale}' has no names in its language: choose another, such as en_GB")
     female, male, last = (_names(fake, kind) for kind in ("first_name_female", "first_name_male", "last_name"))
     if not all(map(_is_latin, (*female, *male, *last))):
         problem = f"the names of the locale '{locale}' are not in Latin letters: choose another, such as en_GB"
@@ -209,7 +211,7 @@ def locale_lists(locale: str) -> LocaleLists:
 
 
 def _full(names: tuple[str, ...], locale: str, spanish: tuple[str, ...]) -> tuple[str, ...]:
-    """The names of a list without pet names; for Spanish, where most of Faker's are rare or pet names, our own list."""
+    """Return the given names of a list without pet names, and for Spanish our own list."""
     if locale.startswith("es"):
         return spanish
     if locale.startswith("en"):
@@ -218,7 +220,7 @@ def _full(names: tuple[str, ...], locale: str, spanish: tuple[str, ...]) -> tupl
 
 
 def _family_names(names: tuple[str, ...], locale: str) -> tuple[str, ...]:
-    """The family names of a list that are no first name or other word, each with its accents."""
+    """Return the family names of a list that are no first name or other word, with their accents."""
     spelled = {casefold_accents(name): name for name in sorted(names, key=str.isascii, reverse=True)}
     first = given_name_sexes() if locale.startswith("es") else {}
     found = tuple(
@@ -228,20 +230,20 @@ def _family_names(names: tuple[str, ...], locale: str) -> tuple[str, ...]:
 
 
 def _speaks(fake: Faker, kind: str, locale: str) -> bool:
-    """Whether Faker has its own words of a kind in the language, and not American ones for want of them."""
+    """Return True if Faker has words of a kind in the language, instead of American ones."""
     source = next(type(one).__module__ for one in fake.get_providers() if f".providers.{kind}" in type(one).__module__)
     return source.split(".")[3:4] == [locale] or source.split(".")[-1].split("_")[0] == locale.split("_", maxsplit=1)[0]
 
 
 def _names(fake: Faker, kind: str) -> tuple[str, ...]:
-    """The names that Faker lists; drawn where they are made up of parts."""
+    """Return the names that Faker lists, or samples if it composes them."""
     lists = next(one for one in fake.get_providers() if ".providers.person" in type(one).__module__)
     listed = _single(getattr(lists, kind.replace("_name", "_names"), ()))
     return listed if len(listed) >= _FEWEST else _drawn(getattr(fake, kind))
 
 
 def _of_sex(names: tuple[str, ...], sex: str) -> tuple[str, ...]:
-    """The names of a list that are given to the other sex more rarely."""
+    """Return the names of a list that the other sex has less often."""
     return tuple(name for name in names if given_name_sexes().get(casefold_accents(name), sex) == sex)
 
 
@@ -259,13 +261,12 @@ def _is_latin(name: str) -> bool:
 
 @lru_cache(maxsize=1)
 def given_name_sexes() -> Mapping[str, str]:
-    """Given names, folded, of many countries: "female", "male", or "either" for what is as often the one as the other.
+    """Return the sex of given names of many countries, casefolded: "female", "male", or "either" if equally frequent.
 
-    Each locale's lists of Faker have a vote: where both have a name, the one that gives it more weight. No order of
-    lists decides.
+    Each of Faker's locales has one vote, for the sex with the greater weight. The order of the lists has no influence.
     """
     votes: dict[str, Counter[str]] = {}
-    for locale in _GIVEN:
+    for locale in _GIVEN_NAME_LOCALES:
         lists = import_module(f"faker.providers.person.{locale}").Provider
         weights = {sex: _weights(getattr(lists, f"first_names_{sex}")) for sex in ("female", "male")}
         for sex, names in weights.items():

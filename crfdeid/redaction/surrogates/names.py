@@ -1,4 +1,4 @@
-"""Names of people: each word of a name becomes another of the same kind."""
+"""Surrogates of persons' names: each word becomes another of the same role."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from typing import NamedTuple
 import regex
 
 from crfdeid.known_phi.persons import NAME_WORD, PARTICLES, TITLES
-from crfdeid.redaction.surrogates.chooser import HmacChooser, casefold_accents, casefold_words, with_case_of
+from crfdeid.redaction.surrogates.chooser import HmacChooser, casefold_accents, casefold_words, splice, with_case_of
 from crfdeid.redaction.surrogates.locales import LocaleLists, given_name_sexes, locale_lists
 
 FAMILY = "family"
-"""The role of a family name; the roles of a first name are "female", "male" and "either"."""
+"""Role of a family name; the roles of a first name are "female", "male" and "either"."""
 
 _DIGIT = regex.compile(r"\p{N}")
 _MARIA = regex.compile(r"(?<!\p{L})M\.?ª\.?")
 _FEW = 3
-_LONG_WORD = 4  # A shorter one may be part of any account by chance.
-# Particles that stay also where a Spanish name has them in capitals ("De La Cruz").
+_LONG_WORD = 4  # a shorter one may be part of an account by chance
+# Particles that stay in Spanish names even with a capital ("De La Cruz").
 _CAPITAL_PARTICLES = frozenset(["de", "del", "la", "las", "los", "y", "san", "santa"])
 
 
 class Names:
     """Surrogates of names, word by word, so that a part of a name gets the part of its surrogate.
 
-    A word's surrogate depends on that word and its role alone, without its accents: "Quill" is replaced by the same
-    name in "Jane Quill", "QUILL, JANE" and "Quill's". Its first letter depends on the word's first letter alone, so
+    A word's surrogate depends on the word without accents and on its role: "Quill" gets one surrogate in "Jane Quill",
+    "QUILL, JANE" and "Quill's". The first letter of the surrogate depends on the word's first letter alone, so that
     initials agree with names.
 
     Args:
-        keyed: where the choices come from.
-        locale: of the names.
-        roles: what the note says of words, folded: "family", "female", "male" or "either". It comes before the lists.
+        keyed: the source of choices.
+        locale: language and country of the names.
+        roles: roles of casefolded words in the note: "family", "female", "male" or "either". They precede the lists.
     """
 
     def __init__(self, keyed: HmacChooser, locale: str, roles: Mapping[str, str] = MappingProxyType({})) -> None:
@@ -44,40 +44,33 @@ class Names:
         self._capital_particles = _CAPITAL_PARTICLES if locale.startswith("es") else frozenset[str]()
 
     def person(self, text: str) -> str | None:
-        """Another name: titles, particles, initials' dots, order, case and possessive stay; None with a digit in it.
+        """Return another name, or None for a text with a digit.
 
-        A first name of women becomes another one of women, one of men another one of men, so that "Ms." and "Mr." agree
-        with it; any other word becomes a family name.
+        Titles, particles, dots, order, case and possessive stay. A first name becomes one of the same sex, so that it
+        agrees with "Ms." and "Mr."; any other word becomes a family name.
         """
         if _DIGIT.search(text):
             return None
-        text = spelled_out(text)
-        words = [match.span() for match in NAME_WORD.finditer(text)]
-        parts: list[str] = []
-        end = 0
-        for i, (start, stop) in enumerate(words):
-            parts += text[end:start], self._part(text[start:stop], is_last=i + 1 == len(words))
-            end = stop
-        return "".join([*parts, text[end:]])
+        text = _spell_out(text)
+        spans = [match.span() for match in NAME_WORD.finditer(text)]
+        last = len(spans) - 1
+        return splice(text, [(a, b, self._part(text[a:b], is_last=i == last)) for i, (a, b) in enumerate(spans)])
 
     def word(self, word: str) -> str:
-        """Another word of a name: a first name of the same sex, or a family name."""
+        """Return another word of the same role: a first name of the same sex, or a family name."""
         return self._chosen(word, self._role(word))
 
     def full_name(self, words: Sequence[str]) -> list[str]:
-        """Another name for the words of one: a first name where the first is one of those listed, then family names."""
-        begins = (
-            len(words) > 1
-            and self._lists.role(casefold_accents(words[0])) not in (None, FAMILY)
-            and casefold_accents(words[1]) != "y"
-        )
+        """Return other words for those of one name: family names, after a first name for a listed one."""
+        begins = False  # with a first name
+        if len(words) > 1 and casefold_accents(words[1]) != "y":
+            begins = self._lists.role(casefold_accents(words[0])) not in (None, FAMILY)
         found: list[str] = []
         for i, word in reversed(list(enumerate(words))):
             if word.lower() in PARTICLES:
                 # "Ramón y Cajal", but "Ferrer e Ibáñez".
-                before_i = (
-                    casefold_accents(word) == "y" and found and casefold_accents(found[-1]).startswith(("i", "hi"))
-                )
+                is_y = casefold_accents(word) == "y"
+                before_i = is_y and found and casefold_accents(found[-1]).startswith(("i", "hi"))
                 found.append(with_case_of("e", word) if before_i else word)
             elif len(word) == 1:
                 found.append(self.initials(word))
@@ -86,18 +79,16 @@ class Names:
         return found[::-1]
 
     def account(self, text: str) -> str:
-        """A family name for an account: of the person whose name it holds, else one that depends on the account."""
+        """Return a family name for an account: of the person whose name it contains, else by the account."""
         local = casefold_accents(text.split("@", maxsplit=1)[0])
         found = [word for word in self._roles if len(word) >= _LONG_WORD and word in local]
         meant = min(found, key=lambda word: (self._roles[word] != FAMILY, -len(word), word), default=None)
         return self._chosen(text, FAMILY) if meant is None else self.word(meant)
 
     def initials(self, word: str) -> str:
-        """Initials, letter by letter: those of the surrogates of names with these initials."""
-        return "".join(
-            self._letter(casefold_accents(c)).upper() if c.isupper() else self._letter(casefold_accents(c))
-            for c in word
-        )
+        """Return other initials, which agree with the surrogates of names."""
+        letters = [self._letter(casefold_accents(c)) for c in word]
+        return "".join(new.upper() if c.isupper() else new for c, new in zip(word, letters, strict=True))
 
     def _part(self, word: str, *, is_last: bool) -> str:
         lower = word.lower()
@@ -108,12 +99,12 @@ class Names:
         return self.initials(word) if _are_initials(word) else self.word(word)
 
     def _role(self, word: str) -> str:
-        """The role of a word: a first name of a sex, or a family name, before the first names of other locales."""
+        """Return the role of a word, in the note or else in the lists."""
         plain = casefold_accents(word)
         return self._roles.get(plain) or self._lists.role(plain) or FAMILY
 
     def _chosen(self, word: str, role: str) -> str:
-        """Another word, with the case of this one."""
+        """Return another word of a role, with the case of this one."""
         lists = self._lists
         options = {"female": lists.female, "male": lists.male, "either": lists.either, FAMILY: lists.last}[role]
         plain = casefold_accents(word)
@@ -124,25 +115,25 @@ class Names:
         return with_case_of(self._keyed.choice("word", plain, others)[0], word)
 
     def _letter(self, letter: str) -> str:
-        """The initial of the surrogates of names with this initial; another one."""
+        """Return the initial of the surrogates of names with this initial, which differs from it."""
         others = [other for other in self._lists.letters if other != letter]
         return self._keyed.choice("initial", letter, others)
 
 
-def spelled_out(text: str) -> str:
-    """A name with "María" where it has "Mª" or "M.ª"."""
+def _spell_out(text: str) -> str:
+    """Return a name with "María" for "Mª" or "M.ª"."""
     return str(_MARIA.sub("MARÍA" if text.replace("ª", "").isupper() else "María", text))
 
 
 def _are_initials(word: str) -> bool:
-    """Whether a word is a letter, two capitals, or three that nobody can say."""
+    """Return True for one letter, two capitals, or three capitals without a vowel."""
     return len(word) == 1 or (
         word.isupper() and (len(word) == 2 or (len(word) == 3 and not set("aeiouy") & {*casefold_accents(word)}))
     )
 
 
 class _Names(NamedTuple):
-    """Names to choose from, each with its folded form; all of them, and by the first letter of that form."""
+    """Names to choose from, each with its casefolded form: all of them, and by the first letter of that form."""
 
     all: tuple[tuple[str, str], ...]
     by_letter: Mapping[str, tuple[tuple[str, str], ...]]
@@ -150,7 +141,7 @@ class _Names(NamedTuple):
 
     @classmethod
     def of(cls, names: Iterable[str]) -> _Names:
-        """The names in their order."""
+        """Create the table of some names in their order."""
         pairs = tuple((name, casefold_accents(name)) for name in names)
         by_letter: dict[str, list[tuple[str, str]]] = {}
         for pair in pairs:
@@ -159,8 +150,16 @@ class _Names(NamedTuple):
 
 
 class _Lists(NamedTuple):
-    """The names of a locale; and the letters that first names of both kinds and family names begin with, each with a
-    choice of three at least.
+    """Names of a locale.
+
+    Attributes:
+        female: first names of women.
+        male: first names of men.
+        either: all first names.
+        last: family names.
+        letters: initials with a choice of at least three names in each list.
+        given: sex of each known first name, casefolded.
+        family: known family names, casefolded.
     """
 
     female: _Names
@@ -172,7 +171,7 @@ class _Lists(NamedTuple):
     family: frozenset[str]
 
     def role(self, plain: str) -> str | None:
-        """The role of a folded word by the lists; None where none has it."""
+        """Return the role of a casefolded word in the lists, or None."""
         return self.given.get(plain) or (FAMILY if plain in self.family else given_name_sexes().get(plain))
 
 
@@ -190,10 +189,10 @@ def _lists(locale: str) -> _Lists:
 _FEMALE = "dra dras doctora sra srta señora señorita doña dña dª d.ª mrs ms miss madam"
 _FEMALE_TITLES = casefold_words(_FEMALE.split())
 _MALE_TITLES = casefold_words(["sr", "señor", "don", "d", "mr", "sir"])
-_MALE_IN_SPANISH = casefold_words(["dr", "dres", "doctor", "profesor"])  # In English they tell no sex.
-# After these a single word is a first name.
+_MALE_IN_SPANISH = casefold_words(["dr", "dres", "doctor", "profesor"])  # for both sexes in English
+# Titles before a single first name.
 _BEFORE_FIRST_NAMES = casefold_words(["don", "doña", "d", "dña", "dª", "d.ª"])
-# What a field is called that holds a part of a name; "nombre y apellidos" holds the whole.
+# Labels of fields for a part of a name; "nombre y apellidos" is for the whole.
 _CUE_AT_END = regex.compile(
     r"(?<!\p{L})(?<!(?:(?<!\p{L})(?:y|e|and)\s|[,/]\s?))"
     r"(?:(?P<family>apellidos?|surname|last name|family name)|(?P<first>first name|given name|nombre de pila|nombres?))"
@@ -201,13 +200,13 @@ _CUE_AT_END = regex.compile(
     regex.IGNORECASE,
 )
 _TITLES_AT_END = regex.compile(r"(?:(?<!\p{L})(?P<title>\p{L}+(?:\.?ª)?)\.?\s*)+$")
-# Words that tell the sex of a patient.
+# Words that indicate the sex of a patient.
 _SEX_WORD = regex.compile(
     r"(?<!\p{L})(?:(?P<female>mujer|niña|femenin[ao]|she|her|female|woman|girl|lady)"
     r"|(?P<male>varón|hombre|niño|masculino|he|his|him|male|man|boy|gentleman))(?!\p{L})",
     regex.IGNORECASE,
 )
-_REACH = 60  # characters before a name in which its title or cue stands
+_REACH = 60  # characters before a name that may contain its title or label
 
 
 class _Unit(NamedTuple):
@@ -219,42 +218,42 @@ class _Unit(NamedTuple):
 
 
 def name_roles(
-    text: str, places: Iterable[tuple[int, int]], locale: str, patients: Collection[int] = ()
+    text: str, spans: Iterable[tuple[int, int]], locale: str, patients: Collection[int] = ()
 ) -> dict[str, str]:
-    """The roles of the words of names in a note: the one that most of the names give them.
+    """Return the roles of the words of names in a note, each the role in most of the names.
 
     Args:
-        text: of the note.
-        places: half-open offsets of its people's names.
-        locale: of the note.
-        patients: where names of patients begin: an unlisted first name is of the sex that the note's words tell.
+        text: the note.
+        spans: half-open offsets of persons' names.
+        locale: language and country of the note.
+        patients: starts of patients' names; their unlisted first names get the sex that the note's words indicate.
 
     Returns:
-        Folded word -> "family", "female", "male" or "either". A word that is always alone, without a title or a
-        field's name, is left out.
+        Casefolded word -> "family", "female", "male" or "either". A word that is always alone, without a title or a
+        label, is left out.
 
     Example:
         >>> name_roles("Dra. Xurxiña Vidal", [(5, 18)], "es_ES")
         {'xurxina': 'female', 'vidal': 'family'}
     """
     known, spanish = locale_lists(locale), locale.startswith("es")
-    spots = [
-        (spelled_out(text[start:end]), text[max(0, start - _REACH) : start].rpartition("\n")[2], start in patients)
-        for start, end in places
+    names = [
+        (_spell_out(text[start:end]), text[max(0, start - _REACH) : start].rpartition("\n")[2], start in patients)
+        for start, end in spans
     ]
-    cues = [_CUE_AT_END.search(before) for _, before, _ in spots]
+    cues = [_CUE_AT_END.search(before) for _, before, _ in names]
     split = any(cue and cue["family"] for cue in cues)
-    told = _told_sex(text) if patients else None
+    noted = _noted_sex(text) if patients else None
     votes: dict[str, Counter[str]] = {}
-    for (value, before, is_patient), cue in zip(spots, cues, strict=True):
-        field = _field(cue) if cue and split else None
-        for word, role in _read(value, before, field, known, spanish, told if is_patient else None):
+    for (value, before, is_patient), cue in zip(names, cues, strict=True):
+        field = cue.lastgroup if cue and split else None
+        for word, role in _read(value, before, field, known, spanish, noted if is_patient else None):
             votes.setdefault(word, Counter())[role] += 1
     return {word: count.most_common(1)[0][0] for word, count in votes.items()}
 
 
-def _told_sex(text: str) -> str | None:
-    """The sex that a note's words for one tell; None where they are not three times as many as those for the other."""
+def _noted_sex(text: str) -> str | None:
+    """Return the sex with at least three times as many words in a note as the other, or None."""
     found = Counter(match.lastgroup for match in _SEX_WORD.finditer(text))
     female, male = found["female"], found["male"]
     if female == male or min(female, male) * 3 > max(female, male):
@@ -263,9 +262,9 @@ def _told_sex(text: str) -> str | None:
 
 
 def _read(
-    value: str, before: str, field: str | None, known: LocaleLists, spanish: bool, told: str | None
+    value: str, before: str, field: str | None, known: LocaleLists, spanish: bool, noted: str | None
 ) -> Iterator[tuple[str, str]]:
-    """The words of a name with their roles, as far as it tells them."""
+    """Yield the words of a name with their roles, if the name and its context show them."""
     titles = {casefold_accents(match) for match in _titles(before)}
     units: list[_Unit] = []
     end, comma = 0, False
@@ -286,24 +285,20 @@ def _read(
         return
     for unit, is_first in zip(units, firsts, strict=True):
         for word in () if unit.is_initial else unit.words:
-            yield word, _sex_in(word, titles, known, spanish, told) if is_first else FAMILY
+            yield word, _first_name_sex(word, titles, known, spanish, noted) if is_first else FAMILY
 
 
-def _sex_in(word: str, titles: set[str], known: LocaleLists, spanish: bool, told: str | None) -> str:
-    """The sex of a first name: by the locale's list, its title, the note, the lists of others, its ending.
+def _first_name_sex(word: str, titles: set[str], known: LocaleLists, spanish: bool, noted: str | None) -> str:
+    """Return the sex of a first name: by the locale's list, its title, the note, other lists, or its ending.
 
-    "Dr." is weaker than any list: forms have it before names of women, too.
+    "Dr." counts less than any list, since forms have it before names of women, too.
     """
     title = "female" if titles & _FEMALE_TITLES else "male" if titles & _MALE_TITLES else None
-    listed = known.given.get(word) or title or told or given_name_sexes().get(word)
+    listed = known.given.get(word) or title or noted or given_name_sexes().get(word)
     if listed in ("female", "male"):
         return listed
     doctor = "male" if spanish and titles & _MALE_IN_SPANISH else None
     return doctor or listed or {"a": "female", "o": "male"}.get(word[-1], "either")
-
-
-def _field(cue: regex.Match[str]) -> str:
-    return "family" if cue["family"] else "first"
 
 
 def _titles(before: str) -> list[str]:
@@ -313,7 +308,7 @@ def _titles(before: str) -> list[str]:
 
 
 def _first_names(units: Sequence[_Unit], field: str | None, titles: set[str], known: LocaleLists) -> list[bool] | None:
-    """A flag for each word of a name that is a first name; None where the name does not tell."""
+    """Return a flag for each word of a name, True for a first name; None if the name does not show it."""
     words = [unit for unit in units if not unit.is_initial]
     if not words or (len(units) == 1 and field is None and not titles):
         return None
@@ -321,7 +316,7 @@ def _first_names(units: Sequence[_Unit], field: str | None, titles: set[str], kn
         return [field == "first"] * len(units)
     if any(unit.after_comma for unit in units) and not units[0].after_comma:  # "Quill, Jane"
         return [unit.after_comma for unit in units]
-    # A first name by the lists, which is no family name.
+    # Listed first names that are no family names.
     certain = [_is_listed_first(unit, known) and unit.words[0] not in known.family for unit in units]
     if len(words) == 1:  # "Dr. Quill", "doña Jane"; "J. Quill", "Jane Q."
         alone = len(units) == 1 and bool(titles & _BEFORE_FIRST_NAMES)
@@ -335,7 +330,7 @@ def _first_names(units: Sequence[_Unit], field: str | None, titles: set[str], kn
 
 
 def _in_order(units: Sequence[_Unit], certain: Sequence[bool], known: LocaleLists) -> list[bool]:
-    """The flags of `_first_names` where first names come first: the first word, and further ones that fit its sex."""
+    """Return the flags of a name that begins with first names: the first word, and further ones of a compatible sex."""
     if all(certain) and len(units) == 2:
         return [True, True]
     found = [_is_listed_first(units[0], known) or units[0].words[0] not in known.family]
@@ -352,5 +347,5 @@ def _is_listed_first(unit: _Unit, known: LocaleLists) -> bool:
 
 
 def _sex(word: str, known: LocaleLists) -> str | None:
-    """The sex of a listed first name, "either" for one of both; None for any other word."""
+    """Return the sex of a listed first name, perhaps "either"; None for any other word."""
     return known.given.get(word) or given_name_sexes().get(word)

@@ -1,4 +1,4 @@
-"""Places as tables: Spain's provinces with their towns, the Americas' countries with theirs, the states of the USA."""
+"""Tables of places: provinces, countries, states and towns, and invented names of streets and hospitals."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from typing import NamedTuple
 
 from crfdeid.redaction.surrogates.chooser import HmacChooser, casefold_accents, casefold_words
 
-# Number of the province, as postcodes begin, and how its telephone numbers do | its names | its capital's names |
-# towns, each with other names after a slash. The first name is the usual one; a capital without names is called as its
-# province is.
+# Prefix of postcodes, area code | names | names of the capital | towns, each with other names after a slash. The first
+# name is the usual one. A capital without names has those of its province.
 _PROVINCES = """
 01 945|Álava, Araba|Vitoria, Vitoria-Gasteiz, Gasteiz|Llodio, Amurrio, Laguardia, Salvatierra
 02 967|Albacete||Almansa, Caudete, Hellín, La Roda, Villarrobledo, Tobarra
@@ -114,7 +113,7 @@ Jamaica|Cornwall, Surrey|Kingston, Montego Bay, Mandeville, Portmore
 Trinidad and Tobago|Tobago, Arima|Puerto España, Chaguanas, Scarborough
 Paraguay|Itapúa, Caaguazú, Guairá, Amambay|Asunción, Encarnación, Luque, Villarrica, Pilar
 """
-# State | its letters | how its ZIP codes begin, the first and the last three digits.
+# State, its letters, and the first and last three digits that begin its ZIP codes.
 _STATES = """
 Alabama AL 350 369, Alaska AK 995 999, Arizona AZ 850 865, Arkansas AR 716 729, California CA 900 961,
 Colorado CO 800 816, Connecticut CT 060 069, Delaware DE 197 199, Florida FL 320 349, Georgia GA 300 319,
@@ -133,11 +132,11 @@ class Province(NamedTuple):
     """A province of Spain.
 
     Attributes:
-        number: two digits, with which its postcodes begin.
-        dialled: the digits with which most of its telephone numbers begin.
-        names: of the province, the usual one first.
-        capitals: names of its capital, the usual one first.
-        towns: others of its towns, each with its names.
+        number: the two digits that begin its postcodes.
+        dialled: the area code of most of its telephone numbers.
+        names: its names, the usual one first.
+        capitals: the names of its capital, the usual one first.
+        towns: the names of each other town.
     """
 
     number: str
@@ -148,12 +147,12 @@ class Province(NamedTuple):
 
     @property
     def shares_name(self) -> bool:
-        """True where one name means the province and its capital."""
+        """True if the province and its capital share a name."""
         return self.names[0] in self.capitals
 
 
 class Abroad(NamedTuple):
-    """A country of the Americas, by its English name, with the names of its states and towns, the capital first."""
+    """A country of the Americas: its English name, and the names of its states and of its towns, the capital first."""
 
     country: str
     states: tuple[tuple[str, ...], ...]
@@ -161,7 +160,7 @@ class Abroad(NamedTuple):
 
 
 class State(NamedTuple):
-    """A state of the USA: its name, its letters, and the first and last three digits that its ZIP codes begin with."""
+    """A state of the USA: name, letters, and the first and last three digits that begin its ZIP codes."""
 
     name: str
     letters: str
@@ -174,13 +173,13 @@ def _names(text: str) -> tuple[str, ...]:
 
 
 def _named(text: str) -> tuple[tuple[str, ...], ...]:
-    """The names of each of some places, the usual one first."""
+    """Return the names of each place of a list, the usual one first."""
     return tuple(tuple(name.split("/")) for name in _names(text))
 
 
 @lru_cache(maxsize=1)
 def provinces() -> tuple[Province, ...]:
-    """Spain's provinces, by their numbers."""
+    """Return the provinces of Spain, by their numbers."""
     found = []
     for line in _PROVINCES.strip().splitlines():
         numbers, names, capitals, towns = line.split("|")
@@ -191,31 +190,31 @@ def provinces() -> tuple[Province, ...]:
 
 @lru_cache(maxsize=1)
 def abroad() -> tuple[Abroad, ...]:
-    """Countries of the Americas."""
+    """Return the countries of the Americas."""
     rows = (line.split("|") for line in _ABROAD.strip().splitlines())
     return tuple(Abroad(country, _named(states), _named(towns)) for country, states, towns in rows)
 
 
 @lru_cache(maxsize=1)
 def states() -> tuple[State, ...]:
-    """The states of the USA."""
+    """Return the states of the USA."""
     rows = (name.rsplit(" ", 3) for name in _names(_STATES))
     return tuple(State(name, letters, int(first), int(last)) for name, letters, first, last in rows)
 
 
 @lru_cache(maxsize=1)
 def spanish_towns() -> tuple[str, ...]:
-    """The towns of Spain's provinces with their capitals, by their usual names."""
+    """Return the usual names of the towns and capitals of Spain's provinces."""
     return tuple(
         sorted({town for one in provinces() for town in (one.capitals[0], *(names[0] for names in one.towns))})
     )
 
 
 COMMUNITIES = _named(_COMMUNITIES)
-"""Spain's communities of more than one province; one of a single province is called as that."""
+"""Names of Spain's communities of more than one province; the others have the name of their province."""
 
 
-# Region: English name / Spanish name, or one name that both have. After a | come other names of the same country.
+# Region: English name / Spanish name, or one name for both. Other names of a country follow after |.
 _REGIONS = """
 Southern Europe: Spain/España, Portugal, Italy/Italia, Greece/Grecia, Malta, Cyprus/Chipre, Croatia/Croacia, Andorra
 Western Europe: France/Francia, Germany/Alemania, Belgium/Bélgica, Netherlands/Países Bajos|Holland/Holanda, \
@@ -258,7 +257,7 @@ _HOMES = {
 
 
 class Country(NamedTuple):
-    """A country's usual names in both languages, and its region."""
+    """Usual names of a country in both languages, and its region."""
 
     english: str
     spanish: str
@@ -267,7 +266,7 @@ class Country(NamedTuple):
 
 @lru_cache(maxsize=1)
 def known_countries() -> dict[str, tuple[Country, set[str]]]:
-    """Every name of a country, folded: the country, and in which of the languages "en" and "es" it has this name."""
+    """Return, for each casefolded name, its country and the languages of the name: "en", "es" or both."""
     found: dict[str, tuple[Country, set[str]]] = {}
     for line in _REGIONS.strip().splitlines():
         region, _, names = line.partition(": ")
@@ -282,7 +281,7 @@ def known_countries() -> dict[str, tuple[Country, set[str]]]:
 
 @lru_cache(maxsize=1)
 def _by_region() -> dict[str, tuple[Country, ...]]:
-    """The countries of each region, in a fixed order."""
+    """Return the countries of each region, in a fixed order."""
     found: dict[str, tuple[Country, ...]] = {}
     for country, _ in known_countries().values():
         if country not in found.get(country.region, ()):
@@ -291,21 +290,21 @@ def _by_region() -> dict[str, tuple[Country, ...]]:
 
 
 def home_of(locale: str) -> str | None:
-    """The English name of a locale's country; None where it is not listed."""
+    """Return the English name of a locale's country, or None."""
     return _HOMES.get(locale)
 
 
 def country_in_same_region(english: str, keyed: HmacChooser) -> Country:
-    """Another country of the region of the one with this English name."""
+    """Return another country of the region, by English name."""
     country = known_countries()[casefold_accents(english)][0]
     others = [other for other in _by_region()[country.region] if other != country]
     return keyed.choice("country", country.english, others)
 
 
 def other_country(text: str, keyed: HmacChooser, locale: str) -> str | None:
-    """Another country of the same region, in the same language; None where it is no country.
+    """Return another country of the same region in the same language, or None for no country.
 
-    The country of the locale stays: it says no more than the language, and the surrogates of towns lie in it.
+    The country of the locale stays: it reveals no more than the language, and the surrogates of towns are in it.
     """
     known = known_countries().get(casefold_accents(text.strip()))
     if known is None:
@@ -353,13 +352,13 @@ SAINTS = {
         "Águeda, Ana, Bárbara, Catalina, Cecilia, Clara, Elena, Eulalia, Isabel, Lucía, Marta, Mónica"
     ),
 }
-"""Saints that streets and hospitals are called after."""
+"""Names of saints for streets and hospitals."""
 
 SAINT_WORDS = {
     **dict.fromkeys(casefold_words(["san", "santo", "sant", "sto"]), "male"),
     **dict.fromkeys(casefold_words(["santa", "sta"]), "female"),
 }
-"""The words for a saint, folded, and their sex."""
+"""Casefolded words for a saint, and their sex."""
 
 HOUSES = _street_names(
     """

@@ -1,4 +1,4 @@
-"""Streets with their numbers, and towns with their postcodes."""
+"""Surrogates of streets with their numbers, and of towns, provinces and states with their postcodes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeVar
 import regex
 
 from crfdeid.known_phi.persons import TITLES
-from crfdeid.redaction.surrogates.chooser import HmacChooser, casefold_accents, casefold_words, with_case_of
+from crfdeid.redaction.surrogates.chooser import HmacChooser, casefold_accents, casefold_words, splice, with_case_of
 from crfdeid.redaction.surrogates.identifiers import DOORS, other_code
 from crfdeid.redaction.surrogates.locales import locale_lists
 from crfdeid.redaction.surrogates.names import Names
@@ -42,7 +42,7 @@ class KnownPlace(NamedTuple):
     """A known place.
 
     Attributes:
-        kind: "province", "capital", "town", "community", or "state", and "settlement" for a town, of another country.
+        kind: "province", "capital", "town" or "community" in Spain, "state" or "settlement" in another country.
         where: the number of its province, or the English name of its country; "" for a community.
         name: its usual name.
     """
@@ -54,7 +54,7 @@ class KnownPlace(NamedTuple):
 
 @lru_cache(maxsize=32)
 def _known_places(first: str) -> dict[str, KnownPlace]:
-    """The known places of Spain and the Americas by their folded names; of several, that of the first country."""
+    """Return the places of Spain and the Americas by casefolded name, of equal names the one in a preferred country."""
     found: dict[str, KnownPlace] = {}
     listed = [*_spanish(), *_american()]
     for name, place in sorted(listed, key=lambda pair: _country_of(pair[1]) != first):
@@ -86,7 +86,7 @@ def _country_of(place: KnownPlace) -> str:
 
 @lru_cache(maxsize=1)
 def _misspelt() -> dict[str, set[str]]:
-    """Every name of six letters and more with one letter left out or none, and the names that give it."""
+    """Return, for each name of six letters or more and each form with one letter missing, the possible names."""
     found: dict[str, set[str]] = {}
     for name in _known_places("Spain"):
         if len(name) >= _SHORTEST_MISSPELT:
@@ -103,9 +103,9 @@ class _Geography:
     """Surrogates of known places.
 
     Args:
-        keyed: where the choices come from.
-        locale: of the names; its country stays.
-        named: the countries that the note names: "Córdoba" is the one in Argentina where it names Argentina.
+        keyed: the source of choices.
+        locale: language and country; the country stays.
+        named: countries in the note, which decide between places of one name, such as "Córdoba" in Argentina.
     """
 
     def __init__(self, keyed: HmacChooser, locale: str, named: Iterable[str] = ()) -> None:
@@ -129,7 +129,7 @@ class _Geography:
         }
 
     def known(self, text: str) -> KnownPlace | None:
-        """The place that a name means, also with one letter wrong; None where it is not known."""
+        """Return the known place of a name, also with one typing error, or None."""
         if not self._spanish:
             return None
         places, plain = _known_places(self._first), " ".join(casefold_accents(text).replace("’", "'").split())
@@ -142,23 +142,23 @@ class _Geography:
         return places[meant[0]] if meant else None
 
     def place(self, text: str) -> str | None:
-        """Another place of the same kind; None where it is not known."""
+        """Return another place of the same kind, or None for an unknown name."""
         found = self.known(text)
         if found is not None:
             other = self._kinds[found.kind](found)
-            is_short = len(text) <= _LONGEST_SHORT  # "CDMX" says nothing of the case of names.
+            is_short = len(text) <= _LONGEST_SHORT  # the case of "CDMX" does not apply to names
             return None if other is None else other if is_short else with_case_of(other, text)
         return self._state(text)
 
     def town_abroad(self, name: str) -> str | None:
-        """A town for one that is not known, where the note names a country: one of what that country becomes."""
+        """Return a town for an unknown one if the note names a country: a town of that country's surrogate."""
         if self._first == self._home or not self._spanish:
             return None
         row = self._countries.get(country_in_same_region(self._first, self._keyed).english)
         return row and self._keyed.choice("town", casefold_accents(name), row.towns)[0]
 
     def postcode(self, text: str) -> str | None:
-        """Another postcode of the place that this one's place becomes; None where it is no postcode of five digits."""
+        """Return a postcode in the surrogate of its province or state; None unless it has five digits."""
         if len(text) != 5 or not (text.isascii() and text.isdigit()):
             return None
         if self._locale in ("es", "es_ES"):
@@ -171,12 +171,12 @@ class _Geography:
         return None if begin is None else f"{begin}{self._keyed.number('postcode', text, 10**rest):0{rest}}"
 
     def province_number(self, number: str) -> str | None:
-        """The number of the province that a province becomes; None where no province has this number."""
+        """Return the number of the province that replaces a province, or None for an unknown number."""
         other = self._exchanged_provinces.get(number) if self._locale in ("es", "es_ES") else None
         return None if other is None else other.number
 
     def dialled(self, digits: str) -> str | None:
-        """The first digits of telephone numbers in the surrogate of their province; None for a number outside Spain."""
+        """Return the area code of the province that replaces a number's province, or None outside Spain."""
         if self._locale not in ("es", "es_ES") or len(digits) != _TELEPHONE_DIGITS:
             return None
         return next(
@@ -186,11 +186,11 @@ class _Geography:
 
     @cached_property
     def _exchanged_provinces(self) -> dict[str, Province]:
-        """Each province's surrogate. One that shares its name with its capital becomes one that does so too."""
+        """The surrogate of each province; one that shares its name with its capital gets one that does so, too."""
         found: dict[str, Province] = {}
         for shares in (True, False):
             alike = [one for one in provinces() if one.shares_name is shares]
-            whole = [one for one in alike if one.towns]  # Ceuta and Melilla have no towns to choose from.
+            whole = [one for one in alike if one.towns]  # Ceuta and Melilla have no towns
             found |= {one.number: self._keyed.choice("province", one.number, whole) for one in alike if not one.towns}
             found |= {one.number: other for one, other in self._in_a_circle("provinces", whole)}
         return found
@@ -200,7 +200,7 @@ class _Geography:
         return {one.name: other for one, other in self._in_a_circle("states", states())}
 
     def _in_a_circle(self, purpose: str, options: Sequence[_Place]) -> list[tuple[_Place, _Place]]:
-        """Each option with the next one of a keyed order, the last with the first: another one for each."""
+        """Return each option with the next one in a keyed order, and the last with the first (Fisher-Yates shuffle)."""
         order, numbers = list(options), self._keyed.stream(purpose, "")
         for i in range(len(order) - 1, 0, -1):
             j = next(numbers) % (i + 1)
@@ -208,7 +208,7 @@ class _Geography:
         return list(zip(order, [*order[1:], order[0]], strict=True))
 
     def _state(self, text: str) -> str | None:
-        """Another state of the USA, written as this one is: "Nevada" and "NV" become one other."""
+        """Return another state of the USA in the same form: "Nevada" and "NV" get one surrogate."""
         for one in states():
             if text == one.letters:
                 return self._exchanged_states[one.name].letters
@@ -217,7 +217,7 @@ class _Geography:
         return None
 
     def _abroad(self, place: KnownPlace) -> str | None:
-        """A town or state of the country that its country becomes, a capital for one; None where that has none."""
+        """Return a town or state of its country's surrogate, a capital for a capital; None if none is known."""
         country = place.where if place.where == self._home else country_in_same_region(place.where, self._keyed).english
         old, new = self._countries[place.where], self._countries.get(country)
         if new is None:
@@ -239,12 +239,12 @@ def _state_of_zip(begin: int) -> State | None:
 ARTICLES = casefold_words(
     ["de", "del", "la", "las", "los", "el", "l", "d", "y", "e", "i", "the", "of", "and", "at", "les", "dels", "en"]
 )
-"""Small words of places' names, which stand in no abbreviation."""
+"""Articles and prepositions of place names, which abbreviations omit."""
 
 PIECE = regex.compile(r"(?P<code>\p{L}{0,2}\p{Nd}[\p{L}\p{Nd}ºª°]*)|(?P<word>\p{L}[\p{L}\p{M}]*(?:['’]\p{L}+)*)")
-"""A number, with letters or without, or a word."""
+"""A number, perhaps with letters, or a word."""
 
-# What stays of a street's address, whether in capitals or not.
+# Words of addresses that stay.
 _STREET = """
     avgda avd ada av avda cl cr cra pje psje pasaje plaça carrer avinguda rambla callejón travessera prolongación
     cuesta esquina entre esq km kilómetro portal planta escalera interior int apto depto puerta bajos ático atico
@@ -259,7 +259,7 @@ _STREET_TITLES = """
 """
 _TITLES = TITLES | casefold_words(_STREET_TITLES.split())
 BEFORE_NAMES = _TITLES | SAINT_WORDS.keys()
-"""Titles, and words for a saint, of the people that streets and hospitals are called after, folded."""
+"""Casefolded titles and words for saints before the names of persons in streets and hospitals."""
 
 _ANGLO_SAINTS = casefold_words(["san", "santa", "santo", "sant", "st", "saint"])
 _REGION_OF = regex.compile(
@@ -278,14 +278,14 @@ class Places:
     """Surrogates of places.
 
     Args:
-        keyed: where the choices come from.
-        locale: of the names.
-        names: the surrogates of the same patient's names: streets are called after people.
-        marked: the towns that the note names: streets and hospitals of their names follow them.
-        countries: the countries that the note names.
+        keyed: the source of choices.
+        locale: language and country of the names.
+        names: surrogates of the same patient's names; streets may be named after persons.
+        marked: towns in the note; streets and hospitals named after them follow their surrogates.
+        countries: countries in the note.
 
     Attributes:
-        geography: the surrogates of known places.
+        geography: surrogates of known places.
     """
 
     def __init__(
@@ -298,7 +298,7 @@ class Places:
         self.geography = _Geography(keyed, locale, countries)
 
     def place(self, text: str) -> str:
-        """Another street, town or country, whichever each part between commas looks like, with its postcode."""
+        """Return another street, town or country for each part between commas, with its postcode."""
 
         def is_street(part: str) -> bool:
             return any(
@@ -309,18 +309,15 @@ class Places:
         return "".join(self.street(part) if is_street(part) else self.town(part) for part in parts)
 
     def street(self, text: str) -> str:
-        """Another street: "Street", "C/", "nº", "s/n" and the like stay, numbers become numbers of the same form."""
-        out: list[str] = []
-        end = 0
+        """Return another street: "Street", "C/", "nº", "s/n" and the like stay, numbers keep their form."""
+        pieces = []
         for run in _runs(text):
-            start, stop = run[0].start(), run[-1].end()
             found = self._code(run[0].group()) if run[0]["code"] else self._street_name(text, run)
-            out += text[end:start], found
-            end = stop
-        return "".join([*out, text[end:]])
+            pieces.append((run[0].start(), run[-1].end(), found))
+        return splice(text, pieces)
 
     def town(self, text: str) -> str:
-        """Another town, province or country for each that stands between commas, and postcodes of the same places."""
+        """Return another town, province or country for each part between commas, with its postcode."""
         whole = self.geography.place(text.strip()) if len(text) > 2 else None
         if whole is not None:
             return text.replace(text.strip(), whole)
@@ -328,31 +325,31 @@ class Places:
         return "".join(other_country(part, self._keyed, self._locale) or self._town(part) for part in parts)
 
     def known(self, name: str) -> str | None:
-        """Another country or place for the name of one that is listed or that the note names; None for any other."""
+        """Return another place or country for one that is listed or in the note, or None."""
         found = self.geography.place(name) or other_country(name, self._keyed, self._locale)
         return found or (self.town(name) if casefold_accents(name) in self._marked else None)
 
     def spanish(self, name: str) -> str | None:
-        """Another place for the name of one of Spain that no first name or family name is taken for, or of the note."""
+        """Return another place for one in the note, or for a Spanish one that is no common name of persons, or None."""
         known = self.geography.known(name)
         if known is not None and known.kind in ("capital", "province", "community"):
             return self.geography.place(name)
         return self.town(name) if casefold_accents(name) in self._marked else None
 
     def saint(self, word: str, name: str) -> str:
-        """The name of another saint of the sex that a word tells: "San", "Santa"."""
+        """Return the name of another saint; the word before it, "San" or "Santa", tells the sex."""
         sex = SAINT_WORDS[casefold_accents(word)]
         return self.other("saint", name, SAINTS[sex])
 
     def other(self, purpose: str, text: str, options: Sequence[str]) -> str:
-        """Another one of some options, with the case of the text."""
+        """Return another one of the options, in the case of the text."""
         plain = casefold_accents(text)
         return with_case_of(
             self._keyed.choice(purpose, plain, [name for name in options if casefold_accents(name) != plain]), text
         )
 
     def _street_name(self, street: str, run: Sequence[regex.Match[str]]) -> str:
-        """Another name for the run of words that is one: "de la Marina" becomes "de la Fuente"."""
+        """Return another name for adjacent words: "de la Marina" becomes "de la Fuente"."""
         texts = [match.group() for match in run]
         begin = next((i for i, word in enumerate(texts) if casefold_accents(word) not in ARTICLES), None)
         if begin is None:
@@ -366,7 +363,7 @@ class Places:
             )
         whole, name = street[run[0].start() : run[-1].end()], street[run[begin].start() : run[-1].end()]
         lead_text, rest = whole[: len(whole) - len(name)], texts[begin + 1 :]
-        first = street[run[begin].start() : run[begin + 1].start()] if rest else ""  # with what is after it
+        first = street[run[begin].start() : run[begin + 1].start()] if rest else ""  # with the gap after it
         other = self.spanish(name) or other_country(name, self._keyed, self._locale)
         if other is None and rest and casefold_accents(texts[begin]) in SAINT_WORDS:
             other = first + self.saint(texts[begin], " ".join(rest))
@@ -375,7 +372,7 @@ class Places:
         return lead_text + other if other is not None else self._called(whole, bool(lead_text) and run[0].start() > 0)
 
     def _called(self, name: str, after_article: bool) -> str:
-        """The name of another street, with an article where this one has one."""
+        """Return the name of another street, with an article if this one has one."""
         if not after_article:
             return self.other("street", name, STREETS)
         found = self.other("street", name, STREETS_OF)
@@ -387,9 +384,9 @@ class Places:
         return self._names.initials(word) if len(word) == 1 else self._names.word(word)
 
     def _town(self, text: str) -> str:
-        """A town, a postcode, or both."""
-        said = _REGION_OF.match(text)
-        begin = said.end() if said else 0
+        """Return another town, postcode, or both."""
+        region = _REGION_OF.match(text)
+        begin = region.end() if region else 0
         return text[:begin] + str(_TOWN.sub(self._town_or_code, text[begin:]))
 
     def _town_or_code(self, match: regex.Match[str]) -> str:
@@ -410,7 +407,7 @@ class Places:
 
 
 def _runs(street: str) -> Iterator[list[regex.Match[str]]]:
-    """What changes in a street's address: each number by itself, and words side by side that stay in no list."""
+    """Yield the replaceable parts of an address: each number, and each run of adjacent words in no list."""
     run: list[regex.Match[str]] = []
     last = ""
     for match in PIECE.finditer(street):

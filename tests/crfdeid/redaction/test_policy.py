@@ -1,4 +1,4 @@
-"""Policies: what cannot be is refused, and a name stands for the settings."""
+"""Policies: invalid settings are refused, and the name depends on the settings."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import pickle
 import pytest
 
 from crfdeid import Policy, UsageError
+from crfdeid.errors import OptionConflictError, UnknownNameError
 from crfdeid.known_phi.lists import CustomLists, Term
 
 SITE = CustomLists(deny=(Term("Tawn List", "HOSPITAL"),))

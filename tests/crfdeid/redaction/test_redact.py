@@ -77,7 +77,7 @@ def test_marks_that_touch_nothing_hidden_cover_the_same_text(how: str, data: st.
 
 
 def test_an_unknown_operator_is_refused() -> None:
-    with pytest.raises(UnknownNameError, match="'hide'.*label, numbered, mask"):
+    with pytest.raises(UnknownNameError, match=r"'hide'.*label, numbered, mask"):
         redact(NOTE, "hide")
 
 
@@ -86,7 +86,7 @@ def test_surrogates_need_a_secret_and_a_known_locale() -> None:
         redact(NOTE, "surrogate")
     with pytest.raises(UnknownNameError, match="'xx_XX'"):
         redact(NOTE, "surrogate", secret=SECRET, locale="xx_XX")
-    with pytest.raises(UnknownNameError, match="'ymd'.*dmy, mdy"):
+    with pytest.raises(UnknownNameError, match=r"'ymd'.*dmy, mdy"):
         redact(NOTE, "surrogate", secret=SECRET, date_order="ymd")
 
 
