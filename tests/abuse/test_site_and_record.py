@@ -69,7 +69,7 @@ ATTACKS = [
     Attack("no site file", nothing, SITE, 1, "site.toml"),
     Attack("a site file that is no TOML", site("deny = ["), SITE, 1, "site.toml, line 1"),
     Attack("a site file in another encoding", site(b"\xff\xfe"), SITE, 1, "site.toml"),
-    Attack("an empty site file", site(""), SITE, 1, "site.toml: says nothing"),
+    Attack("an empty site file", site(""), SITE, 1, "site.toml: "),
     Attack("a key that no site file has", site('\n[[denied]]\nterms = ["Quill"]\n'), SITE, 1, "site.toml, line 2"),
     Attack("a pattern that is no expression", pattern("(Quill"), SITE, 1, "site.toml, line 3"),
     Attack("a pattern that finds nothing everywhere", pattern("x*"), SITE, 1, "site.toml, line 3"),
@@ -104,9 +104,7 @@ ATTACKS = [
         0,
         "warning: placeholders(?s:.*)'name'.*2 notes",
     ),
-    Attack(
-        "a note encoded over and over", ENCODED, f"{KNOWN} name", 1, "row 1, offset 0: text that is encoded more than"
-    ),
+    Attack("a note encoded over and over", ENCODED, f"{KNOWN} name", 1, "row 1, offset 0: "),
     Attack("one patient in two spellings", WHO, f"{REDACT} --patient-column who", 0, "warning: "),
 ]
 
