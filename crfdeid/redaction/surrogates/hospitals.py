@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import lru_cache
-from typing import NamedTuple
 
 import regex
 
@@ -80,17 +79,11 @@ _MOST_INITIALS = 5
 _LAST_DAY = 28
 
 
-class _Towns(NamedTuple):
-    """Towns of one word in a locale, and their casefolded names."""
-
-    names: tuple[str, ...]
-    folded: frozenset[str]
-
-
 @lru_cache(maxsize=8)
-def _towns(locale: str) -> _Towns:
+def _towns(locale: str) -> tuple[tuple[str, ...], frozenset[str]]:
+    """Return the towns of one word in a locale, and their casefolded names."""
     names = tuple(name for name in locale_lists(locale).town if " " not in name)
-    return _Towns(names, casefold_words(names))
+    return names, casefold_words(names)
 
 
 class Hospitals:
@@ -109,7 +102,7 @@ class Hospitals:
     ) -> None:
         self._keyed, self._locale, self._names, self._places = keyed, locale, names, places
         self._spanish = locale.startswith("es")
-        self._towns = _towns(locale)
+        self._towns, self._folded_towns = _towns(locale)
         self._forms: dict[str, Callable[[regex.Match[str]], str | None]] = {
             "who": self._virgin,
             "day": self._feast,
@@ -302,8 +295,8 @@ class Hospitals:
             return word
         if plain in known_countries():
             return other_country(word, self._keyed, self._locale) or word
-        if plain in self._towns.folded:
-            return self._places.other("town", word, self._towns.names)
+        if plain in self._folded_towns:
+            return self._places.other("town", word, self._towns)
         if word.isupper() and len(word) <= 4:
             return self._names.initials(word)
         owner = word[:-2] if word[-2:] in ("'s", "’s") else word
