@@ -104,7 +104,7 @@ def check_operator(how: str | None, date_order: str | None) -> None:
 
 
 def _shifted(marks: Iterable[Span], replaced: Sequence[Span], shifts: Sequence[int]) -> Iterator[Span]:
-    """Yield marks with their offsets in the redacted text, without those that share a character with a replaced span.
+    """Yield marks with their offsets in the redacted text, omitting marks that share a character with a replaced span.
 
     Args:
         marks: marks with their offsets in the original text.
