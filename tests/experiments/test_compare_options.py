@@ -106,7 +106,7 @@ def test_models_keep_the_order_given() -> None:
         (["--seeds", ","], "neither a number"),
         (["--seeds", "4,4"], "names one twice"),
         (["--types", "eighteen"], "--types"),
-        (["--augment", "typos"], "argument --augment: 'typos' names no copies"),
+        (["--augment", "typos"], "argument --augment: 'typos' is not a kind of copies"),
         (["--pseudonymise", "0"], "'0' is not a whole number from 1"),
         (["--neighbours-from", "cbow"], "--neighbours-from needs --pseudonymise"),
         (["--pseudonymise", "5", "--neighbours-from", "random"], "nothing is near by random vectors"),
