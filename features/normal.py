@@ -59,7 +59,7 @@ _FOREIGN = regex.compile(r"[\p{Script=Cyrillic}\p{Script=Greek}]")
 _WORD = regex.compile(r"[\p{L}\p{M}\p{Default_Ignorable_Code_Point}]++")
 _LATIN_LETTER = regex.compile(r"\p{Script=Latin}")
 
-_IGNORED = regex.compile(r"\p{Default_Ignorable_Code_Point}")
+_IGNORED = regex.compile(rf"[\p{{Default_Ignorable_Code_Point}}{CONTROL}]")
 _CONTROL = re.compile(f"[{CONTROL}]")
 _MARK_OF_NO_WIDTH = "\u200b"
 # Python takes quadratic time to put many marks in order, so that nothing is asked of it before they are.
@@ -132,7 +132,7 @@ def bare_edges(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _is_ignored(character: str) -> bool:
-    return (_CONTROL if character.isascii() else _IGNORED).match(character) is not None
+    return _IGNORED.match(character) is not None
 
 
 def _in_mixed_words(text: str) -> Iterator[int]:

